@@ -1,0 +1,156 @@
+#pragma once
+
+#include "mpi/abi/page.h"
+
+namespace tare::mpi::abi {
+
+/// The MPICH ABI initiative's interface (libmpi.so.12, Debian: libmpich.so.12): MPICH 4.0 to 5.0,
+/// Intel MPI 2021, MVAPICH, Cray MPICH. Handles are ints whose bits tell what they are
+/// (src/include/mpir_objects.h of MPICH): bits 31-30 the kind (1 predefined, 2 and 3 allocated),
+/// bits 29-26 the type of object, the rest an index.
+struct Mpich : Callbacks {
+  static constexpr Kind kind = Kind::mpich;
+  static constexpr const char* name = "mpich";
+
+  using Comm = int;
+  using Datatype = int;
+  using Errhandler = int;
+  using Group = int;
+  using Info = int;
+  using Message = int;
+  using Op = int;
+  using Request = int;
+  using Session = int;
+  using Win = int;
+  // ROMIO's and MPI_T's objects are pointers even here.
+  using File = struct MpichFile*;
+  using T_enum = struct MpichToolEnum*;
+  using T_cvar_handle = struct MpichToolCvar*;
+  using T_pvar_handle = struct MpichToolPvar*;
+  using T_pvar_session = struct MpichToolSession*;
+  using T_event_registration = struct MpichToolRegistration*;
+  using T_event_instance = struct MpichToolEvent*;
+  using T_cb_safety = int;
+  using T_source_order = int;
+
+  using Aint = long;
+  using Offset = long long;
+  using Count = long long;
+  using Fint = int;
+
+  struct F08_status;
+  struct Status {
+    unsigned count_low;
+    unsigned count_high_and_cancelled;  // bit 0: cancelled; bits 1-31: the count's upper bits
+    int source;
+    int tag;
+    int error;
+  };
+
+  static int source(const Status& status) noexcept { return status.source; }
+  static int tag(const Status& status) noexcept { return status.tag; }
+  static int error(const Status& status) noexcept { return status.error; }
+  static constexpr bool has_byte_count = true;
+  static Count byte_count(const Status& status) noexcept {
+    return static_cast<Count>(status.count_high_and_cancelled >> 1) << 32 | status.count_low;
+  }
+  static constexpr bool has_cancelled = true;
+  static bool cancelled(const Status& status) noexcept { return (status.count_high_and_cancelled & 1) != 0; }
+
+  static constexpr Comm comm_world() noexcept { return 0x44000000; }
+  static constexpr Comm comm_self() noexcept { return 0x44000001; }
+  static constexpr Comm comm_null() noexcept { return 0x04000000; }
+  static constexpr Request request_null() noexcept { return 0x2c000000; }
+  static constexpr Datatype datatype_null() noexcept { return 0x0c000000; }
+  static constexpr Message message_null() noexcept { return 0x2c000000; }
+  static constexpr Message message_no_proc() noexcept { return 0x6c000000; }
+  static constexpr Win win_null() noexcept { return 0x20000000; }
+  static constexpr File file_null() noexcept { return nullptr; }
+  static constexpr Group group_null() noexcept { return 0x08000000; }
+  static constexpr Session session_null() noexcept { return 0x38000000; }
+  static constexpr Info info_null() noexcept { return 0x1c000000; }
+
+  static constexpr void* bottom() noexcept { return nullptr; }
+  static void* in_place() noexcept { return reinterpret_cast<void*>(-1L); }
+  static Status* status_ignore() noexcept { return reinterpret_cast<Status*>(1); }
+  static Status* statuses_ignore() noexcept { return reinterpret_cast<Status*>(1); }
+  static constexpr int* errcodes_ignore() noexcept { return nullptr; }
+  static int* unweighted() noexcept { return weights.unweighted; }
+  static int* weights_empty() noexcept { return weights.empty; }
+
+  static constexpr int proc_null = -1;
+  static constexpr int any_source = -2;
+  static constexpr int any_tag = -1;
+  static constexpr int root = -3;
+  static constexpr int undefined = -32766;
+
+  static constexpr int success = 0;
+  static constexpr int err_unknown = 13;
+  static constexpr int err_other = 15;
+  static constexpr int err_intern = 16;
+  static constexpr int err_in_status = 17;
+  static constexpr int err_pending = 18;
+  static constexpr int err_unsupported_operation = 44;
+
+  static constexpr int thread_single = 0;
+  static constexpr int thread_funneled = 1;
+  static constexpr int thread_serialized = 2;
+  static constexpr int thread_multiple = 3;
+
+  static constexpr int ident = 0;
+  static constexpr int congruent = 1;
+  static constexpr int similar = 2;
+  static constexpr int unequal = 3;
+  static constexpr int graph = 1;
+  static constexpr int cart = 2;
+  static constexpr int dist_graph = 3;
+  static constexpr int comm_type_shared = 1;
+  static constexpr int tag_ub = 0x64400001;
+  static constexpr int keyval_invalid = 0x24000000;
+
+  static constexpr int max_library_version_string = 8192;
+  static constexpr int max_object_name = 128;
+  static constexpr int max_processor_name = 128;
+  static constexpr int max_error_string = 512;
+
+  /// Predefined datatypes (0x4c00ssii) carry their size in bits 15-8. The pair types whose
+  /// parts leave a gap are the first five preallocated datatypes instead (0x8c000000 to 4).
+  static constexpr int builtin_size(Datatype datatype) noexcept {
+    const auto bits = static_cast<unsigned>(datatype);
+    if ((bits & 0xffff0000U) == 0x4c000000U) return static_cast<int>(bits >> 8 & 0xffU);
+    switch (bits) {
+      case 0x8c000000U:
+        return sizeof(float) + sizeof(int);  // MPI_FLOAT_INT
+      case 0x8c000001U:
+        return sizeof(double) + sizeof(int);  // MPI_DOUBLE_INT
+      case 0x8c000002U:
+        return sizeof(long) + sizeof(int);  // MPI_LONG_INT
+      case 0x8c000003U:
+        return sizeof(short) + sizeof(int);  // MPI_SHORT_INT
+      case 0x8c000004U:
+        return sizeof(long double) + sizeof(int);  // MPI_LONG_DOUBLE_INT
+      default:
+        return -1;
+    }
+  }
+
+  /// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are pointer variables of the library, not constants.
+  /// A library without them (MPICH before 3.0) leaves both null, which no call of it can mean.
+  static bool bind(Lookup lookup, void* context) noexcept {
+    if (void* variable = lookup("MPI_UNWEIGHTED", context)) weights.unweighted = *static_cast<int**>(variable);
+    if (void* variable = lookup("MPI_WEIGHTS_EMPTY", context)) weights.empty = *static_cast<int**>(variable);
+    return true;
+  }
+
+ private:
+  struct Weights {
+    int* unweighted;
+    int* empty;
+  };
+  // Hidden, so that an access is one load also from a shared library.
+  [[gnu::visibility("hidden")]] static inline constinit Weights weights{};
+};
+
+static_assert(Page<Mpich>);
+
+}  // namespace tare::mpi::abi
