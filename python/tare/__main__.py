@@ -1,0 +1,40 @@
+"""Entry point of the `tare` command: errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from tare.errors import FAILED, CommandError, TareError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one verb; ends with SystemExit, or returns the exit code of a failed one."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] != ["run"]:
+        # A reader that leaves early (`tare events … | head`) ends us quietly, as it does `ls`.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    from tare.cli import application
+
+    try:
+        application(given)(args=given, prog_name="tare")
+    except CommandError as error:
+        return complain(str(error), error.exit_code)
+    except (TareError, OSError) as error:
+        return complain(str(error), FAILED)
+    return 0
+
+
+def complain(message: str, exit_code: int) -> int:
+    """Prints the one line of a failure, even when nobody reads standard error any more."""
+    try:
+        print(f"tare: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    return exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

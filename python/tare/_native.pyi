@@ -1,0 +1,117 @@
+"""Typed stub of the compiled module: the reader of run directories."""
+
+from collections.abc import Iterator
+from typing import Literal, NotRequired, TypedDict
+
+FORMAT_VERSION: int
+
+State = Literal["running", "finished", "aborted", "killed"]
+
+class Error(Exception):
+    """Every failure of reading; the message is one line that says what to do."""
+
+class Collected(TypedDict):
+    processes: int
+    running: int
+    recovered_events: int
+    kept: int
+    messages: list[str]
+
+class Cost(TypedDict):
+    call_ns: float
+    lookup_ns: float
+    wrapper_ns: int
+    hook_init_ns: int
+    hook_finalize_ns: int
+    flushes: int
+    flush_ns: int
+    flush_bytes: int
+    dropped: int
+    net_share: float
+
+class Trace(TypedDict):
+    events: int
+    bytes: int
+    dropped: int
+
+class Process(TypedDict):
+    world: int
+    rank: int
+    size: int
+    host: str
+    pid: int
+    threads: int
+    state: State
+    exit_code: int | None
+    executable: str
+    mpi: str
+    abi: str
+    start_ns: int
+    wall_ns: int
+    net_ns: int
+    mpi_ns: int
+    calls: int
+    lookups: int
+    cost: Cost
+    trace: Trace
+
+class ProfileRow(TypedDict):
+    world: int
+    rank: int
+    function: str
+    site: int
+    communicator: int
+    size_class: int
+    calls: int
+    time_ns: int
+    min_ns: int
+    max_ns: int
+    bytes: int
+    timed: bool
+
+class Site(TypedDict):
+    object: str
+    offset: int
+    caller: str | None
+    file: str | None
+    line: int | None
+
+class Communicator(TypedDict):
+    name: str
+    size: int
+
+class EventRow(TypedDict):
+    start_ns: int
+    duration_ns: int
+    rank: int
+    thread: int
+    function: str
+    site: NotRequired[int]
+    world: NotRequired[int]
+    peer: NotRequired[int]
+    tag: NotRequired[int]
+    bytes: NotRequired[int]
+    communicator: NotRequired[int]
+    request: NotRequired[int]
+    root: NotRequired[int]
+
+def collect(run_dir: str, segment_dir: str, run_id: str) -> Collected:
+    """Drains dead processes' segments into the run directory and stores symbols."""
+
+class Run:
+    """A run directory, and the segments of it that are not yet collected."""
+
+    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "") -> None: ...
+    def processes(self) -> list[Process]: ...
+    def profile(self) -> list[ProfileRow]: ...
+    def sites(self) -> list[Site]: ...
+    def communicators(self) -> list[Communicator]: ...
+    def events(
+        self,
+        ranks: list[int] | None = None,
+        functions: list[str] | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        limit: int = 0,
+    ) -> Iterator[list[EventRow]]: ...
+    def warnings(self) -> list[str]: ...

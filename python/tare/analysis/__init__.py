@@ -1,0 +1,1 @@
+"""Tables in, tables out: sums over what the native reader gives."""

@@ -1,0 +1,88 @@
+"""Per-rank figures: the share of MPI, the cost account, how the ranks ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from tare._native import Process, State, Trace
+
+STATES: tuple[State, ...] = ("finished", "aborted", "killed", "running")
+
+
+class TotalCost(TypedDict):
+    """The cost account of all ranks together; `net_share` is weighted by net time."""
+
+    calls: int
+    lookups: int
+    call_ns: float
+    lookup_ns: float
+    wrapper_ns: int
+    net_share: float
+    hook_init_ns: int
+    hook_finalize_ns: int
+    flushes: int
+    flush_ns: int
+    flush_bytes: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Smallest, mean and largest of a figure, and the ranks that have the extremes."""
+
+    minimum: float
+    minimum_at: Process
+    mean: float
+    maximum: float
+    maximum_at: Process
+
+
+def mpi_share(process: Process) -> float:
+    """Part of the net time (between MPI_Init and MPI_Finalize) spent inside MPI."""
+    return process["mpi_ns"] / process["net_ns"] if process["net_ns"] > 0 else 0.0
+
+
+def mpi_spread(processes: Sequence[Process]) -> Spread:
+    """Spread of the MPI share; `processes` must not be empty."""
+    shares = [mpi_share(process) for process in processes]
+    low, high = shares.index(min(shares)), shares.index(max(shares))
+    return Spread(shares[low], processes[low], sum(shares) / len(shares), shares[high], processes[high])
+
+
+def count_states(processes: Sequence[Process]) -> dict[State, int]:
+    """How many ranks ended in each way, in a fixed order, without the ways nobody took."""
+    found = Counter(process["state"] for process in processes)
+    return {state: found[state] for state in STATES if found[state]}
+
+
+def total_trace(processes: Sequence[Process]) -> Trace:
+    return {
+        "events": sum(process["trace"]["events"] for process in processes),
+        "bytes": sum(process["trace"]["bytes"] for process in processes),
+        "dropped": sum(process["trace"]["dropped"] for process in processes),
+    }
+
+
+def total_cost(processes: Sequence[Process]) -> TotalCost:
+    costs = [process["cost"] for process in processes]
+    net_ns = sum(process["net_ns"] for process in processes)
+    spent_ns = sum(process["cost"]["net_share"] * process["net_ns"] for process in processes)
+    ranks = max(len(processes), 1)
+    return {
+        "calls": sum(process["calls"] for process in processes),
+        "lookups": sum(process["lookups"] for process in processes),
+        "call_ns": sum(cost["call_ns"] for cost in costs) / ranks,
+        "lookup_ns": sum(cost["lookup_ns"] for cost in costs) / ranks,
+        "wrapper_ns": sum(cost["wrapper_ns"] for cost in costs),
+        "net_share": spent_ns / net_ns if net_ns else 0.0,
+        "hook_init_ns": sum(cost["hook_init_ns"] for cost in costs),
+        "hook_finalize_ns": sum(cost["hook_finalize_ns"] for cost in costs),
+        "flushes": sum(cost["flushes"] for cost in costs),
+        "flush_ns": sum(cost["flush_ns"] for cost in costs),
+        "flush_bytes": sum(cost["flush_bytes"] for cost in costs),
+        "dropped": sum(cost["dropped"] for cost in costs),
+    }

@@ -1,0 +1,11 @@
+"""One verb a file; each turns arguments into calls and an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")]

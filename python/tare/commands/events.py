@@ -1,0 +1,62 @@
+"""`tare events`: the single calls of a traced run."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tare.analysis.events import described
+from tare.commands import Json, RunDirectory
+from tare.recording import Recording, open_recording
+from tare.units import NS_PER_S
+
+SCHEMA = "tare.events/1"
+
+
+def events(
+    run: RunDirectory,
+    rank: Annotated[
+        list[int] | None,
+        typer.Option(help="Only this rank (may be repeated).", show_default=False),
+    ] = None,
+    function: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
+    ] = None,
+    start: Annotated[
+        float | None,
+        typer.Option("--from", metavar="SECONDS", help="From so long after the start of the run."),
+    ] = None,
+    end: Annotated[
+        float | None,
+        typer.Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    json: Json = False,
+) -> None:
+    """Print the recorded calls of a run measured with --trace.
+
+    Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
+    """
+    recording = open_recording(run)
+    found = recording.events(
+        rank or None, function or None, _at(recording, start), _at(recording, end), limit
+    )
+    rows = described(found, recording.sites, recording.communicators)
+    if json:
+        from tare.reporters import json as reporter
+
+        reporter.write_rows(sys.stdout, SCHEMA, run, rows)
+        return
+    from tare.reporters import terminal
+
+    if not terminal.events(terminal.console(), rows, recording.start_ns, recording.worlds):
+        traced = recording.meta["options"]["trace"]
+        why = "no event matches" if traced else "this run was measured without --trace"
+        typer.echo(f"no events: {why}", err=True)
+
+
+def _at(recording: Recording, seconds: float | None) -> int | None:
+    return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

@@ -1,0 +1,37 @@
+"""`tare recover`: collect what a run left behind whose `tare run` was itself killed."""
+
+from __future__ import annotations
+
+import typer
+
+from tare.commands import RunDirectory
+from tare.errors import CommandError
+from tare.measurement import finish
+from tare.recording import open_recording
+
+
+def recover(run: RunDirectory) -> None:
+    """Collect what is left of a run whose `tare run` was killed.
+
+    Harmless on a run that is complete.
+
+    Example: tare recover app-20260131-120000
+    """
+    recording = open_recording(run)
+    meta = recording.meta
+    if meta["state"] == "running":
+        meta["state"] = "recovered"
+    collected = finish(recording.run_dir, meta)
+    if collected is None:
+        raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")
+    typer.echo(
+        f"{run}: took over {collected['processes']} processes, {collected['recovered_events']:,} events"
+    )
+    for message in collected["messages"]:
+        typer.echo(f"  {message}")
+    if collected["running"]:
+        typer.echo(f"  {collected['running']} processes still run; nothing of theirs was moved")
+    if collected["kept"]:
+        raise CommandError(
+            f"the disk is full: {collected['kept']} processes could not be written; free space and repeat"
+        )

@@ -1,0 +1,114 @@
+"""`tare run`: measure a command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare import launch, units
+from tare.errors import TareError
+from tare.measurement import Measured, Options, measure
+from tare.rundir import segments
+
+NO_MPI = (
+    "no process of this command called MPI; nothing was measured. Is it an MPI program, "
+    "linked dynamically, and not setuid? `tare doctor` checks this machine"
+)
+
+
+def _size(text: str) -> int:
+    try:
+        return units.parse_size(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND", help="The command, as you would start it.", show_default=False),
+    ],
+    trace: Annotated[bool, typer.Option("--trace", help="Record every call, not only sums.")] = False,
+    buffer: Annotated[
+        int | None,
+        typer.Option(
+            parser=_size,
+            metavar="SIZE",
+            show_default=False,
+            help="Event buffer of a thread, like 512K or 4M.",
+        ),
+    ] = None,
+    time_lookups: Annotated[
+        bool,
+        typer.Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            show_default=False,
+            help="The run directory; must be empty or new.",
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
+    forward: Annotated[bool, typer.Option("--forward", hidden=True)] = False,
+) -> None:
+    """Measure a command and every MPI process it starts.
+
+    The profile is always on. Output and exit code are the command's own; a summary follows on
+    standard error.
+
+    Example: tare run --trace -- mpiexec -n 4 ./app
+    """
+    options = Options(trace=trace, buffer=buffer, time_lookups=time_lookups, forward=forward)
+    measured = measure(command, output, options)
+    if not quiet:
+        _summarize(measured, expect_records=not forward)
+    number = measured.ending.signal
+    raise typer.Exit(launch.die_of(number) if number else measured.ending.exit_code or 0)
+
+
+def _summarize(measured: Measured, *, expect_records: bool) -> None:
+    """Whatever goes wrong here, the exit code stays the command's own."""
+    try:
+        if measured.trouble:
+            print(f"tare: {measured.trouble}", file=sys.stderr)
+        elif measured.collected is not None:
+            _print_summary(measured)
+        elif expect_records:
+            print(f"tare: {NO_MPI}", file=sys.stderr)
+    except BrokenPipeError:
+        return
+    except (TareError, OSError) as error:
+        print(f"tare: {error}", file=sys.stderr)
+
+
+def _print_summary(measured: Measured) -> None:
+    from tare.recording import Recording
+    from tare.reporters import summary, terminal
+
+    recording = Recording(measured.run_dir, measured.meta)
+    out = terminal.console(sys.stderr, cut=True)
+    out.file.write("\n")
+    summary.after_run(out, recording, _notes(measured))
+
+
+def _notes(measured: Measured) -> list[str]:
+    collected = measured.collected
+    assert collected is not None
+    notes = list(collected["messages"])
+    if collected["running"]:
+        notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
+    if collected["kept"]:
+        where = segments(measured.meta)
+        place = where[0].parent if where else measured.meta["segment_dir"]
+        notes.append(
+            f"the disk is full: records of {collected['kept']} processes are kept in {place}; "
+            "free space, then `tare recover`"
+        )
+    return notes

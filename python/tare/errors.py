@@ -1,0 +1,25 @@
+"""The errors tare raises: every message is one line that says what failed and what to do."""
+
+from __future__ import annotations
+
+FAILED = 1
+WRONG_USAGE = 2
+
+
+class TareError(Exception):
+    """Base of every error of the package."""
+
+
+class CommandError(TareError):
+    """Ends a command with `exit_code`."""
+
+    def __init__(self, message: str, exit_code: int = FAILED) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class UsageError(CommandError):
+    """The command line asks for something that cannot be."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, WRONG_USAGE)

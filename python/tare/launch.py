@@ -1,0 +1,133 @@
+"""Starts the measured command, hands it the signals meant for it, and waits for its end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tare.errors import CommandError
+
+NOT_EXECUTABLE = 126
+NOT_FOUND = 127
+# The terminal sends these to the whole process group, so the program has them already.
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+VARIABLES = ("RUN_DIR", "RUN_ID", "SEGMENT_DIR", "TRACE", "BUFFER", "LOOKUPS", "COLLECTOR")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the command ended; `signal` is None unless one killed it."""
+
+    exit_code: int | None
+    signal: int | None
+    wall_ns: int
+
+
+def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[str, str]:
+    """The caller's environment and the contract with the preload library."""
+    result = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {f"TARE_{variable}" for variable in VARIABLES}
+    }
+    before = os.environ.get("LD_PRELOAD")
+    result["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+    result["TARE_RUN_DIR"] = str(run_dir)
+    result["TARE_RUN_ID"] = meta["run_id"]
+    result["TARE_SEGMENT_DIR"] = meta["segment_dir"]
+    result["TARE_COLLECTOR"] = meta["host"]
+    options = meta["options"]
+    if options["trace"]:
+        result["TARE_TRACE"] = "1"
+    if options["buffer"]:
+        result["TARE_BUFFER"] = str(options["buffer"])
+    if options["time_lookups"]:
+        result["TARE_LOOKUPS"] = "time"
+    return result
+
+
+def check_startable(command: Sequence[str]) -> None:
+    """Fails as a shell would, before anything is made for the command."""
+    program = command[0]
+    if shutil.which(program):
+        return
+    if "/" in program and Path(program).exists():
+        why = "is a directory" if Path(program).is_dir() else "is not executable (chmod +x?)"
+        raise CommandError(f"cannot start {program}: it {why}", NOT_EXECUTABLE)
+    raise CommandError(f"cannot start {program}: command not found", NOT_FOUND)
+
+
+class Relay:
+    """While installed, signals that would end tare go to the command instead."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._pending: list[int] = []
+
+    def install(self) -> None:
+        for number in FROM_TERMINAL:
+            self._handle(number, lambda *_: None)
+        for number in FORWARDED:
+            self._handle(number, self._forward)
+
+    def attach(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        for number in self._pending:
+            child.send_signal(number)
+
+    @staticmethod
+    def _handle(number: int, handler: Any) -> None:
+        # What is ignored (nohup) stays ignored, in the command too.
+        # A handler, unlike SIG_IGN, does not pass through exec: the command starts with defaults.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+    def _forward(self, number: int, _frame: FrameType | None) -> None:
+        if self._child is None:
+            self._pending.append(number)
+        elif self._child.returncode is None:
+            self._child.send_signal(number)
+
+
+def run(command: Sequence[str], variables: Mapping[str, str]) -> Ending:
+    """Runs `command` on our own standard streams, in our process group, and waits for it."""
+    relay = Relay()
+    relay.install()
+    start = time.monotonic_ns()
+    child = _start(command, variables)
+    relay.attach(child)
+    code = child.wait()
+    wall_ns = time.monotonic_ns() - start
+    return Ending(code, None, wall_ns) if code >= 0 else Ending(None, -code, wall_ns)
+
+
+def _start(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, env=variables, close_fds=False)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:
+            # A script without a #! line: shells hand it to sh.
+            return subprocess.Popen(["/bin/sh", *command], env=variables, close_fds=False)
+        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+        raise CommandError(f"cannot start {command[0]}: {error.strerror}", code) from error
+
+
+def die_of(number: int) -> int:
+    """Ends this process by the signal that ended the command; returns only if it is no fatal one."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    os.kill(os.getpid(), number)
+    return 128 + number

@@ -1,0 +1,29 @@
+"""Where the preload libraries are installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tare
+from tare.errors import CommandError
+
+MEASURING = "libtare.so"
+# The do-nothing twin: it forwards every call and records none, the baseline of weighing.
+FORWARDING = "libtare-forward.so"
+
+
+def find(name: str) -> Path:
+    for folder in tare.__path__:
+        path = Path(folder) / "lib" / name
+        if path.is_file():
+            return _preloadable(path)
+    raise CommandError(f"{name} is missing from this installation of tare: install tare again")
+
+
+def _preloadable(path: Path) -> Path:
+    if any(character in str(path) for character in " :\t"):
+        raise CommandError(
+            f"{path}: the loader splits LD_PRELOAD at spaces and colons; "
+            "install tare below a directory without them"
+        )
+    return path

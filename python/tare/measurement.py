@@ -1,0 +1,131 @@
+"""One measurement from beginning to end: directory, command, collection, meta.json."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare import launch, library, rundir
+from tare.command_name import program_name
+from tare.errors import CommandError, TareError
+
+if TYPE_CHECKING:
+    from tare._native import Collected
+    from tare.launch import Ending
+    from tare.rundir import Meta
+
+# Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
+LATE_RANKS_S = 2.0
+LATE_RANKS_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `tare run` was asked to do."""
+
+    trace: bool = False
+    buffer: int | None = None
+    time_lookups: bool = False
+    forward: bool = False
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run that has ended; `collected` is None if no process called MPI.
+
+    `trouble` says what went wrong after the command had ended; it does not change the exit code.
+    """
+
+    run_dir: Path
+    meta: Meta
+    ending: Ending
+    collected: Collected | None
+    trouble: str | None
+
+
+def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Measured:
+    """Runs `command` under the preload library and leaves a run directory."""
+    from tare import _native
+
+    launch.check_startable(command)
+    preload = library.find(library.FORWARDING if options.forward else library.MEASURING)
+    name = program_name(command)
+    run_dir = rundir.create(name, wanted)
+    meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
+    try:
+        ending = launch.run(command, launch.environment(meta, run_dir, preload))
+    except CommandError:
+        rundir.discard(run_dir)
+        raise
+    meta |= {
+        "state": "ended",
+        "exit_code": ending.exit_code,
+        "signal": ending.signal,
+        "wall_ns": ending.wall_ns,
+    }
+    try:
+        return Measured(run_dir, meta, ending, finish(run_dir, meta), None)
+    except (TareError, OSError) as error:
+        return Measured(run_dir, meta, ending, None, f"{error}; then: tare recover {run_dir}")
+
+
+def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Meta:
+    chosen = {
+        "trace": options.trace,
+        "buffer": options.buffer,
+        "time_lookups": options.time_lookups,
+        "forward": options.forward,
+    }
+    meta = rundir.describe(command, name, run_dir, chosen, version)
+    try:
+        rundir.write_meta(run_dir, meta)
+        rundir.keep_reserve(run_dir)
+    except OSError as error:
+        rundir.discard(run_dir)
+        raise CommandError(
+            f"cannot write to {run_dir}: {error.strerror}; choose another place with -o DIR"
+        ) from error
+    return meta
+
+
+def finish(run_dir: Path, meta: Meta) -> Collected | None:
+    """Collects what the processes left behind and completes meta.json."""
+    rundir.release_reserve(run_dir)
+    collected = _collect(run_dir, meta) if rundir.has_records(run_dir, meta) else None
+    if collected is not None:
+        from tare.recording import Recording
+
+        recording = Recording(run_dir, meta)
+        meta["ranks"] = recording.rank_states()
+        meta["cost"] = recording.cost()
+        meta["collected"] = dict(collected)
+    rundir.write_meta(run_dir, meta)
+    return collected
+
+
+def _collect(run_dir: Path, meta: Meta) -> Collected:
+    from tare import _native
+    from tare.recording import native_errors
+
+    deadline = time.monotonic() + LATE_RANKS_S
+    with native_errors():
+        collected = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"])
+        while collected["running"] and time.monotonic() < deadline:
+            time.sleep(LATE_RANKS_POLL_S)
+            again = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"])
+            collected = _together(collected, again)
+    return collected
+
+
+def _together(first: Collected, second: Collected) -> Collected:
+    """The result of two collections in a row: what was done adds up, what is left is the last."""
+    return {
+        "processes": first["processes"] + second["processes"],
+        "running": second["running"],
+        "recovered_events": first["recovered_events"] + second["recovered_events"],
+        "kept": second["kept"],
+        "messages": list(dict.fromkeys(first["messages"] + second["messages"])),
+    }

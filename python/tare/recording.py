@@ -1,0 +1,112 @@
+"""What a run holds, read through the native reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tare import rundir
+from tare.analysis import ranks
+from tare.errors import CommandError, TareError
+
+if TYPE_CHECKING:
+    from tare._native import Communicator, EventRow, Process, ProfileRow, Run, Site
+    from tare.analysis.ranks import TotalCost
+    from tare.rundir import Meta
+
+
+@contextmanager
+def native_errors() -> Iterator[None]:
+    """Turns the native module's errors into tare's own."""
+    from tare import _native
+
+    try:
+        yield
+    except _native.Error as error:
+        raise CommandError(str(error)) from error
+
+
+class Recording:
+    """One run directory; a run in which no process called MPI has no rows."""
+
+    def __init__(self, run_dir: Path, meta: Meta) -> None:
+        self.run_dir = run_dir
+        self.meta = meta
+        self._native = self._open()
+
+    def _open(self) -> Run | None:
+        from tare import _native
+
+        if not rundir.has_records(self.run_dir, self.meta):
+            return None
+        with native_errors():
+            return _native.Run(str(self.run_dir), self.meta["segment_dir"], self.meta["run_id"])
+
+    @cached_property
+    def processes(self) -> list[Process]:
+        with native_errors():
+            return self._native.processes() if self._native else []
+
+    @cached_property
+    def profile(self) -> list[ProfileRow]:
+        with native_errors():
+            return self._native.profile() if self._native else []
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        with native_errors():
+            return self._native.sites() if self._native else []
+
+    @cached_property
+    def communicators(self) -> list[Communicator]:
+        with native_errors():
+            return self._native.communicators() if self._native else []
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        with native_errors():
+            return self._native.warnings() if self._native else []
+
+    @property
+    def start_ns(self) -> int:
+        """Unix time at which `tare run` started the command; times are shown relative to it."""
+        return int(self.meta["start_ns"])
+
+    @property
+    def worlds(self) -> int:
+        return len({process["world"] for process in self.processes})
+
+    def events(
+        self,
+        ranks: list[int] | None,
+        functions: list[str] | None,
+        start_ns: int | None,
+        end_ns: int | None,
+        limit: int,
+    ) -> Iterator[EventRow]:
+        """The events one by one, in time order per location; no limit if it is 0."""
+        if self._native is None:
+            return
+        with native_errors():
+            for batch in self._native.events(ranks, functions, start_ns, end_ns, limit):
+                yield from batch
+
+    def rank_states(self) -> list[dict[str, Any]]:
+        """How every rank ended, for meta.json."""
+        kept = ("world", "rank", "host", "pid", "state", "exit_code")
+        return [{key: dict(process)[key] for key in kept} for process in self.processes]
+
+    def cost(self) -> TotalCost:
+        return ranks.total_cost(self.processes)
+
+
+def open_recording(run_dir: Path) -> Recording:
+    """The run in `run_dir`; one clear line if it is none."""
+    try:
+        from tare import _native
+    except ImportError as error:
+        raise TareError(f"tare is not installed completely ({error}): install it again") from error
+    return Recording(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))

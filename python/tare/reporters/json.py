@@ -1,0 +1,26 @@
+"""JSON: one object with `schema`, `run` and the data; documented in docs/json.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+
+def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, Any]) -> None:
+    """One object, indented."""
+    head = {"schema": schema} | ({"run": str(run.resolve())} if run else {})
+    json.dump(head | dict(content), stream, indent=1, ensure_ascii=False)
+    stream.write("\n")
+
+
+def write_rows(stream: TextIO, schema: str, run: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """One object with `rows`, written as they come, one a line."""
+    head = json.dumps({"schema": schema, "run": str(run.resolve())}, ensure_ascii=False)
+    stream.write(f'{head[:-1]}, "rows": [')
+    separator = "\n"
+    for row in rows:
+        stream.write(separator + json.dumps(row, ensure_ascii=False))
+        separator = ",\n"
+    stream.write("\n]}\n")

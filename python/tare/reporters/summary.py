@@ -1,0 +1,223 @@
+"""What a run was and what it cost: the end of `tare run`, and `tare info`."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from tare import units
+from tare.analysis import profile, ranks
+from tare.reporters import terminal
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from tare._native import Process
+    from tare.analysis.ranks import TotalCost
+    from tare.recording import Recording
+
+RANKS_LISTED = 8
+SITES_LISTED = 10
+LABEL_WIDTH = 11
+INDENT = "  "
+
+
+def after_run(out: Console, recording: Recording, notes: Sequence[str]) -> None:
+    """The summary at the end of `tare run`."""
+    overview(out, recording)
+    _top_sites(out, recording)
+    account(out, recording)
+    _notes(out, [*notes, *recording.warnings])
+    where_to_look(out, recording)
+
+
+def info(out: Console, recording: Recording) -> None:
+    overview(out, recording)
+    account(out, recording)
+    _notes(out, recording.warnings)
+
+
+def overview(out: Console, recording: Recording) -> None:
+    """Program, MPI, time, how it ended, the ranks."""
+    processes = recording.processes
+    meta = recording.meta
+    _heading(out, f"tare: {meta['name']}")
+    _field(out, "command", shlex.join(meta["command"]))
+    for version in dict.fromkeys(process["mpi"] for process in processes):
+        _field(out, "MPI", version)
+    _field(out, "wall time", f"{_wall(meta)}, {ending(meta)}")
+    _field(out, "ranks", _ranks(processes))
+    if processes:
+        _field(out, "MPI share", _spread(processes))
+        _rank_table(out, recording)
+
+
+def account(out: Console, recording: Recording) -> None:
+    """The trace and what the measurement itself cost."""
+    if not recording.processes:
+        return
+    _heading(out, "\nCost of measuring (all ranks)")
+    for label, text in _account_lines(recording):
+        _field(out, label, text)
+
+
+def where_to_look(out: Console, recording: Recording) -> None:
+    path = shlex.quote(_short_path(recording.run_dir))
+    _heading(out, f"\nRun directory: {path}")
+    _field(out, "", f"tare profile {path}")
+    if ranks.total_trace(recording.processes)["events"]:
+        _field(out, "", f"tare events {path} --limit 20")
+
+
+def ending(meta: Mapping[str, Any]) -> str:
+    """How the command ended, in words."""
+    if meta.get("signal") is not None:
+        return f"killed by {signal_name(meta['signal'])}"
+    if meta.get("exit_code") is not None:
+        return f"exit code {meta['exit_code']}"
+    return "not seen to end (running, or `tare run` itself was killed)"
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _wall(meta: Mapping[str, Any]) -> str:
+    return units.duration(meta["wall_ns"]) if meta.get("wall_ns") is not None else "unknown"
+
+
+def _ranks(processes: Sequence[Process]) -> str:
+    if not processes:
+        return "none: no process called MPI"
+    states = ranks.count_states(processes)
+    hosts = len({process["host"] for process in processes})
+    where = f"{hosts} host{'s' if hosts > 1 else ''}"
+    text = f"{len(processes)} on {where}, " + ", ".join(
+        f"{number} {state}" for state, number in states.items()
+    )
+    unwell = [process for process in processes if process["state"] in ("aborted", "killed")]
+    if unwell and len(unwell) < len(processes):
+        text += f" (rank {_some_ranks(unwell)})"
+    return text
+
+
+def _some_ranks(processes: Sequence[Process]) -> str:
+    names = [str(process["rank"]) for process in processes[:RANKS_LISTED]]
+    more = len(processes) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _spread(processes: Sequence[Process]) -> str:
+    if len(processes) == 1:
+        return f"{units.percent(ranks.mpi_share(processes[0]))} of the time"
+    spread = ranks.mpi_spread(processes)
+    return (
+        f"min {units.percent(spread.minimum)} (rank {spread.minimum_at['rank']}), "
+        f"mean {units.percent(spread.mean)}, "
+        f"max {units.percent(spread.maximum)} (rank {spread.maximum_at['rank']})"
+    )
+
+
+def _rank_table(out: Console, recording: Recording) -> None:
+    processes = recording.processes
+    if len(processes) > RANKS_LISTED:
+        return
+    worlds = [terminal.number_column("World")] if recording.worlds > 1 else []
+    headers = ("Rank", "State", "Calls", "Net time", "MPI time", "MPI share")
+    shown = terminal.table(*worlds, *map(terminal.number_column, headers))
+    for process in processes:
+        shown.add_row(
+            *([str(process["world"])] if worlds else []),
+            str(process["rank"]),
+            _state(process),
+            units.count(process["calls"] + process["lookups"]),
+            units.duration(process["net_ns"]),
+            units.duration(process["mpi_ns"]),
+            units.percent(ranks.mpi_share(process)),
+        )
+    out.file.write("\n")
+    terminal.show_table(out, shown, INDENT)
+
+
+def _state(process: Process) -> str:
+    code = process["exit_code"]
+    return f"{process['state']} ({code})" if code else process["state"]
+
+
+def _top_sites(out: Console, recording: Recording) -> None:
+    rows = profile.by_site(recording.profile, recording.sites)
+    timed = [row for row in rows if row["timed"]]
+    if not timed:
+        return
+    total_ns = sum(row["time_ns"] for row in timed)
+    top = profile.ordered(timed, "time_ns", SITES_LISTED)
+    more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
+    _heading(out, f"\nTop call sites{more} (all ranks)")
+    terminal.profile_by_site(out, top, total_ns, recording.worlds, INDENT)
+
+
+def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
+    cost: TotalCost = recording.cost()
+    trace = ranks.total_trace(recording.processes)
+    yield "recorded", f"{cost['calls']:,} calls timed, {cost['lookups']:,} look-ups counted"
+    yield (
+        "wrappers",
+        f"{units.duration(cost['wrapper_ns'])} estimated "
+        f"({cost['call_ns']:.1f} ns a call, {cost['lookup_ns']:.1f} ns a look-up)",
+    )
+    yield "flushes", _flushes(cost)
+    yield (
+        "hooks",
+        f"{units.duration(cost['hook_init_ns'])} in MPI_Init, "
+        f"{units.duration(cost['hook_finalize_ns'])} in MPI_Finalize",
+    )
+    yield "in all", f"{100 * cost['net_share']:.2f} % of net time (estimated)"
+    if trace["events"] or trace["dropped"]:
+        yield "trace", _trace(trace["events"], trace["bytes"])
+    if cost["dropped"] or trace["dropped"]:
+        yield "DROPPED", f"{max(cost['dropped'], trace['dropped']):,} records were lost"
+
+
+def _flushes(cost: TotalCost) -> str:
+    if not cost["flushes"]:
+        return "none"
+    return f"{cost['flushes']:,}, {units.duration(cost['flush_ns'])}, {units.size(cost['flush_bytes'])}"
+
+
+def _trace(events: int, size_bytes: int) -> str:
+    each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
+    return f"{events:,} events, {units.size(size_bytes)}{each}"
+
+
+def _notes(out: Console, notes: Sequence[str]) -> None:
+    if notes:
+        out.file.write("\n")
+    for note in dict.fromkeys(notes):
+        out.file.write(f"{INDENT}! {note}\n")
+
+
+def _heading(out: Console, text: str) -> None:
+    out.print(text, style="bold", soft_wrap=True)
+
+
+def _field(out: Console, label: str, text: str) -> None:
+    """One line, cut to the terminal: `  label      text`."""
+    start = f"{INDENT}{label:<{LABEL_WIDTH}}" if label else INDENT
+    room = max(out.width - len(start), 20)
+    if label and len(text) > room:
+        text = text[: room - 1] + "…"
+    out.file.write(f"{start}{text or NOTHING}\n")
+
+
+def _short_path(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,172 @@
+"""Tables for people, fitted to the terminal; whole lines when written to a file or a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from tare import units
+from tare.units import NOTHING, NS_PER_S
+
+if TYPE_CHECKING:
+    from tare.analysis.profile import FunctionRow, RankRow, SiteRow
+
+DEFAULT_WIDTH = 80
+# Wide enough that no line written to a file is ever cut.
+UNLIMITED_WIDTH = 10_000
+# Events are shown in tables of so many rows, each as wide as its own content.
+EVENTS_PER_TABLE = 1000
+
+
+def console(stream: TextIO | None = None, *, cut: bool = False) -> Console:
+    """Cuts to the width of the terminal; elsewhere only if `cut` is wished."""
+    stream = stream or sys.stdout
+    width = None
+    if not stream.isatty() and "COLUMNS" not in os.environ:
+        width = DEFAULT_WIDTH if cut else UNLIMITED_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def table(*columns: Column) -> Table:
+    return Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+
+
+def text_column(header: str, at_least: int = 8) -> Column:
+    return Column(header, no_wrap=True, overflow="ellipsis", min_width=at_least)
+
+
+def number_column(header: str) -> Column:
+    return Column(header, justify="right", no_wrap=True)
+
+
+def show_table(out: Console, shown: Table, indent: str = "") -> None:
+    """Prints `shown`, indented, without the blanks that fill the last column."""
+    with out.capture() as captured:
+        out.print(shown, width=out.width - len(indent))
+    for line in captured.get().splitlines():
+        out.file.write(f"{indent}{line}".rstrip() + "\n")
+
+
+def place(row: Mapping[str, Any]) -> str:
+    """`file:line` where there is debug information, else the object."""
+    if row.get("file"):
+        name = PurePath(row["file"]).name
+        return f"{name}:{row['line']}" if row.get("line") else name
+    return PurePath(row["object"]).name if row.get("object") else NOTHING
+
+
+def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int, worlds: int) -> None:
+    """`total_ns`: time in MPI of all functions, also of those not shown."""
+    shown = table(text_column("Function", 12), *_figures(), *_world_column(worlds))
+    for row in rows:
+        shown.add_row(row["function"], *_values(row, total_ns), *_world(row, worlds))
+    show_table(out, shown)
+
+
+def profile_by_site(
+    out: Console, rows: Sequence[SiteRow], total_ns: int, worlds: int, indent: str = ""
+) -> None:
+    """`total_ns`: time in MPI of all call sites, also of those not shown."""
+    shown = table(
+        text_column("Function", 12),
+        text_column("Caller"),
+        text_column("Where", 10),
+        *_figures(),
+        *_world_column(worlds),
+    )
+    for row in rows:
+        shown.add_row(
+            row["function"],
+            row["caller"] or NOTHING,
+            place(row),
+            *_values(row, total_ns),
+            *_world(row, worlds),
+        )
+    show_table(out, shown, indent)
+
+
+def profile_by_rank(out: Console, rows: Sequence[RankRow], worlds: int) -> None:
+    headers = ("Rank", "Calls", "MPI time", "Bytes", "MPI share")
+    shown = table(*map(number_column, headers), *_world_column(worlds))
+    for row in rows:
+        shown.add_row(
+            str(row["rank"]),
+            units.count(row["calls"]),
+            units.duration(row["time_ns"]),
+            units.size(row["bytes"]),
+            units.percent(row["mpi_share"]),
+            *_world(row, worlds),
+        )
+    show_table(out, shown)
+
+
+def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:
+    """Times are seconds since the start of the run. Returns the number of rows."""
+    source = iter(rows)
+    shown = 0
+    for first in source:
+        page = list(chain([first], islice(source, EVENTS_PER_TABLE - 1)))
+        show_table(out, _events_table(page, start_ns, worlds))
+        shown += len(page)
+    return shown
+
+
+def _events_table(rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> Table:
+    shown = table(
+        number_column("Time"),
+        number_column("Rank"),
+        number_column("Thread"),
+        text_column("Function", 12),
+        text_column("Where", 10),
+        number_column("Duration"),
+        number_column("Peer"),
+        number_column("Tag"),
+        number_column("Bytes"),
+        text_column("Communicator", 5),
+        *_world_column(worlds),
+    )
+    for row in rows:
+        shown.add_row(
+            f"{(row['start_ns'] - start_ns) / NS_PER_S:.6f}",
+            str(row["rank"]),
+            str(row["thread"]),
+            row["function"],
+            place(row),
+            units.duration(row["duration_ns"]),
+            *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
+            *_world(row, worlds),
+        )
+    return shown
+
+
+def _known(row: Mapping[str, Any], key: str) -> str:
+    return str(row[key]) if row.get(key) is not None else NOTHING
+
+
+def _figures() -> list[Column]:
+    return [number_column(name) for name in ("Calls", "Time", "Bytes", "of MPI")]
+
+
+def _values(row: FunctionRow | SiteRow, total_ns: int) -> list[str]:
+    share = units.percent(row["time_ns"] / total_ns) if total_ns else NOTHING
+    return [
+        units.count(row["calls"]),
+        units.duration(row["time_ns"]) if row["timed"] else "counted",
+        units.size(row["bytes"]) if row["bytes"] else NOTHING,
+        share if row["timed"] else NOTHING,
+    ]
+
+
+def _world_column(worlds: int) -> list[Column]:
+    return [number_column("World")] if worlds > 1 else []
+
+
+def _world(row: Mapping[str, Any], worlds: int) -> list[str]:
+    return [str(row.get("world", 0))] if worlds > 1 else []

@@ -1,0 +1,162 @@
+"""A run directory: its creation, meta.json, the reserve on its disk, where its segments are."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tare.errors import CommandError, UsageError
+from tare.units import KIB, MIB
+
+META = "meta.json"
+RESERVE = ".reserve"
+SHARED_MEMORY = Path("/dev/shm")
+# Room for the segments of a node: 4 ranks of the default 16 MiB.
+SHARED_MEMORY_NEEDED = 64 * MIB
+# Set free before collecting: on a full disk the profile and meta.json still find room.
+RESERVE_SIZE = 256 * KIB
+HIDDEN = "<hidden>"
+
+_SECRET_NAME = re.compile(
+    r"SECRET|TOKEN|PASS(WORD|WD|PHRASE|_|$)|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE|(^|_)KEY($|_)"
+    r"|AUTH|COOKIE|(^|_)PW($|_)|SIGNATURE|SESSION_ID",
+    re.IGNORECASE,
+)
+_URL_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]+@")
+
+Meta = dict[str, Any]
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the values hidden that look like secrets."""
+    return {
+        name: HIDDEN if _SECRET_NAME.search(name) else _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", value)
+        for name, value in sorted(environment.items())
+    }
+
+
+def create(name: str, wanted: Path | None) -> Path:
+    """Makes an empty run directory: `wanted`, or one named after the program and the time."""
+    try:
+        return _create_wanted(wanted) if wanted else _create_named(name)
+    except OSError as error:
+        where = wanted or Path.cwd()
+        raise CommandError(
+            f"cannot make a run directory in {where}: {error.strerror}; choose another with -o DIR"
+        ) from error
+
+
+def _create_wanted(wanted: Path) -> Path:
+    if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
+        raise UsageError(f"{wanted} exists and is not an empty directory; choose another with -o")
+    wanted.mkdir(parents=True, exist_ok=True)
+    return wanted.resolve()
+
+
+def _create_named(name: str) -> Path:
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    for attempt in range(1, 1000):
+        path = Path.cwd() / (stem if attempt == 1 else f"{stem}-{attempt}")
+        try:
+            path.mkdir()
+            return path
+        except FileExistsError:
+            continue
+    raise OSError(errno.EEXIST, "too many runs in this second")
+
+
+def discard(run_dir: Path) -> None:
+    """Removes a run directory in which nothing was measured."""
+    for name in (META, RESERVE):
+        (run_dir / name).unlink(missing_ok=True)
+    run_dir.rmdir()
+
+
+def choose_segment_dir(run_dir: Path) -> Path:
+    """Shared memory where there is enough of it, else the run directory."""
+    try:
+        free = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return run_dir
+    roomy = free.f_bavail * free.f_frsize >= SHARED_MEMORY_NEEDED
+    return SHARED_MEMORY if roomy and os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else run_dir
+
+
+def describe(
+    command: Sequence[str], name: str, run_dir: Path, options: Mapping[str, Any], version: int
+) -> Meta:
+    """The content of meta.json before the program starts."""
+    from tare import __version__
+
+    return {
+        "schema": "tare.meta/1",
+        "format": version,
+        "tare": __version__,
+        "run_id": secrets.token_hex(8),
+        "name": name,
+        "command": list(command),
+        "cwd": str(Path.cwd()),
+        "host": socket.gethostname(),
+        "start_ns": time.time_ns(),
+        "options": dict(options),
+        "segment_dir": str(choose_segment_dir(run_dir)),
+        "state": "running",
+        "environment": without_secrets(os.environ),
+    }
+
+
+def keep_reserve(run_dir: Path) -> None:
+    with (run_dir / RESERVE).open("wb") as reserve:
+        os.posix_fallocate(reserve.fileno(), 0, RESERVE_SIZE)
+
+
+def release_reserve(run_dir: Path) -> None:
+    (run_dir / RESERVE).unlink(missing_ok=True)
+
+
+def write_meta(run_dir: Path, meta: Meta) -> None:
+    """Replaces meta.json as a whole or not at all."""
+    new = run_dir / f"{META}.new"
+    try:
+        new.write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", "utf-8", "replace")
+        new.replace(run_dir / META)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def read_meta(run_dir: Path, newest_version: int) -> Meta:
+    """meta.json of a run that this tare can read."""
+    if not run_dir.is_dir():
+        raise CommandError(f"{run_dir}: no such run directory")
+    try:
+        meta = json.loads((run_dir / META).read_text("utf-8"))
+        version = int(meta["format"])
+    except FileNotFoundError:
+        raise CommandError(f"{run_dir} is not a run directory: it has no {META}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"{run_dir / META} is damaged: {error}") from None
+    if version > newest_version:
+        raise CommandError(
+            f"{run_dir} has format {version} of tare {meta.get('tare', '?')}, "
+            f"this one reads up to {newest_version}: install a newer tare"
+        )
+    return dict(meta)
+
+
+def has_records(run_dir: Path, meta: Meta) -> bool:
+    """Whether any process called MPI: it left chunks, or a segment not yet collected."""
+    return any(run_dir.glob("*.tare")) or bool(segments(meta))
+
+
+def segments(meta: Meta) -> list[Path]:
+    """The segments of the run that are not yet collected."""
+    return sorted(Path(meta["segment_dir"]).glob(f"tare-{meta['run_id']}-*"))

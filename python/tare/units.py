@@ -1,0 +1,57 @@
+"""Quantities as people read them, and sizes as people write them."""
+
+from __future__ import annotations
+
+import re
+
+NS_PER_S = 1_000_000_000
+KIB = 1024
+MIB = 1024 * KIB
+NOTHING = "-"
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_size(text: str) -> int:
+    """Bytes of "65536", "512K", "4M" or "4MiB" (powers of 1024); ValueError if it is no size."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text}' is not a size; write it like 512K, 4M or 65536")
+    return int(float(match[1]) * KIB ** _POWERS[match[2].lower()])
+
+
+def duration(time_ns: float) -> str:
+    """Four characters of number and a unit: "1.23 s", "45.6 ms", "789 ns"."""
+    if time_ns >= 100 * NS_PER_S:
+        return f"{time_ns / NS_PER_S:,.0f} s"
+    for scale, unit in ((NS_PER_S, "s"), (1_000_000, "ms"), (1_000, "µs")):
+        if time_ns >= scale:
+            return f"{_three_digits(time_ns / scale)} {unit}"
+    return f"{time_ns:.0f} ns"
+
+
+def size(count: float) -> str:
+    """As a power of 1024: "1.23 GiB", "45.6 KiB", "789 B"."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if count >= KIB**power:
+            return f"{_three_digits(count / KIB**power)} {unit}"
+    return f"{count:.0f} B"
+
+
+def count(number: int) -> str:
+    """Whole below a million, "12.3 M" above."""
+    for scale, unit in ((1_000_000_000, "G"), (1_000_000, "M")):
+        if number >= scale:
+            return f"{_three_digits(number / scale)} {unit}"
+    return f"{number:,}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _three_digits(value: float) -> str:
+    if value >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

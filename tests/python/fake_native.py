@@ -1,0 +1,143 @@
+"""Stands in for the compiled reader: canned rows, and a collection that moves segment files."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+FORMAT_VERSION = 1
+HOST_FILE = "node.tare"
+START_NS = 1_000_000_000_000
+
+
+class Error(Exception):
+    """The reader's error."""
+
+
+def collect(run_dir: str, segment_dir: str, run_id: str) -> dict[str, Any]:
+    segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
+    for segment in segments:
+        with (Path(run_dir) / HOST_FILE).open("ab") as chunks:
+            chunks.write(segment.read_bytes())
+        segment.unlink()
+    return {"processes": len(segments), "running": 0, "recovered_events": 3, "kept": 0, "messages": []}
+
+
+def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
+    return {
+        "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
+        "state": state, "exit_code": 0 if state == "finished" else None, "executable": "/bin/app",
+        "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
+        "net_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 10, "lookups": 4,
+        "cost": {
+            "call_ns": 25.0, "lookup_ns": 5.0, "wrapper_ns": 270, "hook_init_ns": 1_000_000,
+            "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
+            "dropped": 0, "net_share": 0.01,
+        },
+        "trace": {"events": 3, "bytes": 30, "dropped": 0},
+    }  # fmt: skip
+
+
+def row(rank: int, function: str, site: int, calls: int, time_ns: int, size: int) -> dict[str, Any]:
+    return {
+        "world": 0, "rank": rank, "function": function, "site": site, "communicator": 0,
+        "size_class": 3 if size else -1, "calls": calls, "time_ns": time_ns,
+        "min_ns": time_ns // calls // 2, "max_ns": time_ns, "bytes": size, "timed": site >= 0,
+    }  # fmt: skip
+
+
+PROCESSES = [process(0, 200_000_000), process(1, 600_000_000, "killed")]
+PROFILE = [
+    row(0, "MPI_Send", 0, 4, 150_000_000, 4000),
+    row(0, "MPI_Send", 1, 1, 10_000_000, 8),
+    row(1, "MPI_Recv", 2, 5, 590_000_000, 4008),
+    row(0, "MPI_Comm_rank", -1, 4, 0, 0),
+    row(1, "MPI_Send", 0, 2, 10_000_000, 16),
+]
+SITES = [
+    {"object": "/bin/app", "offset": 16, "caller": "exchange", "file": "/src/app.c", "line": 12},
+    {"object": "/bin/app", "offset": 32, "caller": "main", "file": "/src/app.c", "line": 40},
+    {"object": "/lib/libsolver.so.1", "offset": 48, "caller": "halo", "file": None, "line": None},
+]
+COMMUNICATORS = [{"name": "MPI_COMM_WORLD", "size": 2}]
+EVENTS: list[dict[str, Any]] = [
+    {"start_ns": START_NS + 5, "duration_ns": 100, "rank": 0, "thread": 0, "function": "MPI_Send",
+     "site": 0, "peer": 1, "tag": 7, "bytes": 1000, "communicator": 0},
+    {"start_ns": START_NS + 9, "duration_ns": 300, "rank": 1, "thread": 0, "function": "MPI_Recv",
+     "site": 2, "peer": 0, "tag": 7, "bytes": 1000, "communicator": 0},
+    {"start_ns": START_NS + 20, "duration_ns": 50, "rank": 1, "thread": 0, "function": "tare:flush",
+     "site": -1, "bytes": 4096},
+]  # fmt: skip
+
+
+class Run:
+    """Answers with the canned rows above."""
+
+    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "") -> None:
+        if (Path(run_dir) / "broken.tare").exists():
+            raise Error("broken.tare: not a file of tare; remove it")
+
+    def processes(self) -> list[dict[str, Any]]:
+        return PROCESSES
+
+    def profile(self) -> list[dict[str, Any]]:
+        return PROFILE
+
+    def sites(self) -> list[dict[str, Any]]:
+        return SITES
+
+    def communicators(self) -> list[dict[str, Any]]:
+        return COMMUNICATORS
+
+    def warnings(self) -> list[str]:
+        return ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
+
+    def events(
+        self,
+        ranks: list[int] | None = None,
+        functions: list[str] | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        limit: int = 0,
+    ) -> Iterator[list[dict[str, Any]]]:
+        found = [
+            event
+            for event in EVENTS
+            if (ranks is None or event["rank"] in ranks)
+            and (functions is None or event["function"] in functions)
+            and (start_ns is None or event["start_ns"] >= start_ns)
+            and (end_ns is None or event["start_ns"] < end_ns)
+        ]
+        for event in found[: limit or None]:
+            yield [event]
+
+
+def install(library: Path) -> None:
+    """Makes `tare` use this module, and preload `library`."""
+    import tare
+    import tare.library
+
+    module = types.ModuleType("tare._native")
+    for name in ("FORMAT_VERSION", "Error", "collect", "Run"):
+        setattr(module, name, globals()[name])
+    sys.modules["tare._native"] = module
+    tare._native = module  # type: ignore[attr-defined]
+    tare.library.find = lambda name: library
+
+
+def main() -> int:
+    """The command line of tare on this module, with a library preloaded that does nothing."""
+    import ctypes.util
+    import os
+
+    from tare.__main__ import main as tare_main
+
+    install(Path(os.environ.get("FAKE_LIBRARY", ctypes.util.find_library("m") or "libm.so.6")))
+    return tare_main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
