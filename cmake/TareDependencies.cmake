@@ -1,0 +1,51 @@
+# External libraries, as imported targets.
+#
+#   tare::zstd_static  zstd linked in, its symbols hidden: libtare.so may depend on libc alone
+#   tare::libdw        elfutils: call sites to source lines (reader only)
+#   tare::static_runtime  the C++ runtime linked in, its symbols hidden
+#   Python, nanobind   for tare._native and the wrapper generator
+
+find_path(TARE_ZSTD_INCLUDE zstd.h)
+find_library(TARE_ZSTD_STATIC libzstd.a)
+if(NOT TARE_ZSTD_INCLUDE OR NOT TARE_ZSTD_STATIC)
+  message(FATAL_ERROR "zstd.h and libzstd.a are needed (Debian: apt install libzstd-dev)")
+endif()
+add_library(tare::zstd_static STATIC IMPORTED)
+set_target_properties(tare::zstd_static PROPERTIES
+  IMPORTED_LOCATION ${TARE_ZSTD_STATIC}
+  INTERFACE_INCLUDE_DIRECTORIES ${TARE_ZSTD_INCLUDE}
+  INTERFACE_LINK_OPTIONS LINKER:--exclude-libs,libzstd.a)
+
+find_path(TARE_LIBDW_INCLUDE elfutils/libdwfl.h)
+find_library(TARE_LIBDW dw)
+if(NOT TARE_LIBDW_INCLUDE OR NOT TARE_LIBDW)
+  message(FATAL_ERROR "elfutils' libdw is needed (Debian: apt install libdw-dev)")
+endif()
+add_library(tare::libdw SHARED IMPORTED)
+set_target_properties(tare::libdw PROPERTIES
+  IMPORTED_LOCATION ${TARE_LIBDW}
+  INTERFACE_INCLUDE_DIRECTORIES ${TARE_LIBDW_INCLUDE})
+
+add_library(tare::static_runtime INTERFACE IMPORTED)
+target_link_options(tare::static_runtime INTERFACE
+  -static-libstdc++ -static-libgcc
+  LINKER:--exclude-libs,libstdc++.a:libgcc.a:libgcc_eh.a)
+
+find_package(Threads REQUIRED)
+
+# The generator of src/mpi needs an interpreter with pympistandard; the module its headers as well.
+if(TARE_BINDINGS)
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+    OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_package(nanobind CONFIG REQUIRED)
+else()
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
+endif()
+
+if(TARE_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(TARE_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,21 @@
+# The Python package as it is installed, relative to site-packages:
+#
+#   tare/*.py                              by scikit-build-core in a wheel, by the rule below otherwise
+#   tare/_native.*.so                      src/bindings: install(TARGETS ... DESTINATION tare COMPONENT python)
+#   tare/lib/libtare.so, libtare-forward.so  src/mpi:    install(TARGETS ... DESTINATION tare/lib COMPONENT python)
+
+if(NOT SKBUILD)
+  # Files deleted from the source must not live on in site-packages.
+  install(CODE "set(source \"${PROJECT_SOURCE_DIR}/python/tare\")" COMPONENT python)
+  install(CODE [[
+    file(GLOB_RECURSE installed RELATIVE "${CMAKE_INSTALL_PREFIX}/tare"
+      "${CMAKE_INSTALL_PREFIX}/tare/*.py" "${CMAKE_INSTALL_PREFIX}/tare/*.pyi")
+    foreach(file IN LISTS installed)
+      if(NOT EXISTS "${source}/${file}")
+        file(REMOVE "${CMAKE_INSTALL_PREFIX}/tare/${file}")
+      endif()
+    endforeach()
+  ]] COMPONENT python)
+  install(DIRECTORY python/tare/ DESTINATION tare COMPONENT python
+    PATTERN __pycache__ EXCLUDE)
+endif()

@@ -1,0 +1,49 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environments import ROOT, MpiEnvironment, all_environments
+
+
+@pytest.fixture(scope="session", params=all_environments(), ids=lambda env: env.name)
+def mpi(request: pytest.FixtureRequest) -> MpiEnvironment:
+    """One MPI library after the other."""
+    return installed(request.param)
+
+
+@pytest.fixture(
+    scope="session",
+    params=[(env, binding) for env in all_environments() for binding in env.fortran_bindings],
+    ids=lambda param: f"{param[0].name}-{param[1]}",
+)
+def mpi_fortran(request: pytest.FixtureRequest) -> tuple[MpiEnvironment, str]:
+    """One MPI library and Fortran binding ("mpif.h", "mpi", "mpi_f08") after the other."""
+    env, binding = request.param
+    return installed(env), binding
+
+
+@pytest.fixture(
+    scope="session", params=[env for env in all_environments() if env.mpi4py], ids=lambda env: env.name
+)
+def mpi_python(request: pytest.FixtureRequest) -> MpiEnvironment:
+    """One MPI library after the other, of those that mpi4py's wheel runs on."""
+    return installed(request.param)
+
+
+def installed(env: MpiEnvironment) -> MpiEnvironment:
+    """Fails, rather than skips, where a library is missing: all of them are to be tested."""
+    if missing := env.missing():
+        pytest.fail(f"{env.name} is not installed (run `make test`): no {missing}", pytrace=False)
+    return env
+
+
+@pytest.fixture(scope="session")
+def tare() -> Path:
+    """The command."""
+    path = ROOT / ".venv" / "bin" / "tare"
+    if not path.exists():
+        pytest.fail(f"{path} does not exist (run `make`)", pytrace=False)
+    return path

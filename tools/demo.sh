@@ -1,0 +1,12 @@
+#!/bin/sh
+# tools/demo.sh : the diffusion solver on 4 ranks, with profile and trace.
+set -eu
+cd "$(dirname "$0")/.."
+
+# A machine may have fewer than 4 cores, and a container only root.
+export OMPI_MCA_rmaps_base_oversubscribe=1
+if [ "$(id -u)" = 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+echo "tare run --trace -- mpiexec -n 4 build/release/workloads/diffusion"
+exec .venv/bin/tare run --trace -- mpiexec.openmpi -n 4 build/release/workloads/diffusion
