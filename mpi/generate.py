@@ -1,0 +1,242 @@
+"""Generates the interposition layer from the MPI Forum's machine-readable API (PyPI: pympistandard).
+
+    generate.py OVERLAY OUTPUT_DIR
+
+writes into OUTPUT_DIR
+
+    functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
+    wrappers.inc    one member function of Wrappers<A> per MPI function: no logic, it names the function and its
+                    arguments by kind and calls measure() (src/mpi/measure.h)
+    not_wrapped.inc the pattern of symbols that are not to be wrapped, for tests
+    stubs.inc       TARE_STUB(name, offset) for every function: the exported symbols (src/mpi/stubs_*.S)
+
+The output depends on the API and the overlay alone.
+"""
+
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pympistandard as std
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A C parameter: its declaration as the standard writes it, its name, and the standard's kind."""
+
+    declaration: str
+    name: str
+    kind: str = ""
+
+    @property
+    def is_pointer(self) -> bool:
+        return "*" in self.declaration or "[" in self.declaration
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    returns: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def bare_name(self) -> str:
+        """The name without MPI_ and without the _c of a large-count form."""
+        name = self.name.removeprefix("MPI_")
+        return name[:-2] if name.endswith("_c") else name
+
+    @property
+    def blocking_name(self) -> str:
+        """Name of the blocking, non-persistent form, in lower case: "bcast" for MPI_Ibcast and MPI_Bcast_init_c."""
+        name = self.bare_name.lower().removesuffix("_init")
+        if name in ("init", "is_thread_main", "intercomm_create", "initialized", "intercomm_merge"):
+            return name
+        has_request = any(p.kind == "REQUEST" for p in self.parameters)
+        return name[1:] if has_request and name.startswith("i") else name
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((p for p in self.parameters if p.name == name), None)
+
+
+def parse(prototype: str, kinds: dict[str, str]) -> Function:
+    """A function from a C prototype; kinds maps parameter names to the standard's kinds."""
+    match = re.fullmatch(r"(\w+)\s+(\w+)\((.*)\)", prototype)
+    if match is None:
+        raise SystemExit(f"generate.py: cannot read the prototype {prototype!r}")
+    returns, name, inside = match.groups()
+    parameters = []
+    for declaration in inside.split(", ") if inside != "void" else []:
+        if "ldots" in declaration or declaration == "...":
+            parameters.append(Parameter("...", "..."))
+            continue
+        parameter = re.search(r"(\w+)(\[[^\]]*\])*$", declaration)
+        if parameter is None:
+            raise SystemExit(f"generate.py: cannot read the parameter {declaration!r} of {name}")
+        parameters.append(Parameter(declaration, parameter[1], kinds.get(parameter[1], "")))
+    return Function(name, returns, tuple(parameters))
+
+
+def standard_functions() -> list[Function]:
+    """Every C function of the standard, large-count forms included; no callbacks, no predefined functions."""
+    std.use_api_version(1)
+    functions = []
+    for procedure in std.PROCEDURES.values():
+        express = procedure.express
+        forms = [express.iso_c]
+        if procedure.has_embiggenment():
+            forms.append(express.embiggen.iso_c)
+        for form in forms:
+            if form is not None:
+                kinds = {p.name: str(p.kind.name) for p in form.parameters}
+                functions.append(parse(str(form), kinds))
+    return functions
+
+
+class Roles:
+    """Derives the roles of a function's parameters, as C++ declarations, from kinds and overlay."""
+
+    def __init__(self, overlay: dict):
+        self.exceptions = overlay["roles"]
+        self.volumes = [(re.compile(pattern), text) for pattern, text in overlay["volume"].items()]
+
+    def of(self, function: Function) -> list[str]:
+        roles = [role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role]
+        roles += self.volume(function)
+        roles += self.request(function)
+        roles += self.made_communicator(function)
+        roles += self.exceptions.get(f"MPI_{function.bare_name}", [])
+        return roles
+
+    @staticmethod
+    def communicator(function: Function) -> str | None:
+        for parameter in function.parameters:
+            if parameter.kind == "COMMUNICATOR" and not parameter.is_pointer:
+                return f"On<A> on{{{parameter.name}}}"
+        return None
+
+    @staticmethod
+    def peer(function: Function) -> str | None:
+        for name in ("dest", "source", "root", "target_rank"):
+            parameter = function.parameter(name)
+            if parameter is not None and not parameter.is_pointer:
+                return f"Peer<A> peer{{{name}}}"
+        return None
+
+    @staticmethod
+    def tag(function: Function) -> str | None:
+        for name in ("tag", "sendtag"):
+            parameter = function.parameter(name)
+            if parameter is not None and parameter.kind == "TAG" and not parameter.is_pointer:
+                return f"Tag<A> tagged{{{name}}}"
+        return None
+
+    def volume(self, function: Function) -> list[str]:
+        for pattern, text in self.volumes:
+            if pattern.fullmatch(function.blocking_name) is None:
+                continue
+            kind, arguments = re.fullmatch(r"(\w+) volume(\{.*\})", text).groups()
+            for name in re.findall(r"\w+", arguments):
+                if function.parameter(name) is None:
+                    raise SystemExit(f"generate.py: {function.name} has no parameter {name} (overlay.toml, volume)")
+            return [f"{kind}<A, {self.count_type(function)}> volume{arguments}"]
+        return []
+
+    @staticmethod
+    def count_type(function: Function) -> str:
+        return "MPI_Count" if function.name.endswith("_c") else "int"
+
+    @staticmethod
+    def request(function: Function) -> list[str]:
+        parameter = function.parameter("request")
+        if parameter is None or not parameter.is_pointer or parameter.kind != "REQUEST":
+            return []
+        if function.bare_name in ("Start", "Cancel", "Wait", "Test", "Request_free", "Request_get_status"):
+            return []
+        receives = function.bare_name in ("Irecv", "Imrecv", "Recv_init", "Precv_init")
+        persistent = function.bare_name.endswith("_init")
+        return [f"Starts<A, {str(receives).lower()}, {str(persistent).lower()}> starts{{request}}"]
+
+    @staticmethod
+    def made_communicator(function: Function) -> list[str]:
+        parameter = next((p for p in function.parameters if p.name in ("newcomm", "newintercomm", "comm_cart",
+                          "comm_graph", "comm_dist_graph", "newintracomm", "intercomm") and p.is_pointer), None)
+        if parameter is None or function.bare_name in ("Comm_idup", "Comm_idup_with_info"):
+            return []  # usable only once its request is complete: defined at its first use
+        return [f"MakesCommunicator<A> makes{{{parameter.name}}}"]
+
+
+def wrapper(function: Function, roles: list[str]) -> str:
+    """The text of a wrapper."""
+    parameters = ", ".join(p.declaration for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    names = []
+    for role in roles:
+        name = re.search(r" (\w+)\{", role)[1]
+        names.append(name)
+        # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
+        if re.match(r"(Receives|Probes|Completes\w+)<", role):
+            arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
+    lines = [f"static {function.returns} {function.name}({parameters}) {{"]
+    lines += [f"  {role};" for role in roles]
+    lines += [
+        f"  return measure<A, Function::{function.name}>(",
+        f"      __builtin_return_address(0), __builtin_frame_address(0), [&] {{ return real(&{function.name}, "
+        f"Function::{function.name})({arguments}); }}{''.join(', ' + n for n in names)});",
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def counted_wrapper(function: Function) -> str:
+    """The text of the wrapper that only counts."""
+    parameters = ", ".join(p.declaration for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    return (
+        f"static {function.returns} {function.name}({parameters}) {{\n"
+        f"  count(Function::{function.name});\n"
+        f"  return real(&{function.name}, Function::{function.name})({arguments});\n}}"
+    )
+
+
+def without_varargs(function: Function) -> Function:
+    """MPI_Pcontrol(level, ...): what follows level is passed on in registers, as a call of six words."""
+    if not any(p.name == "..." for p in function.parameters):
+        return function
+    words = tuple(Parameter(f"std::uintptr_t word{i}", f"word{i}") for i in range(1, 6))
+    return Function(function.name, function.returns, function.parameters[:-1] + words)
+
+
+def main() -> None:
+    overlay = tomllib.loads(Path(sys.argv[1]).read_text())
+    output = Path(sys.argv[2])
+    output.mkdir(parents=True, exist_ok=True)
+    functions = standard_functions() + [parse(text, {"comm": "COMMUNICATOR"}) for text in overlay["extra"].values()]
+    functions.sort(key=lambda f: f.name)
+    is_lookup = re.compile("|".join(f"(?:{p})" for p in overlay["lookup"]["patterns"])).fullmatch
+    roles = Roles(overlay)
+    unknown = set(overlay["roles"]) - {f.name for f in functions}
+    if unknown:
+        raise SystemExit(f"generate.py: overlay.toml gives roles to unknown functions: {', '.join(sorted(unknown))}")
+
+    counted = {f.name for f in functions if is_lookup(f.bare_name)}
+    write(output / "functions.inc",
+          [f"TARE_FUNCTION({f.name}, {str(f.name in counted).lower()})" for f in functions])
+    write(output / "wrappers.inc",
+          [wrapper(f, [] if f.name in counted else roles.of(f)) for f in map(without_varargs, functions)])
+    write(output / "counted.inc",
+          [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted])
+    write(output / "stubs.inc", [f"TARE_STUB {f.name}, {i}" for i, f in enumerate(functions, 1)])
+    write(output / "not_wrapped.txt", [overlay["not_wrapped"]["pattern"]])
+
+
+def write(path: Path, entries: list[str]) -> None:
+    """Writes a file, and leaves an equal one untouched so that nothing is built again for it."""
+    text = "\n".join(entries) + "\n"
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

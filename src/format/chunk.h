@@ -1,0 +1,55 @@
+// The file of a node is a sequence of chunks without anything between them. A chunk is a ChunkHeader and
+// its payload; both carry a CRC-32C, so a reader knows a whole chunk from a torn one and can look for the
+// next after a torn one. Chunks of many processes are interleaved; each is appended by one write().
+// docs/format.md describes all of it to the byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tare::format {
+
+inline constexpr std::uint32_t chunk_magic = 0xe54a5a54;  // "TZJ\xe5": no text, no zeros
+inline constexpr std::uint16_t format_version = 1;
+
+enum class ChunkType : std::uint8_t {
+  functions = 1,    // names of the function numbers, each ended by a zero byte; number 1 first
+  process = 2,      // a ProcessRecord; the newest of a process counts
+  definitions = 3,  // entries of the definition log, in order
+  events = 4,       // encoded records of one location (event_codec.h)
+  profile = 5,      // LocationSummary, rows, then pairs (function, count) of counted calls; the newest counts
+  symbols = 6,      // what call sites mean, found after the run (written by the collector)
+};
+
+enum class Compression : std::uint8_t { none = 0, zstd = 1 };
+
+struct ChunkHeader {
+  std::uint32_t magic;
+  std::uint16_t version;
+  ChunkType type;
+  Compression compression;
+  std::uint64_t process;   // ProcessRecord::process
+  std::uint32_t location;  // events: number of the thread; profile: index of the location block
+  std::uint32_t sequence;  // counts chunks of this type, process and block; equal ones are copies
+  std::uint32_t stored_bytes;
+  std::uint32_t raw_bytes;  // after decompression
+  std::uint32_t records;    // events: number of records
+  std::uint32_t block;      // events: location block that the chunk came from
+  std::uint64_t ticks;      // clock pair at writing
+  std::uint64_t monotonic_ns;
+  std::uint32_t payload_crc;  // of the stored bytes
+  std::uint32_t header_crc;   // of the bytes before this field
+};
+static_assert(sizeof(ChunkHeader) == 64);
+static_assert(offsetof(ChunkHeader, header_crc) == 60);
+
+// CRC-32C (Castagnoli), as in RFC 3720, of `bytes` bytes. Uses the processor's instruction where it has one.
+std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t crc = 0) noexcept;
+
+// Fills in magic, version and both checksums; payload must hold header.stored_bytes bytes.
+void seal(ChunkHeader& header, const void* payload) noexcept;
+
+// True if the 64 bytes at `header` are a header of any version with a right header checksum.
+bool is_chunk_header(const void* header) noexcept;
+
+}  // namespace tare::format

@@ -1,0 +1,64 @@
+#include "format/column.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace tare::format {
+namespace {
+
+std::vector<char> encoded(const std::vector<std::int64_t>& values) {
+  std::vector<char> out(column_bound(values.size()));
+  out.resize(static_cast<std::size_t>(encode_column(values.data(), values.size(), out.data()) - out.data()));
+  return out;
+}
+
+void expect_round_trip(const std::vector<std::int64_t>& values) {
+  const auto bytes = encoded(values);
+  std::vector<std::int64_t> back(values.size());
+  const char* end = bytes.data() + bytes.size();
+  ASSERT_EQ(decode_column(bytes.data(), end, back.data(), back.size()), end);
+  EXPECT_EQ(back, values);
+}
+
+TEST(Column, Constant) {
+  EXPECT_EQ(encoded(std::vector<std::int64_t>(1000, 0)).size(), 2U);
+  EXPECT_EQ(encoded(std::vector<std::int64_t>(1000, -1)).size(), 3U);
+  EXPECT_EQ(encoded(std::vector<std::int64_t>(1000, 300)).size(), 4U);
+}
+
+TEST(Column, Extremes) {
+  expect_round_trip({});
+  expect_round_trip({0});
+  expect_round_trip({INT64_MIN, INT64_MAX, 0, -1, 1});
+  expect_round_trip({INT32_MIN, 5, INT32_MAX});
+  for (int shift = 0; shift < 64; ++shift) {
+    const auto edge = static_cast<std::int64_t>(std::uint64_t{1} << shift);
+    expect_round_trip({edge});
+    expect_round_trip({edge - 1, edge, -edge});
+  }
+}
+
+TEST(Column, RandomWidths) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::int64_t> values(random() % 300);
+    const unsigned shift = random() % 64;
+    const auto offset = static_cast<std::int64_t>(random());
+    for (auto& v : values)
+      v = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + (random() >> shift));
+    expect_round_trip(values);
+  }
+}
+
+TEST(Column, CutOffAnywhereIsRefused) {
+  const auto bytes = encoded({1, 70000, -5, 12});
+  std::vector<std::int64_t> back(4);
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    EXPECT_EQ(decode_column(bytes.data(), bytes.data() + n, back.data(), 4), nullptr) << n;
+}
+
+}  // namespace
+}  // namespace tare::format

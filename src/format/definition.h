@@ -1,0 +1,80 @@
+// The definition log: what the numbers in records and rows mean. An append-only sequence of entries, each
+// a DefinitionHead, its body, strings, and padding to a multiple of 8 bytes. The same bytes lie in the
+// segment and, as the payload of definition chunks, on disk.
+#pragma once
+
+#include <cstdint>
+
+namespace tare::format {
+
+enum class DefinitionKind : std::uint16_t {
+  module = 1,
+  site = 2,
+  python_site = 3,
+  communicator = 4,
+  communicator_name = 5,
+};
+
+struct DefinitionHead {
+  DefinitionKind kind;
+  std::uint16_t reserved;
+  std::uint32_t bytes;  // of the whole entry, padding included
+};
+
+// A loaded object. Address in memory = bias + address in the file.
+struct ModuleDefinition {
+  DefinitionHead head;
+  std::uint32_t module;
+  std::uint32_t path_bytes;
+  std::uint64_t bias;
+  std::uint32_t build_id_bytes;  // 0 to 20
+  std::uint8_t build_id[20];
+  // char path[path_bytes]
+};
+static_assert(sizeof(ModuleDefinition) == 48);
+
+inline constexpr std::uint32_t no_module = UINT32_MAX;
+
+// A call site in native code. `address` is in the module's file (in memory, where the module is unknown)
+// and is a return address: the call instruction is the one before.
+struct SiteDefinition {
+  DefinitionHead head;
+  std::uint32_t site;
+  std::uint32_t module;  // no_module if the address lies in none
+  std::uint64_t address;
+};
+static_assert(sizeof(SiteDefinition) == 24);
+
+// A call site in Python code.
+struct PythonSiteDefinition {
+  DefinitionHead head;
+  std::uint32_t site;
+  std::uint32_t line;
+  std::uint32_t file_bytes;
+  std::uint32_t function_bytes;
+  // char file[file_bytes], char function[function_bytes]
+};
+static_assert(sizeof(PythonSiteDefinition) == 24);
+
+struct CommunicatorDefinition {
+  DefinitionHead head;
+  std::uint32_t communicator;
+  std::int32_t size;
+  std::int32_t rank;
+  std::int32_t remote_size;  // of an intercommunicator, else 0
+  std::uint32_t name_bytes;
+  std::uint32_t reserved;
+  // char name[name_bytes]: as MPI_Comm_get_name says, empty if the program never named it
+};
+static_assert(sizeof(CommunicatorDefinition) == 32);
+
+// A new name for a communicator defined before (MPI_Comm_set_name).
+struct CommunicatorNameDefinition {
+  DefinitionHead head;
+  std::uint32_t communicator;
+  std::uint32_t name_bytes;
+  // char name[name_bytes]
+};
+static_assert(sizeof(CommunicatorNameDefinition) == 16);
+
+}  // namespace tare::format

@@ -1,0 +1,101 @@
+// Event chunks: the records of a buffer, turned by 90 degrees.
+//
+// A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes and
+// communicator that occur in one chunk are few, and are written once, as signatures. What is left of a call
+// is its signature number, the gap since the call before, its duration, and its request.
+//
+// Payload of an event chunk (before compression), with N = ChunkHeader::records:
+//   u32 calls, completions, flushes, losses     (their sum is N)
+//   u32 signatures
+//   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
+//   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss
+//   columns of signatures:    function, site, peer, tag, bytes, communicator
+//   columns of calls:         signature, gap, duration, request
+//   columns of completions:   request, bytes, source, tag
+//   columns of flushes:       enter - time_base, duration, records, bytes
+//   columns of losses:        enter - time_base, duration, records
+// A column is as in column.h; columns of absent kinds (count 0) are left out, the signatures' never if there
+// are calls. gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
+// Absent values are those of record.h, so absent bytes are -1.
+// All times are ticks >> tick_shift (ProcessRecord).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/chunk.h"
+#include "format/record.h"
+
+namespace tare::format {
+
+// Records that one chunk holds at the most: bounds what encoder and decoder allocate.
+inline constexpr std::size_t chunk_records = 4096;
+
+// Encodes without allocating: all memory is the workspace given at construction. Not thread-safe; one
+// encoder per location.
+class EventEncoder {
+ public:
+  // Bytes of workspace an encoder needs, 64-byte aligned.
+  static std::size_t workspace_bytes() noexcept;
+  // Takes over `workspace`, which must outlive it.
+  explicit EventEncoder(void* workspace) noexcept;
+
+  // A sealed chunk: header and payload, valid until the next call.
+  struct Chunk {
+    const char* data;         // nullptr if there was nothing to encode
+    std::size_t bytes;
+    std::size_t consumed;     // bytes of records that it holds
+    std::size_t records;      // number of records
+    std::size_t calls;
+  };
+  // Encodes the first records of [records, records + bytes), at most chunk_records of them, stopping at a
+  // record of unknown kind or impossible size (torn by a kill). `identity` gives process, location, block,
+  // sequence, ticks and monotonic_ns of the header.
+  Chunk encode(const ChunkHeader& identity, const char* records, std::size_t bytes, unsigned tick_shift) noexcept;
+
+ private:
+  struct Workspace;
+  Workspace* workspace_;
+};
+
+struct DecodedCall {
+  std::uint64_t enter, leave;  // ticks >> tick_shift
+  std::uint64_t bytes;         // no_bytes
+  std::uint32_t site, communicator, request;
+  std::int32_t peer, tag;
+  std::uint16_t function;
+};
+struct DecodedCompletion {
+  std::uint32_t call;  // index of the call it belongs to, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t request;
+  std::uint64_t bytes;
+  std::int32_t source, tag;
+};
+struct DecodedSpan {     // flush or loss
+  std::uint64_t enter, leave, records, bytes;
+};
+struct DecodedEvents {
+  std::vector<DecodedCall> calls;
+  std::vector<DecodedCompletion> completions;
+  std::vector<DecodedSpan> flushes, losses;
+};
+
+// Decodes a decompressed payload of header.records records. On malformed input returns false and says why
+// in `error`; never reads outside the payload. May throw std::bad_alloc.
+bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
+                   std::string& error);
+
+// Decompresses the payload of a chunk whose checksum has been verified. False and `error` if it is malformed.
+bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error);
+
+// Makes a chunk of another type at `out`, which has room for chunk_bound(bytes); returns its size. Allocates
+// nothing: `context` is scratch memory of chunk_context_bytes(), 8-byte aligned, or nullptr to store the
+// payload uncompressed.
+std::size_t chunk_bound(std::size_t raw_bytes) noexcept;
+std::size_t chunk_context_bytes() noexcept;
+std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,
+                       void* context) noexcept;
+
+}  // namespace tare::format

@@ -1,0 +1,162 @@
+#include <zstd.h>
+
+#include <cstring>
+
+#include "format/column.h"
+#include "format/event_codec.h"
+
+namespace tare::format {
+namespace {
+
+constexpr unsigned groups = 4;
+
+// Reads columns one after another; after the first failure every further read fails too.
+class ColumnReader {
+ public:
+  ColumnReader(const char* in, const char* end) : in_(in), end_(end) {}
+  std::vector<std::int64_t> next(std::size_t n) {
+    std::vector<std::int64_t> values(n);
+    if (in_ != nullptr) in_ = decode_column(in_, end_, values.data(), n);
+    return values;
+  }
+  bool ok() const { return in_ != nullptr; }
+  bool at_end() const { return in_ == end_; }
+
+ private:
+  const char* in_;
+  const char* end_;
+};
+
+struct Signatures {
+  std::vector<std::int64_t> function, site, peer, tag, bytes, communicator;
+};
+
+Signatures read_signatures(ColumnReader& in, std::size_t n) {
+  Signatures s;
+  s.function = in.next(n);
+  s.site = in.next(n);
+  s.peer = in.next(n);
+  s.tag = in.next(n);
+  s.bytes = in.next(n);
+  s.communicator = in.next(n);
+  return s;
+}
+
+bool read_calls(ColumnReader& in, std::size_t n, std::uint32_t signatures, std::uint64_t time_base,
+                std::vector<DecodedCall>& calls) {
+  const Signatures s = read_signatures(in, signatures);
+  const auto signature = in.next(n);
+  const auto gap = in.next(n);
+  const auto duration = in.next(n);
+  const auto request = in.next(n);
+  if (!in.ok()) return false;
+  calls.resize(n);
+  std::uint64_t before = time_base;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto k = static_cast<std::uint64_t>(signature[i]);
+    if (k >= signatures) return false;
+    DecodedCall& call = calls[i];
+    call.enter = before + static_cast<std::uint64_t>(gap[i]);
+    call.leave = before = call.enter + static_cast<std::uint64_t>(duration[i]);
+    call.bytes = static_cast<std::uint64_t>(s.bytes[k]);
+    call.site = static_cast<std::uint32_t>(s.site[k]);
+    call.communicator = static_cast<std::uint32_t>(s.communicator[k]);
+    call.request = static_cast<std::uint32_t>(request[i]);
+    call.peer = static_cast<std::int32_t>(s.peer[k]);
+    call.tag = static_cast<std::int32_t>(s.tag[k]);
+    call.function = static_cast<std::uint16_t>(s.function[k]);
+  }
+  return true;
+}
+
+// The call that each completion follows.
+void attach_completions(const char* order, std::size_t n, std::vector<DecodedCompletion>& completions) {
+  std::uint32_t call = UINT32_MAX;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < n && next < completions.size(); ++i) {
+    if (order[i] == 0) ++call;
+    if (order[i] == 1) completions[next++].call = call;
+  }
+}
+
+std::vector<DecodedSpan> read_spans(ColumnReader& in, std::size_t n, std::uint64_t time_base, bool has_bytes) {
+  const auto enter = in.next(n);
+  const auto duration = in.next(n);
+  const auto records = in.next(n);
+  const auto bytes = has_bytes ? in.next(n) : std::vector<std::int64_t>(n);
+  std::vector<DecodedSpan> spans(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    spans[i].enter = time_base + static_cast<std::uint64_t>(enter[i]);
+    spans[i].leave = spans[i].enter + static_cast<std::uint64_t>(duration[i]);
+    spans[i].records = static_cast<std::uint64_t>(records[i]);
+    spans[i].bytes = static_cast<std::uint64_t>(bytes[i]);
+  }
+  return spans;
+}
+
+}  // namespace
+
+bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
+                   std::string& error) {
+  constexpr std::size_t head_bytes = 28;
+  events = {};
+  error = "malformed event chunk";
+  if (bytes < head_bytes) return false;
+  std::uint32_t counts[groups];
+  std::uint32_t signatures;
+  std::uint64_t time_base;
+  std::memcpy(counts, payload, sizeof counts);
+  std::memcpy(&signatures, payload + 16, 4);
+  std::memcpy(&time_base, payload + 20, 8);
+  std::uint64_t n = 0;
+  for (const std::uint32_t count : counts) n += count;
+  if (n != header.records || n > chunk_records || signatures > counts[0]) return false;
+  const char* at = payload + head_bytes;
+  const char* end = payload + bytes;
+  const char* order = nullptr;
+  if (counts[0] != n && counts[1] != n && counts[2] != n && counts[3] != n) {
+    if (static_cast<std::uint64_t>(end - at) < n) return false;
+    order = at;
+    at += n;
+  }
+  ColumnReader in(at, end);
+  if (counts[0] != 0 && !read_calls(in, counts[0], signatures, time_base, events.calls)) return false;
+  if (counts[1] != 0) {
+    const auto request = in.next(counts[1]);
+    const auto received = in.next(counts[1]);
+    const auto source = in.next(counts[1]);
+    const auto tag = in.next(counts[1]);
+    events.completions.resize(counts[1]);
+    for (std::size_t i = 0; i < counts[1]; ++i)
+      events.completions[i] = {UINT32_MAX, static_cast<std::uint32_t>(request[i]),
+                               static_cast<std::uint64_t>(received[i]), static_cast<std::int32_t>(source[i]),
+                               static_cast<std::int32_t>(tag[i])};
+    if (order != nullptr) attach_completions(order, n, events.completions);
+  }
+  if (counts[2] != 0) events.flushes = read_spans(in, counts[2], time_base, true);
+  if (counts[3] != 0) events.losses = read_spans(in, counts[3], time_base, false);
+  if (!in.ok() || !in.at_end()) return false;
+  error.clear();
+  return true;
+}
+
+bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error) {
+  // What a header claims is not trusted with memory: no chunk of tare's is larger.
+  constexpr std::uint32_t largest = 1U << 28;
+  error.clear();
+  if (header.raw_bytes > largest) error = "chunk claims an impossible size";
+  if (header.compression == Compression::none) {
+    if (header.raw_bytes != header.stored_bytes) error = "uncompressed chunk of two sizes";
+    if (error.empty()) raw.assign(stored, stored + header.stored_bytes);
+  } else if (header.compression == Compression::zstd) {
+    if (!error.empty()) return false;
+    raw.resize(header.raw_bytes);
+    const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored, header.stored_bytes);
+    if (ZSTD_isError(size) || size != raw.size()) error = "chunk does not decompress to its size";
+  } else {
+    error = "unknown compression " + std::to_string(static_cast<int>(header.compression));
+  }
+  return error.empty();
+}
+
+}  // namespace tare::format

@@ -1,0 +1,253 @@
+#define ZSTD_STATIC_LINKING_ONLY  // static contexts: compression without malloc
+#include <zstd.h>
+
+#include <cstring>
+
+#include "format/column.h"
+#include "format/event_codec.h"
+
+namespace tare::format {
+namespace {
+
+// Level 1 and below trade little size for speed on byte planes; measured in bench/. The window covers the
+// payload of a usual chunk; larger ones only lose matches between their far ends.
+constexpr int zstd_level = 1;
+constexpr unsigned window_log = 17;
+
+constexpr unsigned max_columns = 6 + 4 + 4 + 4 + 3;
+constexpr std::size_t payload_head = 5 * 4 + 8;
+constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chunk_records) + chunk_records;
+
+constexpr unsigned hash_log = 14;
+
+std::size_t context_bytes() noexcept {
+  ZSTD_compressionParameters p = ZSTD_getCParams(zstd_level, raw_bound, 0);
+  p.windowLog = window_log;
+  p.hashLog = p.chainLog = hash_log;
+  return ZSTD_estimateCCtxSize_usingCParams(p);
+}
+
+// A compression context in `memory` of context_bytes(); nullptr if zstd wants more than it estimated.
+ZSTD_CCtx* make_context(void* memory) noexcept {
+  ZSTD_CCtx* context = ZSTD_initStaticCCtx(memory, context_bytes());
+  if (context == nullptr) return nullptr;
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, zstd_level);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, hash_log);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, hash_log);
+  return context;
+}
+
+// Puts raw bytes, compressed if that is smaller, behind a sealed header at `out`. Returns the chunk's size.
+std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw, std::size_t bytes, char* out) noexcept {
+  char* payload = out + sizeof(ChunkHeader);
+  std::size_t stored = context == nullptr ? 0 : ZSTD_compress2(context, payload, ZSTD_COMPRESSBOUND(bytes), raw, bytes);
+  header.compression = Compression::zstd;
+  if (stored == 0 || ZSTD_isError(stored) || stored >= bytes) {
+    std::memcpy(payload, raw, bytes);
+    stored = bytes;
+    header.compression = Compression::none;
+  }
+  header.stored_bytes = static_cast<std::uint32_t>(stored);
+  header.raw_bytes = static_cast<std::uint32_t>(bytes);
+  seal(header, payload);
+  std::memcpy(out, &header, sizeof header);
+  return sizeof header + stored;
+}
+
+// The part of a call that recurs. Compared as four words.
+struct Signature {
+  std::uint64_t what;         // function and site: the record's first word
+  std::uint64_t bytes;
+  std::uint64_t peer_tag;
+  std::uint64_t communicator;
+  bool operator==(const Signature&) const = default;
+};
+
+Signature signature_of(const CallRecord& call) noexcept {
+  Signature s;
+  std::memcpy(&s.what, &call, 8);
+  s.bytes = call.bytes;
+  std::memcpy(&s.peer_tag, &call.peer, 8);
+  s.communicator = call.communicator;
+  return s;
+}
+
+constexpr std::size_t signature_slots = 4 * chunk_records;
+
+std::size_t slot_of(const Signature& s) noexcept {
+  std::uint64_t h = s.what * 0x9e3779b97f4a7c15ULL;
+  h = (h ^ s.bytes) * 0xc2b2ae3d27d4eb4fULL;
+  h = (h ^ s.peer_tag ^ (h >> 32)) * 0x165667b19e3779f9ULL;
+  h = (h ^ s.communicator ^ (h >> 29)) * 0x9e3779b97f4a7c15ULL;
+  return (h >> 40) % signature_slots;
+}
+
+std::size_t size_of_kind(std::uint16_t kind) noexcept {
+  if (kind < first_other) return sizeof(CallRecord);
+  switch (kind) {
+    case completion: return sizeof(CompletionRecord);
+    case flush: return sizeof(FlushRecord);
+    case loss: return sizeof(LossRecord);
+    default: return 0;
+  }
+}
+
+// Order of the kinds in counts, order column and column groups.
+enum Group : unsigned { calls, completions, flushes, losses, groups };
+unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? unsigned{calls} : kind - first_other; }
+
+constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
+
+}  // namespace
+
+struct alignas(64) EventEncoder::Workspace {
+  std::int64_t column[4][chunk_records];
+  Signature signatures[chunk_records];
+  std::uint16_t slots[signature_slots];  // signature number + 1
+  unsigned char order[chunk_records];
+  char raw[raw_bound];
+  char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
+  ZSTD_CCtx* context;
+  // The zstd context lies behind.
+};
+
+std::size_t EventEncoder::workspace_bytes() noexcept { return sizeof(Workspace) + context_bytes() + 64; }
+
+EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Workspace*>(workspace)) {
+  char* behind = static_cast<char*>(workspace) + sizeof(Workspace);
+  workspace_->context = make_context(behind);
+}
+
+EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char* records, std::size_t bytes,
+                                         unsigned tick_shift) noexcept {
+  Workspace& w = *workspace_;
+  std::uint32_t counts[groups] = {};
+  std::uint32_t signatures = 0;
+  std::uint64_t time_base = 0;
+  std::uint64_t before = 0;  // leave of the call before
+  bool timed = false;
+  std::size_t consumed = 0;
+  std::size_t n = 0;
+  std::memset(w.slots, 0, sizeof w.slots);
+
+  // One pass over the records for the calls, which are nearly all; the other kinds are gathered after.
+  while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
+    const char* at = records + consumed;
+    RecordHead head;
+    std::memcpy(&head, at, sizeof head);
+    const std::size_t size = size_of_kind(head.kind);
+    if (size == 0 || head.words * 8U != size || bytes - consumed < size) break;
+    const unsigned group = group_of(head.kind);
+    w.order[n++] = static_cast<unsigned char>(group);
+    consumed += size;
+    if (group != completions && !timed) {
+      std::uint64_t enter;
+      std::memcpy(&enter, at + 8, 8);
+      time_base = before = enter >> tick_shift;
+      timed = true;
+    }
+    if (group == calls) {
+      const auto& call = *reinterpret_cast<const CallRecord*>(at);
+      const Signature s = signature_of(call);
+      std::size_t slot = slot_of(s);
+      while (w.slots[slot] != 0 && !(w.signatures[w.slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
+      if (w.slots[slot] == 0) {
+        w.signatures[signatures] = s;
+        w.slots[slot] = static_cast<std::uint16_t>(++signatures);
+      }
+      const std::uint64_t enter = call.enter >> tick_shift;
+      const std::uint64_t leave = call.leave >> tick_shift;
+      const std::size_t i = counts[calls];
+      w.column[0][i] = w.slots[slot] - 1;
+      w.column[1][i] = as_signed(enter - before);
+      w.column[2][i] = as_signed(leave - enter);
+      w.column[3][i] = call.request;
+      before = leave;
+    }
+    ++counts[group];
+  }
+  if (n == 0) return {nullptr, 0, 0, 0, 0};
+
+  char* out = w.raw;
+  std::memcpy(out, counts, sizeof counts);
+  std::memcpy(out + 16, &signatures, 4);
+  std::memcpy(out + 20, &time_base, 8);
+  out += payload_head;
+  if (counts[calls] != n && counts[completions] != n && counts[flushes] != n && counts[losses] != n) {
+    std::memcpy(out, w.order, n);
+    out += n;
+  }
+
+  // The call columns occupy w.column, so the signature columns are gathered where the finished chunk will be.
+  if (counts[calls] != 0) {
+    auto* scratch = reinterpret_cast<std::int64_t*>(w.chunk);
+    const auto signature_column = [&](auto value) {
+      for (std::uint32_t i = 0; i < signatures; ++i) scratch[i] = value(w.signatures[i]);
+      out = encode_column(scratch, signatures, out);
+    };
+    signature_column([](const Signature& s) { return as_signed(s.what & 0xffff); });
+    signature_column([](const Signature& s) { return as_signed(s.what >> 32); });
+    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag)}; });
+    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag >> 32)}; });
+    signature_column([](const Signature& s) { return as_signed(s.bytes); });
+    signature_column([](const Signature& s) { return as_signed(s.communicator); });
+    for (auto& column : w.column) out = encode_column(column, counts[calls], out);
+  }
+
+  // Gathers four fields of every record of one kind into columns; `width` of them are written.
+  const auto gather = [&](unsigned group, unsigned width, auto fields) {
+    if (counts[group] == 0) return;
+    std::size_t at = 0;
+    std::size_t i = 0;
+    for (std::size_t record = 0; record < n; ++record) {
+      if (w.order[record] == group) {
+        fields(records + at, i);
+        ++i;
+      }
+      RecordHead head;
+      std::memcpy(&head, records + at, sizeof head);
+      at += head.words * 8U;
+    }
+    for (unsigned c = 0; c < width; ++c) out = encode_column(w.column[c], i, out);
+  };
+  gather(completions, 4, [&](const char* at, std::size_t i) {
+    const auto& r = *reinterpret_cast<const CompletionRecord*>(at);
+    w.column[0][i] = r.request;
+    w.column[1][i] = as_signed(r.bytes);
+    w.column[2][i] = r.source;
+    w.column[3][i] = r.tag;
+  });
+  gather(flushes, 4, [&](const char* at, std::size_t i) {
+    const auto& r = *reinterpret_cast<const FlushRecord*>(at);
+    w.column[0][i] = as_signed((r.enter >> tick_shift) - time_base);
+    w.column[1][i] = as_signed((r.leave >> tick_shift) - (r.enter >> tick_shift));
+    w.column[2][i] = r.records;
+    w.column[3][i] = as_signed(r.bytes);
+  });
+  gather(losses, 3, [&](const char* at, std::size_t i) {
+    const auto& r = *reinterpret_cast<const LossRecord*>(at);
+    w.column[0][i] = as_signed((r.enter >> tick_shift) - time_base);
+    w.column[1][i] = as_signed((r.leave >> tick_shift) - (r.enter >> tick_shift));
+    w.column[2][i] = as_signed(r.records);
+  });
+
+  ChunkHeader header = identity;
+  header.type = ChunkType::events;
+  header.records = static_cast<std::uint32_t>(n);
+  const auto raw_bytes = static_cast<std::size_t>(out - w.raw);
+  const std::size_t size = finish_chunk(w.context, header, w.raw, raw_bytes, w.chunk);
+  return {w.chunk, size, consumed, n, counts[calls]};
+}
+
+std::size_t chunk_bound(std::size_t raw_bytes) noexcept { return sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bytes); }
+
+std::size_t chunk_context_bytes() noexcept { return context_bytes() + 64; }
+
+std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,
+                       void* context) noexcept {
+  ZSTD_CCtx* zstd = context == nullptr ? nullptr : make_context(context);
+  return finish_chunk(zstd, identity, raw, bytes, out);
+}
+
+}  // namespace tare::format

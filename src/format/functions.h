@@ -1,0 +1,29 @@
+// The numbers of MPI functions in records, rows and counters: 1 .. function_count, in the order of their
+// names. A run directory carries the names it was written with (chunk type `functions`), because the order
+// changes with the standard.
+#pragma once
+
+#include <cstdint>
+
+namespace tare::format {
+
+enum class Function : std::uint16_t {
+  none,
+#define TARE_FUNCTION(name, counted) name,
+#include "functions.inc"
+#undef TARE_FUNCTION
+};
+
+inline constexpr unsigned function_count = 0
+#define TARE_FUNCTION(name, counted) +1
+#include "functions.inc"
+#undef TARE_FUNCTION
+    ;
+
+// "MPI_Send"; "" for numbers outside 1 .. function_count.
+const char* function_name(unsigned number) noexcept;
+
+// Whether the function only looks something up, and is counted instead of timed unless the user asks.
+bool is_lookup(unsigned number) noexcept;
+
+}  // namespace tare::format

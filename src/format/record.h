@@ -1,0 +1,73 @@
+// Records as they lie in the event buffer of a location, before a drain encodes them by column.
+//
+// A buffer is a sequence of records without gaps; each begins with a RecordHead that says what it is and
+// how long, so that a walker can step over kinds it does not know. Only the owning thread writes; a record
+// counts once the location's `head` has been stored past it. Times are raw clock ticks (see clock.h).
+#pragma once
+
+#include <cstdint>
+
+namespace tare::format {
+
+// What a record is. Values below first_other are numbers of MPI functions (functions.h).
+enum RecordKind : std::uint16_t {
+  first_other = 0x8000,
+  completion = 0x8001,  // one completed request; belongs to the call record before it
+  flush = 0x8002,       // a drain of this buffer: tare's own cost, visible in the trace
+  loss = 0x8003,        // records dropped since the record before
+};
+
+struct RecordHead {
+  std::uint16_t kind;
+  std::uint16_t words;  // size of the whole record in units of 8 bytes
+};
+
+// Absent values of the fields of a call; they are also what the file holds.
+inline constexpr std::int32_t no_peer = INT32_MIN;
+inline constexpr std::int32_t no_tag = INT32_MIN;
+inline constexpr std::uint32_t no_communicator = 0;
+inline constexpr std::uint32_t no_request = 0;
+inline constexpr std::uint64_t no_bytes = UINT64_MAX;
+
+// One MPI call, written at its exit.
+struct CallRecord {
+  RecordHead head;
+  std::uint32_t site;  // number of the call site in this process
+  std::uint64_t enter;
+  std::uint64_t leave;
+  std::uint64_t bytes;  // no_bytes where the function moves none
+  std::int32_t peer;    // rank in the communicator: destination, source, root or target; no_peer
+  std::int32_t tag;
+  std::uint32_t communicator;  // number in this process; no_communicator
+  std::uint32_t request;       // request handle folded to 32 bits, of the request that the call created
+};
+static_assert(sizeof(CallRecord) == 48);
+
+struct CompletionRecord {
+  RecordHead head;
+  std::uint32_t request;  // as in CallRecord
+  std::uint64_t bytes;    // received; no_bytes for requests that receive nothing
+  std::int32_t source;
+  std::int32_t tag;
+};
+static_assert(sizeof(CompletionRecord) == 24);
+
+struct FlushRecord {
+  RecordHead head;
+  std::uint32_t records;  // drained
+  std::uint64_t enter;
+  std::uint64_t leave;
+  std::uint64_t bytes;  // written to disk
+};
+static_assert(sizeof(FlushRecord) == 32);
+
+struct LossRecord {
+  RecordHead head;
+  std::uint32_t reserved;
+  std::uint64_t enter;  // when the first record was dropped
+  std::uint64_t leave;  // when the last was
+  std::uint64_t records;
+};
+static_assert(sizeof(LossRecord) == 32);
+
+}  // namespace tare::format

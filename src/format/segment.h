@@ -1,0 +1,185 @@
+// Layout of the shared-memory segment of a measured process.
+//
+// A segment is a file (in /dev/shm, or in the run directory where that is too small) mapped by the process
+// and readable by anyone with the run's permissions, at any time, also after the process has died: results
+// do not depend on a shutdown that may never come. The layout is private to one build of tare: writer and
+// collector check `layout`. What reaches the disk is described in docs/format.md; the structs marked "also
+// on disk" are written there byte for byte.
+//
+//   0                 SegmentHeader (4 KiB)
+//   definitions_at    definition log, append-only (definition.h)
+//   locations_at      location blocks of `location_stride` bytes: LocationHeader, index, rows, event buffer
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tare::format {
+
+inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
+inline constexpr std::uint32_t segment_layout = 1;
+
+enum class ProcessState : std::uint32_t {
+  running = 0,   // found so in a dead process: killed
+  finalized = 1, // has left MPI_Finalize, still alive when this was written
+  exited = 2,    // ran its exit handlers
+  aborted = 3,   // called MPI_Abort
+};
+
+enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 };
+enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
+
+enum ProcessFlags : std::uint32_t {
+  traced = 1,      // events were recorded, not the profile alone
+  spawned = 2,     // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,    // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8 // look-up functions were timed, not only counted
+};
+
+inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
+
+// A reading of tare's clock beside the kernel's; two of them convert ticks to time.
+struct ClockPair {
+  std::uint64_t ticks;
+  std::uint64_t monotonic_ns;  // CLOCK_MONOTONIC_RAW
+};
+
+// Who this process is and what its measurement cost. Also on disk: the payload of a process chunk.
+struct ProcessRecord {
+  std::uint64_t process;  // unique in the run: pid in the low 32 bits, boot-time based salt above
+  std::uint32_t pid;
+  ProcessState state;
+  std::int32_t rank;  // in its MPI_COMM_WORLD; -1 before it is known
+  std::int32_t size;
+  std::int32_t exit_code;  // exit_code_unknown unless the process called exit
+  std::uint32_t flags;     // ProcessFlags
+  Abi abi;
+  ClockKind clock;
+  std::uint8_t tick_shift;    // times on disk are ticks >> tick_shift
+  std::uint8_t thread_level;  // 0 single .. 3 multiple
+  std::uint32_t threads;      // locations ever started
+  ClockPair clock_start;
+  std::uint64_t realtime_start_ns;  // CLOCK_REALTIME at clock_start
+  ClockPair clock_last;             // the newest pair; equal to clock_start if there is none yet
+  std::uint64_t attach;             // ticks: first call seen
+  std::uint64_t init_enter;         // ticks; 0 if it has not happened, here and below
+  std::uint64_t init_leave;
+  std::uint64_t finalize_enter;
+  std::uint64_t finalize_leave;
+  std::uint64_t end;            // ticks at exit
+  std::uint64_t hook_init;      // ticks spent by tare itself inside MPI_Init (attaching included)
+  std::uint64_t hook_finalize;  // and inside MPI_Finalize
+  std::uint32_t call_cost_ps;   // calibrated cost of one timed call, beyond the bare call
+  std::uint32_t lookup_cost_ps; // and of one counted call
+  std::uint32_t completion_cost_ps;  // and of one completed request
+  std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
+  std::uint64_t definitions_lost;    // entries that did not fit the definition log
+  char host[64];
+  char executable[256];
+  char mpi_library[128];
+};
+static_assert(sizeof(ProcessRecord) == 616);
+
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint32_t layout;
+  std::uint32_t functions;  // size of the function table of the writer
+  std::uint64_t definitions_at;
+  std::uint64_t definitions_capacity;
+  std::atomic<std::uint64_t> definitions_bytes;  // published length of the log
+  std::uint64_t definitions_written;             // of which on disk already
+  std::uint64_t locations_at;
+  std::uint64_t location_stride;
+  std::atomic<std::uint32_t> locations;  // blocks that exist
+  std::uint32_t row_capacity;            // rows per location
+  std::uint64_t buffer_bytes;            // event buffer per location; 0 without trace
+  ProcessRecord process;
+};
+static_assert(sizeof(SegmentHeader) <= 4096);
+inline constexpr std::uint64_t segment_header_bytes = 4096;
+
+// The call that a thread is in. `function` is 0 outside MPI; written last on entry, first on exit.
+struct CurrentCall {
+  std::uint64_t enter;
+  std::uint64_t address;        // return address of the call
+  std::uint64_t communicator;   // MPI handle as the program passed it
+  std::int32_t peer;
+  std::int32_t tag;
+  std::atomic<std::uint32_t> function;
+  std::uint32_t reserved;
+};
+
+inline constexpr unsigned duration_bins = 28;
+inline constexpr std::uint8_t no_size = 255;  // size class of calls that move no bytes
+
+// One row of the profile table. Also on disk: the payload of a profile chunk is an array of these after
+// its LocationSummary. Durations are in ticks. Bin i of the histogram counts durations of bit width i + 4
+// (bin 0 also those below, the last bin also those above).
+struct ProfileRow {
+  std::uint64_t address;  // return address, or what stands for the call path (see src/mpi/site.h)
+  std::uint16_t function;
+  std::uint8_t size_class;  // bit width of the bytes of one call; no_size
+  std::uint8_t reserved;
+  std::uint32_t communicator;
+  std::uint32_t site;
+  std::uint32_t reserved2;
+  std::uint64_t calls;
+  std::uint64_t ticks;
+  std::uint64_t ticks_min;
+  std::uint64_t ticks_max;
+  double ticks_squared;  // sum of squares
+  std::uint64_t bytes;
+  std::uint64_t completed;  // requests completed by calls of this row
+  std::uint32_t histogram[duration_bins];
+};
+static_assert(sizeof(ProfileRow) == 192);
+
+// Counters of a location. Also on disk, at the head of a profile chunk.
+struct LocationSummary {
+  std::uint32_t number;       // of the thread that owns the block now, in order of first MPI call
+  std::uint32_t thread_id;    // the kernel's
+  std::uint32_t rows;         // used
+  std::uint32_t in_use;       // 0 once the thread has ended and the block waits for another
+  std::uint64_t net_ticks;    // inside MPI between MPI_Init and MPI_Finalize, neither counted
+  std::uint64_t events;       // call and completion records written to the buffer, ever
+  std::uint64_t dropped;      // of them lost
+  std::uint64_t flushes;
+  std::uint64_t flush_ticks;
+  std::uint64_t flush_raw_bytes;  // before encoding
+  std::uint64_t flush_bytes;      // written
+  std::uint64_t completions;      // requests looked up and credited
+};
+static_assert(sizeof(LocationSummary) == 80);
+
+// Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
+inline constexpr unsigned max_functions = 1024;
+inline constexpr unsigned index_slots = 4096;
+
+struct LocationHeader {
+  alignas(64) CurrentCall current;
+  alignas(64) std::atomic<std::uint64_t> head;  // bytes of records in the buffer
+  std::uint32_t sequence;                       // of the next event chunk of this block
+  std::uint32_t block;                          // index of this block in the segment
+  std::uint64_t first_loss;                     // ticks of the first loss not yet recorded, or 0
+  std::uint64_t unrecorded_losses;
+  alignas(64) LocationSummary summary;
+  alignas(64) std::uint64_t lookups[max_functions];
+  std::uint16_t index[index_slots];  // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
+};
+
+inline constexpr std::uint64_t rows_at = (sizeof(LocationHeader) + 63) / 64 * 64;
+
+inline ProfileRow* rows_of(LocationHeader* location) noexcept {
+  return reinterpret_cast<ProfileRow*>(reinterpret_cast<char*>(location) + rows_at);
+}
+inline const ProfileRow* rows_of(const LocationHeader* location) noexcept {
+  return rows_of(const_cast<LocationHeader*>(location));
+}
+inline char* buffer_of(LocationHeader* location, std::uint32_t row_capacity) noexcept {
+  return reinterpret_cast<char*>(location) + rows_at + row_capacity * sizeof(ProfileRow);
+}
+inline const char* buffer_of(const LocationHeader* location, std::uint32_t row_capacity) noexcept {
+  return buffer_of(const_cast<LocationHeader*>(location), row_capacity);
+}
+
+}  // namespace tare::format
