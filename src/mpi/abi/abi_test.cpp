@@ -130,8 +130,8 @@ Page::Status to_page(const MPI_Status& status) {
   return same;
 }
 
-void* global_symbol(const char* symbol, void*) { return dlsym(RTLD_DEFAULT, symbol); }
-void* no_symbol(const char*, void*) { return nullptr; }
+void* global_symbol(const char* symbol, void*) noexcept { return dlsym(RTLD_DEFAULT, symbol); }
+void* no_symbol(const char*, void*) noexcept { return nullptr; }
 
 void test_special_values() {
 #define TARE_SAME_BITS(ours, theirs) expect(same_bits(Page::ours(), theirs), #theirs)

@@ -15,7 +15,7 @@ namespace tare::mpi::abi {
 /// executable holds a copy relocation of the variable, as non-PIC and PIE executables linked with
 /// Open MPI do for every handle constant they mention: then all, the library included, use the
 /// executable's.
-using Lookup = void* (*)(const char* symbol, void* context);
+using Lookup = void* (*)(const char* symbol, void* context) noexcept;
 
 template <typename T, typename Value>
 concept Gives = std::same_as<std::remove_cvref_t<T>, Value>;
