@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "mpi/abi/page.h"
 
 namespace tare::mpi::abi {
@@ -118,20 +121,8 @@ struct Mpich : Callbacks {
   static constexpr int builtin_size(Datatype datatype) noexcept {
     const auto bits = static_cast<unsigned>(datatype);
     if ((bits & 0xffff0000U) == 0x4c000000U) return static_cast<int>(bits >> 8 & 0xffU);
-    switch (bits) {
-      case 0x8c000000U:
-        return sizeof(float) + sizeof(int);  // MPI_FLOAT_INT
-      case 0x8c000001U:
-        return sizeof(double) + sizeof(int);  // MPI_DOUBLE_INT
-      case 0x8c000002U:
-        return sizeof(long) + sizeof(int);  // MPI_LONG_INT
-      case 0x8c000003U:
-        return sizeof(short) + sizeof(int);  // MPI_SHORT_INT
-      case 0x8c000004U:
-        return sizeof(long double) + sizeof(int);  // MPI_LONG_DOUBLE_INT
-      default:
-        return -1;
-    }
+    const unsigned pair = bits - 0x8c000000U;
+    return pair < pair_sizes.size() ? pair_sizes[pair] : -1;
   }
 
   /// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are pointer variables of the library, not constants.
@@ -143,6 +134,13 @@ struct Mpich : Callbacks {
   }
 
  private:
+  static constexpr std::array<std::int8_t, 5> pair_sizes{
+      sizeof(float) + sizeof(int),        // MPI_FLOAT_INT
+      sizeof(double) + sizeof(int),       // MPI_DOUBLE_INT
+      sizeof(long) + sizeof(int),         // MPI_LONG_INT
+      sizeof(short) + sizeof(int),        // MPI_SHORT_INT
+      sizeof(long double) + sizeof(int),  // MPI_LONG_DOUBLE_INT
+  };
   struct Weights {
     int* unweighted;
     int* empty;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "mpi/abi/page.h"
@@ -116,77 +117,55 @@ struct Standard : Callbacks {
   }
 
   /// The handles' code: 0x200 to 0x23f are types of the language, 0x240 to 0x27f and 0x2c0 to
-  /// 0x2ff types of fixed size, the logarithm of which is in bits 5-3. The languages' types
-  /// are as long as the C compiler says; those of Fortran depend on the program's Fortran
-  /// compiler and must be asked.
+  /// 0x2ff types of fixed size, the logarithm of which is in bits 5-3.
   static constexpr int builtin_size_of(std::uintptr_t datatype) noexcept {
     if ((datatype & ~std::uintptr_t{0xbf}) == 0x240) return 1 << (datatype >> 3 & 7);
-    switch (datatype) {
-      case 0x201:
-        return sizeof(Aint);  // MPI_AINT
-      case 0x202:
-        return sizeof(Count);  // MPI_COUNT
-      case 0x203:
-        return sizeof(Offset);  // MPI_OFFSET
-      case 0x207:
-        return 1;  // MPI_PACKED
-      case 0x208:
-        return sizeof(short);  // MPI_SHORT
-      case 0x209:
-        return sizeof(int);  // MPI_INT
-      case 0x20a:
-        return sizeof(long);  // MPI_LONG
-      case 0x20b:
-        return sizeof(long long);  // MPI_LONG_LONG
-      case 0x20c:
-        return sizeof(unsigned short);  // MPI_UNSIGNED_SHORT
-      case 0x20d:
-        return sizeof(unsigned);  // MPI_UNSIGNED
-      case 0x20e:
-        return sizeof(unsigned long);  // MPI_UNSIGNED_LONG
-      case 0x20f:
-        return sizeof(unsigned long long);  // MPI_UNSIGNED_LONG_LONG
-      case 0x210:
-        return sizeof(float);  // MPI_FLOAT
-      case 0x212:              // MPI_C_FLOAT_COMPLEX
-      case 0x213:
-        return 2 * sizeof(float);  // MPI_CXX_FLOAT_COMPLEX
-      case 0x214:
-        return sizeof(double);  // MPI_DOUBLE
-      case 0x216:               // MPI_C_DOUBLE_COMPLEX
-      case 0x217:
-        return 2 * sizeof(double);  // MPI_CXX_DOUBLE_COMPLEX
-      case 0x220:
-        return sizeof(long double);  // MPI_LONG_DOUBLE
-      case 0x224:                    // MPI_C_LONG_DOUBLE_COMPLEX
-      case 0x225:
-        return 2 * sizeof(long double);  // MPI_CXX_LONG_DOUBLE_COMPLEX
-      case 0x228:
-        return sizeof(float) + sizeof(int);  // MPI_FLOAT_INT
-      case 0x229:
-        return sizeof(double) + sizeof(int);  // MPI_DOUBLE_INT
-      case 0x22a:
-        return sizeof(long) + sizeof(int);  // MPI_LONG_INT
-      case 0x22b:
-        return sizeof(int) + sizeof(int);  // MPI_2INT
-      case 0x22c:
-        return sizeof(short) + sizeof(int);  // MPI_SHORT_INT
-      case 0x22d:
-        return sizeof(long double) + sizeof(int);  // MPI_LONG_DOUBLE_INT
-      case 0x238:                                  // MPI_C_BOOL
-      case 0x239:
-        return sizeof(bool);  // MPI_CXX_BOOL
-      case 0x23c:
-        return sizeof(wchar_t);  // MPI_WCHAR
-      default:
-        return -1;
-    }
+    if ((datatype & ~std::uintptr_t{0x3f}) == 0x200) return language_sizes[datatype & 0x3f];
+    return -1;
   }
 
   /// Nothing to look up.
   static bool bind(Lookup, void*) noexcept { return true; }
 
  private:
+  // As long as the C compiler says. Fortran's are missing: they depend on the program's Fortran
+  // compiler, and the library must be asked.
+  static constexpr std::array<std::int8_t, 64> language_sizes = [] {
+    std::array<std::int8_t, 64> size{};
+    size.fill(-1);
+    size[0x01] = sizeof(Aint);                       // MPI_AINT
+    size[0x02] = sizeof(Count);                      // MPI_COUNT
+    size[0x03] = sizeof(Offset);                     // MPI_OFFSET
+    size[0x07] = 1;                                  // MPI_PACKED
+    size[0x08] = sizeof(short);                      // MPI_SHORT
+    size[0x09] = sizeof(int);                        // MPI_INT
+    size[0x0a] = sizeof(long);                       // MPI_LONG
+    size[0x0b] = sizeof(long long);                  // MPI_LONG_LONG
+    size[0x0c] = sizeof(unsigned short);             // MPI_UNSIGNED_SHORT
+    size[0x0d] = sizeof(unsigned);                   // MPI_UNSIGNED
+    size[0x0e] = sizeof(unsigned long);              // MPI_UNSIGNED_LONG
+    size[0x0f] = sizeof(unsigned long long);         // MPI_UNSIGNED_LONG_LONG
+    size[0x10] = sizeof(float);                      // MPI_FLOAT
+    size[0x12] = 2 * sizeof(float);                  // MPI_C_FLOAT_COMPLEX
+    size[0x13] = 2 * sizeof(float);                  // MPI_CXX_FLOAT_COMPLEX
+    size[0x14] = sizeof(double);                     // MPI_DOUBLE
+    size[0x16] = 2 * sizeof(double);                 // MPI_C_DOUBLE_COMPLEX
+    size[0x17] = 2 * sizeof(double);                 // MPI_CXX_DOUBLE_COMPLEX
+    size[0x20] = sizeof(long double);                // MPI_LONG_DOUBLE
+    size[0x24] = 2 * sizeof(long double);            // MPI_C_LONG_DOUBLE_COMPLEX
+    size[0x25] = 2 * sizeof(long double);            // MPI_CXX_LONG_DOUBLE_COMPLEX
+    size[0x28] = sizeof(float) + sizeof(int);        // MPI_FLOAT_INT
+    size[0x29] = sizeof(double) + sizeof(int);       // MPI_DOUBLE_INT
+    size[0x2a] = sizeof(long) + sizeof(int);         // MPI_LONG_INT
+    size[0x2b] = 2 * sizeof(int);                    // MPI_2INT
+    size[0x2c] = sizeof(short) + sizeof(int);        // MPI_SHORT_INT
+    size[0x2d] = sizeof(long double) + sizeof(int);  // MPI_LONG_DOUBLE_INT
+    size[0x38] = sizeof(bool);                       // MPI_C_BOOL
+    size[0x39] = sizeof(bool);                       // MPI_CXX_BOOL
+    size[0x3c] = sizeof(wchar_t);                    // MPI_WCHAR
+    return size;
+  }();
+
   template <typename Handle>
   static Handle handle(std::uintptr_t value) noexcept {
     return reinterpret_cast<Handle>(value);
