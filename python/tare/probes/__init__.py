@@ -1,0 +1,1 @@
+"""Sources of the programs that `tare doctor` runs."""

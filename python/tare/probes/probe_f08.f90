@@ -1,0 +1,25 @@
+! Makes a known number of calls of each kind through the module mpi_f08.
+program probe_f08
+  use mpi_f08
+  implicit none
+  integer :: rank, nranks, next, previous, i, ierror
+  double precision :: mine, total, other
+  mine = 1
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, nranks, ierror)
+  next = mod(rank + 1, nranks)
+  previous = mod(rank + nranks - 1, nranks)
+  do i = 1, 3
+    call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  end do
+  do i = 1, 5
+    call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
+  end do
+  do i = 1, 7
+    call MPI_Sendrecv(mine, 1, MPI_DOUBLE_PRECISION, next, 0, other, 1, MPI_DOUBLE_PRECISION, previous, 0, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+  end do
+  call MPI_Finalize(ierror)
+  if (total /= nranks .or. other /= 1) stop 9
+end program
