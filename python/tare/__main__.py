@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         application(given)(args=given, prog_name="tare")
     except CommandError as error:
         return complain(str(error), error.exit_code)
+    except ImportError as error:
+        return complain(f"tare is not installed completely ({error}); install it again", FAILED)
     except (TareError, OSError) as error:
         return complain(str(error), FAILED)
     return 0

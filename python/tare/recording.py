@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import rundir
 from tare.analysis import ranks
-from tare.errors import CommandError, TareError
+from tare.errors import CommandError
 
 if TYPE_CHECKING:
     from tare._native import Communicator, EventRow, Process, ProfileRow, Run, Site
@@ -105,8 +105,6 @@ class Recording:
 
 def open_recording(run_dir: Path) -> Recording:
     """The run in `run_dir`; one clear line if it is none."""
-    try:
-        from tare import _native
-    except ImportError as error:
-        raise TareError(f"tare is not installed completely ({error}): install it again") from error
+    from tare import _native
+
     return Recording(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))

@@ -30,7 +30,7 @@ def doctor(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the MPIs of this machine and prove what is intercepted, by running probes.
+    """Try what is intercepted on this machine's MPIs.
 
     For every MPI and language, a small program with a known number of calls is compiled and run
     under tare. Exit code 1 if calls are missed.

@@ -14,7 +14,7 @@ FROM_META = ("command", "cwd", "host", "start_ns", "options", "state", "exit_cod
 
 
 def info(run: RunDirectory, json: Json = False) -> None:
-    """Print what a run was, how its ranks ended and what measuring cost.
+    """Print what a run was, how it ended and what it cost.
 
     Example: tare info app-20260131-120000
     """

@@ -238,7 +238,7 @@ def run_in_group(
         text, _ = process.communicate(timeout=timeout_s)
         return process.returncode, text
     except subprocess.TimeoutExpired:
-        return 124, f"error: no end after {timeout_s:.0f} s"
+        return 124, f"error: no end after {timeout_s:g} s"
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)

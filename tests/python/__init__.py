@@ -1,0 +1,1 @@
+"""The command line, tested on a fake of the compiled reader."""

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tare.command_name import program_name
+
+
+@pytest.fixture(autouse=True)
+def applications(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("app", "2d_heat"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("./app", "app"),
+        ("mpiexec -n 4 ./app 12", "app"),
+        ("mpirun --hostfile hosts -np 2 --bind-to core -x PATH ./app", "app"),
+        ("mpiexec.openmpi --mca btl self,vader -n 2 ./2d_heat", "2d_heat"),
+        ("mpiexec -genv OMP_NUM_THREADS 2 -n 1 ./app : -n 1 ./2d_heat", "app"),
+        ("srun -N 2 -n 8 --mpi=pmix -p short ./app", "app"),
+        ("srun -n 8 ./not_built_yet --grid 3", "not_built_yet"),
+        ("env OMP_NUM_THREADS=1 timeout 10s ./app", "app"),
+        ("mpiexec -n 2 numactl -l ./app", "app"),
+        ("mpiexec -n 2 python3 -u solve.py --steps 3", "solve"),
+        ("python3.11 -m mpi4py.bench pingpong", "mpi4py.bench"),
+        ("python -c pass", "python"),
+        ("bash run-all.sh", "run-all"),
+        ("mpiexec", "mpiexec"),
+        ("./app/../../odd:name", "odd_name"),
+        ("...", "run"),
+    ],
+)
+def test_name_is_the_program_behind_launchers(command: str, name: str) -> None:
+    assert program_name(command.split()) == name

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from tare import rundir
+from tare.errors import CommandError, UsageError
+
+
+def test_values_that_look_secret_are_hidden() -> None:
+    shown = rundir.without_secrets(
+        {
+            "GITHUB_TOKEN": "a", "DB_PASSWORD": "b", "AWS_SECRET_ACCESS_KEY": "c", "API_KEY": "d",
+            "KEYBOARD": "us", "PATH": "/bin", "PROXY": "http://me:pass@host:80/x",
+        }
+    )  # fmt: skip
+    hidden = {name for name, value in shown.items() if value == rundir.HIDDEN}
+    assert hidden == {"GITHUB_TOKEN", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "API_KEY"}
+    assert shown["PROXY"] == "http://me:<hidden>@host:80/x"
+    assert (shown["KEYBOARD"], shown["PATH"]) == ("us", "/bin")
+
+
+def test_names_do_not_collide_within_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(time, "strftime", lambda _: "20260131-120000")
+    made = [rundir.create("app", None).name for _ in range(3)]
+    assert made == ["app-20260131-120000", "app-20260131-120000-2", "app-20260131-120000-3"]
+
+
+def test_wanted_directory_must_be_new_or_empty(tmp_path: Path) -> None:
+    assert rundir.create("app", tmp_path / "deep" / "new") == tmp_path / "deep" / "new"
+    (tmp_path / "empty").mkdir()
+    assert rundir.create("app", tmp_path / "empty") == tmp_path / "empty"
+    (tmp_path / "file").touch()
+    for occupied in (tmp_path, tmp_path / "file"):
+        with pytest.raises(UsageError, match="not an empty directory"):
+            rundir.create("app", occupied)
+
+
+def test_segments_go_to_the_run_directory_where_shared_memory_is_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rundir, "SHARED_MEMORY", tmp_path / "shm")
+    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
+    (tmp_path / "shm").mkdir()
+    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "shm"
+    monkeypatch.setattr(rundir, "SHARED_MEMORY_NEEDED", 1 << 60)
+    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
+
+
+def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:
+    rundir.keep_reserve(tmp_path)
+    assert (tmp_path / rundir.RESERVE).stat().st_blocks * 512 >= rundir.RESERVE_SIZE
+    rundir.release_reserve(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_meta_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    rundir.write_meta(tmp_path, {"format": 1, "old": True})
+    rundir.write_meta(tmp_path, {"format": 1, "name": "\udcff"})
+    assert rundir.read_meta(tmp_path, 1) == {"format": 1, "name": "?"}
+    assert [path.name for path in tmp_path.iterdir()] == [rundir.META]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "not a run directory"),
+        ("{", "damaged"),
+        ("[]", "damaged"),
+        ('{"format": 2, "tare": "9.0"}', "format 2 of tare 9.0, this one reads up to 1"),
+    ],
+)
+def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / rundir.META).write_text(content)
+    with pytest.raises(CommandError, match=message) as caught:
+        rundir.read_meta(tmp_path, 1)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+from tare import units
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("65536", 65536),
+        ("512K", 524288),
+        ("4M", 4194304),
+        ("4MiB", 4194304),
+        ("1.5 kb", 1536),
+        ("1G", 1 << 30),
+    ],
+)
+def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "M", "-4M", "4X", "four"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="write it like"):
+        units.parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [(0, "0 ns"), (999, "999 ns"), (1500, "1.50 µs"), (45_600_000, "45.6 ms"), (12_345_678_901, "12.3 s"),
+     (99_960_000_000, "100 s"), (7_200_000_000_000, "7,200 s")],
+)  # fmt: skip
+def test_durations_have_three_digits(time_ns: int, text: str) -> None:
+    assert units.duration(time_ns) == text
+
+
+def test_sizes_and_counts_are_short() -> None:
+    assert [units.size(size) for size in (0, 1023, 1536, 5 << 30)] == [
+        "0 B",
+        "1023 B",
+        "1.50 KiB",
+        "5.00 GiB",
+    ]
+    assert [units.count(n) for n in (0, 999_999, 12_345_678)] == ["0", "999,999", "12.3 M"]

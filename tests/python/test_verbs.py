@@ -1,0 +1,167 @@
+"""The printing verbs on a complete run of the fake reader."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from python.fake_tare import Tare, fake_command, fake_environment
+
+VERBS = ("run", "info", "profile", "events", "recover", "doctor")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_has_an_example(tare: Tare, verb: str) -> None:
+    done = tare(verb, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Example: tare {verb} " in done.stdout
+
+
+def test_main_help_names_every_verb(tare: Tare) -> None:
+    shown = tare("--help").stdout
+    assert all(f"\n  {verb} " in shown for verb in VERBS)
+    assert "..." not in shown.split("Commands:")[1]
+
+
+def test_version(tare: Tare) -> None:
+    from tare import __version__
+
+    assert tare("--version").stdout == f"tare {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("by", "columns"),
+    [
+        ("function", {"function", "calls", "time_ns", "bytes"}),
+        ("site", {"function", "calls", "time_ns", "bytes", "file", "line", "caller", "object"}),
+        ("rank", {"rank", "calls", "time_ns", "mpi_share"}),
+    ],
+)
+def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns: set[str]) -> None:
+    document = json.loads(tare("profile", run_dir, "--by", by, "--json").stdout)
+    assert set(document) == {"schema", "run", "rows"}
+    assert (document["schema"], document["run"]) == ("tare.profile/1", str(run_dir))
+    assert all(columns <= set(row) for row in document["rows"])
+    table = list(csv.DictReader(io.StringIO(tare("profile", run_dir, "--by", by, "--csv").stdout)))
+    as_text = [{k: "" if v is None else str(v) for k, v in row.items()} for row in document["rows"]]
+    assert table == as_text
+
+
+def test_profile_table_names_the_place(tare: Tare, run_dir: Path) -> None:
+    lines = tare("profile", run_dir).stdout.splitlines()
+    assert lines[1].split() == [
+        "MPI_Recv",
+        "halo",
+        "libsolver.so.1",
+        "5",
+        "590",
+        "ms",
+        "3.91",
+        "KiB",
+        "77.6",
+        "%",
+    ]
+    assert lines[2].split()[:3] == ["MPI_Send", "exchange", "app.c:12"]
+    assert lines[4].split() == ["MPI_Comm_rank", "-", "-", "4", "counted", "-", "-"]
+
+
+def test_profile_share_is_of_all_rows_also_when_limited(tare: Tare, run_dir: Path) -> None:
+    assert "77.6 %" in tare("profile", run_dir, "--by", "function", "--limit", "1").stdout
+
+
+def test_profile_sorts(tare: Tare, run_dir: Path) -> None:
+    rows = json.loads(tare("profile", run_dir, "--by", "rank", "--sort", "time", "--json").stdout)["rows"]
+    assert [row["rank"] for row in rows] == [1, 0]
+
+
+def test_events_json(tare: Tare, run_dir: Path) -> None:
+    document = json.loads(tare("events", run_dir, "--json").stdout)
+    assert document["schema"] == "tare.events/1"
+    assert document["rows"][0] == {
+        "start_ns": 1_000_000_000_005, "duration_ns": 100, "rank": 0, "thread": 0, "function": "MPI_Send",
+        "peer": 1, "tag": 7, "bytes": 1000, "communicator": "MPI_COMM_WORLD", "file": "/src/app.c",
+        "line": 12, "caller": "exchange", "object": "/bin/app", "offset": 16,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "functions"),
+    [
+        (["--rank", "1"], ["MPI_Recv", "tare:flush"]),
+        (["--function", "MPI_Send", "--function", "MPI_Recv"], ["MPI_Send", "MPI_Recv"]),
+        (["--limit", "1"], ["MPI_Send"]),
+        (["--rank", "5"], []),
+        (["--from", "0"], []),  # the fake events are of 1970
+        (["--to", "0", "--rank", "0"], ["MPI_Send"]),
+    ],
+)
+def test_events_are_chosen(tare: Tare, run_dir: Path, options: list[str], functions: list[str]) -> None:
+    rows = json.loads(tare("events", run_dir, "--json", *options).stdout)["rows"]
+    assert [row["function"] for row in rows] == functions
+
+
+def test_events_table(tare: Tare, run_dir: Path) -> None:
+    lines = tare("events", run_dir).stdout.splitlines()
+    assert lines[1].split()[1:] == [
+        "0",
+        "0",
+        "MPI_Send",
+        "app.c:12",
+        "100",
+        "ns",
+        "1",
+        "7",
+        "1000",
+        "MPI_COMM_WORLD",
+    ]
+    assert tare("events", run_dir, "--rank", "5").stderr == "no events: no event matches\n"
+
+
+def test_info_json(tare: Tare, run_dir: Path) -> None:
+    document = json.loads(tare("info", run_dir, "--json").stdout)
+    assert document["schema"] == "tare.info/1"
+    assert [(rank["rank"], rank["state"]) for rank in document["ranks"]] == [(0, "finished"), (1, "killed")]
+    assert document["trace"] == {"events": 6, "bytes": 60, "dropped": 0}
+    assert document["cost"]["wrapper_ns"] == 540
+    assert (document["mpi"], document["hosts"]) == (["Fake MPI 1.0"], ["node"])
+    assert len(document["warnings"]) == 1
+
+
+def test_recover_is_harmless_on_a_complete_run(tare: Tare, run_dir: Path) -> None:
+    before = tare("info", run_dir, "--json").stdout
+    assert tare("recover", run_dir).returncode == 0
+    assert tare("info", run_dir, "--json").stdout == before
+
+
+@pytest.mark.parametrize("verb", ["info", "profile", "events", "recover"])
+def test_what_is_no_run_fails_in_one_line(tare: Tare, run_dir: Path, tmp_path: Path, verb: str) -> None:
+    for path in ("nowhere", tmp_path):
+        done = tare(verb, path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+        assert done.stderr.startswith("tare: ")
+    (run_dir / "broken.tare").touch()
+    done = tare(verb, run_dir)
+    assert (done.returncode, done.stderr) == (1, "tare: broken.tare: not a file of tare; remove it\n")
+
+
+def test_empty_run_has_no_rows(tare: Tare, tmp_path: Path) -> None:
+    tare("run", "-q", "-o", "r", "--", "true")
+    assert json.loads(tare("profile", "r", "--json").stdout)["rows"] == []
+    assert json.loads(tare("events", "r", "--json").stdout)["rows"] == []
+    assert json.loads(tare("info", "r", "--json").stdout)["ranks"] == []
+    assert "no process called MPI" in tare("info", "r").stdout
+
+
+def test_reader_that_leaves_early_ends_us_quietly(run_dir: Path) -> None:
+    command = " ".join(map(str, fake_command("events", run_dir, "--json")))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
+        env=fake_environment(), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 141)
+    assert done.stderr == ""
