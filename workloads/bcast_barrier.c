@@ -19,63 +19,60 @@
 
 enum { MAX_ROUNDS = 1000 };
 
-static int ascending(const void *left, const void *right)
-{
-    double difference = *(const double *)left - *(const double *)right;
-    return (difference > 0) - (difference < 0);
+static int ascending(const void* left, const void* right) {
+  double difference = *(const double*)left - *(const double*)right;
+  return (difference > 0) - (difference < 0);
 }
 
-__attribute__((noinline)) static void pairs(long iterations, char *buffer, int size_bytes)
-{
-    for (long i = 0; i < iterations; i++) {
-        MPI_Bcast(buffer, size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
+__attribute__((noinline)) static void pairs(long iterations, char* buffer, int size_bytes) {
+  for (long i = 0; i < iterations; i++) {
+    MPI_Bcast(buffer, size_bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
-static void measure(long iterations, int rounds, int size_bytes, char *buffer)
-{
-    static double pair_ns[MAX_ROUNDS];
-    int rank, size;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pairs(iterations / 10, buffer, size_bytes); /* warm up */
-    for (int round = 0; round < rounds; round++) {
-        double start = MPI_Wtime();
-        pairs(iterations, buffer, size_bytes);
-        pair_ns[round] = (MPI_Wtime() - start) * 1e9 / (double)iterations;
-    }
-    qsort(pair_ns, (size_t)rounds, sizeof pair_ns[0], ascending);
-    if (rank == 0)
-        printf("{\"ranks\": %d, \"iterations\": %ld, \"rounds\": %d, \"size_bytes\": %d, "
-               "\"pair_ns\": %.1f, \"pair_min_ns\": %.1f}\n",
-               size, iterations, rounds, size_bytes, pair_ns[rounds / 2], pair_ns[0]);
+static void measure(long iterations, int rounds, int size_bytes, char* buffer) {
+  static double pair_ns[MAX_ROUNDS];
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  pairs(iterations / 10, buffer, size_bytes); /* warm up */
+  for (int round = 0; round < rounds; round++) {
+    double start = MPI_Wtime();
+    pairs(iterations, buffer, size_bytes);
+    pair_ns[round] = (MPI_Wtime() - start) * 1e9 / (double)iterations;
+  }
+  qsort(pair_ns, (size_t)rounds, sizeof pair_ns[0], ascending);
+  if (rank == 0)
+    printf(
+        "{\"ranks\": %d, \"iterations\": %ld, \"rounds\": %d, \"size_bytes\": %d, "
+        "\"pair_ns\": %.1f, \"pair_min_ns\": %.1f}\n",
+        size, iterations, rounds, size_bytes, pair_ns[rounds / 2], pair_ns[0]);
 }
 
-int main(int argc, char **argv)
-{
-    long iterations = 20000;
-    int rounds = 9, size_bytes = 1024, usable = 1, rank;
+int main(int argc, char** argv) {
+  long iterations = 20000;
+  int rounds = 9, size_bytes = 1024, usable = 1, rank;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 1; i < argc && usable; i++) {
-        if (!strcmp(argv[i], "-i") && i + 1 < argc)
-            iterations = atol(argv[++i]);
-        else if (!strcmp(argv[i], "-r") && i + 1 < argc)
-            rounds = atoi(argv[++i]);
-        else if (!strcmp(argv[i], "-s") && i + 1 < argc)
-            size_bytes = atoi(argv[++i]);
-        else
-            usable = 0;
-    }
-    usable = usable && iterations > 0 && rounds > 0 && rounds <= MAX_ROUNDS && size_bytes >= 0;
-    char *buffer = usable ? calloc((size_t)size_bytes + 1, 1) : NULL;
-    if (buffer)
-        measure(iterations, rounds, size_bytes, buffer);
-    else if (rank == 0)
-        fprintf(stderr, "usage: bcast_barrier [-i ITERATIONS] [-r ROUNDS, at most %d] [-s SIZE]\n", MAX_ROUNDS);
-    free(buffer);
-    MPI_Finalize();
-    return usable ? 0 : 2;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 1; i < argc && usable; i++) {
+    if (!strcmp(argv[i], "-i") && i + 1 < argc)
+      iterations = atol(argv[++i]);
+    else if (!strcmp(argv[i], "-r") && i + 1 < argc)
+      rounds = atoi(argv[++i]);
+    else if (!strcmp(argv[i], "-s") && i + 1 < argc)
+      size_bytes = atoi(argv[++i]);
+    else
+      usable = 0;
+  }
+  usable = usable && iterations > 0 && rounds > 0 && rounds <= MAX_ROUNDS && size_bytes >= 0;
+  char* buffer = usable ? calloc((size_t)size_bytes + 1, 1) : NULL;
+  if (buffer)
+    measure(iterations, rounds, size_bytes, buffer);
+  else if (rank == 0)
+    fprintf(stderr, "usage: bcast_barrier [-i ITERATIONS] [-r ROUNDS, at most %d] [-s SIZE]\n", MAX_ROUNDS);
+  free(buffer);
+  MPI_Finalize();
+  return usable ? 0 : 2;
 }

@@ -6,7 +6,8 @@
  * the compiled program does not refer to (MPI older than 4) do not count, nor those that say
  * since=FUNCTION where it does not refer to FUNCTION. tests/test_bindings.py reads them.
  */
-// clang-format off: an expectation stands on the line of its calls
+// An expectation stands on the very line of its calls, so these lines stay as they are.
+// clang-format off
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // cxx_calls: MPI calls from C++, in a template, a lambda, a constructor and a destructor, of known
 // number and from known lines; 2 ranks; prints "ok". For "expect" see c_calls.c.
-// clang-format off: an expectation stands on the line of its calls
+// An expectation stands on the very line of its calls, so these lines stay as they are.
+// clang-format off
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 ! usempi_calls: a known number of MPI calls from Fortran through `use mpi`; 2 ranks; prints "ok".
-! For "expect" see c_calls.c; lines are those of this file.
+! For "expect" see c_calls.c. Compile with -ffree-line-length-none.
 program usempi_calls
   use mpi
   implicit none
@@ -36,8 +36,7 @@ program usempi_calls
   end if
   call MPI_Send(outgoing, 10, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, error) ! expect: MPI_Send calls=1 bytes=0
   do i = 1, 5
-     call MPI_Sendrecv(outgoing, 10, MPI_DOUBLE_PRECISION, peer, 2, & ! expect: MPI_Sendrecv calls=5 bytes=400
-          incoming, 1000, MPI_DOUBLE_PRECISION, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+     call MPI_Sendrecv(outgoing, 10, MPI_DOUBLE_PRECISION, peer, 2, incoming, 1000, MPI_DOUBLE_PRECISION, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error) ! expect: MPI_Sendrecv calls=5 bytes=400
   end do
 
   do i = 1, 4
@@ -63,12 +62,9 @@ program usempi_calls
   call MPI_Allreduce(outgoing, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error) ! expect: MPI_Allreduce calls=1 bytes=32
   call MPI_Allreduce(MPI_IN_PLACE, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error) ! expect: MPI_Allreduce calls=1 bytes=32
   call MPI_Reduce(outgoing, incoming, 6, MPI_DOUBLE_PRECISION, MPI_SUM, 1, MPI_COMM_WORLD, error) ! expect: MPI_Reduce calls=1 bytes=48
-  call MPI_Gather(outgoing, 20, MPI_DOUBLE_PRECISION, incoming, 20, MPI_DOUBLE_PRECISION, 0, & ! expect: MPI_Gather calls=1 bytes=160
-       MPI_COMM_WORLD, error)
-  call MPI_Alltoall(outgoing, 13, MPI_DOUBLE_PRECISION, incoming, 13, MPI_DOUBLE_PRECISION, & ! expect: MPI_Alltoall calls=1 bytes=208
-       MPI_COMM_WORLD, error)
-  call MPI_Allgatherv(outgoing, 30, MPI_DOUBLE_PRECISION, incoming, counts, displacements, & ! expect: MPI_Allgatherv calls=1 bytes=240
-       MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
+  call MPI_Gather(outgoing, 20, MPI_DOUBLE_PRECISION, incoming, 20, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error) ! expect: MPI_Gather calls=1 bytes=160
+  call MPI_Alltoall(outgoing, 13, MPI_DOUBLE_PRECISION, incoming, 13, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error) ! expect: MPI_Alltoall calls=1 bytes=208
+  call MPI_Allgatherv(outgoing, 30, MPI_DOUBLE_PRECISION, incoming, counts, displacements, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error) ! expect: MPI_Allgatherv calls=1 bytes=240
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, error) ! expect: MPI_Comm_dup calls=1
   call MPI_Ibcast(incoming, 10, MPI_DOUBLE_PRECISION, 0, copy, requests(1), error) ! expect: MPI_Ibcast calls=1 bytes=80
   call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error) ! expect: MPI_Wait calls=1 bytes=0

@@ -1,0 +1,63 @@
+"""Runs programs under tare and reads what it measured, through the command line alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from environments import MpiEnvironment, run
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A run directory and what became of the program."""
+
+    tare: Path
+    directory: Path
+    ended: subprocess.CompletedProcess[str]
+
+    def info(self) -> dict[str, Any]:
+        return self._read("info", "tare.info/1")
+
+    def profile(self, by: str) -> list[dict[str, Any]]:
+        return list(self._read("profile", "tare.profile/1", "--by", by)["rows"])
+
+    def events(self, *options: str) -> list[dict[str, Any]]:
+        """All events but tare's own (flushes and the like)."""
+        rows = self._read("events", "tare.events/1", *options)["rows"]
+        return [row for row in rows if row["function"].startswith("MPI_")]
+
+    def calls(self) -> dict[str, int]:
+        """Calls of each function, of all ranks."""
+        return {row["function"]: row["calls"] for row in self.profile("function")}
+
+    def _read(self, verb: str, schema: str, *options: str) -> dict[str, Any]:
+        command = [str(self.tare), verb, str(self.directory), "--json", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+        result: dict[str, Any] = json.loads(done.stdout)
+        assert result["schema"] == schema
+        return result
+
+
+def measure(
+    tare: Path,
+    env: MpiEnvironment,
+    n: int,
+    argv: Sequence[Path | str],
+    directory: Path,
+    *options: str,
+    timeout_s: float = 120,
+    cwd: Path | None = None,
+    **variables: str,
+) -> Measurement:
+    """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
+    prefix = [tare, "run", "--quiet", *options, "-o", directory, "--"]
+    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd, **variables)
+    return Measurement(tare, directory, ended)
