@@ -66,10 +66,19 @@ def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Me
         "signal": ending.signal,
         "wall_ns": ending.wall_ns,
     }
+    return _finished(run_dir, meta, ending)
+
+
+def _finished(run_dir: Path, meta: Meta, ending: Ending) -> Measured:
+    """Collects; whatever fails is told, and can be repeated by `tare recover`."""
+    collected = None
+    trouble = None
     try:
-        return Measured(run_dir, meta, ending, finish(run_dir, meta), None)
+        collected = collect(run_dir, meta)
+        complete_meta(run_dir, meta, collected)
     except (TareError, OSError) as error:
-        return Measured(run_dir, meta, ending, None, f"{error}; then: tare recover {run_dir}")
+        trouble = f"{error}; afterwards: tare recover {run_dir}"
+    return Measured(run_dir, meta, ending, collected, trouble)
 
 
 def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Meta:
@@ -82,7 +91,7 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     meta = rundir.describe(command, name, run_dir, chosen, version)
     try:
         rundir.write_meta(run_dir, meta)
-        rundir.keep_reserve(run_dir)
+        rundir.keep_reserves(run_dir)
     except OSError as error:
         rundir.discard(run_dir)
         raise CommandError(
@@ -91,10 +100,8 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     return meta
 
 
-def finish(run_dir: Path, meta: Meta) -> Collected | None:
-    """Collects what the processes left behind and completes meta.json."""
-    rundir.release_reserve(run_dir)
-    collected = _collect(run_dir, meta) if rundir.has_records(run_dir, meta) else None
+def complete_meta(run_dir: Path, meta: Meta, collected: Collected | None) -> None:
+    """Writes to meta.json how it ended."""
     if collected is not None:
         from tare.recording import Recording
 
@@ -102,14 +109,18 @@ def finish(run_dir: Path, meta: Meta) -> Collected | None:
         meta["ranks"] = recording.rank_states()
         meta["cost"] = recording.cost()
         meta["collected"] = dict(collected)
+    rundir.release_reserve(run_dir, rundir.META_RESERVE)
     rundir.write_meta(run_dir, meta)
-    return collected
 
 
-def _collect(run_dir: Path, meta: Meta) -> Collected:
+def collect(run_dir: Path, meta: Meta) -> Collected | None:
+    """Moves what the processes left behind into the run directory; None if none called MPI."""
     from tare import _native
     from tare.recording import native_errors
 
+    rundir.release_reserve(run_dir, rundir.RESERVE)
+    if not rundir.has_records(run_dir, meta):
+        return None
     deadline = time.monotonic() + LATE_RANKS_S
     with native_errors():
         collected = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"])

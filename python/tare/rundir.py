@@ -17,12 +17,13 @@ from tare.errors import CommandError, UsageError
 from tare.units import KIB, MIB
 
 META = "meta.json"
+# Set free when the program has ended: on a full disk the profile, then meta.json still find room.
 RESERVE = ".reserve"
+META_RESERVE = ".reserve-meta"
+RESERVES = {RESERVE: 256 * KIB, META_RESERVE: 64 * KIB}
 SHARED_MEMORY = Path("/dev/shm")
 # Room for the segments of a node: 4 ranks of the default 16 MiB.
 SHARED_MEMORY_NEEDED = 64 * MIB
-# Set free before collecting: on a full disk the profile and meta.json still find room.
-RESERVE_SIZE = 256 * KIB
 HIDDEN = "<hidden>"
 
 _SECRET_NAME = re.compile(
@@ -75,7 +76,7 @@ def _create_named(name: str) -> Path:
 
 def discard(run_dir: Path) -> None:
     """Removes a run directory in which nothing was measured."""
-    for name in (META, RESERVE):
+    for name in (META, *RESERVES):
         (run_dir / name).unlink(missing_ok=True)
     run_dir.rmdir()
 
@@ -113,13 +114,14 @@ def describe(
     }
 
 
-def keep_reserve(run_dir: Path) -> None:
-    with (run_dir / RESERVE).open("wb") as reserve:
-        os.posix_fallocate(reserve.fileno(), 0, RESERVE_SIZE)
+def keep_reserves(run_dir: Path) -> None:
+    for name, size in RESERVES.items():
+        with (run_dir / name).open("wb") as reserve:
+            os.posix_fallocate(reserve.fileno(), 0, size)
 
 
-def release_reserve(run_dir: Path) -> None:
-    (run_dir / RESERVE).unlink(missing_ok=True)
+def release_reserve(run_dir: Path, name: str) -> None:
+    (run_dir / name).unlink(missing_ok=True)
 
 
 def write_meta(run_dir: Path, meta: Meta) -> None:

@@ -50,9 +50,10 @@ def test_segments_go_to_the_run_directory_where_shared_memory_is_small(
 
 
 def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:
-    rundir.keep_reserve(tmp_path)
-    assert (tmp_path / rundir.RESERVE).stat().st_blocks * 512 >= rundir.RESERVE_SIZE
-    rundir.release_reserve(tmp_path)
+    rundir.keep_reserves(tmp_path)
+    for name, size in rundir.RESERVES.items():
+        assert (tmp_path / name).stat().st_blocks * 512 >= size
+        rundir.release_reserve(tmp_path, name)
     assert not list(tmp_path.iterdir())
 
 

@@ -6,7 +6,7 @@ import typer
 
 from tare.commands import RunDirectory
 from tare.errors import CommandError
-from tare.measurement import finish
+from tare.measurement import collect, complete_meta
 from tare.recording import open_recording
 
 
@@ -21,7 +21,8 @@ def recover(run: RunDirectory) -> None:
     meta = recording.meta
     if meta["state"] == "running":
         meta["state"] = "recovered"
-    collected = finish(recording.run_dir, meta)
+    collected = collect(recording.run_dir, meta)
+    complete_meta(recording.run_dir, meta, collected)
     if collected is None:
         raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")
     typer.echo(

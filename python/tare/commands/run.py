@@ -76,10 +76,10 @@ def run(
 def _summarize(measured: Measured, *, expect_records: bool) -> None:
     """Whatever goes wrong here, the exit code stays the command's own."""
     try:
-        if measured.trouble:
-            print(f"tare: {measured.trouble}", file=sys.stderr)
-        elif measured.collected is not None:
+        if measured.collected is not None:
             _print_summary(measured)
+        elif measured.trouble:
+            print(f"tare: {measured.trouble}", file=sys.stderr)
         elif expect_records:
             print(f"tare: {NO_MPI}", file=sys.stderr)
     except BrokenPipeError:
@@ -102,6 +102,8 @@ def _notes(measured: Measured) -> list[str]:
     collected = measured.collected
     assert collected is not None
     notes = list(collected["messages"])
+    if measured.trouble:
+        notes.append(measured.trouble)
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
     if collected["kept"]:

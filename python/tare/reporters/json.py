@@ -17,10 +17,11 @@ def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, A
 
 def write_rows(stream: TextIO, schema: str, run: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """One object with `rows`, written as they come, one a line."""
-    head = json.dumps({"schema": schema, "run": str(run.resolve())}, ensure_ascii=False)
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    head = encode({"schema": schema, "run": str(run.resolve())})
     stream.write(f'{head[:-1]}, "rows": [')
     separator = "\n"
     for row in rows:
-        stream.write(separator + json.dumps(row, ensure_ascii=False))
+        stream.write(separator + encode(row))
         separator = ",\n"
     stream.write("\n]}\n")
