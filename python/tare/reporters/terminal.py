@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 DEFAULT_WIDTH = 80
 # Wide enough that no line written to a file is ever cut.
 UNLIMITED_WIDTH = 10_000
-# Events are shown in tables of so many rows, each as wide as its own content.
-EVENTS_PER_TABLE = 1000
+# Events are shown in pages of so many rows, each with a header and as wide as its content.
+EVENTS_PER_PAGE = 1000
+EVENT_COLUMNS = (
+    "Time", "Rank", "Thread", "Function", "Where", "Duration", "Peer", "Tag", "Bytes", "Communicator",
+)  # fmt: skip
+LEFT_EVENT_COLUMNS = {EVENT_COLUMNS.index(name) for name in ("Function", "Where", "Communicator")}
 
 
 def console(stream: TextIO | None = None, *, cut: bool = False) -> Console:
@@ -108,42 +112,38 @@ def profile_by_rank(out: Console, rows: Sequence[RankRow], worlds: int) -> None:
 
 
 def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:
-    """Times are seconds since the start of the run. Returns the number of rows."""
-    source = iter(rows)
+    """Times are seconds since the start of the run. Returns the number of rows.
+
+    Aligned by hand, page by page: Rich needs half a millisecond a row, and traces are long.
+    """
+    headers = [*EVENT_COLUMNS, *(["World"] if worlds > 1 else [])]
+    lines = ([*_event_cells(row, start_ns), *_world(row, worlds)] for row in rows)
     shown = 0
-    for first in source:
-        page = list(chain([first], islice(source, EVENTS_PER_TABLE - 1)))
-        show_table(out, _events_table(page, start_ns, worlds))
+    while page := list(islice(lines, EVENTS_PER_PAGE)):
+        widths = [max(map(len, column)) for column in zip(headers, *page, strict=True)]
+        for cells in (headers, *page):
+            out.file.write(_aligned(cells, widths)[: out.width].rstrip() + "\n")
         shown += len(page)
     return shown
 
 
-def _events_table(rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> Table:
-    shown = table(
-        number_column("Time"),
-        number_column("Rank"),
-        number_column("Thread"),
-        text_column("Function", 12),
-        text_column("Where", 10),
-        number_column("Duration"),
-        number_column("Peer"),
-        number_column("Tag"),
-        number_column("Bytes"),
-        text_column("Communicator", 5),
-        *_world_column(worlds),
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(
+        cell.ljust(width) if column in LEFT_EVENT_COLUMNS else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
-    for row in rows:
-        shown.add_row(
-            f"{(row['start_ns'] - start_ns) / NS_PER_S:.6f}",
-            str(row["rank"]),
-            str(row["thread"]),
-            row["function"],
-            place(row),
-            units.duration(row["duration_ns"]),
-            *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
-            *_world(row, worlds),
-        )
-    return shown
+
+
+def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
+    return [
+        f"{(row['start_ns'] - start_ns) / NS_PER_S:.6f}",
+        str(row["rank"]),
+        str(row["thread"]),
+        row["function"],
+        place(row),
+        units.duration(row["duration_ns"]),
+        *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
+    ]
 
 
 def _known(row: Mapping[str, Any], key: str) -> str:
