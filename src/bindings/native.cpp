@@ -1,0 +1,328 @@
+// tare._native: the reader as Python sees it. Typed in python/tare/_native.pyi; keep the two in agreement.
+// Rows become dicts, every failure tare._native.Error. Work that takes time runs without the interpreter lock.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "format/chunk.h"
+#include "reader/collect.h"
+#include "reader/event_stream.h"
+#include "reader/run.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tare::bindings {
+namespace {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+constexpr std::size_t batch_rows = 4096;
+
+template <typename T>
+T unwrap(reader::Result<T> result) {
+  if (!result) throw Error(result.error());
+  return std::move(*result);
+}
+
+// Paths and names are bytes to the system: what is no UTF-8 comes out as Python's os.fsdecode has it.
+nb::object text(std::string_view bytes) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
+
+nb::object text_or_none(const std::string& bytes) { return bytes.empty() ? nb::none() : text(bytes); }
+
+const char* name_of(reader::State state) {
+  switch (state) {
+    case reader::State::running:
+      return "running";
+    case reader::State::finished:
+      return "finished";
+    case reader::State::aborted:
+      return "aborted";
+    case reader::State::killed:
+      break;
+  }
+  return "killed";
+}
+
+const char* name_of(format::Abi abi) {
+  switch (abi) {
+    case format::Abi::mpich:
+      return "mpich";
+    case format::Abi::openmpi:
+      return "openmpi";
+    case format::Abi::standard:
+      return "standard";
+    case format::Abi::none:
+      break;
+  }
+  return "none";
+}
+
+std::string_view first_line(const char* lines) {
+  const std::string_view all(lines);
+  return all.substr(0, all.find('\n'));
+}
+
+nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& totals, const reader::Account& account) {
+  nb::dict cost;
+  cost["call_ns"] = record.call_cost_ps / 1000.0;
+  cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
+  cost["wrapper_ns"] = account.wrapper_ns;
+  cost["hook_init_ns"] = account.hook_init_ns;
+  cost["hook_finalize_ns"] = account.hook_finalize_ns;
+  cost["flushes"] = totals.flushes;
+  cost["flush_ns"] = account.flush_ns;
+  cost["flush_bytes"] = totals.flush_bytes;
+  cost["dropped"] = totals.dropped;
+  cost["net_share"] = account.net_share;
+  return cost;
+}
+
+nb::dict process_dict(const reader::Process& process, const reader::FunctionNames& names) {
+  const format::ProcessRecord& record = process.record;
+  const reader::Totals totals = reader::totals_of(process, names);
+  const reader::Account account = reader::account_of(process, totals);
+  nb::dict trace;
+  trace["events"] = totals.events;
+  trace["bytes"] = totals.stored_bytes;
+  trace["dropped"] = totals.dropped;
+  nb::dict row;
+  row["world"] = process.world;
+  row["rank"] = record.rank;
+  row["size"] = record.size;
+  row["host"] = text(record.host);
+  row["pid"] = record.pid;
+  row["threads"] = record.threads;
+  row["state"] = name_of(process.state);
+  row["exit_code"] = nb::none();
+  if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
+  row["executable"] = text(record.executable);
+  row["mpi"] = text(first_line(record.mpi_library));
+  row["abi"] = name_of(record.abi);
+  row["start_ns"] = account.start_ns;
+  row["wall_ns"] = account.wall_ns;
+  row["net_ns"] = account.net_ns;
+  row["mpi_ns"] = account.mpi_ns;
+  row["calls"] = totals.calls;
+  row["lookups"] = totals.lookups;
+  row["cost"] = cost_dict(record, totals, account);
+  row["trace"] = trace;
+  return row;
+}
+
+// One Python string for each function, made once.
+std::vector<nb::object> function_texts(const reader::FunctionNames& names) {
+  std::vector<nb::object> texts;
+  for (const std::string& name : names.names()) texts.push_back(text(name));
+  return texts;
+}
+
+class EventIterator;
+
+class PyRun {
+ public:
+  PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id) : run_(open({run_dir, segment_dir, run_id})) {}
+
+  const reader::Run& run() const { return run_; }
+
+  nb::list processes() const {
+    nb::list rows;
+    for (const reader::Process& process : run_.processes()) rows.append(process_dict(process, run_.functions()));
+    return rows;
+  }
+
+  nb::list profile() const {
+    std::vector<reader::ProfileEntry> entries;
+    {
+      const nb::gil_scoped_release unlocked;
+      entries = run_.profile();
+    }
+    const std::vector<nb::object> names = function_texts(run_.functions());
+    nb::list rows;
+    for (const reader::ProfileEntry& entry : entries) {
+      nb::dict row;
+      row["world"] = entry.world;
+      row["rank"] = entry.rank;
+      row["function"] = names[entry.function];
+      row["site"] = entry.site;
+      row["communicator"] = entry.communicator;
+      row["size_class"] = entry.size_class;
+      row["calls"] = entry.calls;
+      row["time_ns"] = entry.time_ns;
+      row["min_ns"] = entry.min_ns;
+      row["max_ns"] = entry.max_ns;
+      row["bytes"] = entry.bytes;
+      row["timed"] = entry.timed;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list sites() {
+    const std::vector<reader::SiteInfo>* sites = nullptr;
+    {
+      const nb::gil_scoped_release unlocked;
+      sites = &run_.sites();
+    }
+    nb::list rows;
+    for (const reader::SiteInfo& site : *sites) {
+      nb::dict row;
+      row["object"] = text(site.at.object);
+      row["offset"] = site.at.address;
+      row["caller"] = text_or_none(site.symbol.caller);
+      row["file"] = text_or_none(site.symbol.file);
+      row["line"] = nb::none();
+      if (site.symbol.line != 0) row["line"] = site.symbol.line;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list communicators() const {
+    nb::list rows;
+    for (const reader::Communicator& communicator : run_.communicators()) {
+      nb::dict row;
+      row["name"] = text(communicator.name);
+      row["size"] = communicator.size;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> all = run_.warnings();
+    all.insert(all.end(), stream_warnings_.begin(), stream_warnings_.end());
+    return all;
+  }
+
+ private:
+  friend class EventIterator;
+
+  static reader::Run open(const reader::RunPaths& paths) {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::Run::open(paths));
+  }
+
+  reader::Run run_;
+  std::vector<std::string> stream_warnings_;  // of the events read last
+};
+
+class EventIterator {
+ public:
+  // The run is kept alive by the binding.
+  EventIterator(PyRun& run, reader::EventFilter filter)
+      : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
+    for (const char* name : {"start_ns", "duration_ns", "world", "rank", "thread", "function", "site", "communicator",
+                             "bytes", "peer", "root", "tag", "request", "records"})
+      keys_.push_back(nb::str(name));
+  }
+
+  nb::list next() {
+    std::vector<reader::EventRow> rows;
+    {
+      const nb::gil_scoped_release unlocked;
+      rows = stream_.next(batch_rows);
+    }
+    run_.stream_warnings_ = stream_.warnings();
+    if (rows.empty()) throw nb::stop_iteration();
+    nb::list batch;
+    for (const reader::EventRow& row : rows) batch.append(dict_of(row));
+    return batch;
+  }
+
+ private:
+  enum Key { start, duration, world, rank, thread, function, site, communicator, bytes, peer, root, tag, request, records };
+
+  static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::EventStream::open(run, std::move(filter)));
+  }
+
+  template <typename T>
+  void set(nb::dict& dict, Key key, const T& value) const {
+    dict[keys_[key]] = value;
+  }
+
+  nb::dict dict_of(const reader::EventRow& row) const {
+    nb::dict dict;
+    set(dict, start, row.start_ns);
+    set(dict, duration, row.duration_ns);
+    set(dict, world, row.world);
+    set(dict, rank, row.rank);
+    set(dict, thread, row.thread);
+    if (row.kind == reader::EventKind::call)
+      set(dict, function, names_[row.function]);
+    else
+      set(dict, function, text(reader::EventStream::name(run_.run_, row)));
+    if (row.site >= 0) set(dict, site, row.site);
+    if (row.communicator >= 0) set(dict, communicator, row.communicator);
+    if (row.bytes != format::no_bytes) set(dict, bytes, row.bytes);
+    if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
+    if (row.tag != format::no_tag) set(dict, tag, row.tag);
+    if (row.request != format::no_request) set(dict, request, row.request);
+    if (row.kind != reader::EventKind::call) set(dict, records, row.records);
+    return dict;
+  }
+
+  PyRun& run_;
+  reader::EventStream stream_;
+  std::vector<nb::object> names_;
+  std::vector<nb::object> keys_;
+};
+
+nb::dict collect(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id) {
+  const auto work = [&] {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::collect({run_dir, segment_dir, run_id}));
+  };
+  const reader::Collected collected = work();
+  nb::dict row;
+  row["processes"] = collected.processes;
+  row["running"] = collected.running;
+  row["recovered_events"] = collected.recovered_events;
+  row["kept"] = collected.kept;
+  row["messages"] = collected.messages;
+  return row;
+}
+
+}  // namespace
+}  // namespace tare::bindings
+
+NB_MODULE(_native, module) {
+  using namespace tare::bindings;
+  module.doc() = "The reader of run directories.";
+  module.attr("FORMAT_VERSION") = tare::format::format_version;
+  nb::exception<Error>(module, "Error");
+
+  module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a,
+             "Drains dead processes' segments into the run directory and stores symbols.");
+
+  nb::class_<EventIterator>(module, "EventIterator")
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", &EventIterator::next);
+
+  nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.")
+      .def(nb::init<const std::string&, const std::string&, const std::string&>(), "run_dir"_a, "segment_dir"_a = "",
+           "run_id"_a = "")
+      .def("processes", &PyRun::processes)
+      .def("profile", &PyRun::profile)
+      .def("sites", &PyRun::sites)
+      .def("communicators", &PyRun::communicators)
+      .def(
+          "events",
+          [](PyRun& run, std::optional<std::vector<int>> ranks, std::optional<std::vector<std::string>> functions,
+             std::optional<std::int64_t> start_ns, std::optional<std::int64_t> end_ns, std::uint64_t limit) {
+            return new EventIterator(run, {std::move(ranks), std::move(functions), start_ns, end_ns, limit});
+          },
+          "ranks"_a = nb::none(), "functions"_a = nb::none(), "start_ns"_a = nb::none(), "end_ns"_a = nb::none(),
+          "limit"_a = 0, nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+      .def("warnings", &PyRun::warnings);
+}

@@ -1,0 +1,23 @@
+// What a call site means. Also on disk: the payload of a symbols chunk is a sequence of these, each with its
+// strings and padding to a multiple of 8 bytes. Entries hold for the whole run, whatever process the chunk
+// names; of several for one address the last counts.
+#pragma once
+
+#include <cstdint>
+
+namespace tare::format {
+
+struct SymbolEntry {
+  std::uint32_t bytes;  // of the whole entry, padding included
+  std::uint32_t line;   // 0: unknown
+  std::uint64_t address;  // as in SiteDefinition
+  std::uint32_t object_bytes;
+  std::uint32_t build_id_bytes;
+  std::uint32_t caller_bytes;
+  std::uint32_t file_bytes;
+  // char object[], build_id[], caller[], file[]: path and build-id as in ModuleDefinition; caller and file
+  // are empty where they are unknown
+};
+static_assert(sizeof(SymbolEntry) == 32);
+
+}  // namespace tare::format

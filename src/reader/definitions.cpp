@@ -1,0 +1,112 @@
+#include "reader/definitions.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+// The body of one entry: fixed part, then strings.
+class Entry {
+ public:
+  explicit Entry(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  bool fixed(T& value) {
+    if (bytes_.size() < sizeof(T)) return false;
+    std::memcpy(static_cast<void*>(&value), bytes_.data(), sizeof(T));
+    bytes_.remove_prefix(sizeof(T));
+    return true;
+  }
+  bool text(std::uint32_t bytes, std::string& value) {
+    if (bytes_.size() < bytes) return false;
+    value.assign(bytes_.substr(0, bytes));
+    bytes_.remove_prefix(bytes);
+    return true;
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+bool apply_module(Entry entry, Definitions& to) {
+  ModuleDefinition in;
+  Module module;
+  if (!entry.fixed(in) || !entry.text(in.path_bytes, module.path)) return false;
+  const auto bytes = std::min<std::size_t>(in.build_id_bytes, sizeof in.build_id);
+  module.build_id.assign(reinterpret_cast<const char*>(in.build_id), bytes);
+  to.modules[in.module] = std::move(module);
+  return true;
+}
+
+bool apply_site(Entry entry, Definitions& to) {
+  SiteDefinition in;
+  if (!entry.fixed(in)) return false;
+  Site site;
+  site.module = in.module;
+  site.address = in.address;
+  to.sites[in.site] = std::move(site);
+  return true;
+}
+
+bool apply_python_site(Entry entry, Definitions& to) {
+  PythonSiteDefinition in;
+  Site site;
+  if (!entry.fixed(in) || !entry.text(in.file_bytes, site.file)) return false;
+  if (!entry.text(in.function_bytes, site.function)) return false;
+  site.python = true;
+  site.line = in.line;
+  to.sites[in.site] = std::move(site);
+  return true;
+}
+
+bool apply_communicator(Entry entry, Definitions& to) {
+  CommunicatorDefinition in;
+  Communicator communicator;
+  if (!entry.fixed(in) || !entry.text(in.name_bytes, communicator.name)) return false;
+  communicator.size = in.size;
+  to.communicators[in.communicator] = std::move(communicator);
+  return true;
+}
+
+bool apply_name(Entry entry, Definitions& to) {
+  CommunicatorNameDefinition in;
+  std::string name;
+  if (!entry.fixed(in) || !entry.text(in.name_bytes, name)) return false;
+  to.communicators[in.communicator].name = std::move(name);
+  return true;
+}
+
+bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
+  switch (kind) {
+    case DefinitionKind::module:
+      return apply_module(Entry(bytes), to);
+    case DefinitionKind::site:
+      return apply_site(Entry(bytes), to);
+    case DefinitionKind::python_site:
+      return apply_python_site(Entry(bytes), to);
+    case DefinitionKind::communicator:
+      return apply_communicator(Entry(bytes), to);
+    case DefinitionKind::communicator_name:
+      return apply_name(Entry(bytes), to);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Definitions::apply(std::string_view log) {
+  while (!log.empty()) {
+    DefinitionHead head;
+    if (log.size() < sizeof head) return false;
+    std::memcpy(&head, log.data(), sizeof head);
+    if (head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > log.size()) return false;
+    if (!apply_entry(head.kind, log.substr(0, head.bytes), *this)) return false;
+    log.remove_prefix(head.bytes);
+  }
+  return true;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,310 @@
+#include "reader/event_stream.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <queue>
+#include <set>
+#include <unordered_map>
+
+#include "format/event_codec.h"
+#include "reader/chunk_scan.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+const std::string flush_name = "tare:flush";
+const std::string loss_name = "tare:loss";
+
+// Clock pairs are read a little before or after what they stand beside.
+constexpr std::int64_t clock_slack_ns = 1'000'000;
+
+// Whether the peer of a call is the root of a collective: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c …
+bool is_rooted(std::string name) {
+  static const std::set<std::string> rooted = {"bcast",   "gather",          "gatherv",        "scatter",
+                                               "scatterv", "reduce",         "comm_spawn",     "comm_accept",
+                                               "comm_connect", "comm_spawn_multiple"};
+  if (!name.starts_with("MPI_")) return false;
+  name.erase(0, 4);
+  for (const std::string suffix : {"_c", "_init"})
+    if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
+  if (name.size() > 2 && name[0] == 'I' && name[1] >= 'a') name.erase(0, 1);
+  name[0] = static_cast<char>(name[0] | 0x20);
+  return rooted.contains(name);
+}
+
+std::int32_t index_in(const std::unordered_map<std::uint32_t, std::int32_t>& numbers, std::uint32_t number) {
+  const auto found = numbers.find(number);
+  return found == numbers.end() ? -1 : found->second;
+}
+
+// What the rows of all cursors have in common.
+struct Context {
+  const Run* run;
+  EventFilter filter;
+  std::vector<bool> wanted;  // by function number; empty: all
+  bool wants_flushes = true;
+  bool wants_losses = true;
+  std::vector<bool> rooted;
+  std::vector<std::string> file_names;
+  std::vector<std::string> warnings;
+
+  explicit Context(const Run& of, EventFilter with) : run(&of), filter(std::move(with)) {
+    for (const std::string& name : of.functions().names()) rooted.push_back(is_rooted(name));
+    if (!filter.functions) return;
+    const std::set<std::string> names(filter.functions->begin(), filter.functions->end());
+    for (const std::string& name : of.functions().names()) wanted.push_back(names.contains(name));
+    wants_flushes = names.contains(flush_name);
+    wants_losses = names.contains(loss_name);
+  }
+
+  bool wants(const EventRow& row) const {
+    if (row.kind == EventKind::flush && !wants_flushes) return false;
+    if (row.kind == EventKind::loss && !wants_losses) return false;
+    if (row.kind == EventKind::call && !wanted.empty() && !wanted[row.function]) return false;
+    if (filter.start_ns && row.start_ns + row.duration_ns < *filter.start_ns) return false;
+    return !filter.end_ns || row.start_ns < *filter.end_ns;
+  }
+  bool wants_rank(std::int32_t rank) const {
+    return !filter.ranks || std::find(filter.ranks->begin(), filter.ranks->end(), rank) != filter.ranks->end();
+  }
+};
+
+// The chunks of one location block, in order.
+class Cursor {
+ public:
+  Cursor(const Process& process, std::vector<ChunkRef> chunks) : process_(&process), chunks_(std::move(chunks)) {}
+
+  // Makes front() valid; false at the end.
+  bool prepare(Context& context) {
+    while (next_ == rows_.size())
+      if (!load(context)) return false;
+    return true;
+  }
+  const EventRow& front() const { return rows_[next_]; }
+  void pop() { ++next_; }
+
+ private:
+  // Rows of one more chunk; false if there is none.
+  bool load(Context& context) {
+    if (chunk_ == chunks_.size() && held_back_.empty()) return false;
+    rows_ = std::move(held_back_);
+    held_back_.clear();
+    next_ = 0;
+    if (chunk_ < chunks_.size()) decode(chunks_[chunk_++], context);
+    std::stable_sort(rows_.begin(), rows_.end(),
+                     [](const EventRow& a, const EventRow& b) { return a.start_ns < b.start_ns; });
+    if (chunk_ < chunks_.size()) hold_back();
+    const auto& end_ns = context.filter.end_ns;
+    if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
+    std::erase_if(rows_, [&](const EventRow& row) { return !context.wants(row); });
+    return true;
+  }
+
+  // The last call may be completed by records of the next chunk.
+  void hold_back() {
+    const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
+    const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
+    if (last == rows_.rend()) return;
+    const auto from = std::prev(last.base());
+    held_back_.assign(from, rows_.end());
+    rows_.erase(from, rows_.end());
+  }
+
+  void decode(const ChunkRef& chunk, Context& context) {
+    const auto& start_ns = context.filter.start_ns;
+    if (start_ns && chunk.header.ticks != 0 &&
+        process_->clock.unix_ns(chunk.header.ticks) + clock_slack_ns < *start_ns)
+      return;
+    std::string reason;
+    if (!load_chunk(chunk, raw_, reason) ||
+        !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
+      context.warnings.push_back(context.file_names[chunk.file] + ": the chunk at offset " +
+                                 std::to_string(chunk.offset) + " is damaged (" + reason + "), " +
+                                 std::to_string(chunk.header.records) + " events were skipped");
+      return;
+    }
+    const std::size_t before = rows_.size();
+    for (const DecodedCall& call : events_.calls) add(chunk, call, context);
+    for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i);
+    for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
+    for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
+  }
+
+  EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::uint64_t leave) {
+    EventRow& row = rows_.emplace_back();
+    row.start_ns = process_->time_of(enter);
+    row.duration_ns = leave > enter ? process_->clock.duration_ns((leave - enter) << process_->shift()) : 0;
+    row.world = process_->world;
+    row.rank = process_->record.rank;
+    row.thread = chunk.header.location;
+    return row;
+  }
+
+  void add(const ChunkRef& chunk, const DecodedCall& call, const Context& context) {
+    EventRow& row = add_row(chunk, call.enter, call.leave);
+    row.function = FunctionNames::lookup(*process_->functions, call.function);
+    row.rooted = context.rooted[row.function];
+    row.site = index_in(process_->sites, call.site);
+    row.communicator = index_in(process_->communicators, call.communicator);
+    row.bytes = call.bytes;
+    row.peer = call.peer;
+    row.tag = call.tag;
+    row.request = call.request;
+  }
+
+  void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
+    EventRow& row = add_row(chunk, span.enter, span.leave);
+    row.kind = kind;
+    row.records = span.records;
+    if (kind == EventKind::flush) row.bytes = span.bytes;
+  }
+
+  // Credits all completions of one call, the first of which is `from`; returns the first of the next call.
+  std::size_t complete(std::size_t first_row, std::size_t from) {
+    const std::uint32_t call = events_.completions[from].call;
+    std::size_t to = from;
+    while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
+    EventRow* row = nullptr;
+    if (call != UINT32_MAX)
+      row = call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
+    else if (first_row > 0)
+      row = &rows_.front();  // held back: the last call of the chunk before
+    if (row == nullptr) return to;
+    for (std::size_t i = from; i < to; ++i) {
+      const DecodedCompletion& completion = events_.completions[i];
+      if (completion.bytes != no_bytes) row->bytes = completion.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
+    }
+    if (to - from != 1) return to;
+    const DecodedCompletion& only = events_.completions[from];
+    if (row->peer == no_peer) row->peer = only.source;
+    if (row->tag == no_tag) row->tag = only.tag;
+    if (row->request == no_request) row->request = only.request;
+    return to;
+  }
+
+  const Process* process_;
+  std::vector<ChunkRef> chunks_;
+  std::size_t chunk_ = 0;
+  std::vector<EventRow> rows_;
+  std::size_t next_ = 0;
+  std::vector<EventRow> held_back_;
+  std::vector<char> raw_;
+  DecodedEvents events_;
+};
+
+using ChunksByBlock = std::map<std::uint32_t, std::map<std::uint32_t, ChunkRef>>;  // by block, by sequence
+
+}  // namespace
+
+struct EventStream::State {
+  State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
+
+  Context context;
+  RunFiles files;                   // scanned again, for a run that goes on
+  std::deque<std::string> buffers;  // encoded
+  std::vector<Cursor> cursors;
+  using Head = std::pair<std::int64_t, std::size_t>;  // start_ns, cursor
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  std::uint64_t given = 0;
+
+  // Events that a segment holds back.
+  void read_buffers(const Process& process, BufferEncoder& encoder, ChunksByBlock& chunks) {
+    const auto blocks = process.segment->locations();
+    for (std::uint32_t block = 0; blocks && block < *blocks; ++block) {
+      const auto buffer = process.segment->buffer(block);
+      if (!buffer) {
+        context.warnings.push_back(buffer.error());
+        continue;
+      }
+      for (std::string& bytes : encoder.encode(process.record, block, *buffer).chunks) {
+        const std::string& chunk = buffers.emplace_back(std::move(bytes));
+        ChunkRef ref{{}, chunk.data() + sizeof(ChunkHeader), 0, 0};
+        std::memcpy(&ref.header, chunk.data(), sizeof ref.header);
+        chunks[block].emplace(ref.header.sequence, ref);
+      }
+    }
+  }
+
+  void add_cursors(const Process& process, ChunksByBlock& chunks) {
+    for (auto& [block, by_sequence] : chunks) {
+      std::vector<ChunkRef> list;
+      for (const auto& [sequence, chunk] : by_sequence) list.push_back(chunk);
+      cursors.emplace_back(process, std::move(list));
+    }
+  }
+
+  void push(std::size_t cursor) {
+    if (cursors[cursor].prepare(context)) heads.emplace(cursors[cursor].front().start_ns, cursor);
+  }
+};
+
+EventStream::EventStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventStream::EventStream(EventStream&&) noexcept = default;
+EventStream& EventStream::operator=(EventStream&&) noexcept = default;
+EventStream::~EventStream() = default;
+
+Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
+  auto state = std::make_unique<State>(run, std::move(filter));
+  BufferEncoder encoder;
+  std::vector<std::pair<const Process*, ChunksByBlock>> found;
+  bool goes_on = false;
+  for (const Process& process : run.processes()) {
+    if (!state->context.wants_rank(process.record.rank)) continue;
+    auto& chunks = found.emplace_back(&process, ChunksByBlock{}).second;
+    if (!process.segment) continue;
+    state->read_buffers(process, encoder, chunks);
+    goes_on = true;
+  }
+  // The files after the buffers: what was drained in between is then found at least once.
+  std::unordered_map<std::uint64_t, std::vector<ChunkRef>> again;
+  if (goes_on) {
+    auto files = RunFiles::open(run.paths().run_dir);
+    if (!files) return files.failure();
+    state->files = std::move(*files);
+    for (const ChunkRef& chunk : state->files.chunks)
+      if (chunk.header.type == ChunkType::events) again[chunk.header.process].push_back(chunk);
+  }
+  state->context.file_names = goes_on ? state->files.names : run.files().names;
+  if (state->context.file_names.empty()) state->context.file_names.emplace_back("segment");
+  for (auto& [process, chunks] : found) {
+    for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events)
+      chunks[chunk.header.block].insert_or_assign(chunk.header.sequence, chunk);
+    state->add_cursors(*process, chunks);
+  }
+  for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
+  return EventStream(std::move(state));
+}
+
+std::vector<EventRow> EventStream::next(std::size_t count) {
+  State& state = *state_;
+  std::vector<EventRow> rows;
+  const std::uint64_t limit = state.context.filter.limit;
+  while (rows.size() < count && !state.heads.empty() && (limit == 0 || state.given < limit)) {
+    const std::size_t cursor = state.heads.top().second;
+    state.heads.pop();
+    // The location goes on as long as no other has an earlier event.
+    const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
+    Cursor& from = state.cursors[cursor];
+    do {
+      rows.push_back(from.front());
+      from.pop();
+      ++state.given;
+    } while (rows.size() < count && (limit == 0 || state.given < limit) && from.prepare(state.context) &&
+             from.front().start_ns <= until);
+    state.push(cursor);
+  }
+  return rows;
+}
+
+const std::string& EventStream::name(const Run& run, const EventRow& row) {
+  if (row.kind == EventKind::flush) return flush_name;
+  if (row.kind == EventKind::loss) return loss_name;
+  return run.functions().name(row.function);
+}
+
+const std::vector<std::string>& EventStream::warnings() const { return state_->context.warnings; }
+
+}  // namespace tare::reader

@@ -1,0 +1,86 @@
+// The events of a run, decoded as they are asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/record.h"
+#include "reader/run.h"
+
+namespace tare::reader {
+
+struct EventFilter {
+  std::optional<std::vector<std::int32_t>> ranks;
+  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name
+  std::optional<std::int64_t> start_ns;               // events that end before are left out
+  std::optional<std::int64_t> end_ns;                 // and those that begin at it or later
+  std::uint64_t limit = 0;                            // 0: all
+};
+
+enum class EventKind : std::uint8_t { call, flush, loss };
+
+struct EventRow {
+  std::int64_t start_ns = 0;  // unix
+  std::int64_t duration_ns = 0;
+  std::uint64_t bytes = format::no_bytes;
+  std::uint64_t records = 0;  // of a flush or loss
+  std::int32_t world = 0;
+  std::int32_t rank = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t request = format::no_request;
+  std::int32_t site = -1;
+  std::int32_t communicator = -1;
+  std::int32_t peer = format::no_peer;
+  std::int32_t tag = format::no_tag;
+  std::uint16_t function = 0;
+  EventKind kind = EventKind::call;
+  bool rooted = false;  // peer is a root
+};
+
+// All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the
+// buffers of segments appear as if drained. The run must outlive the stream.
+class EventStream {
+ public:
+  static Result<EventStream> open(const Run& run, EventFilter filter);
+
+  EventStream(EventStream&&) noexcept;
+  EventStream& operator=(EventStream&&) noexcept;
+  ~EventStream();
+
+  // The next events, at most `count`; none at the end.
+  std::vector<EventRow> next(std::size_t count);
+  // "MPI_Send", "tare:flush", "tare:loss".
+  static const std::string& name(const Run& run, const EventRow& row);
+  // Chunks that were damaged, as far as the stream has come.
+  const std::vector<std::string>& warnings() const;
+
+ private:
+  struct State;
+  explicit EventStream(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+// Encodes the records of a buffer as the process would have: sealed chunks, one behind another.
+class BufferEncoder {
+ public:
+  BufferEncoder();
+  ~BufferEncoder();
+  BufferEncoder(const BufferEncoder&) = delete;
+  BufferEncoder& operator=(const BufferEncoder&) = delete;
+
+  struct Encoded {
+    std::vector<std::string> chunks;
+    std::uint64_t records = 0;
+    std::uint64_t unreadable_bytes = 0;  // behind the last record that makes sense
+  };
+  Encoded encode(const format::ProcessRecord& process, std::uint32_t block, const BufferCopy& buffer);
+
+ private:
+  void* workspace_;
+};
+
+}  // namespace tare::reader

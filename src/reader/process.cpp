@@ -1,0 +1,116 @@
+#include "reader/process.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
+
+// From MPI_Init to MPI_Finalize, as far as the process came; the whole of it where it calls neither.
+std::uint64_t net_ticks(const Process& process) {
+  const ProcessRecord& r = process.record;
+  const std::uint64_t from = r.init_leave != 0 ? r.init_leave : r.attach;
+  const std::uint64_t to = r.finalize_enter != 0 ? r.finalize_enter : process.end;
+  return to > from ? to - from : 0;
+}
+
+std::int64_t cost_ns(std::uint64_t count, std::uint32_t cost_ps) {
+  return static_cast<std::int64_t>(static_cast<double>(count) * cost_ps / 1000);
+}
+
+bool outside_net_time(const std::string& function) {
+  return function == "MPI_Init" || function == "MPI_Init_thread" || function == "MPI_Finalize";
+}
+
+// Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
+// a process that was killed before it could empty the buffer.
+bool is_buffered(const Process& process, const ChunkHeader& chunk) {
+  const auto buffer = process.buffered.find(chunk.block);
+  return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
+}
+
+struct World {
+  std::int32_t size;
+  bool spawned;
+  std::set<std::int32_t> ranks;
+};
+
+}  // namespace
+
+Totals totals_of(const Process& process, const FunctionNames& names) {
+  Totals totals;
+  for (const auto& [block, profile] : process.profiles) {
+    for (const ProfileRow& row : profile.rows) {
+      totals.calls += row.calls;
+      if (!outside_net_time(names.name(FunctionNames::lookup(*process.functions, row.function))))
+        totals.net_ticks += row.ticks;
+    }
+    for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
+    totals.completions += profile.summary.completions;
+    totals.dropped += profile.summary.dropped;
+    totals.flushes += profile.summary.flushes;
+    totals.flush_ticks += profile.summary.flush_ticks;
+    totals.flush_bytes += profile.summary.flush_bytes;
+  }
+  for (const ChunkRef& chunk : process.events) {
+    totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
+    if (!is_buffered(process, chunk.header)) totals.events += chunk.header.records;
+  }
+  for (const auto& [block, buffered] : process.buffered) totals.events += buffered.records;
+  totals.events -= std::min(totals.events, totals.flushes);  // each drain is a record too
+  return totals;
+}
+
+Account account_of(const Process& process, const Totals& totals) {
+  const ProcessRecord& r = process.record;
+  const ClockMap& clock = process.clock;
+  Account account;
+  account.start_ns = clock.unix_ns(r.attach);
+  account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
+  account.net_ns = clock.duration_ns(net_ticks(process));
+  account.mpi_ns = clock.duration_ns(totals.net_ticks);
+  account.wrapper_ns = cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                       cost_ns(totals.completions, r.completion_cost_ps);
+  account.hook_init_ns = clock.duration_ns(r.hook_init);
+  account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
+  account.flush_ns = clock.duration_ns(totals.flush_ticks);
+  const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns);
+  if (account.net_ns > 0) account.net_share = own_ns / static_cast<double>(account.net_ns);
+  return account;
+}
+
+std::uint64_t last_evidence(const Process& process) {
+  const ProcessRecord& r = process.record;
+  std::uint64_t last = std::max({r.attach, r.init_leave, r.finalize_enter, r.finalize_leave, r.clock_last.ticks});
+  for (const ChunkRef& chunk : process.events) last = std::max(last, chunk.header.ticks);
+  return std::max(last, process.last_seen);
+}
+
+void assign_worlds(std::vector<Process>& processes) {
+  std::sort(processes.begin(), processes.end(), [](const Process& a, const Process& b) {
+    return std::tuple(is_spawned(a), a.record.realtime_start_ns, a.id) <
+           std::tuple(is_spawned(b), b.record.realtime_start_ns, b.id);
+  });
+  std::vector<World> worlds;
+  for (Process& process : processes) {
+    const ProcessRecord& r = process.record;
+    if (r.rank < 0) continue;  // never initialised MPI: beside the ranks of the first world
+    const auto lacks_it = [&](const World& world) {
+      return world.size == r.size && world.spawned == is_spawned(process) && !world.ranks.contains(r.rank);
+    };
+    auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
+    if (world == worlds.end()) world = worlds.insert(worlds.end(), World{r.size, is_spawned(process), {}});
+    world->ranks.insert(r.rank);
+    process.world = static_cast<int>(world - worlds.begin());
+  }
+  std::stable_sort(processes.begin(), processes.end(), [](const Process& a, const Process& b) {
+    return std::tuple(a.world, a.record.rank) < std::tuple(b.world, b.record.rank);
+  });
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,95 @@
+// Everything that a run holds about one process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format/segment.h"
+#include "reader/chunk_scan.h"
+#include "reader/clock_map.h"
+#include "reader/definitions.h"
+#include "reader/function_names.h"
+#include "reader/segment_file.h"
+
+namespace tare::reader {
+
+enum class State { running, finished, aborted, killed };
+
+struct Profile {
+  format::LocationSummary summary{};
+  std::vector<format::ProfileRow> rows;
+  std::vector<format::CountedCalls> counted;
+};
+
+// Records that were in a buffer when the run was opened.
+struct Buffered {
+  std::uint32_t sequence = 0;  // of the event chunk that they begin
+  std::uint64_t records = 0;
+};
+
+struct Process {
+  std::uint64_t id = 0;
+  format::ProcessRecord record{};
+  Definitions definitions;
+  std::map<std::uint32_t, Profile> profiles;  // by location block
+  std::vector<ChunkRef> events;               // on disk
+  std::vector<format::ClockPair> clock_pairs;
+  std::uint64_t last_seen = 0;        // ticks: when its last call began, if a segment told
+  std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
+  const FunctionNames::Map* functions = nullptr;
+  std::optional<SegmentFile> segment;
+
+  // Found when everything has been read:
+  State state = State::killed;
+  int world = 0;
+  std::uint64_t end = 0;  // ticks: when it ended, or now
+  ClockMap clock;
+  std::unordered_map<std::uint32_t, std::int32_t> sites;          // number in the process -> of the run
+  std::unordered_map<std::uint32_t, std::int32_t> communicators;
+
+  std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
+  unsigned shift() const { return record.tick_shift & 63U; }
+};
+
+// Sums over the locations of a process.
+struct Totals {
+  std::uint64_t calls = 0;
+  std::uint64_t lookups = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t net_ticks = 0;  // inside MPI, MPI_Init and MPI_Finalize left out
+  std::uint64_t events = 0;  // calls and completions that can be read
+  std::uint64_t dropped = 0;
+  std::uint64_t flushes = 0;
+  std::uint64_t flush_ticks = 0;
+  std::uint64_t flush_bytes = 0;
+  std::uint64_t stored_bytes = 0;  // of event chunks on disk
+};
+Totals totals_of(const Process& process, const FunctionNames& names);
+
+// What measuring cost a process, and what it did meanwhile.
+struct Account {
+  std::int64_t start_ns = 0;  // unix
+  std::int64_t wall_ns = 0;
+  std::int64_t net_ns = 0;
+  std::int64_t mpi_ns = 0;
+  std::int64_t wrapper_ns = 0;
+  std::int64_t hook_init_ns = 0;
+  std::int64_t hook_finalize_ns = 0;
+  std::int64_t flush_ns = 0;
+  double net_share = 0;  // of net_ns that is tare's; threads add up
+};
+Account account_of(const Process& process, const Totals& totals);
+
+// The latest moment that the records of a process prove it was running, in ticks.
+std::uint64_t last_evidence(const Process& process);
+
+// Puts every process into a world, one MPI_COMM_WORLD each, and sorts by (world, rank). A run may start more
+// than one: processes that were not spawned, in the order of their start, each go to the earliest world of
+// their size that lacks their rank; then the spawned ones, to worlds of their own.
+void assign_worlds(std::vector<Process>& processes);
+
+}  // namespace tare::reader

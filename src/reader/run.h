@@ -1,0 +1,90 @@
+// A run, read: the files of its directory and, while they last, the segments of its processes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reader/process.h"
+#include "reader/result.h"
+#include "reader/run_files.h"
+#include "reader/symbol_table.h"
+
+namespace tare::reader {
+
+struct RunPaths {
+  std::string run_dir;
+  std::string segment_dir;  // empty: look at no segments
+  std::string run_id;
+};
+
+struct SiteInfo {
+  CodeAddress at;  // native; the object is "python" for a site in Python code
+  Symbol symbol;   // empty strings and line 0 where nothing is known
+};
+
+struct ProfileEntry {
+  int world = 0;
+  std::int32_t rank = 0;
+  std::uint16_t function = 0;
+  std::int32_t site = -1;
+  std::int32_t communicator = -1;
+  std::int32_t size_class = -1;
+  bool timed = true;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t time_ns = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+};
+
+// A picture of one moment: a run that goes on has to be opened again. Reading does not change anything on
+// disk. Not thread-safe.
+class Run {
+ public:
+  static Result<Run> open(const RunPaths& paths);
+  // One file of a run in memory, which must outlive the result.
+  static Result<Run> of_memory(std::string_view bytes);
+
+  // Sorted by (world, rank).
+  const std::vector<Process>& processes() const { return processes_; }
+  const FunctionNames& functions() const { return *functions_; }
+  // What a reader has to know of damage; one line each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  const RunPaths& paths() const { return paths_; }
+  const RunFiles& files() const { return files_; }
+
+  // One entry for each function, site, communicator and size class of a process.
+  std::vector<ProfileEntry> profile() const;
+
+  // Call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of this
+  // machine; found once.
+  const std::vector<SiteInfo>& sites();
+  // Sites that the run has no symbol for, with what was found of them now.
+  std::vector<SiteInfo> new_symbols();
+
+  // Communicators of all processes. Those with a name are one if name and size are equal; others are told
+  // apart by world, their number in the process and size.
+  const std::vector<Communicator>& communicators() const { return communicators_; }
+
+ private:
+  friend class RunLoader;
+  Run() = default;
+
+  RunPaths paths_;
+  RunFiles files_;
+  std::unique_ptr<FunctionNames> functions_ = std::make_unique<FunctionNames>();
+  std::vector<std::unique_ptr<FunctionNames::Map>> maps_;
+  std::vector<Process> processes_;
+  std::vector<std::string> warnings_;
+  SymbolTable symbols_;
+  std::vector<SiteInfo> sites_;
+  std::size_t sites_resolved_ = 0;
+  std::vector<bool> newly_found_;
+  std::vector<Communicator> communicators_;
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,278 @@
+#include "reader/run_loader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "reader/liveness.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+// Two readings of a clock this far apart give its rate to 1 in a million.
+constexpr double enough_ns = 50e6;
+
+std::string this_host() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Texts of records end with a zero byte, if nobody damaged them.
+template <std::size_t n>
+void terminate(char (&text)[n]) {
+  text[n - 1] = '\0';
+}
+
+// Whether `tare run` has not yet written the end of the run. Only asked about processes of other hosts, which
+// nothing else tells of.
+bool is_open(const std::string& run_dir) {
+  std::ifstream meta(run_dir + "/meta.json");
+  const std::string text{std::istreambuf_iterator<char>(meta), {}};
+  return text.find("\"state\": \"running\"") != std::string::npos;
+}
+
+bool parse_profile(std::string_view payload, Profile& profile) {
+  if (payload.size() < sizeof profile.summary) return false;
+  std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
+  payload.remove_prefix(sizeof profile.summary);
+  const std::size_t rows = profile.summary.rows;
+  if (rows > payload.size() / sizeof(ProfileRow)) return false;
+  profile.rows.resize(rows);
+  if (rows > 0) std::memcpy(profile.rows.data(), payload.data(), rows * sizeof(ProfileRow));
+  payload.remove_prefix(rows * sizeof(ProfileRow));
+  if (payload.size() % sizeof(CountedCalls) != 0) return false;
+  profile.counted.resize(payload.size() / sizeof(CountedCalls));
+  if (!payload.empty()) std::memcpy(profile.counted.data(), payload.data(), payload.size());
+  return true;
+}
+
+Profile profile_of(const LocationCopy& location) {
+  Profile profile{location.summary, location.rows, {}};
+  for (std::size_t i = 0; i < location.lookups.size(); ++i)
+    if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
+  return profile;
+}
+
+std::string damaged(const std::string& file, const ChunkRef& chunk, const std::string& reason) {
+  return file + ": the chunk at offset " + std::to_string(chunk.offset) + " is damaged (" + reason +
+         ") and was skipped";
+}
+
+}  // namespace
+
+void RunLoader::read_segments() {
+  for (const SegmentName& name : list_segments(run_.paths_.segment_dir, run_.paths_.run_id)) {
+    auto file = SegmentFile::open(run_.paths_.segment_dir, name);
+    if (!file)
+      warn(file.error());
+    else if (file->is_initialised())
+      read_segment(std::move(*file));
+  }
+}
+
+void RunLoader::read_segment(SegmentFile file) {
+  auto record = file.process();
+  const auto locations = file.locations();
+  if (!record || !locations) return warn(record ? locations.error() : record.error());
+  SegmentContents contents{std::move(file), *record, {}, {}, {}};
+  for (std::uint32_t block = 0; block < *locations; ++block) {
+    auto location = contents.file.location(block);
+    if (!location) return warn(location.error());
+    contents.locations.push_back(std::move(*location));
+    if (const auto buffer = contents.file.buffer(block)) contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
+  }
+  // Behind the rows, whose numbers they define.
+  auto definitions = contents.file.definitions();
+  if (!definitions) return warn(definitions.error());
+  contents.definitions = std::move(*definitions);
+  segments_.push_back(std::move(contents));
+}
+
+Result<Run> RunLoader::load(RunFiles files) {
+  host_ = this_host();
+  run_open_ = !run_.paths_.run_dir.empty() && is_open(run_.paths_.run_dir);
+  run_.files_ = std::move(files);
+  std::move(run_.files_.warnings.begin(), run_.files_.warnings.end(), std::back_inserter(run_.warnings_));
+  for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
+  for (SegmentContents& contents : segments_) take_segment(std::move(contents));
+  for (auto& [id, process] : processes_) {
+    process.id = id;
+    complete(process);
+    run_.processes_.push_back(std::move(process));
+  }
+  set_clocks();
+  assign_worlds(run_.processes_);
+  for (Process& process : run_.processes_) {
+    index_sites(process);
+    index_communicators(process);
+  }
+  return std::move(run_);
+}
+
+void RunLoader::take_chunk(const ChunkRef& chunk) {
+  const ChunkHeader& header = chunk.header;
+  if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
+    Process& process = process_of(header.process);
+    file_of_.try_emplace(header.process, chunk.file);
+    if (header.ticks != 0) process.clock_pairs.push_back({header.ticks, header.monotonic_ns});
+    if (header.type == ChunkType::events) return process.events.push_back(chunk);
+  }
+  std::vector<char> raw;
+  std::string reason;
+  if (load_chunk(chunk, raw, reason) && take_payload(chunk, {raw.data(), raw.size()})) return;
+  warn(damaged(run_.files_.names[chunk.file], chunk, reason.empty() ? "malformed" : reason));
+}
+
+bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
+  const ChunkHeader& header = chunk.header;
+  switch (header.type) {
+    case ChunkType::functions: {
+      auto& map = run_.maps_.emplace_back(std::make_unique<FunctionNames::Map>(run_.functions_->map_of(payload)));
+      maps_by_file_.try_emplace(chunk.file, map.get());
+      return true;
+    }
+    case ChunkType::process: {
+      ProcessRecord& record = process_of(header.process).record;
+      if (payload.size() != sizeof record) return false;
+      std::memcpy(&record, payload.data(), sizeof record);
+      return true;
+    }
+    case ChunkType::definitions:
+      return process_of(header.process).definitions.apply(payload);
+    case ChunkType::profile: {
+      Profile profile;
+      if (!parse_profile(payload, profile)) return false;
+      process_of(header.process).profiles[header.location] = std::move(profile);
+      return true;
+    }
+    case ChunkType::symbols:
+      return run_.symbols_.apply(payload);
+    case ChunkType::events:
+      break;
+  }
+  return true;  // a type that a later tare of this version may add
+}
+
+void RunLoader::take_segment(SegmentContents contents) {
+  Process& process = process_of(contents.record.process);
+  process.record = contents.record;
+  if (!process.definitions.apply(contents.definitions))
+    warn(contents.file.name().file + ": its definition log is damaged");
+  for (const LocationCopy& location : contents.locations) {
+    process.profiles[location.block] = profile_of(location);
+    process.last_seen = std::max(process.last_seen, location.last_enter);
+  }
+  process.buffered = std::move(contents.buffered);
+  process.segment = std::move(contents.file);
+}
+
+void RunLoader::complete(Process& process) const {
+  ProcessRecord& record = process.record;
+  const auto file = file_of_.find(process.id);
+  process.functions = &run_.functions_->built_in();
+  if (file != file_of_.end()) {
+    const auto map = maps_by_file_.find(file->second);
+    if (map != maps_by_file_.end()) process.functions = map->second;
+  }
+  if (record.process == 0 && record.pid == 0) {  // its process chunk is lost
+    record.pid = static_cast<std::uint32_t>(process.id);
+    record.rank = -1;
+    record.exit_code = exit_code_unknown;
+  }
+  terminate(record.host);
+  terminate(record.executable);
+  terminate(record.mpi_library);
+  std::sort(process.events.begin(), process.events.end(), [](const ChunkRef& a, const ChunkRef& b) {
+    return std::tie(a.header.block, a.header.sequence) < std::tie(b.header.block, b.header.sequence);
+  });
+  set_state(process);
+  process.end = record.end != 0 ? record.end : last_evidence(process);
+  if (process.state == State::running && record.host == host_) process.end = read_clock(record.clock).ticks;
+}
+
+void RunLoader::set_state(Process& process) const {
+  const ProcessRecord& record = process.record;
+  bool alive = run_open_;
+  if (process.segment)
+    alive = is_alive(record.pid, process.segment->name().file);
+  else if (record.host == host_)
+    alive = run_.paths_.segment_dir.empty() && is_measured(record.pid);
+  switch (record.state) {
+    case ProcessState::aborted:
+      process.state = State::aborted;
+      break;
+    case ProcessState::exited:
+      process.state = State::finished;
+      break;
+    case ProcessState::finalized:
+      process.state = alive ? State::running : State::finished;
+      break;
+    default:
+      process.state = alive ? State::running : State::killed;
+  }
+}
+
+void RunLoader::set_clocks() {
+  // Rates of clocks that were measured serve processes that died before theirs could be.
+  double rates[2] = {0, 0};
+  for (const bool measured_only : {true, false}) {
+    for (Process& process : run_.processes_) {
+      const ProcessRecord& r = process.record;
+      if (!measured_only && process.clock.is_measured()) continue;
+      const bool tsc = r.clock == ClockKind::tsc;
+      const double default_rate = tsc && rates[1] != 0 ? rates[1] : 1;
+      std::vector<ClockPair> pairs = process.clock_pairs;
+      pairs.push_back(r.clock_last);
+      process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
+      const bool enough = static_cast<double>(process.clock.span()) * process.clock.rate() >= enough_ns;
+      if (!enough && tsc && r.host == host_) {
+        pairs.push_back(read_clock(r.clock));
+        process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
+      }
+      if (process.clock.is_measured()) rates[tsc] = process.clock.rate();
+    }
+  }
+}
+
+void RunLoader::index_sites(Process& process) {
+  for (const auto& [number, site] : process.definitions.sites) {
+    SiteInfo info;
+    std::string key;
+    if (site.python) {
+      info.at.object = "python";
+      info.symbol = {site.function, site.file, site.line};
+      key = "p" + std::to_string(site.line) + '\0' + site.file + '\0' + site.function;
+    } else {
+      const auto module = process.definitions.modules.find(site.module);
+      if (module != process.definitions.modules.end()) info.at = {module->second.path, module->second.build_id, 0};
+      info.at.address = site.address;
+      key = "n" + std::to_string(site.address) + '\0' + info.at.build_id + '\0' + info.at.object;
+      // Addresses of memory mean something in one process only.
+      if (info.at.object.empty()) key += std::to_string(process.id);
+    }
+    const auto next = static_cast<std::int32_t>(run_.sites_.size());
+    const auto [entry, is_new] = site_index_.try_emplace(std::move(key), next);
+    if (is_new) run_.sites_.push_back(std::move(info));
+    process.sites[number] = entry->second;
+  }
+}
+
+void RunLoader::index_communicators(Process& process) {
+  for (const auto& [number, communicator] : process.definitions.communicators) {
+    std::string key = std::to_string(communicator.size) + ' ';
+    key += communicator.name.empty() ? std::to_string(process.world) + ' ' + std::to_string(number)
+                                     : "n" + communicator.name;
+    const auto next = static_cast<std::int32_t>(run_.communicators_.size());
+    const auto [entry, is_new] = communicator_index_.try_emplace(std::move(key), next);
+    if (is_new) run_.communicators_.push_back(communicator);
+    process.communicators[number] = entry->second;
+  }
+}
+
+}  // namespace tare::reader

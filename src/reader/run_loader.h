@@ -1,0 +1,54 @@
+// Puts a Run together from chunks and segments. A part of Run; use Run::open.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/run.h"
+
+namespace tare::reader {
+
+class RunLoader {
+ public:
+  explicit RunLoader(const RunPaths& paths) { run_.paths_ = paths; }
+
+  // Before the files: what a process drains meanwhile is then found twice, and counted once.
+  void read_segments();
+  Result<Run> load(RunFiles files);
+
+ private:
+  struct SegmentContents {
+    SegmentFile file;
+    format::ProcessRecord record;
+    std::string definitions;
+    std::vector<LocationCopy> locations;
+    std::map<std::uint32_t, Buffered> buffered;
+  };
+
+  Process& process_of(std::uint64_t id) { return processes_[id]; }
+  void warn(std::string message) { run_.warnings_.push_back(std::move(message)); }
+  void read_segment(SegmentFile file);
+  void take_chunk(const ChunkRef& chunk);
+  bool take_payload(const ChunkRef& chunk, std::string_view payload);
+  void take_segment(SegmentContents contents);
+  void complete(Process& process) const;
+  void set_state(Process& process) const;
+  void set_clocks();
+  void index_sites(Process& process);
+  void index_communicators(Process& process);
+
+  Run run_;
+  std::vector<SegmentContents> segments_;
+  std::unordered_map<std::uint64_t, Process> processes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // process -> file
+  std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
+  std::unordered_map<std::string, std::int32_t> site_index_;
+  std::unordered_map<std::string, std::int32_t> communicator_index_;
+  std::string host_;
+  bool run_open_ = false;
+};
+
+}  // namespace tare::reader

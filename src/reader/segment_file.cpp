@@ -1,0 +1,219 @@
+#include "reader/segment_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "format/record.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+constexpr std::uint32_t max_rows = 65536;  // a row number has 16 bits
+constexpr int buffer_attempts = 20;
+
+// Structs with atomic members are read as bytes and looked at in place.
+template <typename T>
+struct alignas(T) Bytes {
+  char bytes[sizeof(T)] = {};
+  const T& get() const { return *reinterpret_cast<const T*>(bytes); }
+};
+
+bool parse_name(const char* name, const std::string& prefix, SegmentName& segment) {
+  if (std::strncmp(name, prefix.c_str(), prefix.size()) != 0) return false;
+  segment.file = name;
+  const std::size_t counter = segment.file.rfind('-');
+  const std::size_t pid = counter == std::string::npos || counter == 0 ? counter : segment.file.rfind('-', counter - 1);
+  if (pid == std::string::npos || pid < 5) return false;  // behind "tare-" comes the run
+  segment.pid = static_cast<unsigned>(std::strtoul(name + pid + 1, nullptr, 10));
+  return segment.pid != 0;
+}
+
+}  // namespace
+
+std::vector<SegmentName> list_segments(const std::string& directory, const std::string& run_id) {
+  std::vector<SegmentName> segments;
+  const std::string prefix = run_id.empty() ? "tare-" : "tare-" + run_id + "-";
+  DIR* dir = directory.empty() ? nullptr : ::opendir(directory.c_str());
+  if (dir == nullptr) return segments;
+  while (const dirent* entry = ::readdir(dir)) {
+    SegmentName segment;
+    if (parse_name(entry->d_name, prefix, segment)) segments.push_back(std::move(segment));
+  }
+  ::closedir(dir);
+  std::sort(segments.begin(), segments.end(),
+            [](const SegmentName& a, const SegmentName& b) { return a.file < b.file; });
+  return segments;
+}
+
+std::uint64_t count_records(const BufferCopy& buffer) {
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; buffer.records.size() - at >= sizeof(RecordHead); ++count) {
+    RecordHead head;
+    std::memcpy(&head, buffer.records.data() + at, sizeof head);
+    if (head.words == 0 || head.words * 8U > buffer.records.size() - at) break;
+    at += head.words * 8U;
+  }
+  return count;
+}
+
+Result<SegmentFile> SegmentFile::open(const std::string& directory, const SegmentName& name) {
+  const std::string path = directory + "/" + name.file;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return Failure{path + ": " + std::strerror(errno)};
+  SegmentFile segment(fd, name);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return Failure{path + " is not a file"};
+  Bytes<SegmentHeader> copy;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size < segment_header_bytes || !segment.read(copy.bytes, sizeof copy.bytes, 0)) return segment;
+  const SegmentHeader& header = copy.get();
+  if (header.magic == 0) return segment;
+  if (header.magic != segment_magic || header.layout != segment_layout || header.functions >= max_functions)
+    return Failure{path + " was written by another version of tare (layout " + std::to_string(header.layout) +
+                   "): collect it with that version's `tare recover`, or remove it"};
+  segment.functions_ = header.functions;
+  segment.definitions_at_ = header.definitions_at;
+  segment.definitions_capacity_ = header.definitions_capacity;
+  segment.locations_at_ = header.locations_at;
+  segment.location_stride_ = header.location_stride;
+  segment.row_capacity_ = header.row_capacity;
+  segment.buffer_bytes_ = header.buffer_bytes;
+  if (const auto reason = segment.check_layout(size)) return Failure{path + " is damaged: " + *reason};
+  segment.max_locations_ = (size - header.locations_at) / header.location_stride;
+  segment.initialised_ = true;
+  return segment;
+}
+
+std::optional<std::string> SegmentFile::check_layout(std::uint64_t file_bytes) const {
+  if (definitions_at_ < segment_header_bytes || definitions_at_ > file_bytes ||
+      definitions_capacity_ > file_bytes - definitions_at_)
+    return "the definition log lies outside the file";
+  if (locations_at_ < segment_header_bytes || locations_at_ > file_bytes || locations_at_ % 64 != 0)
+    return "the locations lie outside the file";
+  const std::uint64_t fixed = rows_at + std::uint64_t{row_capacity_} * sizeof(ProfileRow);
+  if (row_capacity_ > max_rows || location_stride_ < fixed || buffer_bytes_ > location_stride_ - fixed)
+    return "a location block is smaller than its parts";
+  return std::nullopt;
+}
+
+SegmentFile::SegmentFile(SegmentFile&& other) noexcept : fd_(-1) { *this = std::move(other); }
+
+SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(name_, other.name_);
+  initialised_ = other.initialised_;
+  functions_ = other.functions_;
+  definitions_at_ = other.definitions_at_;
+  definitions_capacity_ = other.definitions_capacity_;
+  locations_at_ = other.locations_at_;
+  location_stride_ = other.location_stride_;
+  max_locations_ = other.max_locations_;
+  row_capacity_ = other.row_capacity_;
+  buffer_bytes_ = other.buffer_bytes_;
+  return *this;
+}
+
+SegmentFile::~SegmentFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) const {
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(fd_, at, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+Failure SegmentFile::cut_off() const { return Failure{name_.file + " is damaged: it ends before its contents"}; }
+
+Result<ProcessRecord> SegmentFile::process() const {
+  ProcessRecord record;
+  if (!read(&record, sizeof record, offsetof(SegmentHeader, process))) return cut_off();
+  return record;
+}
+
+Result<std::string> SegmentFile::definitions(std::uint64_t from) const {
+  std::uint64_t published = 0;
+  if (!read(&published, sizeof published, offsetof(SegmentHeader, definitions_bytes))) return cut_off();
+  published = std::min(published, definitions_capacity_);
+  std::string log(published > from ? published - from : 0, '\0');
+  if (!read(log.data(), log.size(), definitions_at_ + from)) return cut_off();
+  return log;
+}
+
+Result<std::uint64_t> SegmentFile::definitions_written() const {
+  std::uint64_t written = 0;
+  if (!read(&written, sizeof written, offsetof(SegmentHeader, definitions_written))) return cut_off();
+  return written;
+}
+
+Result<std::uint32_t> SegmentFile::locations() const {
+  std::uint32_t locations = 0;
+  if (!read(&locations, sizeof locations, offsetof(SegmentHeader, locations))) return cut_off();
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(locations, max_locations_));
+}
+
+Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
+  if (block >= max_locations_) return cut_off();
+  const std::uint64_t at = locations_at_ + block * location_stride_;
+  const auto copy = std::make_unique<Bytes<LocationHeader>>();
+  if (!read(copy->bytes, offsetof(LocationHeader, index), at)) return cut_off();
+  const LocationHeader& header = copy->get();
+  LocationCopy location;
+  location.block = block;
+  location.pending_function = header.current.function.load(std::memory_order_relaxed);
+  location.last_enter = header.current.enter;
+  location.summary = header.summary;
+  location.lookups.assign(header.lookups, header.lookups + functions_ + 1);
+  location.rows.resize(std::min(header.summary.rows, row_capacity_));
+  if (!read(location.rows.data(), location.rows.size() * sizeof(ProfileRow), at + rows_at)) return cut_off();
+  location.summary.rows = static_cast<std::uint32_t>(location.rows.size());
+  return location;
+}
+
+Result<BufferCopy> SegmentFile::buffer(std::uint32_t block) const {
+  if (block >= max_locations_) return cut_off();
+  const std::uint64_t at = locations_at_ + block * location_stride_;
+  const std::uint64_t buffer_at = at + rows_at + std::uint64_t{row_capacity_} * sizeof(ProfileRow);
+  struct State {
+    std::uint64_t head;
+    std::uint32_t sequence;
+  };
+  static_assert(offsetof(LocationHeader, sequence) == offsetof(LocationHeader, head) + 8);
+  const auto state = [&](State& to) {
+    return read(&to.head, 8, at + offsetof(LocationHeader, head)) &&
+           read(&to.sequence, 4, at + offsetof(LocationHeader, sequence));
+  };
+  const std::uint64_t thread_at = at + offsetof(LocationHeader, summary) + offsetof(LocationSummary, number);
+  BufferCopy copy;
+  for (int attempt = 0; attempt < buffer_attempts; ++attempt) {
+    State before{};
+    State after{};
+    if (!state(before) || !read(&copy.thread, sizeof copy.thread, thread_at)) return cut_off();
+    if (before.head > buffer_bytes_) return Failure{name_.file + " is damaged: more events than fit its buffer"};
+    copy.records.resize(before.head);
+    copy.sequence = before.sequence;
+    if (!read(copy.records.data(), before.head, buffer_at) || !state(after)) return cut_off();
+    // Only a drain takes records away, and it counts the sequence up before the next record comes.
+    if (after.sequence == before.sequence && after.head >= before.head) return copy;
+  }
+  return Failure{name_.file + ": its events are drained faster than they can be read"};
+}
+
+}  // namespace tare::reader

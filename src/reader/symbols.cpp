@@ -1,0 +1,180 @@
+#include "reader/symbols.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+namespace tare::reader {
+namespace {
+
+// Only local debug files: libdwfl asks a server where this variable names one.
+class WithoutDebuginfod {
+ public:
+  WithoutDebuginfod() {
+    if (const char* urls = std::getenv(name)) urls_ = urls;
+    if (!urls_.empty()) ::unsetenv(name);
+  }
+  ~WithoutDebuginfod() {
+    if (!urls_.empty()) ::setenv(name, urls_.c_str(), 1);
+  }
+  WithoutDebuginfod(const WithoutDebuginfod&) = delete;
+  WithoutDebuginfod& operator=(const WithoutDebuginfod&) = delete;
+
+ private:
+  static constexpr const char* name = "DEBUGINFOD_URLS";
+  std::string urls_;
+};
+
+const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+std::string string_of(const char* text) { return text != nullptr ? text : ""; }
+
+std::string name_of(Dwarf_Die* function) {
+  Dwarf_Attribute attribute;
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(function, name, &attribute) == nullptr) continue;
+    const std::string linkage = string_of(dwarf_formstring(&attribute));
+    // A Fortran main program is MAIN__ to the linker; its own name says more.
+    if (!linkage.empty() && linkage != "MAIN__") return demangled(linkage);
+  }
+  return string_of(dwarf_diename(function));
+}
+
+bool has_address(Dwarf_Die* unit, Dwarf_Addr address) { return dwarf_haspc(unit, address) > 0; }
+
+}  // namespace
+
+std::string demangled(const std::string& name) {
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+    const std::string result = plain != nullptr ? plain : name;
+    std::free(plain);
+    return result;
+  }
+  constexpr const char* separator = "_MOD_";
+  const std::size_t at = name.find(separator);
+  if (name.starts_with("__") && at != std::string::npos && at > 2)
+    return name.substr(2, at - 2) + "::" + name.substr(at + std::strlen(separator));
+  return name;
+}
+
+// One object file and its debug information.
+class Symbolizer::Object {
+ public:
+  Object(const std::string& path, const std::string& build_id) {
+    const WithoutDebuginfod local;
+    session_ = dwfl_begin(&callbacks);
+    if (session_ == nullptr) return;
+    dwfl_report_begin(session_);
+    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
+    dwfl_report_end(session_, nullptr, nullptr);
+    if (module_ == nullptr || dwfl_module_getelf(module_, &elf_bias_) == nullptr || !is_build(build_id))
+      module_ = nullptr;
+    if (module_ != nullptr) dwfl_module_getdwarf(module_, &dwarf_bias_);
+  }
+  ~Object() {
+    if (session_ != nullptr) dwfl_end(session_);
+  }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  // `address` lies in the call instruction.
+  std::optional<Symbol> find(Dwarf_Addr address) {
+    if (module_ == nullptr) return std::nullopt;
+    address += elf_bias_;
+    Symbol symbol;
+    Dwarf_Addr bias = 0;
+    if (Dwarf_Die* unit = unit_of(address, bias)) {
+      symbol.caller = caller_in(unit, address - bias);
+      find_line(unit, address - bias, symbol);
+    }
+    if (symbol.caller.empty()) symbol.caller = from_symbol_table(address);
+    if (symbol.caller.empty() && symbol.file.empty()) return std::nullopt;
+    return symbol;
+  }
+
+ private:
+  bool is_build(const std::string& expected) {
+    const unsigned char* bits = nullptr;
+    GElf_Addr at = 0;
+    const int bytes = dwfl_module_build_id(module_, &bits, &at);
+    const auto known = static_cast<std::size_t>(bytes > 0 ? bytes : 0);
+    if (expected.empty()) return true;
+    return known >= expected.size() && std::memcmp(bits, expected.data(), expected.size()) == 0;
+  }
+
+  Dwarf_Die* unit_of(Dwarf_Addr address, Dwarf_Addr& bias) {
+    if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) return unit;
+    // Without an index of addresses, as clang leaves it out: every unit has to be asked.
+    Dwarf_Die* unit = nullptr;
+    while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr)
+      if (has_address(unit, address - bias)) return unit;
+    return nullptr;
+  }
+
+  static std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes(unit, address, &scopes);
+    std::string innermost;
+    std::string outermost;
+    for (int i = 0; i < count; ++i) {
+      const int tag = dwarf_tag(&scopes[i]);
+      const bool function = tag == DW_TAG_subprogram;
+      if (!function && tag != DW_TAG_inlined_subroutine) continue;
+      outermost = name_of(&scopes[i]);
+      if (innermost.empty()) innermost = outermost;
+      if (function) break;
+    }
+    std::free(scopes);
+    return innermost == outermost ? innermost : innermost + " (inlined in " + outermost + ")";
+  }
+
+  static void find_line(Dwarf_Die* unit, Dwarf_Addr address, Symbol& symbol) {
+    Dwarf_Line* line = dwarf_getsrc_die(unit, address);
+    int number = 0;
+    if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
+    symbol.file = string_of(dwarf_linesrc(line, nullptr, nullptr));
+    symbol.line = static_cast<std::uint32_t>(number);
+  }
+
+  std::string from_symbol_table(Dwarf_Addr address) {
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name =
+        dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    return demangled(string_of(name));
+  }
+
+  Dwfl* session_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  GElf_Addr elf_bias_ = 0;
+  Dwarf_Addr dwarf_bias_ = 0;
+};
+
+struct Symbolizer::Objects {
+  std::unordered_map<std::string, std::unique_ptr<Object>> open;  // by path and build-id
+};
+
+Symbolizer::Symbolizer() : objects_(std::make_unique<Objects>()) {}
+Symbolizer::~Symbolizer() = default;
+
+std::optional<Symbol> Symbolizer::find(const CodeAddress& at) {
+  // Memory of no object, or an object that is no file ([vdso]).
+  if (!at.object.starts_with('/') || at.address == 0) return std::nullopt;
+  auto& object = objects_->open[at.object + '\0' + at.build_id];
+  if (!object) object = std::make_unique<Object>(at.object, at.build_id);
+  return object->find(at.address - 1);
+}
+
+}  // namespace tare::reader
