@@ -55,7 +55,7 @@ lint: all
 	@tools/apt.sh lint
 	@tools/venv.sh build lint
 	@$(CXX_FILES) | xargs -r clang-format --dry-run -Werror
-	@git ls-files -co --exclude-standard 'src/*.cpp' | xargs -r clang-tidy --quiet -p $(RELEASE)
+	@git ls-files -co --exclude-standard 'src/*.cpp' | xargs -r -P2 -n4 clang-tidy --quiet -p $(RELEASE)
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy
