@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -12,6 +13,10 @@ from tare.errors import FAILED, CommandError, TareError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb; ends with SystemExit, or returns the exit code of a failed one."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Paths need not be text, and a terminal need not know our characters.
+            stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] != ["run"]:
         # A reader that leaves early (`tare events … | head`) ends us quietly, as it does `ls`.

@@ -86,14 +86,15 @@ class EventRow(TypedDict):
     rank: int
     thread: int
     function: str
+    world: int
     site: NotRequired[int]
-    world: NotRequired[int]
     peer: NotRequired[int]
     tag: NotRequired[int]
     bytes: NotRequired[int]
     communicator: NotRequired[int]
     request: NotRequired[int]
     root: NotRequired[int]
+    records: NotRequired[int]
 
 def collect(run_dir: str, segment_dir: str, run_id: str) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""

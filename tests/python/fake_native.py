@@ -64,12 +64,15 @@ SITES = [
 ]
 COMMUNICATORS = [{"name": "MPI_COMM_WORLD", "size": 2}]
 EVENTS: list[dict[str, Any]] = [
-    {"start_ns": START_NS + 5, "duration_ns": 100, "rank": 0, "thread": 0, "function": "MPI_Send",
+    {"start_ns": START_NS + 5, "duration_ns": 100, "world": 0, "rank": 0, "thread": 0,
+     "function": "MPI_Send",
      "site": 0, "peer": 1, "tag": 7, "bytes": 1000, "communicator": 0},
-    {"start_ns": START_NS + 9, "duration_ns": 300, "rank": 1, "thread": 0, "function": "MPI_Recv",
+    {"start_ns": START_NS + 9, "duration_ns": 300, "world": 0, "rank": 1, "thread": 0,
+     "function": "MPI_Recv",
      "site": 2, "peer": 0, "tag": 7, "bytes": 1000, "communicator": 0},
-    {"start_ns": START_NS + 20, "duration_ns": 50, "rank": 1, "thread": 0, "function": "tare:flush",
-     "site": -1, "bytes": 4096},
+    {"start_ns": START_NS + 20, "duration_ns": 50, "world": 0, "rank": 1, "thread": 0,
+     "function": "tare:flush",
+     "bytes": 4096, "records": 40},
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -83,7 +84,8 @@ def test_events_json(tare: Tare, run_dir: Path) -> None:
     document = json.loads(tare("events", run_dir, "--json").stdout)
     assert document["schema"] == "tare.events/1"
     assert document["rows"][0] == {
-        "start_ns": 1_000_000_000_005, "duration_ns": 100, "rank": 0, "thread": 0, "function": "MPI_Send",
+        "start_ns": 1_000_000_000_005, "duration_ns": 100, "world": 0,
+        "rank": 0, "thread": 0, "function": "MPI_Send",
         "peer": 1, "tag": 7, "bytes": 1000, "communicator": "MPI_COMM_WORLD", "file": "/src/app.c",
         "line": 12, "caller": "exchange", "object": "/bin/app", "offset": 16,
     }  # fmt: skip
@@ -165,3 +167,15 @@ def test_reader_that_leaves_early_ends_us_quietly(run_dir: Path) -> None:
     )  # fmt: skip
     assert done.returncode in (0, 141)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "POSIX"])
+def test_names_that_are_no_text_are_escaped(tare: Tare, program: Path, tmp_path: Path, locale: str) -> None:
+    odd = os.fsdecode(b"caf\xe9-\xc3\xa9")
+    variables = {"LC_ALL": locale, "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = tare("run", "-o", "r", "--", program, "true", odd, **variables)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    done = tare("info", "r", "--json", **variables)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["command"][2].startswith("caf")
+    assert tare("info", "r", **variables).returncode == 0

@@ -28,12 +28,12 @@ def show(out: Console, findings: Sequence[Finding], checks: Sequence[Check]) -> 
 
 def _show_bindings(out: Console, findings: Sequence[Finding]) -> None:
     shown = terminal.table(
-        terminal.text_column("Binding", 19),
-        terminal.text_column("Result", 10),
+        terminal.text_column("Binding"),
+        terminal.text_column("Result"),
         terminal.number_column("Calls"),
         terminal.number_column("Recorded"),
-        terminal.text_column("Lines", 5),
-        terminal.text_column("", 0),
+        terminal.text_column("Lines"),
+        terminal.text_column(""),
     )
     for finding in findings:
         shown.add_row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TextIO
 
 def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, Any]) -> None:
     """One object, indented."""
+    _as_utf8(stream)
     head = {"schema": schema} | ({"run": str(run.resolve())} if run else {})
     json.dump(head | dict(content), stream, indent=1, ensure_ascii=False)
     stream.write("\n")
@@ -17,6 +19,7 @@ def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, A
 
 def write_rows(stream: TextIO, schema: str, run: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """One object with `rows`, written as they come, one a line."""
+    _as_utf8(stream)
     encode = json.JSONEncoder(ensure_ascii=False).encode
     head = encode({"schema": schema, "run": str(run.resolve())})
     stream.write(f'{head[:-1]}, "rows": [')
@@ -25,3 +28,9 @@ def write_rows(stream: TextIO, schema: str, run: Path, rows: Iterable[Mapping[st
         stream.write(separator + encode(row))
         separator = ",\n"
     stream.write("\n]}\n")
+
+
+def _as_utf8(stream: TextIO) -> None:
+    """JSON is UTF-8 in every locale; bytes that are not text come out as JSON's own escapes."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 RANKS_LISTED = 8
 SITES_LISTED = 10
+UNWELL_LISTED = 4
 LABEL_WIDTH = 11
 INDENT = "  "
 
@@ -48,7 +50,7 @@ def overview(out: Console, recording: Recording) -> None:
     _heading(out, f"tare: {meta['name']}")
     _field(out, "command", shlex.join(meta["command"]))
     for version in dict.fromkeys(process["mpi"] for process in processes):
-        _field(out, "MPI", version)
+        _field(out, "MPI", _short_version(version))
     _field(out, "wall time", f"{_wall(meta)}, {ending(meta)}")
     _field(out, "ranks", _ranks(processes))
     if processes:
@@ -89,6 +91,11 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def _short_version(version: str) -> str:
+    """Without the package: "Open MPI v4.1.4, package: Debian OpenMPI, ...", and on one line."""
+    return " ".join(version.split(", package:")[0].split())
+
+
 def _wall(meta: Mapping[str, Any]) -> str:
     return units.duration(meta["wall_ns"]) if meta.get("wall_ns") is not None else "unknown"
 
@@ -109,7 +116,7 @@ def _ranks(processes: Sequence[Process]) -> str:
 
 
 def _some_ranks(processes: Sequence[Process]) -> str:
-    names = [str(process["rank"]) for process in processes[:RANKS_LISTED]]
+    names = [str(process["rank"]) for process in processes[:UNWELL_LISTED]]
     more = len(processes) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -200,7 +207,19 @@ def _notes(out: Console, notes: Sequence[str]) -> None:
     if notes:
         out.file.write("\n")
     for note in dict.fromkeys(notes):
-        out.file.write(f"{INDENT}! {note}\n")
+        out.file.write(_wrapped(note, out.width) + "\n")
+
+
+def _wrapped(note: str, width: int) -> str:
+    first = f"{INDENT}! "
+    return textwrap.fill(
+        note,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _heading(out: Console, text: str) -> None:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tare.analysis.profile import FunctionRow, RankRow, SiteRow
 
 DEFAULT_WIDTH = 80
+COLUMN_GAP = "  "
+NARROWEST_TEXT = 8
 # Wide enough that no line written to a file is ever cut.
 UNLIMITED_WIDTH = 10_000
 # Events are shown in pages of so many rows, each with a header and as wide as its content.
@@ -39,11 +42,11 @@ def console(stream: TextIO | None = None, *, cut: bool = False) -> Console:
 
 
 def table(*columns: Column) -> Table:
-    return Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    return Table(*columns, box=None, pad_edge=False, padding=(0, len(COLUMN_GAP), 0, 0), header_style="bold")
 
 
-def text_column(header: str, at_least: int = 8) -> Column:
-    return Column(header, no_wrap=True, overflow="ellipsis", min_width=at_least)
+def text_column(header: str) -> Column:
+    return Column(header, no_wrap=True, overflow="ellipsis")
 
 
 def number_column(header: str) -> Column:
@@ -52,10 +55,26 @@ def number_column(header: str) -> Column:
 
 def show_table(out: Console, shown: Table, indent: str = "") -> None:
     """Prints `shown`, indented, without the blanks that fill the last column."""
+    _fit(shown, out.width - len(indent))
     with out.capture() as captured:
         out.print(shown, width=out.width - len(indent))
     for line in captured.get().splitlines():
         out.file.write(f"{indent}{line}".rstrip() + "\n")
+
+
+def _fit(shown: Table, width: int) -> None:
+    """Narrows the widest texts, not the numbers, until the table fits: Rich would narrow them all."""
+    widths = [max(map(cell_len, map(str, (column.header, *column.cells)))) for column in shown.columns]
+    texts = [index for index, column in enumerate(shown.columns) if column.justify == "left"]
+    excess = sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) - width
+    while excess > 0 and texts:
+        widest = max(texts, key=widths.__getitem__)
+        if widths[widest] <= NARROWEST_TEXT:
+            break
+        widths[widest] -= 1
+        excess -= 1
+    for index in texts:
+        shown.columns[index].max_width = widths[index]
 
 
 def place(row: Mapping[str, Any]) -> str:
@@ -68,7 +87,7 @@ def place(row: Mapping[str, Any]) -> str:
 
 def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int, worlds: int) -> None:
     """`total_ns`: time in MPI of all functions, also of those not shown."""
-    shown = table(text_column("Function", 12), *_figures(), *_world_column(worlds))
+    shown = table(text_column("Function"), *_figures(), *_world_column(worlds))
     for row in rows:
         shown.add_row(row["function"], *_values(row, total_ns), *_world(row, worlds))
     show_table(out, shown)
@@ -79,9 +98,9 @@ def profile_by_site(
 ) -> None:
     """`total_ns`: time in MPI of all call sites, also of those not shown."""
     shown = table(
-        text_column("Function", 12),
+        text_column("Function"),
         text_column("Caller"),
-        text_column("Where", 10),
+        text_column("Where"),
         *_figures(),
         *_world_column(worlds),
     )
@@ -128,7 +147,7 @@ def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, world
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
+    return COLUMN_GAP.join(
         cell.ljust(width) if column in LEFT_EVENT_COLUMNS else cell.rjust(width)
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
@@ -136,7 +155,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
     return [
-        f"{(row['start_ns'] - start_ns) / NS_PER_S:.6f}",
+        f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
         str(row["rank"]),
         str(row["thread"]),
         row["function"],

@@ -1,0 +1,82 @@
+"""The summary of runs that are not the ordinary one."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tare
+from tare.recording import Recording
+from tare.reporters import summary, terminal
+
+from python import fake_native
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
+    """Of a complete run; tests change its processes."""
+    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
+    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
+    monkeypatch.setattr(Recording, "_open", lambda self: fake_native.Run(str(tmp_path)))
+    meta: dict[str, Any] = {
+        "name": "app",
+        "command": ["./app"],
+        "wall_ns": 10**9,
+        "exit_code": 0,
+        "signal": None,
+    }
+    return Recording(tmp_path, meta)
+
+
+def shown(recording: Recording) -> str:
+    out = terminal.console(io.StringIO(), cut=True)
+    summary.after_run(out, recording, [])
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
+    return str(text)
+
+
+def set_processes(recording: Recording, processes: list[Any]) -> None:
+    recording.__dict__["processes"] = processes
+
+
+def test_many_ranks_are_summarised(recording: Recording) -> None:
+    states = ["killed" if rank % 2 else "finished" for rank in range(40)]
+    set_processes(recording, [fake_native.process(rank, rank * 10**6, states[rank]) for rank in range(40)])
+    text = shown(recording)
+    assert "40 on 1 host, 20 finished, 20 killed (rank 1, 3, 5, 7 and 16 more)" in text
+    assert "% (rank 39)" in text
+    assert "Net time" not in text
+
+
+def test_worlds_are_told_apart_where_there_are_several(recording: Recording) -> None:
+    assert "World" not in shown(recording)
+    set_processes(recording, [fake_native.process(0, 10**8, world=world) for world in range(2)])
+    assert "World" in shown(recording)
+
+
+def test_losses_are_shown(recording: Recording) -> None:
+    assert "DROPPED" not in shown(recording)
+    process = fake_native.process(0, 10**8)
+    process["trace"] = {"events": 5, "bytes": 50, "dropped": 1234}
+    set_processes(recording, [process])
+    assert "DROPPED    1,234 records were lost" in shown(recording)
+
+
+def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
+    caller = "hypre_" + "VeryLong" * 20
+    recording.__dict__["sites"] = [{**site, "caller": caller} for site in fake_native.SITES]
+    recording.meta["command"] = ["./app", "x" * 300]
+    lines = shown(recording).splitlines()
+    (row,) = [line for line in lines if "app.c:40" in line]
+    assert "MPI_Send" in row
+    assert "…" in row
+
+
+def test_end_by_an_unnamed_signal(recording: Recording) -> None:
+    recording.meta |= {"exit_code": None, "signal": 64}
+    assert summary.ending(recording.meta).startswith("killed by ")
+    assert summary.signal_name(40) == "signal 40"
