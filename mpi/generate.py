@@ -7,8 +7,10 @@ writes into OUTPUT_DIR
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
     wrappers.inc    one member function of Wrappers<A> per MPI function: no logic, it names the function and its
                     arguments by kind and calls measure() (src/mpi/measure.h)
-    not_wrapped.inc the pattern of symbols that are not to be wrapped, for tests
-    stubs.inc       TARE_STUB(name, offset) for every function: the exported symbols (src/mpi/stubs_*.S)
+    not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
+    counted.inc     the same for look-up functions, whose calls are only counted
+    types.inc       MPI's type names as aliases of those of an ABI page A
+    stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/mpi/stubs_*.S)
 
 The output depends on the API and the overlay alone.
 """
@@ -195,7 +197,7 @@ def counted_wrapper(function: Function) -> str:
     arguments = ", ".join(p.name for p in function.parameters)
     return (
         f"static {function.returns} {function.name}({parameters}) {{\n"
-        f"  count(Function::{function.name});\n"
+        f"  count_call(Function::{function.name});\n"
         f"  return real(&{function.name}, Function::{function.name})({arguments});\n}}"
     )
 
@@ -206,6 +208,12 @@ def without_varargs(function: Function) -> Function:
         return function
     words = tuple(Parameter(f"std::uintptr_t word{i}", f"word{i}") for i in range(1, 6))
     return Function(function.name, function.returns, function.parameters[:-1] + words)
+
+
+def types(functions: list[Function]) -> list[str]:
+    """Names of all MPI types that occur in prototypes."""
+    text = " ".join(f.returns + " " + " ".join(p.declaration for p in f.parameters) for f in functions)
+    return sorted(set(re.findall(r"\bMPI_\w+", text)))
 
 
 def main() -> None:
@@ -227,6 +235,7 @@ def main() -> None:
           [wrapper(f, [] if f.name in counted else roles.of(f)) for f in map(without_varargs, functions)])
     write(output / "counted.inc",
           [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted])
+    write(output / "types.inc", [f"using {t} = typename A::{t.removeprefix('MPI_')};" for t in types(functions)])
     write(output / "stubs.inc", [f"TARE_STUB {f.name}, {i}" for i, f in enumerate(functions, 1)])
     write(output / "not_wrapped.txt", [overlay["not_wrapped"]["pattern"]])
 

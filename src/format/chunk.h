@@ -15,10 +15,10 @@ inline constexpr std::uint16_t format_version = 1;
 enum class ChunkType : std::uint8_t {
   functions = 1,    // names of the function numbers, each ended by a zero byte; number 1 first
   process = 2,      // a ProcessRecord; the newest of a process counts
-  definitions = 3,  // entries of the definition log, in order
+  definitions = 3,  // a stretch of the definition log; sequence = offset of its first byte in the log / 8
   events = 4,       // encoded records of one location (event_codec.h)
-  profile = 5,      // LocationSummary, rows, then pairs (function, count) of counted calls; the newest counts
-  symbols = 6,      // what call sites mean, found after the run (written by the collector)
+  profile = 5,      // LocationSummary, rows, then CountedCalls; the newest counts
+  symbols = 6,      // what call sites mean, found after the run (symbol.h; written by the collector)
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

@@ -29,6 +29,12 @@ inline constexpr std::uint32_t no_communicator = 0;
 inline constexpr std::uint32_t no_request = 0;
 inline constexpr std::uint64_t no_bytes = UINT64_MAX;
 
+// Values of peer and tag that every MPI writes differently, as tare writes them.
+inline constexpr std::int32_t any_source = -1;
+inline constexpr std::int32_t proc_null = -2;
+inline constexpr std::int32_t root_of_other_group = -3;  // MPI_ROOT
+inline constexpr std::int32_t any_tag = -1;
+
 // One MPI call, written at its exit.
 struct CallRecord {
   RecordHead head;

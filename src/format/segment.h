@@ -140,7 +140,6 @@ struct LocationSummary {
   std::uint32_t thread_id;    // the kernel's
   std::uint32_t rows;         // used
   std::uint32_t in_use;       // 0 once the thread has ended and the block waits for another
-  std::uint64_t net_ticks;    // inside MPI between MPI_Init and MPI_Finalize, neither counted
   std::uint64_t events;       // call and completion records written to the buffer, ever
   std::uint64_t dropped;      // of them lost
   std::uint64_t flushes;
@@ -149,11 +148,18 @@ struct LocationSummary {
   std::uint64_t flush_bytes;      // written
   std::uint64_t completions;      // requests looked up and credited
 };
-static_assert(sizeof(LocationSummary) == 80);
+static_assert(sizeof(LocationSummary) == 72);
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
 inline constexpr unsigned max_functions = 1024;
 inline constexpr unsigned index_slots = 4096;
+
+// One counter of a location that is not zero. Also on disk, behind the rows of a profile chunk.
+struct CountedCalls {
+  std::uint64_t function;
+  std::uint64_t calls;
+};
+static_assert(sizeof(CountedCalls) == 16);
 
 struct LocationHeader {
   alignas(64) CurrentCall current;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include "format/segment.h"
 
 /// The binary interfaces of MPI that tare measures, each described by a *page*: Mpich (mpich.h),
 /// OpenMpi (openmpi.h) and Standard (standard.h). What a page must offer is the concept Page (page.h).
@@ -26,6 +26,6 @@ namespace tare::mpi::abi {
 /// Intel MPI define in libmpi.so.12 as well; MPI_F08_STATUS_IGNORE and the like, which Intel's
 /// libmpi_abi.so.1 keeps; the version MPI_Get_version gives; the name of the file alone, for
 /// Debian calls MPICH's library libmpich.so.12 and Open MPI's libmpi.so.40.
-enum class Kind : std::uint8_t { none, mpich, openmpi, standard };
+using Kind = format::Abi;
 
 }  // namespace tare::mpi::abi

@@ -67,6 +67,8 @@ struct Standard : Callbacks {
   static Group group_null() noexcept { return handle<Group>(0x108); }
   static Session session_null() noexcept { return handle<Session>(0x120); }
   static Info info_null() noexcept { return handle<Info>(0x130); }
+  // The size of a received message has to be asked for in a datatype.
+  static Datatype datatype_byte() noexcept { return handle<Datatype>(0x247); }
 
   static constexpr void* bottom() noexcept { return nullptr; }
   static void* in_place() noexcept { return reinterpret_cast<void*>(1); }

@@ -1,0 +1,67 @@
+// What tare's own path costs on this machine: measured at start, so that a run can say what it weighs
+// without timing itself at every call. Warm caches make these the least a call can cost; bench/ compares
+// the estimate with the truth.
+#pragma once
+
+#include <algorithm>
+
+#include "mpi/roles/request.h"
+#include "mpi/roles/volume.h"
+
+namespace tare::mpi {
+
+// Ticks a step.
+struct Costs {
+  std::uint32_t call;
+  std::uint32_t lookup;
+  std::uint32_t completion;
+};
+
+// Cheapest of several batches of `step`, in ticks a step.
+template <class Step, class Reset>
+std::uint32_t cheapest(Step step, Reset reset) noexcept {
+  constexpr int batches = 12;
+  constexpr int steps = 64;
+  std::uint64_t best = UINT64_MAX;
+  for (int batch = 0; batch < batches; ++batch) {
+    reset();
+    const std::uint64_t start = recorder::now();
+    for (int i = 0; i < steps; ++i) step(i);
+    best = std::min(best, recorder::now() - start);
+  }
+  return static_cast<std::uint32_t>(best / steps);
+}
+
+// Runs the path on an empty location and leaves it empty.
+template <class A>
+[[gnu::cold, gnu::noinline]] Costs calibrate(Thread& thread) noexcept {
+  format::LocationHeader& shared = *thread.shared;
+  const auto empty = [&] {
+    thread.head = 0;
+    shared.head.store(0, std::memory_order_relaxed);
+  };
+  const auto one_call = [&](int i) {
+    Peer<A> peer{0};
+    Tag<A> tagged{i};
+    measure<A, Function::none>(__builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged);
+  };
+  Costs costs{};
+  costs.call = cheapest(one_call, empty);
+  costs.lookup = cheapest([](int) { count_call(Function::none); }, [] {});
+  costs.completion = cheapest(
+      [&](int i) {
+        const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
+        requests.put({handle, 0, {}, 0, true, false, true});
+        complete<A>(thread, handle, 0, nullptr);
+      },
+      empty);
+  empty();
+  thread.rows[1] = {};
+  shared.summary.rows = 1;
+  shared.summary.completions = 0;
+  shared.lookups[0] = 0;
+  std::fill(std::begin(shared.index), std::end(shared.index), std::uint16_t{0});
+  return costs;
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,172 @@
+#include "mpi/dispatch.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "recorder/clock.h"
+#include "recorder/system.h"
+
+extern "C" {
+constinit thread_local std::uint32_t tare_depth = 0;
+[[gnu::visibility("hidden")]] void* tare_resolve(unsigned number) noexcept;
+}
+
+namespace tare::mpi {
+namespace {
+
+using format::Abi;
+using recorder::complain;
+
+// The MPI library: the first loaded object through which PMPI_Init is reached.
+struct Library {
+  void* handle;
+  const char* path;
+  Abi abi;
+};
+
+Library open_library(void* address) noexcept {
+  Dl_info info{};
+  if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  return {dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), info.dli_fname, Abi::none};
+}
+
+// Normally MPI comes after this library in the program's own search order. A library that Python or a plugin
+// loader opened locally is not there, and is found among all loaded objects, in the order of loading.
+Library find_library() noexcept {
+  const Library next = open_library(dlsym(RTLD_NEXT, "PMPI_Init"));
+  if (next.handle != nullptr) return next;
+  void* self = dlopen(nullptr, RTLD_LAZY);
+  link_map* object = nullptr;
+  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return {};
+  Dl_info own{};
+  dladdr(reinterpret_cast<void*>(&tare_resolve), &own);
+  for (; object != nullptr; object = object->l_next) {
+    if (object->l_name[0] == '\0' || object->l_addr == reinterpret_cast<std::uintptr_t>(own.dli_fbase)) continue;
+    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    void* address = dlsym(handle, "PMPI_Init");
+    dlclose(handle);
+    const Library found = open_library(address);
+    if (found.handle != nullptr && address != dlsym(self, "PMPI_Init")) return found;
+  }
+  return {};
+}
+
+const char* soname(const char* path) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+// See mpi/abi/abi.h for what tells them apart, and why in this order.
+Abi recognise(const Library& library) noexcept {
+  if (std::strncmp(soname(library.path), "libmpi_abi.so", 13) == 0) return Abi::standard;
+  if (dlsym(library.handle, "ompi_mpi_comm_world") != nullptr) return Abi::openmpi;
+  if (dlsym(library.handle, "MPI_UNWEIGHTED") != nullptr) return Abi::mpich;
+  return Abi::none;
+}
+
+// Where MPI's variables are: a program that is not position-independent holds copies of them, and the copies
+// count; they are found through the default search order.
+void* lookup_variable(const char* symbol, void* library) noexcept {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return address != nullptr ? address : dlsym(library, symbol);
+}
+
+// A function that the loaded library is too old to have. Its error class differs by ABI, MPI_ERR_OTHER is near.
+int missing_function() noexcept { return 16; }
+
+// Fills the tables. Threads that race write the same values, so that no lock is held over calls of the loader.
+void fill_next(const Library& library) noexcept {
+  char name[128];
+  for (unsigned i = 1; i <= format::function_count; ++i) {
+    std::snprintf(name, sizeof name, "P%s", format::function_name(i));
+    void* next = dlsym(RTLD_NEXT, name + 1);
+    if (next == nullptr) next = dlsym(library.handle, name + 1);
+    void* profiling = dlsym(library.handle, name);
+    if (profiling == nullptr) profiling = next;
+    if (next == nullptr) next = profiling;
+    tare_next[i] = next;
+    tare_profiling_next[i] = profiling;
+  }
+}
+
+// Another tool below: it will call PMPI_X itself, and calls that it makes for functions only counted would
+// be counted twice.
+bool chained(const Library& library) noexcept {
+  return dlsym(RTLD_NEXT, "MPI_Init") != nullptr && dlsym(RTLD_NEXT, "MPI_Init") != dlsym(library.handle, "MPI_Init");
+}
+
+void fill_slots(void* const* wrappers, bool is_chained) noexcept {
+  for (unsigned i = 1; i <= format::function_count; ++i) {
+    if (tare_next[i] == nullptr) continue;  // stays with tare_resolve, which says so
+    tare_slots[i] = wrappers == nullptr ? tare_next[i] : wrappers[i];
+    const bool profiling_wrapped = wrappers != nullptr && !(is_chained && format::is_lookup(i));
+    tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : tare_profiling_next[i];
+  }
+}
+
+bool lookups_timed() noexcept {
+  const char* text = getenv("TARE_LOOKUPS");
+  return text != nullptr && std::strcmp(text, "time") == 0;
+}
+
+constinit bool attached = false;
+
+// Says what is wrong once a process, not at every call.
+void complain_once(const char* text) noexcept {
+  static constinit bool said = false;
+  if (!said) complain(text);
+  said = true;
+}
+
+void attach() noexcept {
+  recorder::choose_clock();
+  const std::uint64_t start = recorder::now();
+  Library library = find_library();
+  if (library.handle == nullptr) {
+    complain_once("a call of MPI, but no MPI library is loaded: link the program with one");
+    return;
+  }
+  library.abi = recognise(library);
+  const Tables* tables = recording() ? tables_for(library.abi) : nullptr;
+  fill_next(library);
+  if (tables != nullptr && !tables->bind(lookup_variable, library.handle)) tables = nullptr;
+  if (tables == nullptr && recording() && tables_for(Abi::mpich) != nullptr) {
+    char text[512];
+    std::snprintf(text, sizeof text, "%s has a binary interface that tare does not know: not measured", library.path);
+    complain(text);
+  }
+  void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
+  fill_slots(wrappers, chained(library));
+  if (tables != nullptr) tables->attached(recorder::now() - start);
+  attached = true;
+}
+
+}  // namespace
+
+bool recording() noexcept {
+  const char* run_dir = getenv("TARE_RUN_DIR");
+  return run_dir != nullptr && run_dir[0] == '/';
+}
+
+}  // namespace tare::mpi
+
+void* tare_resolve(unsigned number) noexcept {
+  const tare::recorder::ErrnoGuard guard;
+  const void* before = tare_slots[number];
+  // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
+  ++tare_depth;
+  if (!tare::mpi::attached) tare::mpi::attach();
+  --tare_depth;
+  if (tare_slots[number] != before) return tare_slots[number];
+  if (tare_next[number] != nullptr && tare::mpi::attached && tare_next[number] != before) return tare_next[number];
+  char text[256];
+  std::snprintf(text, sizeof text, "the program calls %s, which the loaded MPI library does not have",
+                tare::format::function_name(number));
+  tare::mpi::complain_once(text);
+  return reinterpret_cast<void*>(&tare::mpi::missing_function);
+}

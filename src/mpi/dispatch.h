@@ -1,0 +1,40 @@
+// Dispatch: which function a call of MPI_X goes to.
+//
+// The library exports MPI_X and PMPI_X for every function X (stubs_<processor>.S). A stub jumps, without
+// touching an argument, to
+//   tare_slots[X] or tare_profiling_slots[X]  outside MPI: the wrapper for the ABI of the loaded library
+//   tare_next[X] or tare_profiling_next[X]    inside MPI (tare_depth != 0): the call is part of another one
+// `next` is what the program would have reached without tare: another tool, or the library.
+#pragma once
+
+#include <cstdint>
+
+#include "format/functions.h"
+#include "format/segment.h"
+
+namespace tare::mpi {
+
+using format::Function;
+
+// Wrapper tables by ABI, indexed by function number; nullptr: this build only forwards (libtare-forward.so).
+struct Tables {
+  void* const* timed;    // measures every function
+  void* const* counted;  // the same, but look-up functions are only counted
+  bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
+  void (*attached)(std::uint64_t attach_ticks) noexcept;  // after the tables are in place, once a thread that attaches
+};
+const Tables* tables_for(format::Abi abi) noexcept;
+
+// Whether there is a run to record to; otherwise all calls are only forwarded.
+bool recording() noexcept;
+
+}  // namespace tare::mpi
+
+extern "C" {
+[[gnu::visibility("hidden")]] extern void* tare_slots[];
+[[gnu::visibility("hidden")]] extern void* tare_profiling_slots[];
+[[gnu::visibility("hidden")]] extern void* tare_next[];
+[[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
+// 1 while this thread is in an MPI call that is being measured.
+[[gnu::visibility("hidden")]] extern thread_local std::uint32_t tare_depth [[gnu::tls_model("initial-exec")]];
+}

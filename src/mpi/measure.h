@@ -1,0 +1,74 @@
+// The one path of every measured call. A generated wrapper (wrappers.inc) names its function and the roles
+// of its arguments (mpi/roles/) and calls measure().
+#pragma once
+
+#include "mpi/site.h"
+#include "mpi/thread.h"
+#include "recorder/clock.h"
+
+namespace tare::mpi {
+
+// tare_depth for the duration of a call, also if an exception or a cancelled thread leaves through it.
+class Inside {
+ public:
+  Inside() noexcept { tare_depth = 1; }
+  ~Inside() { tare_depth = 0; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// A role of arguments. What a role does not need it inherits from here.
+struct Role {
+  // Before the call, outside its time: what the call would destroy.
+  void before(Thread&, recorder::Call&) noexcept {}
+  // After the call, outside its time.
+  void after(Thread&, recorder::Call&, int) noexcept {}
+  // After the call has been added to profile and trace; `row` is its row.
+  void committed(Thread&, const recorder::Call&, const format::ProfileRow&, int) noexcept {}
+};
+
+// Measures real(), a call of the function F that was made at return_address. `frame` is the frame of the
+// wrapper, from which bindings above it are unwound.
+template <class A, Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto measure(void* return_address, void* frame, Real real, Roles&... roles) {
+  recorder::Location* location = recorder::here();
+  if (location == nullptr) [[unlikely]]
+    return real();
+  auto& thread = static_cast<Thread&>(*location);
+  const Inside inside;
+  recorder::Call call;
+  call.function = static_cast<std::uint16_t>(F);
+  call.address = call_address(return_address, frame);
+  (roles.before(thread, call), ...);
+  format::CurrentCall& current = thread.shared->current;
+  current.address = call.address;
+  current.peer = call.peer;
+  current.tag = call.tag;
+  current.function.store(call.function, std::memory_order_release);
+  call.enter = recorder::now();
+  current.enter = call.enter;
+  const auto result = real();
+  call.leave = recorder::now();
+  current.function.store(0, std::memory_order_release);
+  if constexpr (sizeof...(Roles) != 0) {
+    (roles.after(thread, call, result), ...);
+    const format::ProfileRow& row = thread.commit(call);
+    (roles.committed(thread, call, row, result), ...);
+  } else {
+    thread.commit(call);
+  }
+  return result;
+}
+
+// Counts a call of a look-up function.
+[[gnu::always_inline]] inline void count_call(Function function) noexcept {
+  if (recorder::Location* location = recorder::here()) ++location->shared->lookups[static_cast<unsigned>(function)];
+}
+
+// The function below this one, with the type of the wrapper given.
+template <class R, class... P>
+auto real(R (*)(P...), Function function) noexcept {
+  return reinterpret_cast<R (*)(P...)>(tare_next[static_cast<unsigned>(function)]);
+}
+
+}  // namespace tare::mpi

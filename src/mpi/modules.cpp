@@ -1,0 +1,142 @@
+#include "mpi/modules.h"
+
+#include <link.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "format/definition.h"
+#include "recorder/process.h"
+#include "recorder/system.h"
+
+namespace tare::mpi {
+namespace {
+
+struct Description {
+  std::uint8_t build_id[20];
+  std::uint32_t build_id_bytes;
+  char path[240];
+};
+
+constinit Module modules[max_modules] = {};
+constinit Description descriptions[max_modules] = {};
+constinit std::atomic<std::uint32_t> count{0};
+constinit recorder::SpinLock modules_lock;
+
+bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
+
+// By file name: the Fortran libraries of Open MPI, and of MPICH and its descendants; mpi4py's extension.
+Binding binding_of(const char* path) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  const char* name = slash == nullptr ? path : slash + 1;
+  for (const char* start : {"libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpichf", "libmpifort", "libfmpich",
+                            "libmpi_abi_fort"})
+    if (begins(name, start)) return Binding::fortran;
+  if (begins(name, "MPI.") && std::strstr(path, "/mpi4py/") != nullptr) return Binding::python;
+  return Binding::none;
+}
+
+void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Description& out) noexcept {
+  const char* note = reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr);
+  const char* end = note + segment.p_memsz;
+  while (end - note >= static_cast<long>(sizeof(ElfW(Nhdr)))) {
+    ElfW(Nhdr) head;
+    std::memcpy(&head, note, sizeof head);
+    const char* name = note + sizeof head;
+    const char* data = name + (head.n_namesz + 3) / 4 * 4;
+    note = data + (head.n_descsz + 3) / 4 * 4;
+    if (note > end) return;
+    if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+      out.build_id_bytes = head.n_descsz < sizeof out.build_id ? head.n_descsz : sizeof out.build_id;
+      std::memcpy(out.build_id, data, out.build_id_bytes);
+      return;
+    }
+  }
+}
+
+void copy_path(const char* path, Description& out) noexcept {
+  if (path[0] != '\0') {
+    std::strncpy(out.path, path, sizeof out.path - 1);
+    return;
+  }
+  const ssize_t n = readlink("/proc/self/exe", out.path, sizeof out.path - 1);  // the program itself has no name
+  if (n < 0) out.path[0] = '\0';
+}
+
+bool known(std::uintptr_t low) noexcept {
+  const std::uint32_t n = count.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (modules[i].low == low) return true;
+  return false;
+}
+
+int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
+  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, false};
+  Description description{};
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    const std::uintptr_t low = object->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && low < m.low) m.low = low;
+    if (segment.p_type == PT_LOAD && low + segment.p_memsz > m.high) m.high = low + segment.p_memsz;
+    if (segment.p_type == PT_NOTE) read_build_id(*object, segment, description);
+  }
+  const std::uint32_t n = count.load(std::memory_order_relaxed);
+  if (m.high == 0 || n == max_modules || known(m.low)) return 0;
+  copy_path(object->dlpi_name, description);
+  m.binding = binding_of(description.path);
+  modules[n] = m;
+  descriptions[n] = description;
+  count.store(n + 1, std::memory_order_release);
+  return 0;
+}
+
+std::uint32_t find(std::uintptr_t address) noexcept {
+  // Newest first: an object may lie where another was unloaded.
+  for (std::uint32_t i = count.load(std::memory_order_acquire); i-- > 0;)
+    if (address >= modules[i].low && address < modules[i].high) return i;
+  return unknown_module;
+}
+
+}  // namespace
+
+void read_modules() noexcept {
+  // dl_iterate_phdr serialises its callers by the loader's own lock, which also guards the table's growth.
+  dl_iterate_phdr(add_object, nullptr);
+}
+
+std::uint32_t module_of(std::uintptr_t address) noexcept {
+  const std::uint32_t number = find(address);
+  if (number != unknown_module) return number;
+  read_modules();
+  return find(address);
+}
+
+const Module& module(std::uint32_t number) noexcept { return modules[number]; }
+
+std::uint32_t module_count() noexcept { return count.load(std::memory_order_acquire); }
+
+void define_module(std::uint32_t number) noexcept {
+  modules_lock.lock();
+  const bool first = !modules[number].defined;
+  modules[number].defined = true;
+  modules_lock.unlock();
+  if (!first) return;
+  const Description& description = descriptions[number];
+  format::ModuleDefinition definition{};
+  const std::size_t length = std::strlen(description.path);
+  definition.head.kind = format::DefinitionKind::module;
+  definition.module = number;
+  definition.path_bytes = static_cast<std::uint32_t>(length);
+  definition.bias = modules[number].bias;
+  definition.build_id_bytes = description.build_id_bytes;
+  std::memcpy(definition.build_id, description.build_id, sizeof definition.build_id);
+  recorder::define(&definition, sizeof definition, {description.path, length});
+}
+
+void forget_modules() noexcept {
+  modules_lock.reset();
+  for (Module& m : modules) m.defined = false;
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,36 @@
+// The objects loaded into this process, and which of them are language bindings of MPI.
+#pragma once
+
+#include <cstdint>
+
+namespace tare::mpi {
+
+enum class Binding : std::uint8_t { none, fortran, python };
+
+struct Module {
+  std::uintptr_t low;  // of its loaded segments
+  std::uintptr_t high;
+  std::uintptr_t bias;
+  Binding binding;
+  bool defined;  // in the definition log
+};
+
+inline constexpr unsigned max_modules = 1024;
+inline constexpr std::uint32_t unknown_module = UINT32_MAX;
+
+// Number of the module that holds an address; looks at the loader's list if it is none known so far.
+// unknown_module for addresses in no file (code made at run time). Calls the loader: hold no lock.
+std::uint32_t module_of(std::uintptr_t address) noexcept;
+
+// Reads the loader's list. Calls the loader: hold no lock.
+void read_modules() noexcept;
+
+const Module& module(std::uint32_t number) noexcept;
+std::uint32_t module_count() noexcept;
+
+// Writes the module's definition, once.
+void define_module(std::uint32_t number) noexcept;
+
+void forget_modules() noexcept;
+
+}  // namespace tare::mpi

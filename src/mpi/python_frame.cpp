@@ -1,0 +1,100 @@
+#include "mpi/python_frame.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+namespace tare::mpi {
+namespace {
+
+// CPython 3.11: offsets in bytes, from its headers (Include/cpython/pystate.h, Include/cpython/code.h,
+// Include/internal/pycore_frame.h, Include/cpython/unicodeobject.h).
+namespace layout {
+constexpr std::size_t thread_cframe = 56;          // PyThreadState.cframe
+constexpr std::size_t cframe_current = 8;          // _PyCFrame.current_frame
+constexpr std::size_t frame_code = 32;             // _PyInterpreterFrame.f_code
+constexpr std::size_t frame_instruction = 56;      // _PyInterpreterFrame.prev_instr
+constexpr std::size_t code_file = 112;             // PyCodeObject.co_filename
+constexpr std::size_t code_qualified_name = 128;   // PyCodeObject.co_qualname
+constexpr std::size_t code_instructions = 184;     // PyCodeObject.co_code_adaptive
+constexpr std::size_t text_length = 16;            // PyASCIIObject.length
+constexpr std::size_t text_state = 32;             // PyASCIIObject.state
+constexpr std::size_t ascii_data = 48;             // sizeof(PyASCIIObject)
+constexpr std::size_t compact_utf8_length = 48;    // PyCompactUnicodeObject.utf8_length
+constexpr std::size_t compact_utf8 = 56;           // PyCompactUnicodeObject.utf8
+constexpr std::uint32_t state_compact_ascii = 0x60;  // compact (bit 5) and ascii (bit 6)
+}  // namespace layout
+
+struct Interpreter {
+  void* (*thread_state)();                      // PyGILState_GetThisThreadState: needs no GIL
+  int (*line_of)(void* code, int byte_offset);  // PyCode_Addr2Line: reads the line table only
+};
+
+const Interpreter* find_interpreter() noexcept {
+  static constinit Interpreter found{};
+  static constinit std::atomic<int> state{0};  // 0 not looked for yet, 1 usable, 2 not
+  if (state.load(std::memory_order_acquire) == 0) {
+    const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
+    found.thread_state = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
+    found.line_of = reinterpret_cast<int (*)(void*, int)>(dlsym(RTLD_DEFAULT, "PyCode_Addr2Line"));
+    const bool known = version != nullptr && (*version >> 16) == 0x030b && found.thread_state != nullptr &&
+                       found.line_of != nullptr;
+    state.store(known ? 1 : 2, std::memory_order_release);
+  }
+  return state.load(std::memory_order_relaxed) == 1 ? &found : nullptr;
+}
+
+template <class T>
+T field(const void* object, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(object) + offset, sizeof value);
+  return value;
+}
+
+// The interpreter frame that this thread executes; nullptr outside Python.
+const void* current_frame(const Interpreter& python) noexcept {
+  const void* thread = python.thread_state();
+  const void* cframe = thread == nullptr ? nullptr : field<const void*>(thread, layout::thread_cframe);
+  return cframe == nullptr ? nullptr : field<const void*>(cframe, layout::cframe_current);
+}
+
+// Text of a str object: in place if it is ASCII, else its UTF-8 form if somebody has asked for that before.
+void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept {
+  data = "";
+  bytes = 0;
+  if (object == nullptr) return;
+  const auto state = field<std::uint32_t>(object, layout::text_state);
+  if ((state & layout::state_compact_ascii) == layout::state_compact_ascii) {
+    data = static_cast<const char*>(object) + layout::ascii_data;
+    bytes = field<std::size_t>(object, layout::text_length);
+  } else if (const char* utf8 = field<const char*>(object, layout::compact_utf8)) {
+    data = utf8;
+    bytes = field<std::size_t>(object, layout::compact_utf8_length);
+  }
+}
+
+}  // namespace
+
+std::uint64_t python_position() noexcept {
+  const Interpreter* python = find_interpreter();
+  const void* frame = python == nullptr ? nullptr : current_frame(*python);
+  if (frame == nullptr) return 0;
+  return field<std::uint64_t>(frame, layout::frame_instruction) | std::uint64_t{1} << 63;
+}
+
+bool python_source(PythonSource& out) noexcept {
+  const Interpreter* python = find_interpreter();
+  const void* frame = python == nullptr ? nullptr : current_frame(*python);
+  if (frame == nullptr) return false;
+  void* code = field<void*>(frame, layout::frame_code);
+  const auto offset = field<std::uintptr_t>(frame, layout::frame_instruction) -
+                      (reinterpret_cast<std::uintptr_t>(code) + layout::code_instructions);
+  const int line = python->line_of(code, static_cast<int>(offset));
+  text_of(field<const void*>(code, layout::code_file), out.file, out.file_bytes);
+  text_of(field<const void*>(code, layout::code_qualified_name), out.function, out.function_bytes);
+  out.line = line < 0 ? 0 : static_cast<std::uint32_t>(line);
+  return true;
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,55 @@
+// Roles of what addresses a message: communicator, peer and tag.
+#pragma once
+
+#include "mpi/communicators.h"
+#include "mpi/measure.h"
+
+namespace tare::mpi {
+
+// The communicator of a call. One that is not known yet is described after the call has proved it valid.
+template <class A>
+struct On : Role {
+  typename A::Comm comm;
+  Communicator known{};
+  explicit On(typename A::Comm c) noexcept : comm(c) {}
+
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    known = known_communicator(thread, bits(comm));
+    call.communicator = known.number;
+    thread.shared->current.communicator = bits(comm);
+  }
+  void after(Thread&, recorder::Call& call, int result) noexcept {
+    if (known.number != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]
+      return;
+    known = describe_communicator<A>(comm);
+    call.communicator = known.number;
+  }
+};
+
+// Destination, source, root or target. Special values are written alike for every MPI.
+template <class A>
+struct Peer : Role {
+  int rank;
+  explicit Peer(int r) noexcept : rank(r) {}
+
+  void before(Thread&, recorder::Call& call) noexcept { call.peer = normal(rank); }
+  static std::int32_t normal(int rank) noexcept {
+    if (rank >= 0) [[likely]]
+      return rank;
+    if (rank == A::proc_null) return format::proc_null;
+    if (rank == A::any_source) return format::any_source;
+    if (rank == A::root) return format::root_of_other_group;
+    return rank;
+  }
+};
+
+template <class A>
+struct Tag : Role {
+  int tag;
+  explicit Tag(int t) noexcept : tag(t) {}
+
+  void before(Thread&, recorder::Call& call) noexcept { call.tag = normal(tag); }
+  static std::int32_t normal(int tag) noexcept { return tag == A::any_tag ? format::any_tag : tag; }
+};
+
+}  // namespace tare::mpi

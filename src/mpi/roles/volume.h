@@ -1,0 +1,278 @@
+// Roles of what a call moves: the bytes of its row and record. The rule is docs/bytes.md: what the process
+// puts into the operation or, where it puts nothing in, takes out of it.
+#pragma once
+
+#include "mpi/roles/envelope.h"
+
+namespace tare::mpi {
+
+// Size of a datatype in bytes; 0 for the null type.
+template <class A>
+std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
+  const int builtin = A::builtin_size(datatype);
+  if (builtin >= 0) return static_cast<std::uint64_t>(builtin);
+  const std::uint64_t handle = bits(datatype);
+  const std::uint32_t generation = datatype_generation.load(std::memory_order_relaxed) + 1;
+  Thread::DatatypeEntry& entry = thread.datatypes[(handle ^ (handle >> 4) ^ (handle >> 10)) % Thread::datatype_slots];
+  if (entry.handle != handle || entry.generation != generation) [[unlikely]] {
+    if (datatype == A::datatype_null()) return 0;
+    std::int64_t size = 0;
+    if (has(Function::MPI_Type_size_x)) {
+      typename A::Count wide = 0;
+      library<int(typename A::Datatype, typename A::Count*)>(Function::MPI_Type_size_x)(datatype, &wide);
+      size = wide;
+    } else {
+      int narrow = 0;
+      library<int(typename A::Datatype, int*)>(Function::MPI_Type_size)(datatype, &narrow);
+      size = narrow;
+    }
+    entry = {handle, generation, size};
+  }
+  return static_cast<std::uint64_t>(entry.size);
+}
+
+// Common part: bytes are worked out after a successful call, when every argument is known to be valid.
+template <class A, class Derived>
+struct Volume : Role {
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
+    if (result != A::success) [[unlikely]]
+      return;
+    call.bytes = call.peer == format::proc_null ? 0 : static_cast<Derived*>(this)->bytes(thread, call);
+  }
+  // The communicator that On has looked up for this call. Cold functions only: it is looked up again.
+  static Communicator communicator(Thread& thread) noexcept {
+    return known_communicator(thread, thread.shared->current.communicator);
+  }
+  template <class Count>
+  static std::uint64_t product(Thread& thread, Count count, typename A::Datatype datatype) noexcept {
+    return static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
+  }
+};
+
+template <class A, class Count>
+struct Moves : Volume<A, Moves<A, Count>> {
+  Count count;
+  typename A::Datatype datatype;
+  Moves(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept { return this->product(thread, count, datatype); }
+};
+
+template <class A, class Count>
+struct MovesOne : Volume<A, MovesOne<A, Count>> {
+  typename A::Datatype datatype;
+  explicit MovesOne(typename A::Datatype d) noexcept : datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept { return size_of<A>(thread, datatype); }
+};
+
+// Partitioned communication: the count is one partition's, and a Count whatever the function.
+template <class A, class Count>
+struct MovesPartitions : Volume<A, MovesPartitions<A, Count>> {
+  int partitions;
+  typename A::Count count;
+  typename A::Datatype datatype;
+  MovesPartitions(int p, typename A::Count c, typename A::Datatype d) noexcept : partitions(p), count(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    return static_cast<std::uint64_t>(partitions) * this->product(thread, count, datatype);
+  }
+};
+
+// As many elements for every rank of the group (MPI_Reduce_scatter_block).
+template <class A, class Count>
+struct MovesToEach : Volume<A, MovesToEach<A, Count>> {
+  Count count;
+  typename A::Datatype datatype;
+  MovesToEach(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    return static_cast<std::uint64_t>(this->communicator(thread).size) * this->product(thread, count, datatype);
+  }
+};
+
+// One count a rank of the group (MPI_Reduce_scatter).
+template <class A, class Count>
+struct MovesCounts : Volume<A, MovesCounts<A, Count>> {
+  const Count* counts;
+  typename A::Datatype datatype;
+  MovesCounts(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    std::uint64_t elements = 0;
+    const int size = this->communicator(thread).size;
+    for (int i = 0; i < size; ++i) elements += static_cast<std::uint64_t>(counts[i]);
+    return elements * size_of<A>(thread, datatype);
+  }
+};
+
+// Gather, allgather: this process's own contribution; in place, it lies in the receive buffer.
+template <class A, class Count>
+struct Contributes : Volume<A, Contributes<A, Count>> {
+  const void* sendbuf;
+  Count sendcount, recvcount;
+  typename A::Datatype sendtype, recvtype;
+  Contributes(const void* s, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
+      : sendbuf(s), sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
+    if (sendbuf == A::in_place()) return this->product(thread, recvcount, recvtype);
+    if (call.peer == format::root_of_other_group)  // puts nothing in: takes one contribution from each
+      return static_cast<std::uint64_t>(this->communicator(thread).partners()) * this->product(thread, recvcount, recvtype);
+    return this->product(thread, sendcount, sendtype);
+  }
+};
+
+template <class A, class Count>
+struct ContributesV : Volume<A, ContributesV<A, Count>> {
+  const void* sendbuf;
+  Count sendcount;
+  const Count* recvcounts;
+  typename A::Datatype sendtype, recvtype;
+  ContributesV(const void* s, Count sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
+      : sendbuf(s), sendcount(sc), recvcounts(rc), sendtype(st), recvtype(rt) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
+    const Communicator c = this->communicator(thread);
+    if (sendbuf == A::in_place()) return this->product(thread, recvcounts[c.rank], recvtype);
+    if (call.peer == format::root_of_other_group) {
+      std::uint64_t elements = 0;
+      for (int i = 0; i < c.partners(); ++i) elements += static_cast<std::uint64_t>(recvcounts[i]);
+      return elements * size_of<A>(thread, recvtype);
+    }
+    return this->product(thread, sendcount, sendtype);
+  }
+};
+
+// Whether this process is the root of a rooted collective.
+inline bool is_root(const recorder::Call& call, const Communicator& c) noexcept {
+  return call.peer == format::root_of_other_group || (c.remote_size == 0 && call.peer == c.rank);
+}
+
+template <class A, class Count>
+struct Scatters : Volume<A, Scatters<A, Count>> {
+  Count sendcount, recvcount;
+  typename A::Datatype sendtype, recvtype;
+  Scatters(int, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
+      : sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
+    const Communicator c = this->communicator(thread);
+    if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
+    return static_cast<std::uint64_t>(c.partners()) * this->product(thread, sendcount, sendtype);
+  }
+};
+
+template <class A, class Count>
+struct ScattersV : Volume<A, ScattersV<A, Count>> {
+  const Count* sendcounts;
+  Count recvcount;
+  typename A::Datatype sendtype, recvtype;
+  ScattersV(int, const Count* sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
+      : sendcounts(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
+    const Communicator c = this->communicator(thread);
+    if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
+    std::uint64_t elements = 0;
+    for (int i = 0; i < c.partners(); ++i) elements += static_cast<std::uint64_t>(sendcounts[i]);
+    return elements * size_of<A>(thread, sendtype);
+  }
+};
+
+template <class A, class Count>
+struct Exchanges : Volume<A, Exchanges<A, Count>> {
+  const void* sendbuf;
+  Count sendcount, recvcount;
+  typename A::Datatype sendtype, recvtype;
+  Exchanges(const void* s, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
+      : sendbuf(s), sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    const std::uint64_t one = sendbuf == A::in_place() ? this->product(thread, recvcount, recvtype)
+                                                       : this->product(thread, sendcount, sendtype);
+    return static_cast<std::uint64_t>(this->communicator(thread).partners()) * one;
+  }
+};
+
+template <class A, class Count>
+struct ExchangesV : Volume<A, ExchangesV<A, Count>> {
+  const Count* counts;
+  typename A::Datatype datatype;
+  ExchangesV(const void* s, const Count* sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
+      : counts(s == A::in_place() ? rc : sc), datatype(s == A::in_place() ? rt : st) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    std::uint64_t elements = 0;
+    const int ranks = this->communicator(thread).partners();
+    for (int i = 0; i < ranks; ++i) elements += static_cast<std::uint64_t>(counts[i]);
+    return elements * size_of<A>(thread, datatype);
+  }
+};
+
+template <class A, class Count>
+struct ExchangesW : Volume<A, ExchangesW<A, Count>> {
+  const Count* counts;
+  const typename A::Datatype* datatypes;
+  ExchangesW(const void* s, const Count* sc, const typename A::Datatype* st, const Count* rc,
+             const typename A::Datatype* rt) noexcept
+      : counts(s == A::in_place() ? rc : sc), datatypes(s == A::in_place() ? rt : st) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    std::uint64_t sum = 0;
+    const int ranks = this->communicator(thread).partners();
+    for (int i = 0; i < ranks; ++i) sum += this->product(thread, counts[i], datatypes[i]);
+    return sum;
+  }
+};
+
+// How many neighbours a process sends to in the topology of its communicator (MPI 5.0, section 8.6).
+template <class A>
+[[gnu::noinline]] int out_degree(Thread& thread, std::uint64_t handle) noexcept {
+  using Comm = typename A::Comm;
+  Comm comm{};
+  static_assert(sizeof comm <= sizeof handle);
+  __builtin_memcpy(&comm, &handle, sizeof comm);
+  const int rank = known_communicator(thread, handle).rank;
+  int topology = A::undefined;
+  library<int(Comm, int*)>(Function::MPI_Topo_test)(comm, &topology);
+  int degree = 0;
+  if (topology == A::cart) {
+    library<int(Comm, int*)>(Function::MPI_Cartdim_get)(comm, &degree);
+    degree *= 2;
+  } else if (topology == A::graph) {
+    library<int(Comm, int, int*)>(Function::MPI_Graph_neighbors_count)(comm, rank, &degree);
+  } else if (topology == A::dist_graph) {
+    int in = 0;
+    int weighted = 0;
+    library<int(Comm, int*, int*, int*)>(Function::MPI_Dist_graph_neighbors_count)(comm, &in, &degree, &weighted);
+  }
+  return degree;
+}
+
+template <class A, class Count>
+struct NeighbourExchanges : Volume<A, NeighbourExchanges<A, Count>> {
+  Count count;
+  typename A::Datatype datatype;
+  NeighbourExchanges(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
+    return static_cast<std::uint64_t>(degree) * this->product(thread, count, datatype);
+  }
+};
+
+template <class A, class Count>
+struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
+  const Count* counts;
+  typename A::Datatype datatype;
+  NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    std::uint64_t elements = 0;
+    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
+    for (int i = 0; i < degree; ++i) elements += static_cast<std::uint64_t>(counts[i]);
+    return elements * size_of<A>(thread, datatype);
+  }
+};
+
+template <class A, class Count>
+struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
+  const Count* counts;
+  const typename A::Datatype* datatypes;
+  NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
+  std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
+    std::uint64_t sum = 0;
+    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
+    for (int i = 0; i < degree; ++i) sum += this->product(thread, counts[i], datatypes[i]);
+    return sum;
+  }
+};
+
+}  // namespace tare::mpi

@@ -1,0 +1,97 @@
+// Exported MPI_X and PMPI_X for aarch64. x16 and x17 are free at a call; all argument registers pass through.
+
+        .macro TARE_JUMP table, number
+        adrp    x16, \table + 8*\number
+        ldr     x16, [x16, :lo12:\table + 8*\number]
+        br      x16
+        .endm
+
+        .macro TARE_ENTRY name, number, slots, next
+        .globl  \name
+        .type   \name, %function
+        .p2align 4
+\name:
+        .cfi_startproc
+        hint    #34     // bti c
+        adrp    x16, :gottprel:tare_depth
+        ldr     x16, [x16, :gottprel_lo12:tare_depth]
+        mrs     x17, tpidr_el0
+        ldr     w16, [x17, x16]
+        cbnz    w16, 1f
+        TARE_JUMP \slots, \number
+1:      TARE_JUMP \next, \number
+        .cfi_endproc
+        .size   \name, .-\name
+        .endm
+
+        .macro TARE_STUB name, number
+        TARE_ENTRY \name, \number, tare_slots, tare_next
+        TARE_ENTRY P\name, \number, tare_profiling_slots, tare_profiling_next
+tare_first_\number:
+        hint    #34
+        mov     w17, #\number
+        b       tare_first
+        .endm
+
+        .text
+#include "stubs.inc"
+
+// First call of a function: finds out where it goes (tare_resolve), then goes there.
+tare_first:
+        .cfi_startproc
+        stp     x29, x30, [sp, #-224]!
+        .cfi_adjust_cfa_offset 224
+        .cfi_rel_offset x29, 0
+        .cfi_rel_offset x30, 8
+        stp     x0, x1, [sp, #16]
+        stp     x2, x3, [sp, #32]
+        stp     x4, x5, [sp, #48]
+        stp     x6, x7, [sp, #64]
+        str     x8, [sp, #80]
+        stp     q0, q1, [sp, #96]
+        stp     q2, q3, [sp, #128]
+        stp     q4, q5, [sp, #160]
+        stp     q6, q7, [sp, #192]
+        mov     w0, w17
+        bl      tare_resolve
+        mov     x16, x0
+        ldp     x0, x1, [sp, #16]
+        ldp     x2, x3, [sp, #32]
+        ldp     x4, x5, [sp, #48]
+        ldp     x6, x7, [sp, #64]
+        ldr     x8, [sp, #80]
+        ldp     q0, q1, [sp, #96]
+        ldp     q2, q3, [sp, #128]
+        ldp     q4, q5, [sp, #160]
+        ldp     q6, q7, [sp, #192]
+        ldp     x29, x30, [sp], #224
+        .cfi_adjust_cfa_offset -224
+        .cfi_restore x29
+        .cfi_restore x30
+        br      x16
+        .cfi_endproc
+
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .quad   tare_first_\number
+        .endm
+
+        .section .data.rel.local, "aw"
+        .macro TARE_TABLE table
+        .globl  \table
+        .hidden \table
+        .p2align 6
+\table:
+        .quad   0
+        .endm
+
+        TARE_TABLE tare_slots
+#include "stubs.inc"
+        TARE_TABLE tare_profiling_slots
+#include "stubs.inc"
+        TARE_TABLE tare_next
+#include "stubs.inc"
+        TARE_TABLE tare_profiling_next
+#include "stubs.inc"
+
+        .section .note.GNU-stack, "", %progbits

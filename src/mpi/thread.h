@@ -1,0 +1,72 @@
+// What tare's MPI layer remembers for a thread: a location, and caches of what handles mean.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "mpi/dispatch.h"
+#include "recorder/location.h"
+
+namespace tare::mpi {
+
+// A communicator as records name it.
+struct Communicator {
+  std::uint32_t number;  // format::no_communicator: not known
+  std::int32_t size;     // of the local group
+  std::int32_t rank;
+  std::int32_t remote_size;  // of an intercommunicator's other group, else 0
+
+  // Ranks that a rooted or all-to-all operation reaches from here.
+  std::int32_t partners() const noexcept { return remote_size != 0 ? remote_size : size; }
+};
+
+// A handle as a number: int handles and pointers alike.
+template <class Handle>
+std::uint64_t bits(Handle handle) noexcept {
+  if constexpr (std::is_pointer_v<Handle>)
+    return reinterpret_cast<std::uintptr_t>(handle);
+  else
+    return static_cast<std::uint32_t>(handle);
+}
+
+// Request handles are folded to 32 bits in records; requests that exist at the same time rarely collide.
+inline std::uint32_t fold(std::uint64_t handle) noexcept {
+  const auto folded = static_cast<std::uint32_t>(handle ^ (handle >> 32));
+  return folded == format::no_request ? 1 : folded;
+}
+
+// Raised whenever a handle of the kind is freed, because MPI may use its value again.
+[[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> communicator_generation;
+[[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> datatype_generation;
+
+struct Thread : recorder::Location {
+  static constexpr unsigned communicator_slots = 16;
+  static constexpr unsigned datatype_slots = 64;
+  struct CommunicatorEntry {
+    std::uint64_t handle;
+    std::uint32_t generation;  // + 1, so that zeroed memory is empty
+    Communicator communicator;
+  };
+  struct DatatypeEntry {
+    std::uint64_t handle;
+    std::uint32_t generation;  // + 1
+    std::int64_t size;
+  };
+  CommunicatorEntry communicators[communicator_slots];
+  DatatypeEntry datatypes[datatype_slots];
+  // Scratch for calls that complete many requests (requests.h); grows, never shrinks.
+  char* scratch;
+  std::size_t scratch_bytes;
+};
+
+// A function of the MPI library itself, below every tool, by its number. Use inside a measured call only.
+template <class Signature>
+Signature* library(Function function) noexcept {
+  return reinterpret_cast<Signature*>(tare_profiling_next[static_cast<unsigned>(function)]);
+}
+
+// Whether the loaded library has the function.
+inline bool has(Function function) noexcept { return tare_profiling_next[static_cast<unsigned>(function)] != nullptr; }
+
+}  // namespace tare::mpi

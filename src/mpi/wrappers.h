@@ -1,0 +1,77 @@
+// The wrappers of all MPI functions for one ABI, and their tables. Included by one source file an ABI.
+#pragma once
+
+#include "mpi/calibrate.h"
+#include "mpi/measure.h"
+#include "mpi/roles/lifecycle.h"
+#include "mpi/roles/request.h"
+#include "mpi/roles/volume.h"
+
+namespace tare::mpi {
+
+// Measures every function.
+template <class A>
+struct Wrappers {
+#include "types.inc"
+#include "wrappers.inc"
+};
+
+// Counts look-up functions.
+template <class A>
+struct Counted {
+#include "types.inc"
+#include "counted.inc"
+};
+
+inline void in_forked_child() noexcept {
+  forget_sites();
+  requests.after_fork();
+  tare_depth = 0;
+}
+
+// Begins recording in this process; attach_ticks is what filling the tables took.
+template <class A>
+[[gnu::cold]] void attached(std::uint64_t attach_ticks) noexcept {
+  const std::uint64_t start = recorder::now();
+  if (!recorder::attach({sizeof(Thread), site_of, in_forked_child})) return;
+  notice_modules();
+  recorder::Location* location = recorder::here();
+  format::ProcessRecord& process = recorder::segment()->process;
+  if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
+  process.abi = A::kind;
+  const format::ClockPair before = recorder::read_clock_pair();
+  const Costs costs = calibrate<A>(static_cast<Thread&>(*location));
+  const format::ClockPair after = recorder::read_clock_pair();
+  const auto picoseconds = [&](std::uint32_t ticks) {
+    const double ns_per_tick =
+        static_cast<double>(after.monotonic_ns - before.monotonic_ns) / static_cast<double>(after.ticks - before.ticks);
+    return static_cast<std::uint32_t>(1000.0 * ns_per_tick * ticks);
+  };
+  process.call_cost_ps = picoseconds(costs.call);
+  process.lookup_cost_ps = picoseconds(costs.lookup);
+  process.completion_cost_ps = picoseconds(costs.completion);
+  process.hook_init += attach_ticks + recorder::now() - start;
+}
+
+// nullptr for number 0, then the functions in order.
+template <class A>
+inline void* const timed_table[] = {
+    nullptr,
+#define TARE_FUNCTION(name, counted) reinterpret_cast<void*>(&Wrappers<A>::name),
+#include "functions.inc"
+#undef TARE_FUNCTION
+};
+
+template <class A>
+inline void* const counted_table[] = {
+    nullptr,
+#define TARE_WRAPPER_false(name) reinterpret_cast<void*>(&Wrappers<A>::name)
+#define TARE_WRAPPER_true(name) reinterpret_cast<void*>(&Counted<A>::name)
+#define TARE_FUNCTION(name, counted) TARE_WRAPPER_##counted(name),
+#include "functions.inc"
+#undef TARE_FUNCTION
+#undef TARE_WRAPPER_true
+#undef TARE_WRAPPER_false
+};
+
+}  // namespace tare::mpi

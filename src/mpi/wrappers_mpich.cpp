@@ -1,0 +1,9 @@
+#include "mpi/abi/mpich.h"
+#include "mpi/wrappers.h"
+
+namespace tare::mpi {
+
+extern const Tables mpich_tables;
+constinit const Tables mpich_tables = {timed_table<abi::Mpich>, counted_table<abi::Mpich>, &abi::Mpich::bind, &attached<abi::Mpich>};
+
+}  // namespace tare::mpi

@@ -1,0 +1,9 @@
+#include "mpi/abi/openmpi.h"
+#include "mpi/wrappers.h"
+
+namespace tare::mpi {
+
+extern const Tables openmpi_tables;
+constinit const Tables openmpi_tables = {timed_table<abi::OpenMpi>, counted_table<abi::OpenMpi>, &abi::OpenMpi::bind, &attached<abi::OpenMpi>};
+
+}  // namespace tare::mpi

@@ -1,0 +1,9 @@
+#include "mpi/abi/standard.h"
+#include "mpi/wrappers.h"
+
+namespace tare::mpi {
+
+extern const Tables standard_tables;
+constinit const Tables standard_tables = {timed_table<abi::Standard>, counted_table<abi::Standard>, &abi::Standard::bind, &attached<abi::Standard>};
+
+}  // namespace tare::mpi

@@ -1,0 +1,68 @@
+#include "recorder/clock.h"
+
+#include <bit>
+#include <cstring>
+
+#include "recorder/system.h"
+
+namespace tare::recorder {
+
+constinit bool clock_is_counter = false;
+
+namespace {
+
+constinit unsigned shift = 0;
+
+// The kernel keeps time with the counter only after it has found it steady and equal on all processors.
+bool kernel_trusts_counter() noexcept {
+#if defined(__aarch64__)
+  return true;  // the generic timer is architecturally constant and common
+#else
+  char text[64];
+  const long n = read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text, sizeof text);
+  return n >= 3 && std::memcmp(text, "tsc", 3) == 0;
+#endif
+}
+
+// Ticks in about 100 microseconds tell the frequency well enough to count its bits above 1 GHz.
+unsigned measure_shift() noexcept {
+  const std::uint64_t ticks = read_counter();
+  const std::uint64_t start = read_ns(CLOCK_MONOTONIC_RAW);
+  std::uint64_t end = start;
+  while (end - start < 100'000) end = read_ns(CLOCK_MONOTONIC_RAW);
+  const std::uint64_t per_ns = (read_counter() - ticks) / (end - start);
+  return per_ns == 0 ? 0 : static_cast<unsigned>(std::bit_width(per_ns)) - 1;
+}
+
+}  // namespace
+
+void choose_clock() noexcept {
+  static constinit bool chosen = false;
+  if (chosen) return;
+  chosen = true;
+  clock_is_counter = kernel_trusts_counter();
+  shift = clock_is_counter ? measure_shift() : 0;
+}
+
+format::ClockKind clock_kind() noexcept {
+  return clock_is_counter ? format::ClockKind::tsc : format::ClockKind::monotonic_raw;
+}
+
+format::ClockPair read_clock_pair() noexcept {
+  format::ClockPair best{};
+  std::uint64_t shortest = UINT64_MAX;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t before = now();
+    const std::uint64_t ns = read_ns(CLOCK_MONOTONIC_RAW);
+    const std::uint64_t after = now();
+    if (after - before < shortest) {
+      shortest = after - before;
+      best = {before + shortest / 2, ns};
+    }
+  }
+  return best;
+}
+
+unsigned tick_shift() noexcept { return shift; }
+
+}  // namespace tare::recorder

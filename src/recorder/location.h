@@ -1,0 +1,131 @@
+// A location: one thread of the measured process, with its profile table, event buffer and counters. All
+// that must survive the process lies in its block of the segment (format/segment.h); the rest is here.
+// Every member function is called by the owning thread only, allocates nothing and does not throw.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "format/record.h"
+#include "format/segment.h"
+#include "recorder/clock.h"
+
+namespace tare::recorder {
+
+// One MPI call as its wrapper has measured it.
+struct Call {
+  std::uint64_t enter = 0;
+  std::uint64_t leave = 0;
+  std::uint64_t address = 0;  // return address, or what stands for the call path
+  std::uint64_t bytes = format::no_bytes;
+  std::int32_t peer = format::no_peer;
+  std::int32_t tag = format::no_tag;
+  std::uint32_t communicator = format::no_communicator;
+  std::uint32_t request = format::no_request;
+  std::uint16_t function = 0;
+};
+
+// One block's private half. Zero-initialised; users of the recorder may derive from it (see Options).
+struct Location {
+  format::LocationHeader* shared;
+  format::ProfileRow* rows;
+  char* buffer;
+  std::uint64_t head;      // == shared->head
+  std::uint64_t capacity;  // of the buffer; 0 without trace
+  void* encoder_workspace;
+  std::uint32_t row_capacity;
+
+  // The row of a call, made at its first. Row 0 if the table is full.
+  format::ProfileRow& row(std::uint64_t address, std::uint16_t function, std::uint8_t size_class,
+                          std::uint32_t communicator) noexcept {
+    const std::uint64_t what = function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
+    unsigned slot = slot_of(address, what);
+    for (;; slot = (slot + 1) % format::index_slots) {
+      const std::uint16_t number = shared->index[slot];
+      if (number == 0) return new_row(slot, address, what);
+      format::ProfileRow& candidate = rows[number];
+      if (candidate.address == address && what_of(candidate) == what) return candidate;
+    }
+  }
+
+  // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row.
+  format::ProfileRow& commit(const Call& call) noexcept {
+    const std::uint8_t size_class = call.bytes == format::no_bytes
+                                        ? format::no_size
+                                        : static_cast<std::uint8_t>(std::bit_width(call.bytes));
+    format::ProfileRow& r = row(call.address, call.function, size_class, call.communicator);
+    const std::uint64_t ticks = call.leave - call.enter;
+    ++r.calls;
+    r.ticks += ticks;
+    if (ticks < r.ticks_min) r.ticks_min = ticks;
+    if (ticks > r.ticks_max) r.ticks_max = ticks;
+    const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
+    r.ticks_squared += as_double * as_double;
+    if (call.bytes != format::no_bytes) r.bytes += call.bytes;
+    const auto width = static_cast<unsigned>(std::bit_width(ticks | 0xf)) - 4;
+    ++r.histogram[width < format::duration_bins ? width : format::duration_bins - 1];
+    if (capacity != 0) {
+      auto& record = *static_cast<format::CallRecord*>(reserve(sizeof(format::CallRecord)));
+      record.head = {call.function, sizeof(format::CallRecord) / 8};
+      record.site = r.site;
+      record.enter = call.enter;
+      record.leave = call.leave;
+      record.bytes = call.bytes;
+      record.peer = call.peer;
+      record.tag = call.tag;
+      record.communicator = call.communicator;
+      record.request = call.request;
+      publish(sizeof record);
+    }
+    return r;
+  }
+
+  // Notes a completed request of the call committed last, if there is a trace.
+  void commit_completion(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
+    if (capacity == 0) return;
+    auto& record = *static_cast<format::CompletionRecord*>(reserve(sizeof(format::CompletionRecord)));
+    record = {{format::completion, sizeof record / 8}, request, bytes, source, tag};
+    publish(sizeof record);
+  }
+
+  // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
+  // counted as dropped.
+  void drain() noexcept;
+
+ private:
+  static unsigned slot_of(std::uint64_t address, std::uint64_t what) noexcept {
+    const std::uint64_t h = (address * 0x9e3779b97f4a7c15U) ^ (what * 0xc2b2ae3d27d4eb4fU);
+    return static_cast<unsigned>(h >> 52);
+    static_assert(format::index_slots == 1U << (64 - 52));
+  }
+  static std::uint64_t what_of(const format::ProfileRow& row) noexcept {
+    std::uint64_t what;
+    std::memcpy(&what, &row.function, sizeof what);
+    return what;
+  }
+  format::ProfileRow& new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept;
+
+  void* reserve(std::uint64_t bytes) noexcept {
+    if (head + bytes > capacity) drain();
+    return buffer + head;
+  }
+  // A record counts from here on, also for a reader of the segment after the thread has died.
+  void publish(std::uint64_t bytes) noexcept {
+    head += bytes;
+    shared->head.store(head, std::memory_order_release);
+  }
+};
+
+// This thread's location, nullptr before its first call. Initial-exec: the library is loaded at start-up.
+[[gnu::visibility("hidden")]] extern thread_local Location* this_location [[gnu::tls_model("initial-exec")]];
+
+// Starts a location for this thread; nullptr if recording is impossible (no run, no memory), now and for good.
+[[gnu::cold]] Location* start_location() noexcept;
+
+inline Location* here() noexcept {
+  Location* location = this_location;
+  return location != nullptr ? location : start_location();
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,168 @@
+#include "recorder/node_file.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "format/event_codec.h"
+#include "format/functions.h"
+#include "recorder/clock.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+constinit char path[768] = "";
+constinit SpinLock definitions_lock;
+
+// Memory for one chunk of `raw_bytes` and for making it, given back at the end of the scope.
+class ChunkMemory {
+ public:
+  explicit ChunkMemory(std::size_t raw_bytes) noexcept
+      : bytes_(raw_bytes + 64 + format::chunk_bound(raw_bytes) + 64 + format::chunk_context_bytes()),
+        memory_(static_cast<char*>(map_memory(bytes_))),
+        raw_bytes_(raw_bytes) {}
+  ~ChunkMemory() {
+    if (memory_ != nullptr) unmap_memory(memory_, bytes_);
+  }
+  ChunkMemory(const ChunkMemory&) = delete;
+  ChunkMemory& operator=(const ChunkMemory&) = delete;
+  explicit operator bool() const noexcept { return memory_ != nullptr; }
+  char* raw() noexcept { return memory_; }
+
+  bool append(const format::ChunkHeader& header, const void* raw, std::size_t bytes) noexcept {
+    char* chunk = memory_ + (raw_bytes_ + 63) / 64 * 64;
+    char* context = chunk + (format::chunk_bound(raw_bytes_) + 63) / 64 * 64;
+    return append_chunk(chunk, format::make_chunk(header, raw, bytes, chunk, context));
+  }
+
+ private:
+  std::size_t bytes_;
+  char* memory_;
+  std::size_t raw_bytes_;
+};
+
+bool write_function_names() noexcept {
+  std::size_t bytes = 0;
+  for (unsigned i = 1; i <= format::function_count; ++i) bytes += std::strlen(format::function_name(i)) + 1;
+  ChunkMemory memory(bytes);
+  if (!memory) return false;
+  char* out = memory.raw();
+  for (unsigned i = 1; i <= format::function_count; ++i) {
+    const char* name = format::function_name(i);
+    const std::size_t length = std::strlen(name) + 1;
+    std::memcpy(out, name, length);
+    out += length;
+  }
+  format::ChunkHeader header{};
+  header.type = format::ChunkType::functions;
+  return memory.append(header, memory.raw(), bytes);
+}
+
+// Summary, rows, and the counters above zero, as one chunk.
+bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
+  const std::size_t rows = block.summary.rows;
+  const std::size_t most = sizeof block.summary + rows * sizeof(format::ProfileRow) + 2 * sizeof block.lookups;
+  ChunkMemory memory(most);
+  if (!memory) return false;
+  char* out = memory.raw();
+  const auto put = [&](const void* data, std::size_t bytes) {
+    std::memcpy(out, data, bytes);
+    out += bytes;
+  };
+  put(&block.summary, sizeof block.summary);
+  put(format::rows_of(&block), rows * sizeof(format::ProfileRow));
+  for (std::uint64_t function = 0; function < format::max_functions; ++function) {
+    if (block.lookups[function] == 0) continue;
+    put(&function, sizeof function);
+    put(&block.lookups[function], sizeof block.lookups[function]);
+  }
+  format::ChunkHeader header = identity(segment, format::ChunkType::profile);
+  header.location = header.block = block.block;
+  return memory.append(header, memory.raw(), static_cast<std::size_t>(out - memory.raw()));
+}
+
+// Events left in a block whose thread does not run any more, or is blocked for good.
+bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
+  const std::size_t workspace = format::EventEncoder::workspace_bytes() + 64;
+  const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
+  if (bytes == 0) return true;
+  void* memory = map_memory(workspace);
+  if (memory == nullptr) return false;
+  format::EventEncoder encoder(memory);
+  const char* records = format::buffer_of(&block, segment.row_capacity);
+  bool written = true;
+  std::uint32_t sequence = block.sequence;
+  for (std::uint64_t done = 0; written && done < bytes;) {
+    format::ChunkHeader header = identity(segment, format::ChunkType::events);
+    header.location = block.summary.number;
+    header.block = block.block;
+    header.sequence = sequence++;
+    const auto chunk = encoder.encode(header, records + done, bytes - done, segment.process.tick_shift);
+    if (chunk.data == nullptr) break;
+    written = append_chunk(chunk.data, chunk.bytes);
+    done += chunk.consumed;
+  }
+  if (written) {
+    block.head.store(0, std::memory_order_release);
+    block.sequence = sequence;
+  }
+  unmap_memory(memory, workspace);
+  return written;
+}
+
+}  // namespace
+
+void set_node_file(const char* run_dir, const char* host) noexcept {
+  std::snprintf(path, sizeof path, "%s/%s.tare", run_dir, host);
+}
+
+bool append_chunk(const char* chunk, std::size_t bytes) noexcept {
+  if (append_file(path, chunk, bytes)) return true;
+  // The first chunk of the node makes the file. Who loses the race appends all the same.
+  if (!create_file(path)) return errno == EEXIST && append_file(path, chunk, bytes);
+  const bool named = write_function_names();
+  return append_file(path, chunk, bytes) && named;
+}
+
+format::ChunkHeader identity(const format::SegmentHeader& segment, format::ChunkType type) noexcept {
+  format::ChunkHeader header{};
+  header.type = type;
+  header.process = segment.process.process;
+  const format::ClockPair pair = read_clock_pair();
+  header.ticks = pair.ticks;
+  header.monotonic_ns = pair.monotonic_ns;
+  return header;
+}
+
+bool write_definitions(format::SegmentHeader& segment) noexcept {
+  definitions_lock.lock();
+  const std::uint64_t from = segment.definitions_written;
+  const std::uint64_t bytes = segment.definitions_bytes.load(std::memory_order_acquire) - from;
+  bool written = true;
+  if (bytes != 0) {
+    ChunkMemory memory(bytes);
+    format::ChunkHeader header = identity(segment, format::ChunkType::definitions);
+    header.sequence = static_cast<std::uint32_t>(from / 8);
+    const char* log = reinterpret_cast<const char*>(&segment) + segment.definitions_at;
+    written = memory && memory.append(header, log + from, bytes);
+    if (written) segment.definitions_written = from + bytes;
+  }
+  definitions_lock.unlock();
+  return written;
+}
+
+bool write_everything(format::SegmentHeader& segment,
+                      format::LocationHeader* (*block_at)(std::uint32_t block) noexcept) noexcept {
+  bool written = write_definitions(segment);
+  for (std::uint32_t i = 0; i < segment.locations; ++i) {
+    format::LocationHeader* block = block_at(i);
+    if (block == nullptr) continue;
+    written = write_profile(segment, *block) && written;
+    written = write_events(segment, *block) && written;
+  }
+  ChunkMemory memory(sizeof segment.process);
+  return memory && memory.append(identity(segment, format::ChunkType::process), &segment.process, sizeof segment.process) &&
+         written;
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,30 @@
+// Writing to the file of the node: <run directory>/<host>.tare.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/chunk.h"
+#include "format/segment.h"
+
+namespace tare::recorder {
+
+// Names the file; called once, when the process attaches.
+void set_node_file(const char* run_dir, const char* host) noexcept;
+
+// Appends one whole chunk; makes the file, and puts the names of the functions into it, if it is new.
+// False if any byte could not be written: a reader finds its way around the torn chunk.
+bool append_chunk(const char* chunk, std::size_t bytes) noexcept;
+
+// The part of a chunk header that says who writes it, and when.
+format::ChunkHeader identity(const format::SegmentHeader& segment, format::ChunkType type) noexcept;
+
+// Appends what the definition log has grown by. False if it could not be written.
+bool write_definitions(format::SegmentHeader& segment) noexcept;
+
+// Appends definitions, events, profile and process record: all that a collector would. `block_at` maps block
+// numbers to blocks. False if anything could not be written.
+bool write_everything(format::SegmentHeader& segment,
+                      format::LocationHeader* (*block_at)(std::uint32_t block) noexcept) noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,331 @@
+#include "recorder/process.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "format/event_codec.h"
+#include "format/functions.h"
+#include "recorder/location.h"
+#include "recorder/node_file.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+
+constinit thread_local Location* this_location = nullptr;
+
+namespace {
+
+using format::LocationHeader;
+using format::ProcessState;
+using format::SegmentHeader;
+
+constexpr std::size_t page = 4096;
+constexpr std::uint64_t definition_bytes = 256 * 1024;
+constexpr std::uint32_t row_capacity = 2048;
+constexpr std::uint64_t default_buffer = 256 * 1024;
+constexpr std::uint64_t smallest_buffer = 4 * 1024;
+
+constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
+
+// All state of the process; plain data, so that it needs no construction and survives every destructor.
+struct State {
+  SegmentHeader* header;
+  SpinLock lock;  // guards the definition log, the locations' free list and attaching
+  bool failed;
+  bool collected_here;  // `tare run` on this host picks the segment up
+  Options options;
+  pthread_key_t thread_end;
+  bool handlers_installed;
+  char path[512];  // of the segment
+  std::uint32_t attachments;
+};
+constinit State state{};
+
+// Set where a thread could not get a location, so that it does not try at every call.
+constinit thread_local bool without_location [[gnu::tls_model("initial-exec")]] = false;
+
+// Private halves of the blocks, by block number, in pages of 64 that are never moved or freed.
+constexpr std::uint32_t per_page = 64;
+constexpr std::uint32_t max_pages = 4096;
+constinit Location** location_pages[max_pages] = {};
+
+class Locked {
+ public:
+  Locked() noexcept { state.lock.lock(); }
+  ~Locked() { state.lock.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+};
+
+LocationHeader* block_at(std::uint32_t block) noexcept;
+
+std::uint64_t buffer_from_environment() noexcept {
+  const char* trace = getenv("TARE_TRACE");
+  if (trace == nullptr || std::strcmp(trace, "1") != 0) return 0;
+  const char* text = getenv("TARE_BUFFER");
+  const std::uint64_t bytes = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  if (bytes == 0) return default_buffer;
+  return whole_pages(bytes < smallest_buffer ? smallest_buffer : bytes);
+}
+
+// Copies a string, cut to what fits, always ended by a zero.
+template <std::size_t N>
+void copy_text(char (&out)[N], const char* text) noexcept {
+  std::snprintf(out, N, "%s", text);
+}
+
+void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
+  p.pid = static_cast<std::uint32_t>(getpid());
+  p.process = salt << 32 | p.pid;
+  p.state = ProcessState::running;
+  p.rank = p.size = -1;
+  p.exit_code = format::exit_code_unknown;
+  p.flags = traced() ? std::uint32_t{format::traced} : 0;
+  p.clock = clock_kind();
+  p.tick_shift = static_cast<std::uint8_t>(tick_shift());
+  p.clock_start = p.clock_last = read_clock_pair();
+  p.realtime_start_ns = read_ns(CLOCK_REALTIME);
+  p.attach = now();
+  gethostname(p.host, sizeof p.host - 1);
+  const ssize_t n = readlink("/proc/self/exe", p.executable, sizeof p.executable - 1);
+  if (n < 0) p.executable[0] = '\0';
+}
+
+// Creates the segment file in `directory`: head and definition log.
+SegmentHeader* create_segment(const char* directory, const char* run_id, std::uint64_t salt) noexcept {
+  std::snprintf(state.path, sizeof state.path, "%s/tare-%s-%d-%08x", directory, run_id, static_cast<int>(getpid()),
+                static_cast<unsigned>(salt));
+  if (!create_file(state.path)) return nullptr;
+  void* memory = map_file(state.path, 0, format::segment_header_bytes + definition_bytes);
+  if (memory == nullptr) unlink(state.path);
+  return static_cast<SegmentHeader*>(memory);
+}
+
+void at_thread_end(void* value) noexcept;
+
+// Threads of the parent do not exist in the child, and its segment is not the child's: forget both.
+void in_forked_child() noexcept {
+  state.lock.reset();
+  state.header = nullptr;
+  this_location = nullptr;
+  without_location = false;
+  for (auto& page : location_pages) page = nullptr;
+  if (state.options.forked != nullptr) state.options.forked();
+}
+
+// Registered at the first MPI call, so it runs before the handlers registered earlier; what they and later
+// destructors record still reaches the segment.
+void at_exit(int status, void*) noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  header->process.exit_code = status & 0xff;
+  header->process.end = now();
+  note_clock();
+  if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
+}
+
+// On a host without a collector the process writes all itself, after its exit handlers.
+[[gnu::destructor]] void at_unload() noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr || state.collected_here) return;
+  if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  if (write_everything(*header, block_at)) unlink(state.path);
+}
+
+void install_handlers() noexcept {
+  if (state.handlers_installed) return;
+  state.handlers_installed = true;
+  pthread_atfork(nullptr, nullptr, in_forked_child);
+  on_exit(at_exit, nullptr);
+  pthread_key_create(&state.thread_end, at_thread_end);
+}
+
+bool attach_locked(const Options& options) noexcept {
+  const char* run_dir = getenv("TARE_RUN_DIR");
+  const char* run_id = getenv("TARE_RUN_ID");
+  if (run_dir == nullptr || run_id == nullptr || run_dir[0] != '/') return false;
+  const char* directory = getenv("TARE_SEGMENT_DIR");
+  if (directory == nullptr) directory = "/dev/shm";
+  state.options = options;
+  std::uint64_t salt = (read_ns(CLOCK_REALTIME) / 1000 + state.attachments++) & 0xffffffffU;
+  SegmentHeader* header = create_segment(directory, run_id, salt);
+  if (header == nullptr) header = create_segment(run_dir, run_id, salt);
+  if (header == nullptr) {
+    complain("no room for a segment, neither in shared memory nor in the run directory: this process is not measured");
+    return false;
+  }
+  header->layout = format::segment_layout;
+  header->functions = format::function_count;
+  header->definitions_at = format::segment_header_bytes;
+  header->definitions_capacity = definition_bytes;
+  header->locations_at = format::segment_header_bytes + definition_bytes;
+  header->row_capacity = row_capacity;
+  header->buffer_bytes = buffer_from_environment();
+  header->location_stride =
+      whole_pages(format::rows_at + row_capacity * sizeof(format::ProfileRow) + header->buffer_bytes);
+  state.header = header;
+  describe_process(header->process, salt);
+  set_node_file(run_dir, header->process.host);
+  const char* collector = getenv("TARE_COLLECTOR");
+  state.collected_here = collector != nullptr && std::strcmp(collector, header->process.host) == 0;
+  header->magic = format::segment_magic;  // last: a reader believes a segment from here on
+  install_handlers();
+  return true;
+}
+
+Location** location_slot(std::uint32_t block) noexcept {
+  if (block / per_page >= max_pages) return nullptr;
+  Location**& slots = location_pages[block / per_page];
+  if (slots == nullptr) slots = static_cast<Location**>(map_memory(per_page * sizeof(Location*)));
+  return slots == nullptr ? nullptr : &slots[block % per_page];
+}
+
+LocationHeader* block_at(std::uint32_t block) noexcept {
+  Location** slot = location_slot(block);
+  return slot == nullptr || *slot == nullptr ? nullptr : (*slot)->shared;
+}
+
+// A block whose thread has ended; nullptr if there is none.
+Location* free_location(const SegmentHeader& header) noexcept {
+  for (std::uint32_t block = 0; block < header.locations; ++block) {
+    Location** slot = location_slot(block);
+    if (slot != nullptr && *slot != nullptr && (*slot)->shared->summary.in_use == 0) return *slot;
+  }
+  return nullptr;
+}
+
+Location* new_location(SegmentHeader& header) noexcept {
+  const std::uint32_t block = header.locations;
+  Location** slot = location_slot(block);
+  if (slot == nullptr) return nullptr;
+  const std::size_t workspace = header.buffer_bytes == 0 ? 0 : format::EventEncoder::workspace_bytes() + 64;
+  const std::size_t own = (state.options.location_bytes + 63) / 64 * 64;
+  void* memory = map_memory(own + workspace);
+  void* shared = map_file(state.path, header.locations_at + block * header.location_stride, header.location_stride);
+  if (memory == nullptr || shared == nullptr) return nullptr;
+  auto* location = static_cast<Location*>(memory);
+  location->shared = static_cast<LocationHeader*>(shared);
+  location->shared->block = block;
+  location->rows = format::rows_of(location->shared);
+  location->row_capacity = header.row_capacity;
+  location->buffer = format::buffer_of(location->shared, header.row_capacity);
+  location->capacity = header.buffer_bytes;
+  location->encoder_workspace = static_cast<char*>(memory) + own;
+  location->rows[0].ticks_min = UINT64_MAX;
+  location->shared->summary.rows = 1;
+  *slot = location;
+  header.locations.store(block + 1, std::memory_order_release);
+  return location;
+}
+
+// The end of a thread: its block is free for the next one, once what it recorded has left the buffer.
+void at_thread_end(void* value) noexcept {
+  auto* location = static_cast<Location*>(value);
+  const ErrnoGuard guard;
+  // After a fork in between, the location belongs to the parent's segment.
+  if (state.header == nullptr || this_location != location) return;
+  location->drain();
+  this_location = nullptr;
+  const Locked locked;
+  location->shared->summary.in_use = 0;
+}
+
+}  // namespace
+
+format::SegmentHeader* segment() noexcept { return state.header; }
+
+bool traced() noexcept { return state.header != nullptr && state.header->buffer_bytes != 0; }
+
+bool attach(const Options& options) noexcept {
+  const ErrnoGuard guard;
+  const Locked locked;
+  if (state.header == nullptr && !state.failed) state.failed = !attach_locked(options);
+  return state.header != nullptr;
+}
+
+Location* start_location() noexcept {
+  if (without_location) return nullptr;
+  const ErrnoGuard guard;
+  // A forked child comes here without a segment and gets one of its own.
+  if (state.header == nullptr && (state.options.site_of == nullptr || !attach(state.options))) {
+    without_location = true;
+    return nullptr;
+  }
+  Location* location = nullptr;
+  {
+    const Locked locked;
+    SegmentHeader& header = *state.header;
+    location = free_location(header);
+    if (location == nullptr) location = new_location(header);
+    if (location != nullptr) {
+      format::LocationSummary& summary = location->shared->summary;
+      summary.number = header.process.threads++;
+      summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+      summary.in_use = 1;
+    }
+  }
+  if (location == nullptr) {
+    without_location = true;
+    complain("no memory for another thread's buffer: this thread is not measured");
+    return nullptr;
+  }
+  this_location = location;
+  pthread_setspecific(state.thread_end, location);
+  return location;
+}
+
+void define(void* head, std::size_t head_bytes, Text first, Text second) noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr) return;
+  const std::size_t text_bytes = first.bytes + second.bytes;
+  const std::size_t bytes = (head_bytes + text_bytes + 7) / 8 * 8;
+  static_cast<format::DefinitionHead*>(head)->bytes = static_cast<std::uint32_t>(bytes);
+  const Locked locked;
+  const std::uint64_t at = header->definitions_bytes.load(std::memory_order_relaxed);
+  if (at + bytes > header->definitions_capacity) {
+    ++header->process.definitions_lost;
+    return;
+  }
+  char* out = reinterpret_cast<char*>(header) + header->definitions_at + at;
+  std::memcpy(out, head, head_bytes);
+  if (first.bytes != 0) std::memcpy(out + head_bytes, first.data, first.bytes);
+  if (second.bytes != 0) std::memcpy(out + head_bytes + first.bytes, second.data, second.bytes);
+  header->definitions_bytes.store(at + bytes, std::memory_order_release);
+}
+
+void note_clock() noexcept {
+  if (state.header != nullptr) state.header->process.clock_last = read_clock_pair();
+}
+
+void note_abort() noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr) return;
+  const ErrnoGuard guard;
+  header->process.state = ProcessState::aborted;
+  header->process.end = now();
+  note_clock();
+  if (!state.collected_here) write_everything(*header, block_at);
+}
+
+format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept {
+  const ErrnoGuard guard;
+  // Half-empty index: probing stays short. Row 0 is the row "other".
+  const std::uint32_t number = shared->summary.rows;
+  if (number >= row_capacity) return rows[0];
+  format::ProfileRow& row = rows[number];
+  row = {};
+  row.address = address;
+  std::memcpy(&row.function, &what, sizeof what);
+  row.ticks_min = UINT64_MAX;
+  row.site = state.options.site_of(address);
+  std::atomic_ref(shared->summary.rows).store(number + 1, std::memory_order_release);
+  shared->index[slot] = static_cast<std::uint16_t>(number);
+  return row;
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,44 @@
+// The measured process as a whole: its segment, its definition log, and what happens at exit and fork.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "format/definition.h"
+#include "format/segment.h"
+
+namespace tare::recorder {
+
+// What the recorder's user adds to it.
+struct Options {
+  std::size_t location_bytes;  // size of the type derived from Location; zero-initialised memory
+  // Gives the number of the call site for an address seen for the first time (see define()).
+  std::uint32_t (*site_of)(std::uint64_t address) noexcept;
+  // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
+  void (*forked)() noexcept;
+};
+
+// Creates the segment of this process, as the environment says (TARE_RUN_DIR and the like, docs/environment.md).
+// False, with a line on stderr where the user should know, if there is nothing to record to. Idempotent.
+bool attach(const Options& options) noexcept;
+
+// The head of the segment; nullptr if not attached.
+format::SegmentHeader* segment() noexcept;
+
+bool traced() noexcept;
+
+// Appends an entry to the definition log: `head`, which begins with a DefinitionHead, and up to two strings.
+// Entries that do not fit are counted as lost. Thread-safe.
+struct Text {
+  const char* data;
+  std::size_t bytes;
+};
+void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
+
+// Writes a new clock pair into the segment.
+void note_clock() noexcept;
+
+// The program is about to abort: nothing of this library may run any more after this call.
+void note_abort() noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,98 @@
+#include "recorder/system.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace tare::recorder {
+namespace {
+
+// Not through libc's open, write and close: those are cancellation points, and a thread must not be
+// cancelled in code that the program does not know of.
+int open_file(const char* path, int flags) noexcept {
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0644));
+}
+void close_file(int fd) noexcept { syscall(SYS_close, fd); }
+
+// A write beyond RLIMIT_FSIZE would raise SIGXFSZ in the program.
+bool within_file_limit(int fd, std::size_t bytes) noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+  struct stat status {};
+  return fstat(fd, &status) == 0 && static_cast<rlim_t>(status.st_size) + bytes <= limit.rlim_cur;
+}
+
+}  // namespace
+
+void SpinLock::lock() noexcept {
+  while (held_.exchange(true, std::memory_order_acquire)) {
+    while (held_.load(std::memory_order_relaxed)) sched_yield();
+  }
+}
+
+long read_file(const char* path, char* out, std::size_t bytes) noexcept {
+  const int fd = open_file(path, O_RDONLY);
+  if (fd < 0) return -1;
+  const long n = syscall(SYS_read, fd, out, bytes);
+  close_file(fd);
+  return n;
+}
+
+bool append_file(const char* path, const char* data, std::size_t bytes) noexcept {
+  const int fd = open_file(path, O_WRONLY | O_APPEND);
+  if (fd < 0) return false;
+  bool whole = within_file_limit(fd, bytes);
+  while (whole && bytes != 0) {
+    const long n = syscall(SYS_write, fd, data, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) whole = false;
+    if (n > 0) {
+      data += n;
+      bytes -= static_cast<std::size_t>(n);
+    }
+  }
+  close_file(fd);
+  return whole;
+}
+
+bool create_file(const char* path) noexcept {
+  const int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (fd < 0) return false;
+  close_file(fd);
+  return true;
+}
+
+void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept {
+  const int fd = open_file(path, O_RDWR);
+  if (fd < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  // Populating now spares the measured calls the page faults.
+  if (within_file_limit(fd, offset + length) &&
+      posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0)
+    memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
+  close_file(fd);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void* map_memory(std::size_t bytes) noexcept {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
+
+void complain(const char* text) noexcept {
+  iovec parts[] = {{const_cast<char*>("tare: "), 6},
+                   {const_cast<char*>(text), std::strlen(text)},
+                   {const_cast<char*>("\n"), 1}};
+  syscall(SYS_writev, 2, parts, 3);
+}
+
+}  // namespace tare::recorder

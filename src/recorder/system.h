@@ -1,0 +1,56 @@
+// System calls for code inside the measured program: none of them is a cancellation point, allocates, or
+// leaves a trace in errno (see ErrnoGuard).
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+namespace tare::recorder {
+
+// Restores errno: the program must not see what tare's own calls did to it.
+class ErrnoGuard {
+ public:
+  ErrnoGuard() noexcept : saved_(errno) {}
+  ~ErrnoGuard() { errno = saved_; }
+  ErrnoGuard(const ErrnoGuard&) = delete;
+  ErrnoGuard& operator=(const ErrnoGuard&) = delete;
+
+ private:
+  int saved_;
+};
+
+// A lock for rare paths. Never held across a call into the loader, MPI or the program.
+class SpinLock {
+ public:
+  void lock() noexcept;
+  void unlock() noexcept { held_.store(false, std::memory_order_release); }
+  // In a forked child the owner may not exist any more.
+  void reset() noexcept { held_.store(false, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+// Reads at most `bytes` bytes of a file; -1 if it cannot be opened.
+long read_file(const char* path, char* out, std::size_t bytes) noexcept;
+
+// Appends to a file that exists, in one write if the system takes it whole. False if any byte is missing.
+bool append_file(const char* path, const char* data, std::size_t bytes) noexcept;
+
+// Creates an empty file unless it exists; true if this call created it.
+bool create_file(const char* path) noexcept;
+
+// Extends a file to `bytes` bytes with memory behind it reserved, so that touching the mapping cannot fault
+// on a full disk, and maps [offset, offset + length) shared. nullptr on failure.
+void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept;
+
+// Zeroed private memory, a whole number of pages; nullptr on failure.
+void* map_memory(std::size_t bytes) noexcept;
+void unmap_memory(void* memory, std::size_t bytes) noexcept;
+
+// One line on stderr: "tare: <text>". For the failures after which the library only forwards.
+void complain(const char* text) noexcept;
+
+}  // namespace tare::recorder
