@@ -1,0 +1,195 @@
+#include "reader/event_stream.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "format/event_codec.h"
+#include "reader/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::CallRecord;
+using format::CompletionRecord;
+using format::ProcessRecord;
+using format::ProcessState;
+
+constexpr std::int64_t second_ns = 1'700'000'000'000'000'000;  // tick 0 of process_record()
+
+class EventStreamTest : public ::testing::Test {
+ protected:
+  void open() {
+    auto run = reader::Run::open({dir_.path(), dir_.path(), run_id});
+    ASSERT_TRUE(run) << run.error();
+    run_.emplace(std::move(*run));
+  }
+  std::vector<EventRow> events(EventFilter filter = {}, std::size_t batch = 100) {
+    open();
+    auto stream = EventStream::open(*run_, std::move(filter));
+    EXPECT_TRUE(stream) << stream.error();
+    std::vector<EventRow> all;
+    for (auto rows = stream->next(batch); !rows.empty(); rows = stream->next(batch))
+      all.insert(all.end(), rows.begin(), rows.end());
+    warnings_ = stream->warnings();
+    return all;
+  }
+  const std::string& name(const EventRow& row) { return EventStream::name(*run_, row); }
+  static std::string sends(std::uint64_t first_tick, unsigned count, std::uint64_t step = 10) {
+    std::string records;
+    for (unsigned i = 0; i < count; ++i)
+      records += bytes_of(call_record("MPI_Send", 1, first_tick + i * step, first_tick + i * step + 5));
+    return records;
+  }
+
+  TempDir dir_;
+  std::optional<reader::Run> run_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(EventStreamTest, FieldsOfACall) {
+  const ProcessRecord process = process_record(1, ProcessState::exited);
+  CallRecord send = call_record("MPI_Isend", 1, 3000, 3040);
+  send.peer = 0;
+  send.tag = -5;
+  send.bytes = 1024;
+  send.request = 77;
+  CallRecord bcast = call_record("MPI_Ibcast", 9, 4000, 4100);
+  bcast.peer = 1;
+  const std::string log = site_definition(1, 0, 64) + communicator_definition(1, 2, "MPI_COMM_WORLD");
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + definitions_chunk(process, log) +
+                           events_chunk(process, 3, 0, bytes_of(send) + bytes_of(bcast)));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(name(rows[0]), "MPI_Isend");
+  EXPECT_EQ(rows[0].start_ns, second_ns + 3000);
+  EXPECT_EQ(rows[0].duration_ns, 40);
+  EXPECT_EQ(rows[0].rank, 1);
+  EXPECT_EQ(rows[0].thread, 3U);
+  EXPECT_EQ(rows[0].site, 0);
+  EXPECT_EQ(rows[0].communicator, 0);
+  EXPECT_EQ(rows[0].peer, 0);
+  EXPECT_EQ(rows[0].tag, -5);
+  EXPECT_EQ(rows[0].bytes, 1024U);
+  EXPECT_EQ(rows[0].request, 77U);
+  EXPECT_FALSE(rows[0].rooted);
+  EXPECT_TRUE(rows[1].rooted);
+  EXPECT_EQ(rows[1].site, -1) << "its definition is missing";
+}
+
+TEST_F(EventStreamTest, LocationsAreMergedInTheOrderOfTime) {
+  const ProcessRecord a = process_record(0, ProcessState::exited);
+  const ProcessRecord b = process_record(1, ProcessState::exited);
+  dir_.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) + events_chunk(a, 0, 1, sends(5000, 9)) +
+                           events_chunk(b, 0, 0, sends(3003, 9, 500)) + events_chunk(a, 0, 0, sends(3000, 9)) +
+                           events_chunk(a, 1, 0, sends(3001, 50)));
+  const auto rows = events({}, 7);
+  ASSERT_EQ(rows.size(), 9U + 9 + 9 + 50);
+  for (std::size_t i = 1; i < rows.size(); ++i) EXPECT_LE(rows[i - 1].start_ns, rows[i].start_ns) << i;
+}
+
+TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const std::string chunk = events_chunk(process, 0, 0, sends(3000, 9));
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + chunk + chunk);
+  EXPECT_EQ(events().size(), 9U);
+  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, 9U);
+}
+
+TEST_F(EventStreamTest, Filters) {
+  const ProcessRecord a = process_record(0, ProcessState::exited);
+  const ProcessRecord b = process_record(1, ProcessState::exited);
+  dir_.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) + events_chunk(a, 0, 0, sends(3000, 100)) +
+                           events_chunk(b, 0, 0, bytes_of(call_record("MPI_Recv", 1, 3000, 3500))));
+  EXPECT_EQ(events({.ranks = {{1}}, .functions = {}, .start_ns = {}, .end_ns = {}}).size(), 1U);
+  EXPECT_EQ(events({.ranks = {{5}}, .functions = {}, .start_ns = {}, .end_ns = {}}).size(), 0U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 100U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"no_such"}}, .start_ns = {}, .end_ns = {}}).size(), 0U);
+  // Sends begin at 3000, 3010, … and take 5; the receive lasts all along.
+  EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = second_ns + 3106, .end_ns = second_ns + 3130}).size(), 3U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = {}, .end_ns = {}, .limit = 12}, 5).size(), 12U);
+}
+
+TEST_F(EventStreamTest, CompletionsBelongToTheCallBeforeThem) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const auto completion = [](std::uint32_t request, std::uint64_t bytes, std::int32_t source) {
+    return bytes_of(CompletionRecord{{format::completion, 3}, request, bytes, source, 4});
+  };
+  const std::string wait = bytes_of(call_record("MPI_Wait", 1, 3000, 3010)) + completion(5, 64, 1);
+  const std::string waitall = bytes_of(call_record("MPI_Waitall", 1, 3020, 3030)) + completion(6, 10, 1);
+  // The rest of its completions went to the next chunk.
+  const std::string rest = completion(7, format::no_bytes, format::no_peer) + completion(8, 30, 2) + sends(3050, 1);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, wait + waitall) +
+                           events_chunk(process, 0, 1, rest));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].bytes, 64U);
+  EXPECT_EQ(rows[0].peer, 1);
+  EXPECT_EQ(rows[0].tag, 4);
+  EXPECT_EQ(rows[0].request, 5U);
+  EXPECT_EQ(name(rows[1]), "MPI_Waitall");
+  EXPECT_EQ(rows[1].bytes, 40U);
+  EXPECT_EQ(name(rows[2]), "MPI_Send");
+  EXPECT_EQ(rows[2].bytes, format::no_bytes);
+}
+
+TEST_F(EventStreamTest, FlushesAndLossesAreRows) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) +
+                           events_chunk(process, 0, 0,
+                                        bytes_of(format::FlushRecord{{format::flush, 4}, 12, 3000, 3100, 500}) +
+                                            bytes_of(format::LossRecord{{format::loss, 4}, 0, 3200, 3300, 8})));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(name(rows[0]), "tare:flush");
+  EXPECT_EQ(rows[0].bytes, 500U);
+  EXPECT_EQ(rows[0].records, 12U);
+  EXPECT_EQ(name(rows[1]), "tare:loss");
+  EXPECT_EQ(rows[1].records, 8U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"tare:loss"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);
+}
+
+TEST_F(EventStreamTest, EventsInABufferAppearAsIfDrained) {
+  const ProcessRecord process = process_record(0, ProcessState::running);
+  Segment segment(dir_, process, 1 << 20);
+  segment.add_location();
+  segment.location(0).sequence = 1;
+  segment.add_record(0, sends(5000, format::chunk_records + 10));
+  // Chunk 1 is on disk already: the process was killed before it could empty the buffer.
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, sends(3000, 7)) +
+                           events_chunk(process, 0, 1, sends(5000, format::chunk_records)));
+  const auto rows = events();
+  EXPECT_EQ(rows.size(), 7U + format::chunk_records + 10);
+  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, rows.size());
+}
+
+TEST_F(EventStreamTest, ALiveSegmentMayDrainWhileTheRunIsOpen) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  Segment segment(dir_, process);
+  segment.add_location();
+  segment.add_record(0, sends(3000, 20));
+  EXPECT_EQ(events().size(), 20U);
+  open();
+  // What the process does in between.
+  dir_.write("n.tare", functions_chunk() + events_chunk(process, 0, 0, sends(3000, 20)));
+  segment.location(0).head = 0;
+  segment.location(0).sequence = 1;
+  segment.add_record(0, sends(4000, 3));
+  auto stream = EventStream::open(*run_, {});
+  ASSERT_TRUE(stream);
+  EXPECT_EQ(stream->next(100).size(), 23U);
+}
+
+TEST_F(EventStreamTest, ADamagedChunkIsNamedAndSkipped) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  std::string damaged = events_chunk(process, 0, 0, sends(3000, 9));
+  damaged.back() ^= 1;
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + damaged + events_chunk(process, 0, 1, sends(4000, 4)));
+  EXPECT_EQ(events().size(), 4U);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("9 events were skipped"), std::string::npos) << warnings_[0];
+}
+
+}  // namespace
+}  // namespace tare::reader

@@ -1,0 +1,95 @@
+#include "reader/segment_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "reader/run.h"
+#include "reader/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::ProcessState;
+
+TEST(SegmentFile, ListsTheSegmentsOfOneRun) {
+  const TempDir dir;
+  dir.write("tare-0123456789abcdef-77-1", "");
+  dir.write("tare-0123456789abcdef-8-0", "");
+  dir.write("tare-ffffffffffffffff-9-0", "");
+  dir.write("tare-0123456789abcdef-nopid-0", "");
+  const auto segments = list_segments(dir.path(), run_id);
+  ASSERT_EQ(segments.size(), 2U);
+  EXPECT_EQ(segments[0].pid, 77U);
+  EXPECT_EQ(segments[1].file, "tare-0123456789abcdef-8-0");
+  EXPECT_TRUE(list_segments(dir.path("nothing"), run_id).empty());
+}
+
+TEST(SegmentFile, ReadsWhatIsInUse) {
+  const TempDir dir;
+  Segment segment(dir, process_record(1, ProcessState::running));
+  segment.add_location();
+  segment.add_row(0, profile_row("MPI_Send", 3, 4, 400, 64));
+  segment.location(0).lookups[function_number("MPI_Comm_rank")] = 9;
+  segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
+  const auto names = list_segments(dir.path(), run_id);
+  ASSERT_EQ(names.size(), 1U);
+  const auto file = SegmentFile::open(dir.path(), names[0]);
+  ASSERT_TRUE(file) << file.error();
+  ASSERT_TRUE(file->is_initialised());
+  EXPECT_EQ(file->process()->rank, 1);
+  EXPECT_EQ(*file->locations(), 1U);
+  const auto location = file->location(0);
+  ASSERT_TRUE(location);
+  ASSERT_EQ(location->rows.size(), 2U);
+  EXPECT_EQ(location->rows[1].calls, 4U);
+  EXPECT_EQ(location->lookups[function_number("MPI_Comm_rank")], 9U);
+  EXPECT_EQ(file->buffer(0)->records.size(), sizeof(format::CallRecord));
+  EXPECT_FALSE(file->location(4));
+}
+
+TEST(SegmentFile, AnEmptyOneIsNotInitialised) {
+  const TempDir dir;
+  dir.write("tare-0123456789abcdef-77-1", "");
+  const auto file = SegmentFile::open(dir.path(), {"tare-0123456789abcdef-77-1", 77});
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->is_initialised());
+}
+
+TEST(SegmentFile, AnotherLayoutIsNamed) {
+  const TempDir dir;
+  Segment segment(dir, process_record(0, ProcessState::running));
+  segment.header().layout = 99;
+  const auto file = SegmentFile::open(dir.path(), {segment.name(), 1});
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.error().find("layout 99"), std::string::npos) << file.error();
+}
+
+// Whatever the header says, nothing outside the file is read and nothing huge allocated.
+TEST(SegmentFile, DamagedHeadersAreSurvived) {
+  const TempDir dir;
+  Segment segment(dir, process_record(0, ProcessState::running));
+  segment.add_location();
+  segment.add_row(0, profile_row("MPI_Send", 3, 4, 400, 64));
+  segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
+  segment.define(module_definition(1, "/bin/app") + site_definition(3, 1, 0x400));
+  auto* bytes = reinterpret_cast<unsigned char*>(&segment.header());
+  auto* location = reinterpret_cast<unsigned char*>(&segment.location(0));
+  const auto open_all = [&] { return bool(Run::open({dir.path(), dir.path(), run_id})); };
+  for (const unsigned value : {0x00U, 0x01U, 0x7fU, 0xffU}) {
+    for (std::size_t at = 0; at < offsetof(format::SegmentHeader, process) + 64; ++at) {
+      const unsigned char before = std::exchange(bytes[at], static_cast<unsigned char>(value));
+      EXPECT_TRUE(open_all()) << at;
+      bytes[at] = before;
+    }
+    for (std::size_t at = 0; at < 256; ++at) {
+      const unsigned char before = std::exchange(location[at], static_cast<unsigned char>(value));
+      EXPECT_TRUE(open_all()) << at;
+      location[at] = before;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tare::reader

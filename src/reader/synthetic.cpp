@@ -1,0 +1,285 @@
+#include "reader/synthetic.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "format/definition.h"
+#include "format/event_codec.h"
+#include "format/functions.h"
+#include "reader/event_stream.h"
+#include "reader/function_names.h"
+
+namespace tare::reader::synthetic {
+
+using namespace tare::format;
+
+namespace {
+
+constexpr std::uint32_t row_capacity = 16;
+constexpr std::uint64_t definitions_capacity = 4096;
+constexpr std::uint32_t max_locations = 4;
+
+template <typename Entry>
+std::string entry(Entry head, DefinitionKind kind, std::string_view text) {
+  const std::size_t bytes = (sizeof head + text.size() + 7) / 8 * 8;
+  head.head.kind = kind;
+  head.head.bytes = static_cast<std::uint32_t>(bytes);
+  std::string log = bytes_of(head) + std::string(text);
+  log.resize(bytes);
+  return log;
+}
+
+ChunkHeader identity_of(const ProcessRecord& process, ChunkType type) {
+  ChunkHeader identity{};
+  identity.type = type;
+  identity.process = process.process;
+  return identity;
+}
+
+}  // namespace
+
+TempDir::TempDir() {
+  std::string pattern = std::filesystem::temp_directory_path() / "tare-reader-test-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp");
+  path_ = pattern;
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void TempDir::write(const std::string& name, std::string_view bytes) const {
+  std::ofstream(path(name), std::ios::binary) << bytes;
+}
+
+std::string TempDir::read(const std::string& name) const {
+  std::ifstream file(path(name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool TempDir::has(const std::string& name) const { return std::filesystem::exists(path(name)); }
+
+unsigned dead_pid() {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(0);
+  ::waitpid(pid, nullptr, 0);
+  return static_cast<unsigned>(pid);
+}
+
+std::string this_host() {
+  char name[64] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::uint16_t function_number(std::string_view name) {
+  for (unsigned i = 1; i <= function_count; ++i)
+    if (name == function_name(i)) return static_cast<std::uint16_t>(i);
+  throw std::runtime_error("no such function");
+}
+
+ProcessRecord process_record(std::uint32_t rank, ProcessState state) {
+  ProcessRecord record{};
+  record.process = 0x7000'0000'0000 + rank;
+  record.pid = dead_pid();
+  record.state = state;
+  record.rank = static_cast<std::int32_t>(rank);
+  record.size = 2;
+  record.exit_code = exit_code_unknown;
+  record.threads = 1;
+  record.clock_start = {1000, 1000};
+  record.clock_last = record.clock_start;
+  record.realtime_start_ns = 1'700'000'000'000'001'000;
+  record.attach = 1000;
+  record.init_leave = 2000;
+  record.finalize_enter = 8000;
+  record.finalize_leave = 8500;
+  record.end = 9000;
+  record.call_cost_ps = 20'000;
+  record.lookup_cost_ps = 5'000;
+  std::strncpy(record.host, this_host().c_str(), sizeof record.host - 1);
+  std::strcpy(record.executable, "/bin/app");
+  std::strcpy(record.mpi_library, "An MPI 1.0\nbuilt yesterday");
+  return record;
+}
+
+ProfileRow profile_row(std::string_view function, std::uint32_t site, std::uint64_t calls, std::uint64_t ticks,
+                       std::uint64_t bytes, std::uint32_t communicator) {
+  ProfileRow row{};
+  row.function = function_number(function);
+  row.size_class = bytes == 0 ? no_size : 4;
+  row.communicator = communicator;
+  row.site = site;
+  row.calls = calls;
+  row.ticks = ticks;
+  row.ticks_min = ticks / (calls * 2);
+  row.ticks_max = ticks;
+  row.bytes = bytes;
+  return row;
+}
+
+CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter, std::uint64_t leave) {
+  CallRecord call{};
+  call.head = {function_number(function), sizeof call / 8};
+  call.site = site;
+  call.enter = enter;
+  call.leave = leave;
+  call.bytes = no_bytes;
+  call.peer = no_peer;
+  call.tag = no_tag;
+  call.communicator = 1;
+  return call;
+}
+
+std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id) {
+  ModuleDefinition in{};
+  in.module = module;
+  in.path_bytes = static_cast<std::uint32_t>(path.size());
+  in.build_id_bytes = static_cast<std::uint32_t>(build_id.size());
+  std::memcpy(in.build_id, build_id.data(), build_id.size());
+  return entry(in, DefinitionKind::module, path);
+}
+
+std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address) {
+  SiteDefinition in{};
+  in.site = site;
+  in.module = module;
+  in.address = address;
+  return entry(in, DefinitionKind::site, "");
+}
+
+std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
+                                   std::uint32_t line) {
+  PythonSiteDefinition in{};
+  in.site = site;
+  in.line = line;
+  in.file_bytes = static_cast<std::uint32_t>(file.size());
+  in.function_bytes = static_cast<std::uint32_t>(function.size());
+  return entry(in, DefinitionKind::python_site, std::string(file) + std::string(function));
+}
+
+std::string communicator_definition(std::uint32_t communicator, std::int32_t size, std::string_view name) {
+  CommunicatorDefinition in{};
+  in.communicator = communicator;
+  in.size = size;
+  in.name_bytes = static_cast<std::uint32_t>(name.size());
+  return entry(in, DefinitionKind::communicator, name);
+}
+
+std::string communicator_name(std::uint32_t communicator, std::string_view name) {
+  CommunicatorNameDefinition in{};
+  in.communicator = communicator;
+  in.name_bytes = static_cast<std::uint32_t>(name.size());
+  return entry(in, DefinitionKind::communicator_name, name);
+}
+
+std::string chunk(ChunkHeader identity, std::string_view payload) {
+  std::string out(chunk_bound(payload.size()), '\0');
+  out.resize(make_chunk(identity, payload.data(), payload.size(), out.data(), nullptr));
+  return out;
+}
+
+std::string functions_chunk() {
+  ChunkHeader identity{};
+  identity.type = ChunkType::functions;
+  return chunk(identity, functions_payload());
+}
+
+std::string process_chunk(const ProcessRecord& process) {
+  return chunk(identity_of(process, ChunkType::process), bytes_of(process));
+}
+
+std::string definitions_chunk(const ProcessRecord& process, std::string_view log) {
+  return chunk(identity_of(process, ChunkType::definitions), log);
+}
+
+std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, const std::vector<ProfileRow>& rows,
+                          const std::vector<CountedCalls>& counted) {
+  LocationSummary summary{};
+  summary.rows = static_cast<std::uint32_t>(rows.size());
+  std::string payload = bytes_of(summary);
+  for (const ProfileRow& row : rows) payload += bytes_of(row);
+  for (const CountedCalls& calls : counted) payload += bytes_of(calls);
+  ChunkHeader identity = identity_of(process, ChunkType::profile);
+  identity.location = identity.block = block;
+  return chunk(identity, payload);
+}
+
+std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
+                         std::string_view records) {
+  BufferCopy buffer;
+  buffer.records.assign(records.begin(), records.end());
+  buffer.sequence = sequence;
+  buffer.thread = block;
+  std::string out;
+  for (const std::string& sealed : BufferEncoder().encode(process, block, buffer).chunks) out += sealed;
+  return out;
+}
+
+Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t buffer_bytes, unsigned counter)
+    : name_(std::string("tare-") + run_id + "-" + std::to_string(process.pid) + "-" + std::to_string(counter)) {
+  const std::uint64_t stride = (rows_at + row_capacity * sizeof(ProfileRow) + buffer_bytes + 4095) / 4096 * 4096;
+  size_ = segment_header_bytes + definitions_capacity + max_locations * stride;
+  const int fd = ::open(dir.path(name_).c_str(), O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_)) != 0) throw std::runtime_error("segment");
+  data_ = static_cast<char*>(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  ::close(fd);
+  SegmentHeader& h = header();
+  h.layout = segment_layout;
+  h.functions = function_count;
+  h.definitions_at = segment_header_bytes;
+  h.definitions_capacity = definitions_capacity;
+  h.locations_at = segment_header_bytes + definitions_capacity;
+  h.location_stride = stride;
+  h.row_capacity = row_capacity;
+  h.buffer_bytes = buffer_bytes;
+  h.process = process;
+  h.magic = segment_magic;
+}
+
+Segment::~Segment() { unmap(); }
+
+void Segment::unmap() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+  data_ = nullptr;
+}
+
+SegmentHeader& Segment::header() { return *reinterpret_cast<SegmentHeader*>(data_); }
+
+LocationHeader& Segment::location(std::uint32_t block) {
+  return *reinterpret_cast<LocationHeader*>(data_ + header().locations_at + block * header().location_stride);
+}
+
+void Segment::define(std::string_view log) {
+  std::memcpy(data_ + header().definitions_at + header().definitions_bytes, log.data(), log.size());
+  header().definitions_bytes += log.size();
+}
+
+void Segment::add_location() {
+  const std::uint32_t block = header().locations++;
+  location(block).block = block;
+  location(block).summary.number = block;
+  location(block).summary.rows = 1;
+}
+
+void Segment::add_row(std::uint32_t block, const ProfileRow& row) {
+  rows_of(&location(block))[location(block).summary.rows++] = row;
+}
+
+void Segment::add_record(std::uint32_t block, std::string_view record) {
+  LocationHeader& to = location(block);
+  std::memcpy(buffer_of(&to, row_capacity) + to.head, record.data(), record.size());
+  to.head += record.size();
+}
+
+}  // namespace tare::reader::synthetic

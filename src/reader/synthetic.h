@@ -1,0 +1,98 @@
+// For tests: run directories and segments made by hand, with the layout of format alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/chunk.h"
+#include "format/record.h"
+#include "format/segment.h"
+
+namespace tare::reader::synthetic {
+
+// A directory that goes with the object.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  std::string path(const std::string& name = "") const { return path_ + "/" + name; }
+  void write(const std::string& name, std::string_view bytes) const;
+  std::string read(const std::string& name) const;
+  bool has(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+// Of a process that has ended, so that nobody has it.
+unsigned dead_pid();
+std::string this_host();
+
+// Number of a function of this build.
+std::uint16_t function_number(std::string_view name);
+
+// A process that has run from tick 1000 to 9000 at one tick a nanosecond; on this host, of a world of 2.
+format::ProcessRecord process_record(std::uint32_t rank, format::ProcessState state);
+format::ProfileRow profile_row(std::string_view function, std::uint32_t site, std::uint64_t calls, std::uint64_t ticks,
+                               std::uint64_t bytes, std::uint32_t communicator = 1);
+format::CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter,
+                               std::uint64_t leave);
+
+// Entries of a definition log.
+std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id = "");
+std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address);
+std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
+                                   std::uint32_t line);
+std::string communicator_definition(std::uint32_t communicator, std::int32_t size, std::string_view name);
+std::string communicator_name(std::uint32_t communicator, std::string_view name);
+
+// Chunks, sealed.
+std::string chunk(format::ChunkHeader identity, std::string_view payload);
+std::string functions_chunk();
+std::string process_chunk(const format::ProcessRecord& process);
+std::string definitions_chunk(const format::ProcessRecord& process, std::string_view log);
+std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block,
+                          const std::vector<format::ProfileRow>& rows,
+                          const std::vector<format::CountedCalls>& counted = {});
+std::string events_chunk(const format::ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
+                         std::string_view records);
+
+template <typename Record>
+std::string bytes_of(const Record& record) {
+  return {reinterpret_cast<const char*>(&record), sizeof record};
+}
+
+// A segment in a file, mapped and writable: a process that the tests play. Alive as long as it is mapped, if
+// its pid is this process's.
+class Segment {
+ public:
+  Segment(const TempDir& dir, const format::ProcessRecord& process, std::uint64_t buffer_bytes = 65536,
+          unsigned counter = 0);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  format::SegmentHeader& header();
+  format::LocationHeader& location(std::uint32_t block);
+  const std::string& name() const { return name_; }
+
+  void define(std::string_view log);
+  void add_location();
+  void add_row(std::uint32_t block, const format::ProfileRow& row);
+  void add_record(std::uint32_t block, std::string_view record);
+  // Removes the mapping; the file stays.
+  void unmap();
+
+ private:
+  std::string name_;
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+inline constexpr const char* run_id = "0123456789abcdef";
+
+}  // namespace tare::reader::synthetic
