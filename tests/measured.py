@@ -55,9 +55,8 @@ def measure(
     *options: str,
     timeout_s: float = 120,
     cwd: Path | None = None,
-    **variables: str,
 ) -> Measurement:
     """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
-    prefix = [tare, "run", "--quiet", *options, "-o", directory, "--"]
-    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd, **variables)
+    prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
+    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd)
     return Measurement(tare, directory, ended)
