@@ -7,6 +7,7 @@ small machine, as root or not. `tools/mpi.sh` provides the ones of PyPI, Debian 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -214,12 +215,29 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program on n ranks, `prefix` (say, tare run --) before the launcher; extra are variables."""
     command = [*map(str, prefix), *env.mpiexec, "-n", str(n), *map(str, argv)]
-    return subprocess.run(
+    process = subprocess.Popen(
         command,
-        capture_output=True,
-        text=True,
         stdin=subprocess.DEVNULL,
-        timeout=timeout_s,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         cwd=cwd,
         env=env.environ(**extra),
+        start_new_session=True,
     )
+    try:
+        stdout, stderr = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher that hangs, with its ranks: launchers pass SIGTERM on, but not SIGKILL."""
+    process.terminate()
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,17 @@ if MPI.COMM_WORLD.rank == 0:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 ")
     assert VERSION[mpi_python.name] in done.stdout
+
+
+def test_a_hang_ends_with_its_ranks(mpi: MpiEnvironment, tmp_path: Path) -> None:
+    program = ["/bin/sh", "-c", 'echo $$ >"$PIDS.$$"; exec sleep 60']
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(mpi, 2, program, timeout_s=3, PIDS=str(tmp_path / "pid"))
+    pids = [int(path.read_text()) for path in tmp_path.glob("pid.*")]
+    assert len(pids) == 2
+    for _ in range(50):
+        alive = [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]
+        if not alive:
+            break
+        time.sleep(0.1)
+    assert not alive
