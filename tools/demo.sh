@@ -8,5 +8,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 if [ "$(id -u)" = 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-echo "tare run --trace -- mpiexec -n 4 build/release/workloads/diffusion"
-exec .venv/bin/tare run --trace -- mpiexec.openmpi -n 4 build/release/workloads/diffusion
+mkdir -p build/demo
+run=build/demo/diffusion-$(date +%Y%m%d-%H%M%S)
+echo "tare run --trace -o $run -- mpiexec -n 4 build/release/workloads/diffusion"
+exec .venv/bin/tare run --trace -o "$run" -- mpiexec.openmpi -n 4 build/release/workloads/diffusion
