@@ -1,0 +1,223 @@
+"""What was recorded survives SIGKILL at any moment and a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
+from measured import PROGRAMS, Measurement, measure
+
+RANKS = 2
+SENDS, ALLREDUCES, MANY = 3000, 20, 1_500_000  # as in killed.c
+KNOWN = {"MPI_Allreduce": ALLREDUCES, "MPI_Send": SENDS, "MPI_Barrier": 1}
+TOO_SMALL_DISK = "1m"
+START_TIMEOUT_S = 30
+
+# Recording is the same under every MPI; launchers differ.
+both_families = pytest.mark.parametrize(
+    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
+)
+
+
+@pytest.fixture
+def killed(mpi: MpiEnvironment, tmp_path: Path) -> Path:
+    return compile_c(mpi, [PROGRAMS / "killed.c"], tmp_path / "killed")
+
+
+@pytest.mark.parametrize("who", ["one", "all"])
+def test_ranks_kill_themselves(
+    who: str, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
+) -> None:
+    measured = measure(tare, mpi, RANKS, [killed, who], tmp_path / "run", "--trace", "--buffer", "64K")
+    assert measured.ended.returncode != 0
+    # The launcher kills the ranks that are left, by whatever signal.
+    states = {row["rank"]: row["state"] for row in measured.info()["ranks"]}
+    assert states == dict.fromkeys(range(RANKS), "killed")
+    calls = measured.calls()
+    assert {name: calls[name] for name in KNOWN} == {name: RANKS * each for name, each in KNOWN.items()}
+    for rank in range(RANKS):
+        events = Counter(row["function"] for row in measured.events("--rank", str(rank)))
+        assert {name: events[name] for name in KNOWN} == KNOWN
+    assert segments_of(measured.directory) == []
+
+
+@both_families
+@pytest.mark.parametrize("repeat", range(10))
+def test_killed_at_any_moment(
+    repeat: int, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
+) -> None:
+    """At least every call that had returned is there; at most one more, which was about to return."""
+    chance = random.Random(repeat)
+    with Running(tare, mpi, killed, tmp_path) as running:
+        time.sleep(chance.uniform(0, 0.4))
+        victims = list(range(RANKS)) if repeat % 2 else [chance.randrange(RANKS)]
+        for rank in victims:
+            os.kill(running.progress(rank).pid, signal.SIGKILL)
+        running.process.wait(timeout=60)
+    measured = running.measurement()
+    states = {row["rank"]: row["state"] for row in measured.info()["ranks"]}
+    assert set(states) == set(range(RANKS))
+    assert all(states[rank] == "killed" for rank in victims)
+    assert_complete(measured, running)
+    assert segments_of(measured.directory) == []
+
+
+@both_families
+def test_everything_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
+    """tare itself, the launcher and the ranks: what is left is readable as it is, and after `recover`."""
+    with Running(tare, mpi, killed, tmp_path) as running:
+        time.sleep(0.2)
+        running.kill_all()
+    measured = running.measurement()
+    assert {row["state"] for row in measured.info()["ranks"]} == {"killed"}
+    assert_complete(measured, running)
+    before = measured.profile("site")
+    subprocess.run([str(tare), "recover", str(measured.directory)], check=True, capture_output=True)
+    assert segments_of(measured.directory) == []
+    assert measured.profile("site") == before
+    assert_complete(measured, running)
+
+
+@both_families
+def test_seen_while_it_runs(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
+    """A run can be read before it has ended, and reading does not disturb it."""
+    with Running(tare, mpi, killed, tmp_path) as running:
+        time.sleep(0.1)
+        returned = sum(running.progress(rank).returned for rank in range(RANKS))
+        measured = running.measurement()
+        assert {row["state"] for row in measured.info()["ranks"]} == {"running"}
+        assert measured.calls()["MPI_Send"] >= returned
+        running.kill_all()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={TOO_SMALL_DISK}", "tare-test", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.fail(f"cannot mount a small disk; run this test as root: {done.stderr.strip()}", pytrace=False)
+    try:
+        yield place
+    finally:
+        for directory in place.glob("*/"):
+            for segment in segments_of(directory):
+                segment.unlink()
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@both_families
+def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path, small_disk: Path) -> None:
+    directory = small_disk / "run"
+    prefix: list[Path | str] = [tare, "run", "--trace", "-o", directory, "--"]
+    ended = run(mpi, RANKS, [killed, "many"], prefix=prefix)
+    assert (ended.returncode, ended.stdout) == (0, "ok\n"), ended.stderr
+    measured = Measurement(tare, directory, ended)
+
+    info = measured.info()
+    dropped, events = info["trace"]["dropped"], info["trace"]["events"]
+    assert dropped > 0
+    assert "dropped" in ended.stderr, "the summary hides the loss"
+    assert events + dropped >= RANKS * MANY
+    assert [(row["rank"], row["state"]) for row in info["ranks"]] == [(r, "finished") for r in range(RANKS)]
+    assert measured.calls()["MPI_Send"] == RANKS * MANY  # the profile has lost nothing
+    assert measured.events("--limit", "1000")  # and what was written can be read
+
+
+@dataclass(frozen=True)
+class Progress:
+    pid: int
+    returned: int
+
+
+class Running:
+    """`killed forever` under tare; leaves no process behind."""
+
+    def __init__(self, tare: Path, env: MpiEnvironment, program: Path, directory: Path) -> None:
+        self.tare, self.directory = tare, directory / "run"
+        self.file = directory / "progress"
+        options = ["--trace", "--buffer", "64K", "--quiet", "-o", str(self.directory)]
+        launch = [*env.mpiexec, "-n", str(RANKS), str(program), "forever", str(self.file)]
+        self.process = subprocess.Popen(
+            [str(tare), "run", *options, "--", *launch],
+            env=env.environ(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Running:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not all(self.has_started(rank) for rank in range(RANKS)):
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                self.kill_all()
+                pytest.fail(f"the program did not start within {START_TIMEOUT_S} s")
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill_all()
+
+    def has_started(self, rank: int) -> bool:
+        return self.path(rank).exists() and self.progress(rank).returned > 0
+
+    def path(self, rank: int) -> Path:
+        return self.file.with_name(f"{self.file.name}.{rank}")
+
+    def progress(self, rank: int) -> Progress:
+        return Progress(*struct.unpack("qq", self.path(rank).read_bytes()))
+
+    def kill_all(self) -> None:
+        """tare and the launcher, which are one group, and the ranks, which may be others."""
+        with_pids = [self.progress(rank).pid for rank in range(RANKS) if self.path(rank).exists()]
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            for pid in with_pids:
+                if is_running(pid):
+                    os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while any(is_running(pid) for pid in with_pids) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def measurement(self) -> Measurement:
+        ended = subprocess.CompletedProcess[str](self.process.args, self.process.returncode or 0)
+        return Measurement(self.tare, self.directory, ended)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def assert_complete(measured: Measurement, running: Running) -> None:
+    returned = {rank: running.progress(rank).returned for rank in range(RANKS)}
+    total = sum(returned.values())
+    assert total <= measured.calls()["MPI_Send"] <= total + RANKS
+    for rank in range(RANKS):
+        events = [row for row in measured.events("--rank", str(rank)) if row["function"] == "MPI_Send"]
+        assert returned[rank] <= len(events) <= returned[rank] + 1
+        starts = [row["start_ns"] for row in events]
+        assert starts == sorted(starts)
+
+
+def segments_of(directory: Path) -> list[Path]:
+    run_id = json.loads((directory / "meta.json").read_text())["run_id"]
+    return list(Path("/dev/shm").glob(f"tare-{run_id}-*"))
