@@ -36,5 +36,5 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern void* tare_next[];
 [[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
 // 1 while this thread is in an MPI call that is being measured.
-[[gnu::visibility("hidden")]] extern thread_local std::uint32_t tare_depth [[gnu::tls_model("initial-exec")]];
+[[gnu::visibility("hidden")]] extern constinit thread_local std::uint32_t tare_depth [[gnu::tls_model("initial-exec")]];
 }

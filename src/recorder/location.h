@@ -118,7 +118,7 @@ struct Location {
 };
 
 // This thread's location, nullptr before its first call. Initial-exec: the library is loaded at start-up.
-[[gnu::visibility("hidden")]] extern thread_local Location* this_location [[gnu::tls_model("initial-exec")]];
+[[gnu::visibility("hidden")]] extern constinit thread_local Location* this_location [[gnu::tls_model("initial-exec")]];
 
 // Starts a location for this thread; nullptr if recording is impossible (no run, no memory), now and for good.
 [[gnu::cold]] Location* start_location() noexcept;
