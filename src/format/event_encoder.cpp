@@ -76,10 +76,8 @@ Signature signature_of(const CallRecord& call) noexcept {
 constexpr std::size_t signature_slots = 4 * chunk_records;
 
 std::size_t slot_of(const Signature& s) noexcept {
-  std::uint64_t h = s.what * 0x9e3779b97f4a7c15ULL;
-  h = (h ^ s.bytes) * 0xc2b2ae3d27d4eb4fULL;
-  h = (h ^ s.peer_tag ^ (h >> 32)) * 0x165667b19e3779f9ULL;
-  h = (h ^ s.communicator ^ (h >> 29)) * 0x9e3779b97f4a7c15ULL;
+  std::uint64_t h = (s.what ^ s.communicator << 16 ^ s.bytes << 40) * 0x9e3779b97f4a7c15ULL;
+  h = (h ^ h >> 32 ^ s.bytes ^ s.peer_tag) * 0xc2b2ae3d27d4eb4fULL;
   return (h >> 40) % signature_slots;
 }
 
@@ -107,7 +105,7 @@ struct alignas(64) EventEncoder::Workspace {
   std::uint16_t slots[signature_slots];  // signature number + 1
   unsigned char order[chunk_records];
   char raw[raw_bound];
-  char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
+  alignas(64) char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
   ZSTD_CCtx* context;
   // The zstd context lies behind.
 };
@@ -130,6 +128,8 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   std::size_t consumed = 0;
   std::size_t n = 0;
   std::memset(w.slots, 0, sizeof w.slots);
+  std::uint32_t signature = 0;
+  w.signatures[0] = {};  // no call is: functions are numbered from 1
 
   // One pass over the records for the calls, which are nearly all; the other kinds are gathered after.
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
@@ -150,16 +150,19 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     if (group == calls) {
       const auto& call = *reinterpret_cast<const CallRecord*>(at);
       const Signature s = signature_of(call);
-      std::size_t slot = slot_of(s);
-      while (w.slots[slot] != 0 && !(w.signatures[w.slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
-      if (w.slots[slot] == 0) {
-        w.signatures[signatures] = s;
-        w.slots[slot] = static_cast<std::uint16_t>(++signatures);
+      if (!(s == w.signatures[signature])) {  // often it is the one before
+        std::size_t slot = slot_of(s);
+        while (w.slots[slot] != 0 && !(w.signatures[w.slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
+        if (w.slots[slot] == 0) {
+          w.signatures[signatures] = s;
+          w.slots[slot] = static_cast<std::uint16_t>(++signatures);
+        }
+        signature = w.slots[slot] - 1U;
       }
       const std::uint64_t enter = call.enter >> tick_shift;
       const std::uint64_t leave = call.leave >> tick_shift;
       const std::size_t i = counts[calls];
-      w.column[0][i] = w.slots[slot] - 1;
+      w.column[0][i] = signature;
       w.column[1][i] = as_signed(enter - before);
       w.column[2][i] = as_signed(leave - enter);
       w.column[3][i] = call.request;

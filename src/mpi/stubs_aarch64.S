@@ -1,4 +1,5 @@
 // Exported MPI_X and PMPI_X for aarch64. x16 and x17 are free at a call; all argument registers pass through.
+// About the version of the symbols see stubs_x86_64.S.
 
         .macro TARE_JUMP table, number
         adrp    x16, \table + 8*\number
@@ -7,10 +8,10 @@
         .endm
 
         .macro TARE_ENTRY name, number, slots, next
-        .globl  \name
-        .type   \name, %function
+        .globl  tare_stub_\name
+        .type   tare_stub_\name, %function
         .p2align 4
-\name:
+tare_stub_\name:
         .cfi_startproc
         hint    #34     // bti c
         adrp    x16, :gottprel:tare_depth
@@ -21,7 +22,8 @@
         TARE_JUMP \slots, \number
 1:      TARE_JUMP \next, \number
         .cfi_endproc
-        .size   \name, .-\name
+        .size   tare_stub_\name, .-tare_stub_\name
+        .symver tare_stub_\name, \name@TARE_1, remove
         .endm
 
         .macro TARE_STUB name, number

@@ -1,35 +1,30 @@
 // Exported MPI_X and PMPI_X for x86-64. r11 is free at a call; al (number of vector registers of a variadic
 // call) and all argument registers pass through.
+//
+// The symbols carry a version that is not the default one: the dynamic linker binds the program's references
+// to them all the same, while dlsym goes on finding the MPI library. Programs that look around with dlsym to
+// learn which MPI is loaded (mpi4py does) would else mistake this library for one.
+
+        .macro TARE_ENTRY name, number, slots, next
+        .globl  tare_stub_\name
+        .type   tare_stub_\name, @function
+        .p2align 4
+tare_stub_\name:
+        .cfi_startproc
+        endbr64
+        movq    tare_depth@gottpoff(%rip), %r11
+        cmpl    $0, %fs:(%r11)
+        jne     1f
+        jmpq    *\slots+8*\number(%rip)
+1:      jmpq    *\next+8*\number(%rip)
+        .cfi_endproc
+        .size   tare_stub_\name, .-tare_stub_\name
+        .symver tare_stub_\name, \name@TARE_1, remove
+        .endm
 
         .macro TARE_STUB name, number
-        .globl  \name
-        .type   \name, @function
-        .p2align 4
-\name:
-        .cfi_startproc
-        endbr64
-        movq    tare_depth@gottpoff(%rip), %r11
-        cmpl    $0, %fs:(%r11)
-        jne     1f
-        jmpq    *tare_slots+8*\number(%rip)
-1:      jmpq    *tare_next+8*\number(%rip)
-        .cfi_endproc
-        .size   \name, .-\name
-
-        .globl  P\name
-        .type   P\name, @function
-        .p2align 4
-P\name:
-        .cfi_startproc
-        endbr64
-        movq    tare_depth@gottpoff(%rip), %r11
-        cmpl    $0, %fs:(%r11)
-        jne     1f
-        jmpq    *tare_profiling_slots+8*\number(%rip)
-1:      jmpq    *tare_profiling_next+8*\number(%rip)
-        .cfi_endproc
-        .size   P\name, .-P\name
-
+        TARE_ENTRY \name, \number, tare_slots, tare_next
+        TARE_ENTRY P\name, \number, tare_profiling_slots, tare_profiling_next
 tare_first_\number:
         endbr64
         movl    $\number, %r11d
