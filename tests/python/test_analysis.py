@@ -85,3 +85,17 @@ def test_events_are_described() -> None:
     assert "site" not in rows[0]
     assert rows[2]["file"] is None
     assert "communicator" not in rows[2]
+
+
+def test_shares_are_of_net_time() -> None:
+    begin = fake_native.row(0, "MPI_Init", 0, 1, 10**12, 0)
+    assert profile.net_time_ns(cast(Any, [*PROFILE, begin])) == 760_000_000
+
+
+def test_copies_of_a_line_are_one_site() -> None:
+    unrolled = {**SITES[0], "offset": 999}
+    rows = profile.by_site(
+        [*PROFILE, cast(Any, fake_native.row(0, "MPI_Send", 3, 2, 100, 8))], [*SITES, unrolled]
+    )
+    (row,) = [row for row in rows if row["line"] == 12]
+    assert (row["calls"], row["offset"]) == (8, 16)

@@ -101,6 +101,9 @@ def test_error_line_is_the_telling_one() -> None:
     text = "file.f90:3:7:\n\n  3 |   use mpi_f08\n      |  1\nFatal Error: Cannot open module\nterminated.\n"
     assert probes.error_line(text) == "Fatal Error: Cannot open module"
     assert probes.error_line("exploded\n---\n") == "exploded"
+    assert probes.error_line("Traceback\n  raise RuntimeError(x)\nRuntimeError: no library\nerror\n") == (
+        "RuntimeError: no library"
+    )
     assert probes.error_line("") == ""
 
 

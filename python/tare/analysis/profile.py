@@ -10,6 +10,8 @@ from tare.analysis.ranks import mpi_share
 if TYPE_CHECKING:
     from tare._native import Process, ProfileRow, Site
 
+# What begins and ends the net time does not count into it.
+OUTSIDE_NET = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize"})
 Column = Literal["time_ns", "calls", "bytes"]
 
 
@@ -56,8 +58,20 @@ def by_function(profile: Iterable[ProfileRow]) -> list[FunctionRow]:
 
 
 def by_site(profile: Iterable[ProfileRow], sites: Sequence[Site]) -> list[SiteRow]:
-    groups = _grouped(profile, lambda row: (row["world"], row["function"], row["site"]))
-    return [{**_total(rows), **place(rows[0]["site"], sites)} for rows in groups]  # type: ignore[typeddict-item]
+    """Calls from one line are one row, though the compiler may have made several of it."""
+    lines = [_line(site, number) for number, site in enumerate(sites)]
+
+    def key(row: ProfileRow) -> Hashable:
+        site = row["site"]
+        return row["world"], row["function"], lines[site] if 0 <= site < len(lines) else None
+
+    return [{**_total(rows), **place(rows[0]["site"], sites)} for rows in _grouped(profile, key)]  # type: ignore[typeddict-item]
+
+
+def _line(site: Site, number: int) -> Hashable:
+    if site["file"] is None or site["line"] is None:
+        return number
+    return site["object"], site["caller"], site["file"], site["line"]
 
 
 def by_rank(profile: Iterable[ProfileRow], processes: Sequence[Process]) -> list[RankRow]:
@@ -94,6 +108,11 @@ def place(site: int, sites: Sequence[Site]) -> dict[str, Any]:
         "object": found["object"] or None,
         "offset": found["offset"],
     }
+
+
+def net_time_ns(rows: Iterable[ProfileRow] | Iterable[FunctionRow]) -> int:
+    """Time in MPI between leaving MPI_Init and entering MPI_Finalize: what shares are of."""
+    return sum(row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET)
 
 
 def ordered(rows: Iterable[Row], column: Column, limit: int) -> list[Row]:

@@ -63,7 +63,7 @@ def _probe_all(prefixes: list[Path], checks: list[Check]) -> list[Finding]:
             for binding in prober.bindings():
                 _progress(f"{installation.name}: {binding.name}")
                 findings.append(prober.probe(binding))
-            tried |= prober.libraries
+            tried |= {path.resolve() for path in prober.libraries}
     _progress("")
     checks += _about(findings, tried)
     return findings

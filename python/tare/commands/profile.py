@@ -92,7 +92,7 @@ def _show(recording: Recording, by: By, rows: list[Any]) -> None:
         typer.echo("no process of this run called MPI", err=True)
         return
     out = terminal.console()
-    total_ns = sum(row["time_ns"] for row in recording.profile)
+    total_ns = sums.net_time_ns(recording.profile)
     if by is By.SITE:
         terminal.profile_by_site(out, rows, total_ns, recording.worlds)
     elif by is By.FUNCTION:

@@ -143,7 +143,7 @@ class Prober:
     def _note_libraries(self, program: Path) -> None:
         _, text = run_in_group(["ldd", str(program)], self._scratch, self._environment, 10)
         paths = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\.\d+ => (\S+)", text)
-        self.libraries |= {Path(path).resolve() for path in paths if path != "not"}
+        self.libraries |= {Path(path) for path in paths if path != "not"}
 
     def _python(self, binding: Binding, finding: Finding, source: Path) -> Finding:
         for python in self._pythons:
@@ -158,11 +158,13 @@ class Prober:
         found = [path for path in self.libraries if "abi" not in path.name]
         if wanted is None or not found:
             return {}
+        if found[0].name == wanted:
+            return {"MPI4PY_LIBMPI": str(found[0])}
         folder = self._scratch / "renamed"
         folder.mkdir(exist_ok=True)
         link = folder / wanted
         if not link.is_symlink():
-            link.symlink_to(found[0])
+            link.symlink_to(found[0].resolve())
         before = self._environment.get("LD_LIBRARY_PATH")
         return {
             "MPI4PY_LIBMPI": str(link),
@@ -212,6 +214,9 @@ class Prober:
 def error_line(text: str) -> str:
     """The line of a compiler's or launcher's output that says what is wrong."""
     lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
+    raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
+    if raised:
+        return raised[-1]
     telling = [line for line in lines if re.search(r"error|cannot|not found|no such", line, re.IGNORECASE)]
     return (telling or lines[-1:] or [""])[0]
 

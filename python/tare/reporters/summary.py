@@ -160,10 +160,10 @@ def _state(process: Process) -> str:
 
 def _top_sites(out: Console, recording: Recording) -> None:
     rows = profile.by_site(recording.profile, recording.sites)
-    timed = [row for row in rows if row["timed"]]
+    timed = [row for row in rows if row["timed"] and row["function"] not in profile.OUTSIDE_NET]
     if not timed:
         return
-    total_ns = sum(row["time_ns"] for row in timed)
+    total_ns = profile.net_time_ns(timed)
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
     _heading(out, f"\nTop call sites{more} (all ranks)")

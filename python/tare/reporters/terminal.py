@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from tare import units
+from tare.analysis.profile import OUTSIDE_NET
 from tare.units import NOTHING, NS_PER_S
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def place(row: Mapping[str, Any]) -> str:
 
 
 def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int, worlds: int) -> None:
-    """`total_ns`: time in MPI of all functions, also of those not shown."""
+    """`total_ns`: net time in MPI of all functions, also of those not shown."""
     shown = table(text_column("Function"), *_figures(), *_world_column(worlds))
     for row in rows:
         shown.add_row(row["function"], *_values(row, total_ns), *_world(row, worlds))
@@ -96,7 +97,7 @@ def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int
 def profile_by_site(
     out: Console, rows: Sequence[SiteRow], total_ns: int, worlds: int, indent: str = ""
 ) -> None:
-    """`total_ns`: time in MPI of all call sites, also of those not shown."""
+    """`total_ns`: net time in MPI of all call sites, also of those not shown."""
     shown = table(
         text_column("Function"),
         text_column("Caller"),
@@ -174,12 +175,12 @@ def _figures() -> list[Column]:
 
 
 def _values(row: FunctionRow | SiteRow, total_ns: int) -> list[str]:
-    share = units.percent(row["time_ns"] / total_ns) if total_ns else NOTHING
+    within = row["timed"] and row["function"] not in OUTSIDE_NET
     return [
         units.count(row["calls"]),
         units.duration(row["time_ns"]) if row["timed"] else "counted",
         units.size(row["bytes"]) if row["bytes"] else NOTHING,
-        share if row["timed"] else NOTHING,
+        units.percent(row["time_ns"] / total_ns) if within and total_ns else NOTHING,
     ]
 
 
