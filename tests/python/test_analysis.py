@@ -95,7 +95,7 @@ def test_shares_are_of_net_time() -> None:
 def test_copies_of_a_line_are_one_site() -> None:
     unrolled = {**SITES[0], "offset": 999}
     rows = profile.by_site(
-        [*PROFILE, cast(Any, fake_native.row(0, "MPI_Send", 3, 2, 100, 8))], [*SITES, unrolled]
+        [*PROFILE, cast(Any, fake_native.row(0, "MPI_Send", 3, 2, 100, 8))], [*SITES, cast(Any, unrolled)]
     )
     (row,) = [row for row in rows if row["line"] == 12]
     assert (row["calls"], row["offset"]) == (8, 16)
