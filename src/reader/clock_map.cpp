@@ -19,11 +19,6 @@ constexpr std::uint64_t min_gap_ns = 1'000'000;
 constexpr double min_rate = 0.05;
 constexpr double max_rate = 50;
 
-std::int64_t rounded(double ns) {
-  constexpr double limit = 9.2e18;
-  return std::llround(std::clamp(ns, -limit, limit));
-}
-
 // Difference as a number with a sign, however far apart.
 double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
@@ -59,6 +54,11 @@ std::uint64_t counter() {
 
 }  // namespace
 
+std::int64_t rounded_ns(double ns) {
+  constexpr double limit = 9.2e18;
+  return std::llround(std::clamp(ns, -limit, limit));
+}
+
 ClockPair read_clock(format::ClockKind kind) {
   if (kind == format::ClockKind::monotonic_raw) {
     const std::uint64_t now = monotonic_raw_ns();
@@ -88,9 +88,9 @@ std::int64_t ClockMap::unix_ns(std::uint64_t ticks) const {
   const bool inside = after != pairs_.begin() && after != pairs_.end();
   const double rate = inside ? rate_between(from, *after) : rate_;
   const auto origin = static_cast<std::uint64_t>(realtime_offset_) + from.monotonic_ns;
-  return static_cast<std::int64_t>(origin + static_cast<std::uint64_t>(rounded(difference(ticks, from.ticks) * rate)));
+  return static_cast<std::int64_t>(origin + static_cast<std::uint64_t>(rounded_ns(difference(ticks, from.ticks) * rate)));
 }
 
-std::int64_t ClockMap::duration_ns(std::uint64_t ticks) const { return rounded(static_cast<double>(ticks) * rate_); }
+std::int64_t ClockMap::duration_ns(std::uint64_t ticks) const { return rounded_ns(static_cast<double>(ticks) * rate_); }
 
 }  // namespace tare::reader

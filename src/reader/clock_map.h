@@ -11,6 +11,9 @@ namespace tare::reader {
 // Reads this machine's clock of that kind beside the kernel's; ticks 0 if it has none.
 format::ClockPair read_clock(format::ClockKind kind);
 
+// Nearest integer, of damaged values the largest there is.
+std::int64_t rounded_ns(double ns);
+
 // Piecewise linear between clock pairs, and with the rate over all of them outside.
 class ClockMap {
  public:

@@ -19,7 +19,12 @@ const std::string flush_name = "tare:flush";
 const std::string loss_name = "tare:loss";
 
 // Clock pairs are read a little before or after what they stand beside.
-constexpr std::int64_t clock_slack_ns = 1'000'000;
+constexpr std::uint64_t clock_slack_ns = 1'000'000;
+
+// Whether `time` is more than `distance` before `other`. Does not overflow, however damaged the times.
+bool is_before(std::int64_t time, std::int64_t other, std::uint64_t distance) {
+  return time < other && static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(time) > distance;
+}
 
 // Whether the peer of a call is the root of a collective: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c …
 bool is_rooted(std::string name) {
@@ -64,7 +69,8 @@ struct Context {
     if (row.kind == EventKind::flush && !wants_flushes) return false;
     if (row.kind == EventKind::loss && !wants_losses) return false;
     if (row.kind == EventKind::call && !wanted.empty() && !wanted[row.function]) return false;
-    if (filter.start_ns && row.start_ns + row.duration_ns < *filter.start_ns) return false;
+    const auto duration_ns = static_cast<std::uint64_t>(row.duration_ns);
+    if (filter.start_ns && is_before(row.start_ns, *filter.start_ns, duration_ns)) return false;
     return !filter.end_ns || row.start_ns < *filter.end_ns;
   }
   bool wants_rank(std::int32_t rank) const {
@@ -116,7 +122,7 @@ class Cursor {
   void decode(const ChunkRef& chunk, Context& context) {
     const auto& start_ns = context.filter.start_ns;
     if (start_ns && chunk.header.ticks != 0 &&
-        process_->clock.unix_ns(chunk.header.ticks) + clock_slack_ns < *start_ns)
+        is_before(process_->clock.unix_ns(chunk.header.ticks), *start_ns, clock_slack_ns))
       return;
     std::string reason;
     if (!load_chunk(chunk, raw_, reason) ||

@@ -19,9 +19,7 @@ std::uint64_t net_ticks(const Process& process) {
   return to > from ? to - from : 0;
 }
 
-std::int64_t cost_ns(std::uint64_t count, std::uint32_t cost_ps) {
-  return static_cast<std::int64_t>(static_cast<double>(count) * cost_ps / 1000);
-}
+double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
 
 bool outside_net_time(const std::string& function) {
   return function == "MPI_Init" || function == "MPI_Init_thread" || function == "MPI_Finalize";
@@ -74,8 +72,9 @@ Account account_of(const Process& process, const Totals& totals) {
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
   account.mpi_ns = clock.duration_ns(totals.net_ticks);
-  account.wrapper_ns = cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
-                       cost_ns(totals.completions, r.completion_cost_ps);
+  account.wrapper_ns =
+      rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                 cost_ns(totals.completions, r.completion_cost_ps));
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
