@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "mpi/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
 
@@ -79,6 +80,8 @@ void* lookup_variable(const char* symbol, void* library) noexcept {
 // A function that the loaded library is too old to have. Its error class differs by ABI, MPI_ERR_OTHER is near.
 int missing_function() noexcept { return 16; }
 
+constinit bool missing[format::function_count + 1] = {};
+
 // Fills the tables. Threads that race write the same values, so that no lock is held over calls of the loader.
 void fill_next(const Library& library) noexcept {
   char name[128];
@@ -89,8 +92,9 @@ void fill_next(const Library& library) noexcept {
     void* profiling = dlsym(library.handle, name);
     if (profiling == nullptr) profiling = next;
     if (next == nullptr) next = profiling;
-    tare_next[i] = next;
-    tare_profiling_next[i] = profiling;
+    missing[i] = next == nullptr;
+    tare_next[i] = missing[i] ? reinterpret_cast<void*>(&missing_function) : next;
+    tare_profiling_next[i] = missing[i] ? tare_next[i] : profiling;
   }
 }
 
@@ -102,7 +106,7 @@ bool chained(const Library& library) noexcept {
 
 void fill_slots(void* const* wrappers, bool is_chained) noexcept {
   for (unsigned i = 1; i <= format::function_count; ++i) {
-    if (tare_next[i] == nullptr) continue;  // stays with tare_resolve, which says so
+    if (missing[i]) continue;  // stays with tare_resolve, which says so
     tare_slots[i] = wrappers == nullptr ? tare_next[i] : wrappers[i];
     const bool profiling_wrapped = wrappers != nullptr && !(is_chained && format::is_lookup(i));
     tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : tare_profiling_next[i];
@@ -142,6 +146,7 @@ void attach() noexcept {
   }
   void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
   fill_slots(wrappers, chained(library));
+  null_weak_references([](unsigned function) { return missing[function]; });
   if (tables != nullptr) tables->attached(recorder::now() - start);
   attached = true;
 }
@@ -153,17 +158,18 @@ bool recording() noexcept {
   return run_dir != nullptr && run_dir[0] == '/';
 }
 
+bool has(Function function) noexcept { return !missing[static_cast<unsigned>(function)]; }
+
 }  // namespace tare::mpi
 
 void* tare_resolve(unsigned number) noexcept {
   const tare::recorder::ErrnoGuard guard;
-  const void* before = tare_slots[number];
   // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
-  ++tare_depth;
+  tare_depth = 1;
   if (!tare::mpi::attached) tare::mpi::attach();
-  --tare_depth;
-  if (tare_slots[number] != before) return tare_slots[number];
-  if (tare_next[number] != nullptr && tare::mpi::attached && tare_next[number] != before) return tare_next[number];
+  tare_depth = 0;
+  if (tare::mpi::attached && !tare::mpi::missing[number]) return tare_slots[number];
+  if (!tare::mpi::attached) return reinterpret_cast<void*>(&tare::mpi::missing_function);
   char text[256];
   std::snprintf(text, sizeof text, "the program calls %s, which the loaded MPI library does not have",
                 tare::format::function_name(number));

@@ -25,6 +25,9 @@ struct Tables {
 };
 const Tables* tables_for(format::Abi abi) noexcept;
 
+// Whether the loaded library has the function.
+bool has(Function function) noexcept;
+
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;
 

@@ -66,7 +66,4 @@ Signature* library(Function function) noexcept {
   return reinterpret_cast<Signature*>(tare_profiling_next[static_cast<unsigned>(function)]);
 }
 
-// Whether the loaded library has the function.
-inline bool has(Function function) noexcept { return tare_profiling_next[static_cast<unsigned>(function)] != nullptr; }
-
 }  // namespace tare::mpi
