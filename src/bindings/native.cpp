@@ -129,7 +129,8 @@ class EventIterator;
 
 class PyRun {
  public:
-  PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id) : run_(open({run_dir, segment_dir, run_id})) {}
+  PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id)
+      : run_(open({run_dir, segment_dir, run_id})) {}
 
   const reader::Run& run() const { return run_; }
 
@@ -239,7 +240,22 @@ class EventIterator {
   }
 
  private:
-  enum Key { start, duration, world, rank, thread, function, site, communicator, bytes, peer, root, tag, request, records };
+  enum Key {
+    start,
+    duration,
+    world,
+    rank,
+    thread,
+    function,
+    site,
+    communicator,
+    bytes,
+    peer,
+    root,
+    tag,
+    request,
+    records
+  };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
     const nb::gil_scoped_release unlocked;

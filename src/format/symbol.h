@@ -8,8 +8,8 @@
 namespace tare::format {
 
 struct SymbolEntry {
-  std::uint32_t bytes;  // of the whole entry, padding included
-  std::uint32_t line;   // 0: unknown
+  std::uint32_t bytes;    // of the whole entry, padding included
+  std::uint32_t line;     // 0: unknown
   std::uint64_t address;  // as in SiteDefinition
   std::uint32_t object_bytes;
   std::uint32_t build_id_bytes;

@@ -24,8 +24,8 @@ BufferEncoder::Encoded BufferEncoder::encode(const format::ProcessRecord& proces
   Encoded encoded;
   std::size_t at = 0;
   while (at < buffer.records.size()) {
-    const auto chunk = encoder.encode(identity, buffer.records.data() + at, buffer.records.size() - at,
-                                      process.tick_shift & 63U);
+    const auto chunk =
+        encoder.encode(identity, buffer.records.data() + at, buffer.records.size() - at, process.tick_shift & 63U);
     if (chunk.data == nullptr) break;
     encoded.chunks.emplace_back(chunk.data, chunk.bytes);
     encoded.records += chunk.records;

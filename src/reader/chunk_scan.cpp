@@ -58,8 +58,8 @@ class Scanner {
   std::size_t skip(std::size_t at) {
     std::size_t next = at + 1;
     for (; next < bytes_.size(); ++next) {
-      const void* found = ::memmem(bytes_.data() + next, bytes_.size() - next, &format::chunk_magic,
-                                   sizeof format::chunk_magic);
+      const void* found =
+          ::memmem(bytes_.data() + next, bytes_.size() - next, &format::chunk_magic, sizeof format::chunk_magic);
       if (found == nullptr) break;
       next = static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.data());
       if (header_at(next)) {
@@ -79,8 +79,8 @@ class Scanner {
     }
     warned_from_ = from;
     warned_to_ = to;
-    scan_.warnings.push_back(name_ + ": " + std::to_string(to - from) + " bytes at offset " +
-                             std::to_string(from) + " are not a whole chunk and were skipped");
+    scan_.warnings.push_back(name_ + ": " + std::to_string(to - from) + " bytes at offset " + std::to_string(from) +
+                             " are not a whole chunk and were skipped");
   }
 
   Failure unknown_version() const {

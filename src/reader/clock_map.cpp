@@ -5,7 +5,7 @@
 #include <ctime>
 
 #if defined(__x86_64__)
-#include <x86intrin.h>
+#  include <x86intrin.h>
 #endif
 
 namespace tare::reader {
@@ -88,7 +88,8 @@ std::int64_t ClockMap::unix_ns(std::uint64_t ticks) const {
   const bool inside = after != pairs_.begin() && after != pairs_.end();
   const double rate = inside ? rate_between(from, *after) : rate_;
   const auto origin = static_cast<std::uint64_t>(realtime_offset_) + from.monotonic_ns;
-  return static_cast<std::int64_t>(origin + static_cast<std::uint64_t>(rounded_ns(difference(ticks, from.ticks) * rate)));
+  return static_cast<std::int64_t>(origin +
+                                   static_cast<std::uint64_t>(rounded_ns(difference(ticks, from.ticks) * rate)));
 }
 
 std::int64_t ClockMap::duration_ns(std::uint64_t ticks) const { return rounded_ns(static_cast<double>(ticks) * rate_); }

@@ -118,7 +118,8 @@ class Collector {
                                      ? "disk full"
                                      : "cannot write to " + paths_.run_dir + " (" + std::strerror(errno_) + ")";
       const std::string remedy = errno_ == ENOSPC || errno_ == EDQUOT ? "free space" : "make it writable";
-      const std::string whose = collected_.kept == 1 ? "1 process are" : std::to_string(collected_.kept) + " processes are";
+      const std::string whose =
+          collected_.kept == 1 ? "1 process are" : std::to_string(collected_.kept) + " processes are";
       say(reason + ": the results of " + whose + " kept in " + paths_.segment_dir + "; " + remedy +
           " and run `tare recover " + paths_.run_dir + "`");
     }

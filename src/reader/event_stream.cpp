@@ -23,14 +23,14 @@ constexpr std::uint64_t clock_slack_ns = 1'000'000;
 
 // Whether `time` is more than `distance` before `other`. Does not overflow, however damaged the times.
 bool is_before(std::int64_t time, std::int64_t other, std::uint64_t distance) {
-  return time < other && static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(time) > distance;
+  return time<other&& static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(time)> distance;
 }
 
 // Whether the peer of a call is the root of a collective: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c …
 bool is_rooted(std::string name) {
-  static const std::set<std::string> rooted = {"bcast",   "gather",          "gatherv",        "scatter",
-                                               "scatterv", "reduce",         "comm_spawn",     "comm_accept",
-                                               "comm_connect", "comm_spawn_multiple"};
+  static const std::set<std::string> rooted = {
+      "bcast",  "gather",     "gatherv",     "scatter",      "scatterv",
+      "reduce", "comm_spawn", "comm_accept", "comm_connect", "comm_spawn_multiple"};
   if (!name.starts_with("MPI_")) return false;
   name.erase(0, 4);
   for (const std::string suffix : {"_c", "_init"})
@@ -125,8 +125,7 @@ class Cursor {
         is_before(process_->clock.unix_ns(chunk.header.ticks), *start_ns, clock_slack_ns))
       return;
     std::string reason;
-    if (!load_chunk(chunk, raw_, reason) ||
-        !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
+    if (!load_chunk(chunk, raw_, reason) || !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
       context.warnings.push_back(context.file_names[chunk.file] + ": the chunk at offset " +
                                  std::to_string(chunk.offset) + " is damaged (" + reason + "), " +
                                  std::to_string(chunk.header.records) + " events were skipped");

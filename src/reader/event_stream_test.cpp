@@ -99,14 +99,16 @@ TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
 TEST_F(EventStreamTest, Filters) {
   const ProcessRecord a = process_record(0, ProcessState::exited);
   const ProcessRecord b = process_record(1, ProcessState::exited);
-  dir_.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) + events_chunk(a, 0, 0, sends(3000, 100)) +
+  dir_.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) +
+                           events_chunk(a, 0, 0, sends(3000, 100)) +
                            events_chunk(b, 0, 0, bytes_of(call_record("MPI_Recv", 1, 3000, 3500))));
   EXPECT_EQ(events({.ranks = {{1}}, .functions = {}, .start_ns = {}, .end_ns = {}}).size(), 1U);
   EXPECT_EQ(events({.ranks = {{5}}, .functions = {}, .start_ns = {}, .end_ns = {}}).size(), 0U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 100U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"no_such"}}, .start_ns = {}, .end_ns = {}}).size(), 0U);
   // Sends begin at 3000, 3010, … and take 5; the receive lasts all along.
-  EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = second_ns + 3106, .end_ns = second_ns + 3130}).size(), 3U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = second_ns + 3106, .end_ns = second_ns + 3130}).size(),
+            3U);
   EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = {}, .end_ns = {}, .limit = 12}, 5).size(), 12U);
 }
 
@@ -185,7 +187,8 @@ TEST_F(EventStreamTest, ADamagedChunkIsNamedAndSkipped) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   std::string damaged = events_chunk(process, 0, 0, sends(3000, 9));
   damaged.back() ^= 1;
-  dir_.write("n.tare", functions_chunk() + process_chunk(process) + damaged + events_chunk(process, 0, 1, sends(4000, 4)));
+  dir_.write("n.tare",
+             functions_chunk() + process_chunk(process) + damaged + events_chunk(process, 0, 1, sends(4000, 4)));
   EXPECT_EQ(events().size(), 4U);
   ASSERT_EQ(warnings_.size(), 1U);
   EXPECT_NE(warnings_[0].find("9 events were skipped"), std::string::npos) << warnings_[0];

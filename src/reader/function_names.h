@@ -27,7 +27,9 @@ class FunctionNames {
   const std::string& name(std::uint16_t number) const { return names_[number]; }
   const std::vector<std::string>& names() const { return names_; }
 
-  static std::uint16_t lookup(const Map& map, std::uint64_t number) { return number < map.size() ? map[number] : other; }
+  static std::uint16_t lookup(const Map& map, std::uint64_t number) {
+    return number < map.size() ? map[number] : other;
+  }
 
  private:
   std::uint16_t number_of(std::string_view name);

@@ -72,9 +72,8 @@ Account account_of(const Process& process, const Totals& totals) {
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
   account.mpi_ns = clock.duration_ns(totals.net_ticks);
-  account.wrapper_ns =
-      rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
-                 cost_ns(totals.completions, r.completion_cost_ps));
+  account.wrapper_ns = rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                                  cost_ns(totals.completions, r.completion_cost_ps));
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);

@@ -38,7 +38,7 @@ struct Process {
   std::map<std::uint32_t, Profile> profiles;  // by location block
   std::vector<ChunkRef> events;               // on disk
   std::vector<format::ClockPair> clock_pairs;
-  std::uint64_t last_seen = 0;        // ticks: when its last call began, if a segment told
+  std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
   const FunctionNames::Map* functions = nullptr;
   std::optional<SegmentFile> segment;
@@ -48,7 +48,7 @@ struct Process {
   int world = 0;
   std::uint64_t end = 0;  // ticks: when it ended, or now
   ClockMap clock;
-  std::unordered_map<std::uint32_t, std::int32_t> sites;          // number in the process -> of the run
+  std::unordered_map<std::uint32_t, std::int32_t> sites;  // number in the process -> of the run
   std::unordered_map<std::uint32_t, std::int32_t> communicators;
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
@@ -61,7 +61,7 @@ struct Totals {
   std::uint64_t lookups = 0;
   std::uint64_t completions = 0;
   std::uint64_t net_ticks = 0;  // inside MPI, MPI_Init and MPI_Finalize left out
-  std::uint64_t events = 0;  // calls and completions that can be read
+  std::uint64_t events = 0;     // calls and completions that can be read
   std::uint64_t dropped = 0;
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;

@@ -53,8 +53,8 @@ class ProfileOfProcess {
     entry_of(function, -1, -1, -1, false).calls += counted.calls;
   }
 
-  ProfileEntry& entry_of(std::uint16_t function, std::int32_t site, std::int32_t communicator,
-                         std::int32_t size_class, bool timed) {
+  ProfileEntry& entry_of(std::uint16_t function, std::int32_t site, std::int32_t communicator, std::int32_t size_class,
+                         bool timed) {
     const auto key = std::tuple(function, site, communicator, size_class, timed);
     const auto [found, is_new] = index_.try_emplace(key, entries_.size());
     if (is_new) {

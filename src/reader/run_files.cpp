@@ -27,8 +27,7 @@ void remove_copies(std::vector<ChunkRef>& chunks) {
   std::unordered_set<EventChunkKey, Hash> seen;
   std::erase_if(chunks, [&](const ChunkRef& chunk) {
     const ChunkHeader& h = chunk.header;
-    return h.type == ChunkType::events &&
-           !seen.insert({h.process, std::uint64_t{h.block} << 32 | h.sequence}).second;
+    return h.type == ChunkType::events && !seen.insert({h.process, std::uint64_t{h.block} << 32 | h.sequence}).second;
   });
 }
 
@@ -49,7 +48,8 @@ bool add(RunFiles& files, std::string_view bytes, const std::string& name, std::
 Result<RunFiles> RunFiles::open(const std::string& run_dir) {
   std::error_code failed;
   std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(run_dir, failed), end; !failed && entry != end; entry.increment(failed))
+  for (std::filesystem::directory_iterator entry(run_dir, failed), end; !failed && entry != end;
+       entry.increment(failed))
     if (entry->path().extension() == ".tare") paths.push_back(entry->path());
   if (failed) return Failure{"cannot read the run directory " + run_dir + ": " + failed.message()};
   std::sort(paths.begin(), paths.end());

@@ -13,9 +13,9 @@
 namespace tare::reader {
 
 struct RunFiles {
-  std::vector<MappedFile> maps;     // keep the chunks' payloads valid
-  std::vector<std::string> names;   // by ChunkRef::file
-  std::vector<ChunkRef> chunks;     // by file, in its order; of copies of event chunks only the first
+  std::vector<MappedFile> maps;    // keep the chunks' payloads valid
+  std::vector<std::string> names;  // by ChunkRef::file
+  std::vector<ChunkRef> chunks;    // by file, in its order; of copies of event chunks only the first
   std::vector<std::string> warnings;
 
   // Every *.tare file of the directory, sorted by name.

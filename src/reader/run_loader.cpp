@@ -85,7 +85,8 @@ void RunLoader::read_segment(SegmentFile file) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
     contents.locations.push_back(std::move(*location));
-    if (const auto buffer = contents.file.buffer(block)) contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
+    if (const auto buffer = contents.file.buffer(block))
+      contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
   }
   // Behind the rows, whose numbers they define.
   auto definitions = contents.file.definitions();

@@ -25,7 +25,8 @@ class RunTest : public ::testing::Test {
     const Process& of = run.processes()[process];
     return account_of(of, totals_of(of, run.functions()));
   }
-  static const ProfileEntry& row_of(const std::vector<ProfileEntry>& rows, const reader::Run& run, const std::string& name) {
+  static const ProfileEntry& row_of(const std::vector<ProfileEntry>& rows, const reader::Run& run,
+                                    const std::string& name) {
     const auto is = [&](const ProfileEntry& row) { return run.functions().name(row.function) == name; };
     const auto found = std::find_if(rows.begin(), rows.end(), is);
     if (found == rows.end()) throw std::runtime_error("no row of " + name);
@@ -42,8 +43,8 @@ TEST_F(RunTest, AnEmptyDirectoryIsAnEmptyRun) {
 
 TEST_F(RunTest, ProfileOfAProcess) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
-  const std::string log = module_definition(5, "/bin/app") + site_definition(1, 5, 0x40) +
-                          communicator_definition(1, 2, "MPI_COMM_WORLD");
+  const std::string log =
+      module_definition(5, "/bin/app") + site_definition(1, 5, 0x40) + communicator_definition(1, 2, "MPI_COMM_WORLD");
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + definitions_chunk(process, log) +
                            profile_chunk(process, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)}, {{1, 7}}) +
                            profile_chunk(process, 1, {profile_row("MPI_Send", 1, 5, 500, 40)}));
@@ -80,10 +81,11 @@ TEST_F(RunTest, ProfileOfAProcess) {
 
 TEST_F(RunTest, InitAndFinalizeAreNotTimeInMpi) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
-  dir_.write("n.tare", functions_chunk() + process_chunk(process) +
-                           profile_chunk(process, 0,
-                                         {profile_row("MPI_Init", 1, 1, 1000, 0), profile_row("MPI_Barrier", 1, 1, 70, 0),
-                                          profile_row("MPI_Finalize", 1, 1, 500, 0)}));
+  dir_.write("n.tare",
+             functions_chunk() + process_chunk(process) +
+                 profile_chunk(process, 0,
+                               {profile_row("MPI_Init", 1, 1, 1000, 0), profile_row("MPI_Barrier", 1, 1, 70, 0),
+                                profile_row("MPI_Finalize", 1, 1, 500, 0)}));
   EXPECT_EQ(account(open()).mpi_ns, 70);
 }
 

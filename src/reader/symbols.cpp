@@ -151,8 +151,7 @@ class Symbolizer::Object {
   std::string from_symbol_table(Dwarf_Addr address) {
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    const char* name =
-        dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
     return demangled(string_of(name));
   }
 

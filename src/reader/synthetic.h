@@ -39,8 +39,7 @@ std::uint16_t function_number(std::string_view name);
 format::ProcessRecord process_record(std::uint32_t rank, format::ProcessState state);
 format::ProfileRow profile_row(std::string_view function, std::uint32_t site, std::uint64_t calls, std::uint64_t ticks,
                                std::uint64_t bytes, std::uint32_t communicator = 1);
-format::CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter,
-                               std::uint64_t leave);
+format::CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter, std::uint64_t leave);
 
 // Entries of a definition log.
 std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id = "");
