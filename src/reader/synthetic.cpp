@@ -58,9 +58,9 @@ TempDir::~TempDir() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void TempDir::write(const std::string& name, std::string_view bytes) const {
-  std::ofstream(path(name), std::ios::binary) << bytes;
-}
+void write_file(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+void TempDir::write(const std::string& name, std::string_view bytes) const { write_file(path(name), bytes); }
 
 std::string TempDir::read(const std::string& name) const {
   std::ifstream file(path(name), std::ios::binary);

@@ -28,6 +28,8 @@ class TempDir {
   std::string path_;
 };
 
+void write_file(const std::string& path, std::string_view bytes);
+
 // Of a process that has ended, so that nobody has it.
 unsigned dead_pid();
 std::string this_host();

@@ -1,0 +1,83 @@
+"""tare._native on a small run, and against its stub: native_test.py MODULE_DIR STUB WRITER."""
+
+import ast
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+module_dir, stub, writer = sys.argv[1:4]
+sys.path.insert(0, module_dir)
+import _native  # noqa: E402
+
+
+def keys_of(name: str) -> tuple[set[str], set[str]]:
+    """Required and optional keys of a TypedDict of the stub."""
+    tree = ast.parse(Path(stub).read_text("utf-8"))
+    found = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    fields = {f.target.id: ast.unparse(f.annotation) for f in found.body if isinstance(f, ast.AnnAssign)}
+    optional = {key for key, type_ in fields.items() if type_.startswith("NotRequired[")}
+    return set(fields) - optional, optional
+
+
+class NativeTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        subprocess.run([writer, self.directory.name], check=True)
+        self.run_ = _native.Run(self.directory.name)
+
+    def assert_keys(self, row: dict, name: str) -> None:
+        required, optional = keys_of(name)
+        self.assertEqual(required - set(row), set(), name)
+        self.assertEqual(set(row) - required - optional, set(), name)
+
+    def test_rows_are_what_the_stub_says(self) -> None:
+        (process,) = self.run_.processes()
+        self.assert_keys(process, "Process")
+        self.assert_keys(process["cost"], "Cost")
+        self.assert_keys(process["trace"], "Trace")
+        for row in self.run_.profile():
+            self.assert_keys(row, "ProfileRow")
+        self.assert_keys(self.run_.sites()[0], "Site")
+        self.assert_keys(self.run_.communicators()[0], "Communicator")
+        for row in next(self.run_.events()):
+            self.assert_keys(row, "EventRow")
+        self.assert_keys(_native.collect(self.directory.name, "/dev/shm", "0" * 16), "Collected")
+
+    def test_values(self) -> None:
+        (process,) = self.run_.processes()
+        self.assertEqual((process["rank"], process["state"], process["exit_code"]), (1, "finished", None))
+        self.assertEqual(process["mpi"], "An MPI 1.0")
+        timed, counted = self.run_.profile()
+        self.assertEqual((timed["function"], timed["calls"], timed["timed"]), ("MPI_Send", 1, True))
+        self.assertEqual((counted["function"], counted["calls"], counted["timed"]), ("MPI_Wtime", 3, False))
+        site = self.run_.sites()[timed["site"]]
+        self.assertEqual((site["caller"], site["file"], site["line"]), ("solve", "solve.py", 12))
+        self.assertEqual(self.run_.warnings(), [])
+
+    def test_events(self) -> None:
+        ((send, bcast, flush),) = list(self.run_.events())
+        self.assertEqual((send["function"], send["peer"], send["tag"], send["bytes"]), ("MPI_Send", 0, 9, 64))
+        self.assertEqual((send["duration_ns"], send["request"], send["communicator"]), (100, 5, 0))
+        self.assertEqual((bcast["root"], "peer" in bcast, "tag" in bcast), (0, False, False))
+        self.assertEqual((flush["function"], flush["bytes"], "site" in flush), ("tare:flush", 99, False))
+        self.assertEqual(list(self.run_.events(ranks=[0])), [])
+        self.assertEqual(list(self.run_.events(functions=["MPI_Bcast"], limit=1)), [[bcast]])
+        self.assertEqual(list(self.run_.events(start_ns=bcast["start_ns"], end_ns=flush["start_ns"])), [[bcast]])
+
+    def test_the_iterator_keeps_its_run(self) -> None:
+        events = _native.Run(self.directory.name).events()
+        self.assertEqual(len(next(events)), 3)
+        self.assertRaises(StopIteration, next, events)
+
+    def test_failures_are_errors(self) -> None:
+        with self.assertRaisesRegex(_native.Error, "cannot read the run directory /no/such"):
+            _native.Run("/no/such")
+        with self.assertRaises(_native.Error):
+            _native.collect("/no/such", "/dev/shm", "0" * 16)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
