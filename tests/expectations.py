@@ -3,7 +3,9 @@
     MPI_Send(...); /* expect: MPI_Send calls=10 bytes=8000 rank=0; MPI_Wait calls=1+ */
 
 Calls and bytes are those of each rank, or of one rank with rank=R. `calls=N+` is at least N. Without
-`bytes=` the bytes are not compared. `lookup`: a function that may be counted without a call site.
+`bytes=` the bytes are not compared. In the profile a nonblocking receive has the bytes it received; its
+event was written before they came, so in the trace they stand in the event of the call that completed
+it: `completes=B`. `lookup`: a function that may be counted without a call site.
 `since=FUNCTION`: holds only if the compiled program refers to FUNCTION; an expectation of a function
 that the program does not refer to (because its MPI is too old) does not hold either.
 """
@@ -13,14 +15,15 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 COMMENT = re.compile(r"expect: (?P<text>MPI_.*?)(?:\*/)?\s*$")
 FLAGS = {"lookup"}
-KEYS = {"calls", "bytes", "rank", "since"}
+KEYS = {"calls", "bytes", "completes", "rank", "since"}
+NONBLOCKING_RECEIVES = {"MPI_Irecv", "MPI_Irecv_c", "MPI_Imrecv"}
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,20 @@ class Expectation:
     calls: int
     at_least: bool  # `calls` is a lower bound
     size_bytes: int | None
+    completes_bytes: int | None
     rank: int | None  # None: every rank
     lookup: bool
     since: str | None
 
     def holds_for(self, rank: int) -> bool:
         return self.rank is None or self.rank == rank
+
+    @property
+    def event_bytes(self) -> int | None:
+        """Bytes in the trace."""
+        if self.function in NONBLOCKING_RECEIVES:
+            return 0
+        return self.size_bytes if self.completes_bytes is None else self.completes_bytes
 
 
 @dataclass
@@ -73,21 +84,31 @@ class Expected:
         return {each.function for each in self.expectations if each.lookup}
 
     def by_function(self, ranks: int) -> dict[Any, Sum]:
-        return self._sums(ranks, lambda each, rank: each.function, lookups=True)
+        return _sums((each.function, each, each.size_bytes) for _, each in self._all(ranks))
 
     def by_site(self, ranks: int) -> dict[Any, Sum]:
-        return self._sums(ranks, lambda each, rank: (each.line, each.function))
+        return _sums(((each.line, each.function), each, each.size_bytes) for _, each in self._sited(ranks))
 
     def by_rank_and_site(self, ranks: int) -> dict[Any, Sum]:
-        return self._sums(ranks, lambda each, rank: (rank, each.line, each.function))
+        """As in the trace."""
+        return _sums(
+            ((rank, each.line, each.function), each, each.event_bytes) for rank, each in self._sited(ranks)
+        )
 
-    def _sums(self, ranks: int, key: Any, lookups: bool = False) -> dict[Any, Sum]:
-        sums: dict[Any, Sum] = defaultdict(Sum)
+    def _all(self, ranks: int) -> Iterator[tuple[int, Expectation]]:
         for rank in range(ranks):
-            for each in self.expectations:
-                if each.holds_for(rank) and (lookups or each.function not in self.lookups):
-                    sums[key(each, rank)].add(each.calls, each.size_bytes, each.at_least)
-        return dict(sums)
+            yield from ((rank, each) for each in self.expectations if each.holds_for(rank))
+
+    def _sited(self, ranks: int) -> Iterator[tuple[int, Expectation]]:
+        lookups = self.lookups
+        return ((rank, each) for rank, each in self._all(ranks) if each.function not in lookups)
+
+
+def _sums(items: Iterable[tuple[Any, Expectation, int | None]]) -> dict[Any, Sum]:
+    sums: dict[Any, Sum] = defaultdict(Sum)
+    for key, each, size_bytes in items:
+        sums[key].add(each.calls, size_bytes, each.at_least)
+    return dict(sums)
 
 
 def read(source: Path, program: Path | None = None) -> Expected:
@@ -122,6 +143,7 @@ def _parse(text: str, line: int, source: Path) -> Expectation:
         calls=int(values["calls"].removesuffix("+")),
         at_least=values["calls"].endswith("+"),
         size_bytes=int(values["bytes"]) if "bytes" in values else None,
+        completes_bytes=int(values["completes"]) if "completes" in values else None,
         rank=int(values["rank"]) if "rank" in values else None,
         lookup="lookup" in flags,
         since=values.get("since"),

@@ -88,13 +88,13 @@ def assert_exact_profile(expected: Expected, measured: Measurement, only_this_fi
     if only_this_file:  # mpi4py adds calls of its own
         assert {key for key in expected.by_function(RANKS) if key not in by_function} == set()
     else:
-        assert differences(expected.by_function(RANKS), by_function) == []
+        assert_no(differences(expected.by_function(RANKS), by_function))
     sites = [
         ((row["line"], function_of(row, only_this_file)), row["calls"], row["bytes"])
         for row in measured.profile("site")
         if is_wanted(row, expected, only_this_file)
     ]
-    assert differences(expected.by_site(RANKS), add_up(sites), strict=not only_this_file) == []
+    assert_no(differences(expected.by_site(RANKS), add_up(sites), strict=not only_this_file))
 
 
 def assert_exact_events(expected: Expected, measured: Measurement, only_this_file: bool) -> None:
@@ -103,7 +103,11 @@ def assert_exact_events(expected: Expected, measured: Measurement, only_this_fil
         for row in measured.events()
         if is_wanted(row, expected, only_this_file)
     ]
-    assert differences(expected.by_rank_and_site(RANKS), add_up(events), strict=not only_this_file) == []
+    assert_no(differences(expected.by_rank_and_site(RANKS), add_up(events), strict=not only_this_file))
+
+
+def assert_no(differences: list[str]) -> None:
+    assert not differences, "\n".join(["differences:", *differences])
 
 
 def is_wanted(row: dict[str, object], expected: Expected, only_this_file: bool) -> bool:

@@ -38,7 +38,7 @@ public:
     Message &operator=(const Message &) = delete;
     ~Message()
     {
-        MPI_Wait(&request_, MPI_STATUS_IGNORE); // expect: MPI_Wait calls=6 bytes=0
+        MPI_Wait(&request_, MPI_STATUS_IGNORE); // expect: MPI_Wait calls=6 bytes=0 completes=480
     }
 
 private:
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     std::vector<double> in(400), out(400, 1.0);
     for (int i = 0; i < 4; i++) MPI_Irecv(&in[100 * i], 100, MPI_DOUBLE, peer, i, MPI_COMM_WORLD, &requests[i]); // expect: MPI_Irecv calls=4 bytes=3200
     for (int i = 0; i < 4; i++) MPI_Isend(&out[100 * i], 100, MPI_DOUBLE, peer, i, MPI_COMM_WORLD, &requests[4 + i]); // expect: MPI_Isend calls=4 bytes=3200
-    MPI_Waitall(8, requests.data(), MPI_STATUSES_IGNORE); // expect: MPI_Waitall calls=1 bytes=0
+    MPI_Waitall(8, requests.data(), MPI_STATUSES_IGNORE); // expect: MPI_Waitall calls=1 bytes=0 completes=3200
 
     const auto sum = [&](double value) {
         double all = 0;

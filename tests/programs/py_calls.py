@@ -45,7 +45,7 @@ def upper_case(world: MPI.Intracomm, rank: int, peer: int, out: array, into: arr
         for i in range(4)
     ]
     sends = [world.Isend(ten, peer, i) for i in range(4)]  # expect: MPI_Isend calls=4 bytes=320
-    MPI.Request.Waitall(receives + sends)  # expect: MPI_Waitall calls=1 bytes=0
+    MPI.Request.Waitall(receives + sends)  # expect: MPI_Waitall calls=1 bytes=0 completes=320
     for _ in range(7):
         world.Barrier()  # expect: MPI_Barrier calls=7 bytes=0
     for _ in range(4):
