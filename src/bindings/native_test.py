@@ -65,7 +65,8 @@ class NativeTest(unittest.TestCase):
         self.assertEqual((flush["function"], flush["bytes"], "site" in flush), ("tare:flush", 99, False))
         self.assertEqual(list(self.run_.events(ranks=[0])), [])
         self.assertEqual(list(self.run_.events(functions=["MPI_Bcast"], limit=1)), [[bcast]])
-        self.assertEqual(list(self.run_.events(start_ns=bcast["start_ns"], end_ns=flush["start_ns"])), [[bcast]])
+        between = self.run_.events(start_ns=bcast["start_ns"], end_ns=flush["start_ns"])
+        self.assertEqual(list(between), [[bcast]])
 
     def test_the_iterator_keeps_its_run(self) -> None:
         events = _native.Run(self.directory.name).events()

@@ -58,7 +58,7 @@ std::string demangled(const std::string& name) {
   if (name.starts_with("_Z")) {
     int status = 0;
     char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-    const std::string result = plain != nullptr ? plain : name;
+    std::string result = plain != nullptr ? plain : name;
     std::free(plain);
     return result;
   }
