@@ -24,6 +24,10 @@ from pathlib import Path
 import pympistandard as std
 
 
+# Conversions of handles and statuses between languages.
+CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A C parameter: its declaration as the standard writes it, its name, and the standard's kind."""
@@ -192,12 +196,13 @@ def wrapper(function: Function, roles: list[str]) -> str:
 
 
 def counted_wrapper(function: Function) -> str:
-    """The text of the wrapper that only counts."""
+    """The text of the wrapper that only counts. Bindings convert handles of their own accord."""
+    caller = "Caller::converts" if CONVERSION.search(function.name) else "Caller::asks"
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     return (
         f"static {function.returns} {function.name}({parameters}) {{\n"
-        f"  count_call(Function::{function.name});\n"
+        f"  count_call(Function::{function.name}, {caller}, __builtin_return_address(0));\n"
         f"  return real(&{function.name}, Function::{function.name})({arguments});\n}}"
     )
 

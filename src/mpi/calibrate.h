@@ -47,12 +47,12 @@ template <class A>
   };
   Costs costs{};
   costs.call = cheapest(one_call, empty);
-  costs.lookup = cheapest([](int) { count_call(Function::none); }, [] {});
+  costs.lookup = cheapest([](int) { count_call(Function::none, Caller::asks, __builtin_return_address(0)); }, [] {});
   costs.completion = cheapest(
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
         requests.put({handle, 0, {}, 0, true, false, true});
-        complete<A>(thread, handle, 0, nullptr);
+        complete<A>(thread, handle, requests.find(handle), nullptr);
       },
       empty);
   empty();

@@ -113,11 +113,6 @@ void fill_slots(void* const* wrappers, bool is_chained) noexcept {
   }
 }
 
-bool lookups_timed() noexcept {
-  const char* text = getenv("TARE_LOOKUPS");
-  return text != nullptr && std::strcmp(text, "time") == 0;
-}
-
 constinit bool attached = false;
 
 // Says what is wrong once a process, not at every call.
@@ -156,6 +151,11 @@ void attach() noexcept {
 bool recording() noexcept {
   const char* run_dir = getenv("TARE_RUN_DIR");
   return run_dir != nullptr && run_dir[0] == '/';
+}
+
+bool lookups_timed() noexcept {
+  const char* text = getenv("TARE_LOOKUPS");
+  return text != nullptr && std::strcmp(text, "time") == 0;
 }
 
 bool has(Function function) noexcept { return !missing[static_cast<unsigned>(function)]; }

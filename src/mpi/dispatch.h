@@ -31,6 +31,9 @@ bool has(Function function) noexcept;
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;
 
+// Whether the user asked for look-up functions to be timed.
+bool lookups_timed() noexcept;
+
 }  // namespace tare::mpi
 
 extern "C" {

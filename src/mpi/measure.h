@@ -60,8 +60,10 @@ template <class A, Function F, class Real, class... Roles>
   return result;
 }
 
-// Counts a call of a look-up function.
-[[gnu::always_inline]] inline void count_call(Function function) noexcept {
+// Counts a call of a look-up function, unless a binding made it of its own accord.
+[[gnu::always_inline]] inline void count_call(Function function, Caller kind, void* return_address) noexcept {
+  if (is_own_call_of_binding(kind, return_address)) [[unlikely]]
+    return;
   if (recorder::Location* location = recorder::here()) ++location->shared->lookups[static_cast<unsigned>(function)];
 }
 

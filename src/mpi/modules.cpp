@@ -33,6 +33,8 @@ Binding binding_of(const char* path) noexcept {
   for (const char* start : {"libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpichf", "libmpifort", "libfmpich",
                             "libmpi_abi_fort"})
     if (begins(name, start)) return Binding::fortran;
+  for (const char* start : {"libmpi_cxx", "libmpichcxx", "libmpicxx"})  // MPI-2's C++ bindings
+    if (begins(name, start)) return Binding::cxx;
   if (begins(name, "MPI.") && std::strstr(path, "/mpi4py/") != nullptr) return Binding::python;
   return Binding::none;
 }

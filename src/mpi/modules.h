@@ -5,7 +5,7 @@
 
 namespace tare::mpi {
 
-enum class Binding : std::uint8_t { none, fortran, python };
+enum class Binding : std::uint8_t { none, fortran, cxx, python };
 
 struct Module {
   std::uintptr_t low;  // of its loaded segments

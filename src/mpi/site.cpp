@@ -79,11 +79,16 @@ std::uint64_t see_through(std::uintptr_t address, void* frame) noexcept {
     return position != 0 ? position : address;
   }
   Frame caller = caller_of(frame);
-  for (int i = 0; i < most_binding_frames && binding == Binding::fortran; ++i) {
+  for (int i = 0; i < most_binding_frames && (binding == Binding::fortran || binding == Binding::cxx); ++i) {
     if (!step(caller)) return address;
     binding = binding_at(caller.return_address);
   }
   return caller.return_address;
+}
+
+bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept {
+  const Binding binding = binding_at(address);
+  return binding == Binding::cxx || (binding == Binding::fortran && kind == Caller::converts);
 }
 
 std::uint32_t site_of(std::uint64_t address) noexcept {

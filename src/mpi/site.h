@@ -27,6 +27,16 @@ struct BindingSpan {
   return address;
 }
 
+// What a look-up function is called for: bindings convert handles for every call that they pass on.
+enum class Caller : std::uint8_t { asks, converts };
+[[gnu::cold]] bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept;
+
+// Whether a look-up was made by a binding for itself, not for the program.
+[[gnu::always_inline]] inline bool is_own_call_of_binding(Caller kind, void* return_address) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(return_address);
+  return address - binding_span.low < binding_span.bytes && binding_calls_itself(kind, address);
+}
+
 // Number of the call site of an address (recorder::Options::site_of); defines it at its first call.
 std::uint32_t site_of(std::uint64_t address) noexcept;
 

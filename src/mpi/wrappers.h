@@ -39,6 +39,7 @@ template <class A>
   format::ProcessRecord& process = recorder::segment()->process;
   if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
   process.abi = A::kind;
+  if (lookups_timed()) process.flags |= format::time_lookups;
   const format::ClockPair before = recorder::read_clock_pair();
   const Costs costs = calibrate<A>(static_cast<Thread&>(*location));
   const format::ClockPair after = recorder::read_clock_pair();

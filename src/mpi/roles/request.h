@@ -131,11 +131,11 @@ struct ForgetsRequest : Role {
   void before(Thread&, recorder::Call&) noexcept { requests.remove(handle, requests.id_of(handle)); }
 };
 
-// Credits one completed request to the row of the call that started it, and notes it in the trace.
+// Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
+// what the table holds, or held before the call, for the handle; its handle is 0 if there was nothing.
 template <class A>
-void complete(Thread& thread, std::uint64_t handle, std::uint32_t id, const typename A::Status* status) noexcept {
-  Request entry = requests.count() == 0 ? Request{} : requests.find(handle);
-  if (entry.handle == 0 || (id != 0 && entry.id != id)) {
+void complete(Thread& thread, std::uint64_t handle, Request entry, const typename A::Status* status) noexcept {
+  if (entry.handle == 0) {
     thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
     return;
   }
@@ -161,6 +161,15 @@ void complete(Thread& thread, std::uint64_t handle, std::uint32_t id, const type
   thread.commit_completion(fold(handle), bytes, source, tag);
 }
 
+// What the table holds for a handle that may complete. While threads share the table this is asked before the
+// call: once MPI has completed a request, another thread may be given its handle, and put it into the table.
+inline Request before_completion(std::uint64_t handle) noexcept {
+  return requests.shared() && requests.count() != 0 ? requests.find(handle) : Request{};
+}
+inline Request at_completion(std::uint64_t handle, const Request& before) noexcept {
+  return requests.shared() || requests.count() == 0 ? before : requests.find(handle);
+}
+
 // MPI_Wait, MPI_Test.
 template <class A>
 struct CompletesOne : Role {
@@ -170,7 +179,7 @@ struct CompletesOne : Role {
   Status* asked;
   Status own;
   std::uint64_t handle = 0;
-  std::uint32_t id = 0;
+  Request known{};
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
@@ -179,14 +188,14 @@ struct CompletesOne : Role {
     if (request == nullptr || *request == A::request_null()) return;
     handle = bits(*request);
     call.request = fold(handle);
-    if (requests.shared()) id = requests.id_of(handle);
+    known = before_completion(handle);
   }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
     if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
     if (result == A::success) [[likely]]
-      complete<A>(thread, handle, id, status());
+      complete<A>(thread, handle, at_completion(handle, known), status());
     else if (*request == A::request_null())
-      complete<A>(thread, handle, id, nullptr);
+      complete<A>(thread, handle, at_completion(handle, known), nullptr);
   }
 };
 
@@ -200,19 +209,26 @@ class Snapshot {
   void take(Thread& thread, int count, const typename A::Request* handles) noexcept {
     if (count <= 0 || handles == nullptr || (requests.count() == 0 && thread.capacity == 0)) return;
     const auto n = static_cast<std::size_t>(count);
-    if (!reserve(thread, n * (sizeof(std::uint64_t) + sizeof(std::uint32_t) + sizeof(Status)) + 64)) return;
+    const bool shared = requests.shared();
+    const std::size_t each = sizeof(std::uint64_t) + (shared ? sizeof(Request) : 0) + sizeof(Status);
+    if (!reserve(thread, n * each)) return;
     handles_ = reinterpret_cast<std::uint64_t*>(thread.scratch);
-    statuses_ = reinterpret_cast<Status*>(handles_ + n);
-    ids_ = reinterpret_cast<std::uint32_t*>(statuses_ + n);
+    auto* behind = reinterpret_cast<char*>(handles_ + n);
+    if (shared) {
+      known_ = reinterpret_cast<Request*>(behind);
+      behind += n * sizeof(Request);
+    }
+    statuses_ = reinterpret_cast<Status*>(behind);
     for (std::size_t i = 0; i < n; ++i) {
       handles_[i] = handles[i] == A::request_null() ? 0 : bits(handles[i]);
-      ids_[i] = requests.shared() && handles_[i] != 0 ? requests.id_of(handles_[i]) : 0;
+      if (shared) known_[i] = handles_[i] == 0 ? Request{} : before_completion(handles_[i]);
     }
   }
   explicit operator bool() const noexcept { return handles_ != nullptr; }
   Status* statuses() noexcept { return statuses_; }
   void complete_one(Thread& thread, int i, const Status* status) noexcept {
-    if (handles_[i] != 0) complete<A>(thread, handles_[i], ids_[i], status);
+    if (handles_[i] == 0) return;
+    complete<A>(thread, handles_[i], at_completion(handles_[i], known_ == nullptr ? Request{} : known_[i]), status);
   }
 
  private:
@@ -231,7 +247,7 @@ class Snapshot {
 
   std::uint64_t* handles_ = nullptr;
   Status* statuses_ = nullptr;
-  std::uint32_t* ids_ = nullptr;
+  Request* known_ = nullptr;
 };
 
 // MPI_Waitall, MPI_Testall.
