@@ -1,0 +1,36 @@
+"""Runs of several tools in turn, so that what changes on the machine meanwhile meets all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tools import BARE, Outcome, Tool
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The outcomes of each tool; those with one index belong to one round."""
+
+    count: int
+    outcomes: dict[Tool, list[Outcome]]
+
+    @property
+    def tools(self) -> list[Tool]:
+        return list(self.outcomes)
+
+    def samples(self, tool: Tool, of: Callable[[Outcome], float]) -> list[float]:
+        return [of(outcome) for outcome in self.outcomes[tool]]
+
+    def bare(self, of: Callable[[Outcome], float]) -> list[float]:
+        return self.samples(BARE, of)
+
+
+def interleave(count: int, tools: Sequence[Tool], run_one: Callable[[Tool], Outcome]) -> Rounds:
+    """A B C D, B C D A, ...: each tool comes first, and after each other tool, equally often."""
+    outcomes: dict[Tool, list[Outcome]] = {tool: [] for tool in tools}
+    for number in range(count):
+        shift = number % len(tools)
+        for tool in (*tools[shift:], *tools[:shift]):
+            outcomes[tool].append(run_one(tool))
+    return Rounds(count, outcomes)

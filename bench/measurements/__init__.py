@@ -1,0 +1,1 @@
+"""One file a measurement. Each is called with the number of rounds."""

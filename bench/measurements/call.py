@@ -1,0 +1,122 @@
+"""One wrapped call: a loop of calls that communicate nothing, on one rank."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import peers
+from account import Account, account_of
+from interleave import Rounds, interleave
+from programs import NAMES, built, mpis, program
+from report import Row, Table, difference, over_bare
+
+from tools import EZTRACE, PROFILE, TRACE, MpiEnvironment, Outcome, Tool, run_once, with_peers
+
+CALLS = 400_000
+LOOPS = 5  # beside one of a tenth to warm up
+
+SEND_LIMITS = {PROFILE: 28.0, TRACE: 45.0}
+SEND_PEERS = {PROFILE: peers.NULL_PROFILE, TRACE: peers.NULL_TRACE}
+LOOKUP_LIMITS = {PROFILE: 6.0, TRACE: 6.0}
+
+
+def measure(rounds: int) -> tuple[list[Table], list[Account]]:
+    tables = [_clock()]
+    accounts = []
+    for mpi in mpis():
+        measured = _run(mpi, rounds)
+        name = NAMES[mpi.name]
+        tables += [
+            _table(
+                f"MPI_Send to MPI_PROC_NULL, 1 rank, {name}", measured, _per_send, SEND_LIMITS, SEND_PEERS
+            ),
+            _table(f"MPI_Comm_rank, counted, {name}", measured, _per_lookup, LOOKUP_LIMITS, {}),
+            _table(
+                f"MPI_Isend, MPI_Irecv, MPI_Waitall of 16, a call, {name}",
+                measured,
+                _per_request_call,
+                {},
+                {},
+            ),
+        ]
+        tables[-3].notes.append(_trace_sizes(measured))
+        accounts += account_of(f"null_calls, {name}", measured, _total_s)
+    return tables, accounts
+
+
+def _run(mpi: MpiEnvironment, rounds: int) -> Rounds:
+    argv: list[str | Path] = [
+        program(mpi, "null_calls"),
+        "-i",
+        str(CALLS),
+        "-r",
+        str(LOOPS),
+        "send",
+        "comm_rank",
+        "waitall",
+    ]
+    return interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, 1, argv))
+
+
+def _table(
+    title: str,
+    measured: Rounds,
+    of: Callable[[Outcome], float],
+    limits: dict[Tool, float],
+    quoted: dict[Tool, str],
+) -> Table:
+    bare = measured.bare(of)
+    return over_bare(
+        title, measured, of, "ns a call", "ns", lambda samples: difference(samples, bare), limits, quoted
+    )
+
+
+def _per_send(outcome: Outcome) -> float:
+    return outcome.value("send_ns")
+
+
+def _per_lookup(outcome: Outcome) -> float:
+    return outcome.value("comm_rank_ns")
+
+
+def _per_request_call(outcome: Outcome) -> float:
+    return outcome.value("waitall_ns") / (outcome.value("batch") + 1)
+
+
+def _total_s(outcome: Outcome) -> float:
+    """Of all loops, the warm-up included: what the cost account is about."""
+    loops = outcome.value("rounds") + 0.1
+    calls = outcome.value("iterations")
+    batches = calls / 10
+    a_loop = outcome.value("send_ns") * calls + outcome.value("comm_rank_ns") * calls
+    return 1e-9 * loops * (a_loop + outcome.value("waitall_ns") * batches)
+
+
+def _trace_sizes(measured: Rounds) -> str:
+    """Of all calls that are recorded: look-ups are in neither tool's trace."""
+    calls = (LOOPS + 0.1) * CALLS * (1 + 17 / 10)
+    sizes = [
+        f"{tool.label} {median(measured.samples(tool, lambda outcome: outcome.trace_bytes)) / calls:.1f}"
+        for tool in (TRACE, EZTRACE)
+        if tool in measured.outcomes
+    ]
+    return f"bytes of trace a call: {', '.join(sizes)}"
+
+
+def _clock() -> Table:
+    """The floor: no tool that times calls costs less."""
+    command: list[str | Path] = [
+        built("bench/record_bench"),
+        "--benchmark_filter=^clock_twice$",
+        "--benchmark_format=json",
+    ]
+    command += ["--benchmark_repetitions=5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    runs = [run for run in json.loads(done.stdout)["benchmarks"] if run["run_type"] == "iteration"]
+    samples = [float(run["real_time"]) for run in runs]
+    title = "Reading the clock twice, which is part of each timed call"
+    return Table(title, "ns", "", [Row("rdtsc, rdtsc", median(samples))], len(samples), over="")

@@ -1,0 +1,73 @@
+"""A real program that calls MPI more than half a million times a second: hypre's StructSMG on 2 ranks."""
+
+from __future__ import annotations
+
+import re
+from statistics import median
+
+import peers
+from account import Account, account_of
+from interleave import Rounds, interleave
+from programs import built
+from report import Table, over_bare, percent
+
+from tools import EZTRACE, PROFILE, TRACE, Outcome, Tool, openmpi4, run_once, with_peers
+
+RANKS = 2
+
+
+def measure(rounds: int) -> tuple[list[Table], list[Account]]:
+    mpi = openmpi4()
+    argv = [built("workloads/diffusion")]
+    measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, RANKS, argv))
+    bare = measured.bare(_solve_s)
+    table = over_bare(
+        "hypre StructSMG, 2 ranks, Open MPI: time of the solves",
+        measured,
+        _solve_s,
+        "s",
+        "%",
+        lambda samples: percent(samples, bare),
+        {PROFILE: 3.0, TRACE: 5.0},
+        {PROFILE: peers.SOLVER_PROFILE, TRACE: peers.SOLVER_TRACE},
+        digits=2,
+    )
+    table.notes.extend(_notes(measured))
+    return [table], account_of(
+        "hypre StructSMG", measured, lambda run: _solve_s(run) + _seconds("setup", run)
+    )
+
+
+def _seconds(what: str, outcome: Outcome) -> float:
+    found = re.search(rf"^{what} +([\d.]+) s", outcome.stdout, re.MULTILINE)
+    assert found is not None, outcome.stdout
+    return float(found.group(1))
+
+
+def _solve_s(outcome: Outcome) -> float:
+    return _seconds("solve", outcome)
+
+
+def _notes(measured: Rounds) -> list[str]:
+    info = measured.outcomes[TRACE][-1].info
+    assert info is not None
+    calls = info["cost"]["calls"]
+    rate = median(
+        rank["calls"] / (rank["net_ns"] * 1e-9)
+        for outcome in measured.outcomes[PROFILE]
+        if outcome.info
+        for rank in outcome.info["ranks"]
+    )
+    lines = [f"{calls / 1e6:.2f} million calls timed, {rate / 1e6:.2f} million a second and rank"]
+    sizes = [
+        (tool, median(measured.samples(tool, lambda run: run.trace_bytes))) for tool in _tracing(measured)
+    ]
+    text = ", ".join(f"{tool.label} {size / calls:.1f} ({size / 1e6:.1f} MB)" for tool, size in sizes)
+    lines.append(f"bytes of trace a call: {text}; on another machine: {peers.SOLVER_BYTES}")
+    if info["trace"]["dropped"]:
+        lines.append(f"dropped: {info['trace']['dropped']} records")
+    return lines
+
+
+def _tracing(measured: Rounds) -> list[Tool]:
+    return [tool for tool in (TRACE, EZTRACE) if tool in measured.outcomes]

@@ -1,0 +1,157 @@
+"""Numbers beside their limits, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from interleave import Rounds
+from interval import Estimate, estimate
+
+from tools import BARE, Outcome, Tool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: a median, what it is over bare, and what that may be at most."""
+
+    label: str
+    median: float | None = None  # of the runs
+    over: Estimate | None = None  # of the rounds' differences from bare
+    limit: float | None = None  # of `over`
+    peers: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if self.limit is None or self.over is None:
+            return ""
+        word = "met" if self.over.median <= self.limit else "not met"
+        certain = self.over.high <= self.limit or self.over.low > self.limit
+        return word if certain else f"{word} (uncertain)"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of one measurement; `unit` is of the medians, `over_unit` of what is over bare."""
+
+    title: str
+    unit: str
+    over_unit: str
+    rows: list[Row]
+    rounds: int
+    digits: int = 1
+    over: str = "over bare"
+    notes: list[str] = field(default_factory=list)
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    last_column: str = "peers, on another machine"
+
+
+def difference(samples: Sequence[float], bare: Sequence[float], scale: float = 1.0) -> Estimate:
+    """Of the rounds' differences."""
+    return estimate([scale * (with_tool - without) for with_tool, without in zip(samples, bare, strict=True)])
+
+
+def percent(samples: Sequence[float], bare: Sequence[float]) -> Estimate:
+    """Of the rounds' ratios, as percent more."""
+    return estimate(
+        [100 * (with_tool / without - 1) for with_tool, without in zip(samples, bare, strict=True)]
+    )
+
+
+def over_bare(
+    title: str,
+    measured: Rounds,
+    of: Callable[[Outcome], float],
+    unit: str,
+    over_unit: str,
+    compare: Callable[[list[float]], Estimate],
+    limits: dict[Tool, float],
+    quoted: dict[Tool, str],
+    *,
+    digits: int = 1,
+) -> Table:
+    """A row for each tool: the median of what `of` takes from its runs, and how it compares with bare."""
+    samples = {tool: measured.samples(tool, of) for tool in measured.tools}
+    rows = [
+        Row(
+            tool.label,
+            median(samples[tool]),
+            None if tool is BARE else compare(samples[tool]),
+            limits.get(tool),
+            quoted.get(tool, ""),
+        )
+        for tool in measured.tools
+    ]
+    by_label = {tool.label: values for tool, values in samples.items()}
+    return Table(title, unit, over_unit, rows, measured.count, digits, samples=by_label)
+
+
+def show(table: Table) -> None:
+    """Prints a table at once, so that a long measurement can be watched."""
+    coverage = min((row.over.coverage for row in table.rows if row.over), default=0.0)
+    print(f"\n{table.title}")
+    head = f"{table.over}, {table.over_unit}"
+    interval = f"{100 * coverage:.0f} % interval"
+    rounds = f"{table.rounds} rounds" if table.rounds else ""
+    verdict = f"{'limit':>6}  {'verdict':<20}{table.last_column}"
+    print(f"  {rounds:<26}{table.unit:>11}  {head:>22}  {interval:<20}{verdict}")
+    for row in table.rows:
+        print("  " + _line(row, table.digits).rstrip())
+    for note in table.notes:
+        print(f"  {note}")
+    sys.stdout.flush()
+
+
+def _line(row: Row, digits: int) -> str:
+    median = "" if row.median is None else f"{row.median:.{digits}f}"
+    over = "" if row.over is None else f"{row.over.median:+.{digits}f}"
+    interval = "" if row.over is None else f"{row.over.low:+.{digits}f} .. {row.over.high:+.{digits}f}"
+    limit = "" if row.limit is None else f"{row.limit:g}"
+    return f"{row.label:<26}{median:>11}  {over:>22}  {interval:<20}{limit:>6}  {row.verdict:<20}{row.peers}"
+
+
+def as_json(tables: Sequence[Table]) -> dict[str, Any]:
+    return {"schema": "tare.bench/1", "tables": [_table_json(table) for table in tables]}
+
+
+def _table_json(table: Table) -> dict[str, Any]:
+    rows = [
+        {
+            "label": row.label,
+            "median": row.median,
+            "over": None if row.over is None else vars(row.over),
+            "limit": row.limit,
+            "verdict": row.verdict or None,
+            "peers": row.peers or None,
+        }
+        for row in table.rows
+    ]
+    return {
+        "title": table.title,
+        "unit": table.unit,
+        "over_unit": table.over_unit,
+        "rounds": table.rounds,
+        "rows": rows,
+        "notes": table.notes,
+        "samples": table.samples,
+    }
+
+
+def write_json(tables: Sequence[Table], path: Path) -> None:
+    path.write_text(json.dumps(as_json(tables), indent=1) + "\n")
+
+
+def _miss(table: Table, row: Row) -> str:
+    assert row.over is not None
+    over = f"{row.over.median:+.{table.digits}f} {table.over_unit}"
+    return f"{table.title}: {row.label}, {over}, limit {row.limit:g}"
+
+
+def misses(tables: Sequence[Table]) -> list[str]:
+    """The numbers that are over their limits."""
+    return [_miss(table, row) for table in tables for row in table.rows if row.verdict.startswith("not met")]

@@ -1,0 +1,125 @@
+"""Measures what measuring costs and prints it beside its limits; see docs/bench.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import account
+from account import Account
+from measurements import call, collectives, hooks, memory, solver
+from programs import built
+from report import Table, misses, show, write_json
+
+from tools import ROOT, BenchError
+
+# Name, rounds, rounds with --quick, what it measures.
+MEASUREMENTS: dict[str, tuple[int, int, str]] = {
+    "call": (15, 3, "one wrapped call"),
+    "solver": (10, 3, "a real program with many calls"),
+    "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
+    "memory": (3, 1, "memory of a rank"),
+    "collectives": (11, 3, "short collectives"),
+    "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
+    "record": (0, 0, "encoder and reader, without MPI"),
+}
+WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
+    "call": call.measure,
+    "solver": solver.measure,
+    "collectives": collectives.measure,
+}
+PLAIN: dict[str, Callable[[int], list[Table]]] = {"hooks": hooks.measure, "memory": memory.measure}
+
+
+def main() -> int:
+    options = _parse()
+    wanted = options.only or list(MEASUREMENTS)
+    _warn_of_load()
+    tables: list[Table] = []
+    accounts: list[Account] = []
+    fewest = 0
+    try:
+        for name, (full, quick, _) in MEASUREMENTS.items():
+            rounds = options.rounds or (quick if options.quick else full)
+            if name in WITH_ACCOUNT and (name in wanted or "account" in wanted):
+                measured, own = WITH_ACCOUNT[name](rounds)
+                accounts += own
+                fewest = min(fewest or rounds, rounds)
+                _add(tables, measured if name in wanted else [])
+            elif name in PLAIN and name in wanted:
+                _add(tables, PLAIN[name](rounds))
+        if "account" in wanted:
+            _add(tables, [account.table(accounts, fewest)])
+        if "record" in wanted:
+            _record(options.quick)
+    except (BenchError, subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    _close(tables, options.output)
+    return 0
+
+
+def _parse() -> argparse.Namespace:
+    names = "; ".join(f"{name}: {what}" for name, (_, _, what) in MEASUREMENTS.items())
+    parser = argparse.ArgumentParser(prog="bench/run.sh", description=__doc__, epilog=f"Names: {names}.")
+    parser.add_argument("--quick", action="store_true", help="few rounds: does it work, roughly how much")
+    parser.add_argument(
+        "--only", action="append", choices=MEASUREMENTS, metavar="NAME", help="may be repeated"
+    )
+    parser.add_argument("--rounds", type=_positive, metavar="N", help="rounds of each measurement")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=ROOT / "build" / "bench.json",
+        metavar="FILE",
+        help="results as JSON (build/bench.json)",
+    )
+    return parser.parse_args()
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def _warn_of_load() -> None:
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} processors, load {load:.1f}")
+    if load > 0.5:
+        print("warning: something else runs on this machine; what follows is too noisy to judge by")
+
+
+def _add(tables: list[Table], new: list[Table]) -> None:
+    for table in new:
+        show(table)
+    tables += new
+
+
+def _record(quick: bool) -> None:
+    print("\nEncoder and reader, a record, value or event each", flush=True)
+    shortest = "0.05" if quick else "0.5"
+    subprocess.run(
+        [built("bench/record_bench"), f"--benchmark_min_time={shortest}"],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _close(tables: list[Table], output: Path) -> None:
+    write_json(tables, output)
+    verdicts = [row.verdict for table in tables for row in table.rows if row.verdict]
+    print(f"\n{len(verdicts)} numbers have a limit; {len(misses(tables))} are not met")
+    for miss in misses(tables):
+        print(f"  {miss}")
+    print(f"all samples: {output}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

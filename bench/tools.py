@@ -1,0 +1,139 @@
+"""What is compared: no tool, tare in its modes, and a peer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+TARE = ROOT / ".venv" / "bin" / "tare"
+
+# The MPI libraries, their launchers and what they need to run here are described once, for the tests.
+sys.path.insert(0, str(ROOT / "tests"))
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run  # noqa: E402
+
+__all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4"]
+
+
+class BenchError(Exception):
+    """A program that was to be measured failed."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A way to run a program; `tare` holds the options of `tare run`, None for other tools."""
+
+    label: str
+    tare: tuple[str, ...] | None = None
+    eztrace: bool = False
+
+    @property
+    def recording(self) -> bool:
+        """Whether it leaves a run that `tare info` can read."""
+        return self.tare is not None and "--forward" not in self.tare
+
+
+BARE = Tool("bare")
+TWIN = Tool("do-nothing twin", tare=("--forward",))
+PROFILE = Tool("profile", tare=())
+TRACE = Tool("profile and trace", tare=("--trace",))
+EZTRACE = Tool("EZTrace", eztrace=True)
+PRODUCT = (BARE, TWIN, PROFILE, TRACE)
+
+
+def with_peers(tools: Sequence[Tool] = PRODUCT) -> tuple[Tool, ...]:
+    """The tools, and the peers that this machine has."""
+    return (*tools, EZTRACE) if shutil.which("eztrace") else tuple(tools)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: what the program printed, how long the whole command took, and what the tool left."""
+
+    stdout: str
+    wall_s: float
+    trace_bytes: int = 0
+    info: dict[str, Any] | None = None
+
+    def json_lines(self) -> list[dict[str, Any]]:
+        """The lines of the output that are JSON objects."""
+        return [json.loads(line) for line in self.stdout.splitlines() if line.startswith("{")]
+
+    def value(self, key: str) -> float:
+        """A field of the only line that has it, the largest if several ranks print one."""
+        return max(float(line[key]) for line in self.json_lines() if key in line)
+
+
+def run_once(
+    tool: Tool,
+    mpi: MpiEnvironment,
+    ranks: int,
+    argv: Sequence[Path | str],
+    *,
+    rank_prefix: Sequence[Path | str] = (),
+    summary: bool = False,
+    timeout_s: float = 300,
+) -> Outcome:
+    """Runs a program under a tool; its output directory is gone afterwards.
+
+    `rank_prefix` goes between the launcher and the program; `summary` leaves tare's summary on.
+    """
+    with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=_scratch()) as directory:
+        out = Path(directory) / "out"
+        program = [*map(str, rank_prefix), *map(str, argv)]
+        prefix: list[Path | str] = []
+        if tool.tare is not None:
+            prefix = [TARE, "run", *tool.tare, *([] if summary else ["-q"]), "-o", out, "--"]
+        if tool.eztrace:
+            program = ["eztrace", "-t", mpi.family, "-o", str(out), *program]
+        start = time.perf_counter()
+        done = run(
+            mpi,
+            ranks,
+            program,
+            prefix=prefix,
+            timeout_s=timeout_s,
+            OMPI_MCA_hwloc_base_binding_policy=_BINDING,
+        )
+        wall_s = time.perf_counter() - start
+        if done.returncode != 0:
+            raise BenchError(
+                f"exit code {done.returncode} of {' '.join(map(str, done.args))}\n{done.stdout}{done.stderr}"
+            )
+        info = _info(out) if tool.recording else None
+        trace_bytes = info["trace"]["bytes"] if info else _size(out)
+        return Outcome(done.stdout, wall_s, trace_bytes, info)
+
+
+# Ranks stay on their processors, as both launchers have it by default where these suffice; the tests do not.
+_BINDING = "core"
+
+
+def _scratch() -> Path:
+    """On the disk that the build is on: traces are to be written to a disk."""
+    path = ROOT / "build" / "bench"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _info(run_dir: Path) -> dict[str, Any]:
+    done = subprocess.run([TARE, "info", "--json", run_dir], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BenchError(f"tare info: {done.stderr.strip()}")
+    info: dict[str, Any] = json.loads(done.stdout)
+    if not info["ranks"]:
+        raise BenchError("tare recorded nothing; is it that `make` has not been called since a change?")
+    return info
+
+
+def _size(directory: Path) -> int:
+    return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
