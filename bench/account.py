@@ -47,37 +47,38 @@ def _estimates_s(outcome: Outcome) -> list[float]:
 
 
 def table(accounts: list[Account], rounds: int) -> Table:
-    """Ranks wait for one another: their mean cost is what the program is slowed down by, or more."""
-    rows = []
-    samples = {}
-    for account in accounts:
-        label = f"{account.program}, {'trace' if account.tool is TRACE else 'profile'}"
-        means = [mean(ranks) for ranks in account.per_rank_s]
-        ratios = [own / truth for own, truth in zip(means, account.slowdown_s, strict=True) if truth > 0]
-        rows.append(
-            Row(
-                label,
-                median(means),
-                estimate(ratios) if ratios else None,
-                peers=_detail(account),
-            )
+    rows = [
+        Row(
+            f"{account.program}, {'trace' if account.tool is TRACE else 'profile'}",
+            median(_means_s(account)),
+            estimate(account.slowdown_s),
+            peers=_ratio(account),
         )
-        samples[label] = ratios
+        for account in accounts
+    ]
+    samples = {row.label: account.slowdown_s for row, account in zip(rows, accounts, strict=True)}
     return Table(
-        "The cost account: its estimate (wrappers and flushes, mean of the ranks) by the measured slowdown",
+        "The cost account: what tare estimates (wrappers and flushes), and how much slower the program is",
         "estimate, s",
-        "times",
+        "s",
         rows,
         rounds,
         digits=3,
-        over="estimate / truth",
+        over="slower",
         samples=samples,
-        last_column="measured slowdown, and estimate of each rank",
+        last_column="estimate / truth; estimate of each rank",
     )
 
 
-def _detail(account: Account) -> str:
-    ranks = [median(rank) for rank in zip(*account.per_rank_s, strict=True)]
-    lost = sum(truth <= 0 for truth in account.slowdown_s)
-    text = f"{median(account.slowdown_s):.3f} s; {', '.join(f'{rank:.3f}' for rank in ranks)} s"
-    return f"{text} ({lost} rounds without a slowdown left out)" if lost else text
+def _means_s(account: Account) -> list[float]:
+    """Ranks wait for one another, so that a program loses what its ranks lose on average, or more."""
+    return [mean(ranks) for ranks in account.per_rank_s]
+
+
+def _ratio(account: Account) -> str:
+    own = median(_means_s(account))
+    truth = estimate(account.slowdown_s)
+    ranks = ", ".join(f"{median(rank):.3f}" for rank in zip(*account.per_rank_s, strict=True))
+    if truth.low <= 0:
+        return f"the truth is within the noise; {ranks} s"
+    return f"{own / truth.median:.2f} ({own / truth.high:.2f} .. {own / truth.low:.2f}); {ranks} s"

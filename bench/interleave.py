@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tools import BARE, Outcome, Tool
+from tools import BARE, Outcome, PeerError, Tool
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,19 @@ class Rounds:
 
 
 def interleave(count: int, tools: Sequence[Tool], run_one: Callable[[Tool], Outcome]) -> Rounds:
-    """A B C D, B C D A, ...: each tool comes first, and after each other tool, equally often."""
+    """A B C D, B C D A, ...: no tool is always the first.
+
+    A peer that cannot run the program is left out.
+    """
     outcomes: dict[Tool, list[Outcome]] = {tool: [] for tool in tools}
     for number in range(count):
         shift = number % len(tools)
         for tool in (*tools[shift:], *tools[:shift]):
-            outcomes[tool].append(run_one(tool))
+            if tool not in outcomes:
+                continue
+            try:
+                outcomes[tool].append(run_one(tool))
+            except PeerError as error:
+                print(f"\n{tool.label} is left out here: {error}")
+                del outcomes[tool]
     return Rounds(count, outcomes)

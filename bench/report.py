@@ -93,26 +93,39 @@ def over_bare(
 
 def show(table: Table) -> None:
     """Prints a table at once, so that a long measurement can be watched."""
-    coverage = min((row.over.coverage for row in table.rows if row.over), default=0.0)
+    width = max(26, *(len(row.label) for row in table.rows))
     print(f"\n{table.title}")
-    head = f"{table.over}, {table.over_unit}"
-    interval = f"{100 * coverage:.0f} % interval"
-    rounds = f"{table.rounds} rounds" if table.rounds else ""
-    verdict = f"{'limit':>6}  {'verdict':<20}{table.last_column}"
-    print(f"  {rounds:<26}{table.unit:>11}  {head:>22}  {interval:<20}{verdict}")
+    print(f"  {_head(table, width)}".rstrip())
     for row in table.rows:
-        print("  " + _line(row, table.digits).rstrip())
+        print(f"  {_line(row, width, table.digits)}".rstrip())
     for note in table.notes:
         print(f"  {note}")
     sys.stdout.flush()
 
 
-def _line(row: Row, digits: int) -> str:
+def _head(table: Table, width: int) -> str:
+    """Columns that no row has go without a heading."""
+    compared = [row.over for row in table.rows if row.over]
+    over = f"{table.over}, {table.over_unit}" if compared else ""
+    interval = f"{100 * min(over.coverage for over in compared):.0f} % interval" if compared else ""
+    limited = any(row.limit is not None for row in table.rows)
+    limit, verdict = ("limit", "verdict") if limited else ("", "")
+    last = table.last_column if any(row.peers for row in table.rows) else ""
+    rounds = f"{table.rounds} rounds"
+    return _columns(width, rounds, table.unit, over, interval, limit, verdict, last)
+
+
+def _line(row: Row, width: int, digits: int) -> str:
     median = "" if row.median is None else f"{row.median:.{digits}f}"
     over = "" if row.over is None else f"{row.over.median:+.{digits}f}"
     interval = "" if row.over is None else f"{row.over.low:+.{digits}f} .. {row.over.high:+.{digits}f}"
     limit = "" if row.limit is None else f"{row.limit:g}"
-    return f"{row.label:<26}{median:>11}  {over:>22}  {interval:<20}{limit:>6}  {row.verdict:<20}{row.peers}"
+    return _columns(width, row.label, median, over, interval, limit, row.verdict, row.peers)
+
+
+def _columns(width: int, label: str, median: str, over: str, interval: str, *rest: str) -> str:
+    limit, verdict, last = rest
+    return f"{label:<{width}} {median:>11} {over:>20}  {interval:<20} {limit:>5}  {verdict:<20} {last}"
 
 
 def as_json(tables: Sequence[Table]) -> dict[str, Any]:

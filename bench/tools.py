@@ -25,7 +25,11 @@ __all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4"]
 
 
 class BenchError(Exception):
-    """A program that was to be measured failed."""
+    """What was to be measured is missing or failed."""
+
+
+class PeerError(BenchError):
+    """A program failed under a tool that is not ours."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,13 @@ def run_once(
     """
     with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=_scratch()) as directory:
         out = Path(directory) / "out"
-        program = [*map(str, rank_prefix), *map(str, argv)]
+        program = [str(argument) for argument in argv]
         prefix: list[Path | str] = []
         if tool.tare is not None:
             prefix = [TARE, "run", *tool.tare, *([] if summary else ["-q"]), "-o", out, "--"]
         if tool.eztrace:
             program = ["eztrace", "-t", mpi.family, "-o", str(out), *program]
+        program = [*map(str, rank_prefix), *program]
         start = time.perf_counter()
         done = run(
             mpi,
@@ -106,7 +111,7 @@ def run_once(
         )
         wall_s = time.perf_counter() - start
         if done.returncode != 0:
-            raise BenchError(
+            raise (PeerError if tool.eztrace else BenchError)(
                 f"exit code {done.returncode} of {' '.join(map(str, done.args))}\n{done.stdout}{done.stderr}"
             )
         info = _info(out) if tool.recording else None

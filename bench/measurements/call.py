@@ -43,7 +43,7 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
                 {},
             ),
         ]
-        tables[-3].notes.append(_trace_sizes(measured))
+        tables[-3].notes.extend([_fastest(measured), _trace_sizes(measured)])
         accounts += account_of(f"null_calls, {name}", measured, _total_s)
     return tables, accounts
 
@@ -94,6 +94,20 @@ def _total_s(outcome: Outcome) -> float:
     batches = calls / 10
     a_loop = outcome.value("send_ns") * calls + outcome.value("comm_rank_ns") * calls
     return 1e-9 * loops * (a_loop + outcome.value("waitall_ns") * batches)
+
+
+def _fastest(measured: Rounds) -> str:
+    """The same from each run's fastest loop: what is left when others disturb least."""
+    bare = measured.bare(_fastest_send)
+    over = [
+        f"{tool.label} {difference(measured.samples(tool, _fastest_send), bare).median:+.1f}"
+        for tool in measured.tools[1:]
+    ]
+    return f"ns over bare by the fastest loop of each run: {', '.join(over)}"
+
+
+def _fastest_send(outcome: Outcome) -> float:
+    return outcome.value("send_min_ns")
 
 
 def _trace_sizes(measured: Rounds) -> str:
