@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,9 +21,9 @@ from tools import ROOT, BenchError
 # Name, rounds, rounds with --quick, what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "call": (15, 3, "one wrapped call"),
-    "solver": (10, 3, "a real program with many calls"),
+    "solver": (20, 3, "a real program with many calls"),
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
-    "memory": (3, 1, "memory of a rank"),
+    "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
@@ -56,6 +57,8 @@ def main() -> int:
             _add(tables, [account.table(accounts, fewest)])
         if "record" in wanted:
             _record(options.quick)
+    except KeyboardInterrupt:
+        return 130
     except (BenchError, subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -91,9 +94,16 @@ def _positive(text: str) -> int:
 
 def _warn_of_load() -> None:
     load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} processors, load {load:.1f}")
+    print(f"{os.cpu_count()} processors ({_processor()}), load {load:.1f}")
     if load > 0.5:
         print("warning: something else runs on this machine; what follows is too noisy to judge by")
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 def _add(tables: list[Table], new: list[Table]) -> None:
