@@ -1,8 +1,11 @@
 // Event chunks: the records of a buffer, turned by 90 degrees.
 //
 // A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes and
-// communicator that occur in one chunk are few, and are written once, as signatures. What is left of a call
-// is its signature number, the gap since the call before, its duration, and its request.
+// communicator that occur in one chunk are few, and are written once, as signatures; so are the combinations of
+// source, tag and bytes of completed requests. What is left of a call is its signature number, the gap since the
+// call before, its duration, and its request. And most requests complete soon, in the order in which they were
+// started: a completion says which start it belongs to, as the step from the completion before, nearly always 1,
+// and then nobody needs the request's number.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
 //   u32 calls, completions, flushes, losses     (their sum is N)
@@ -10,14 +13,18 @@
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
 //   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss
 //   columns of signatures:    function, site, peer, tag, bytes, communicator
+//                             (of completions: function 0x8001, site 0, peer the source, communicator 0)
 //   columns of calls:         signature, gap, duration, request
-//   columns of completions:   request, bytes, source, tag
+//   columns of completions:   signature, step, request
 //   columns of flushes:       enter - time_base, duration, records, bytes
 //   columns of losses:        enter - time_base, duration, records
-// A column is as in column.h; columns of absent kinds (count 0) are left out, the signatures' never if there
-// are calls. gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
-// Absent values are those of record.h, so absent bytes are -1.
-// All times are ticks >> tick_shift (ProcessRecord).
+// A column is as in column.h; columns of absent kinds (count 0) are left out. Absent values are those of
+// record.h, so absent bytes are -1. All times are ticks >> tick_shift (ProcessRecord).
+// gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
+// request of a call: 0 none, completed_in_chunk, else the number of a request that outlives the chunk.
+// A start is a call with a request, numbered in the chunk from 0. step: start that this completion belongs to,
+// minus the one of the completion before (-1 for the first), minus 1. request of a completion: 0, or the number
+// of a request that was started in an earlier chunk; then it belongs to no start, and step is 0.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +39,9 @@ namespace tare::format {
 
 // Records that one chunk holds at the most: bounds what encoder and decoder allocate.
 inline constexpr std::size_t chunk_records = 4096;
+
+// Request of a call whose completion is in the same chunk.
+inline constexpr std::uint32_t completed_in_chunk = 1;
 
 // Encodes without allocating: all memory is the workspace given at construction. Not thread-safe; one
 // encoder per location.
@@ -63,13 +73,15 @@ class EventEncoder {
 struct DecodedCall {
   std::uint64_t enter, leave;  // ticks >> tick_shift
   std::uint64_t bytes;         // no_bytes
-  std::uint32_t site, communicator, request;
+  std::uint32_t site, communicator;
+  std::uint32_t request;       // as in the file: 0, completed_in_chunk, or a request's number
   std::int32_t peer, tag;
   std::uint16_t function;
 };
 struct DecodedCompletion {
-  std::uint32_t call;  // index of the call it belongs to, UINT32_MAX if that is in an earlier chunk
-  std::uint32_t request;
+  std::uint32_t call;     // index of the call that completed it, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t start;    // index of the call that started it, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t request;  // its number in the latter case, else 0
   std::uint64_t bytes;
   std::int32_t source, tag;
 };

@@ -57,7 +57,7 @@ TEST_F(EventCodec, CallsComeBack) {
                     now + random() % 100'000, random() % 3 == 0 ? no_bytes : random() % 1'000'000,
                     random() % 5 == 0 ? no_peer : static_cast<std::int32_t>(random() % 8) - 2,
                     random() % 5 == 0 ? no_tag : static_cast<std::int32_t>(random()),
-                    static_cast<std::uint32_t>(random() % 4), static_cast<std::uint32_t>(random())};
+                    static_cast<std::uint32_t>(random() % 4), static_cast<std::uint32_t>(2 + random() % 1000000)};
     now = call.leave + random() % 1000;
     calls.push_back(call);
     add(call);
@@ -99,6 +99,30 @@ TEST_F(EventCodec, KindsKeepTheirOrder) {
   EXPECT_EQ(events.losses[0].records, 12U);
 }
 
+TEST_F(EventCodec, CompletionsFindTheirStart) {
+  add_call(10, 11, 3, 1, 8, 50);
+  add_call(12, 13, 3, 1, 8, 60);
+  add_call(14, 15, 3, 1, 8, 70);
+  add_call(16, 17, 4, 1, 8);
+  add(CompletionRecord{{completion, 3}, 60, 8, 1, 2});
+  add(CompletionRecord{{completion, 3}, 50, 8, 1, 2});
+  add(CompletionRecord{{completion, 3}, 99, 8, 1, 2});  // started in an earlier chunk
+  add_call(18, 19, 3, 1, 8, 50);                        // the number again, for another request
+  add_call(20, 21, 4, 1, 8);
+  add(CompletionRecord{{completion, 3}, 50, 8, 1, 2});
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.completions.size(), 4U);
+  EXPECT_EQ(events.completions[0].start, 1U);
+  EXPECT_EQ(events.completions[1].start, 0U);
+  EXPECT_EQ(events.completions[2].start, UINT32_MAX);
+  EXPECT_EQ(events.completions[2].request, 99U);
+  EXPECT_EQ(events.completions[3].start, 4U);
+  EXPECT_EQ(events.completions[3].call, 5U);
+  EXPECT_EQ(events.calls[0].request, completed_in_chunk);
+  EXPECT_EQ(events.calls[2].request, 70U);  // outlives the chunk
+  EXPECT_EQ(events.calls[3].request, no_request);
+}
+
 TEST_F(EventCodec, TimesAreShifted) {
   add_call(1001, 1011, 3, 1, 8);
   add_call(1013, 1031, 3, 1, 8);
@@ -133,7 +157,7 @@ TEST_F(EventCodec, MoreThanOneChunk) {
 TEST_F(EventCodec, FlippedBytesNeverCrash) {
   for (unsigned i = 0; i < 50; ++i) {
     add_call(i * 10, i * 10 + 5, static_cast<std::uint16_t>(1 + i % 3), static_cast<std::int32_t>(i % 4), 4);
-    if (i % 4 == 0) add(CompletionRecord{{completion, 3}, i, i, 1, 2});
+    if (i % 4 == 0) add(CompletionRecord{{completion, 3}, i + 2, i, 1, 2});
   }
   round_trip();
   ChunkHeader header;

@@ -42,9 +42,9 @@ Signatures read_signatures(ColumnReader& in, std::size_t n) {
   return s;
 }
 
-bool read_calls(ColumnReader& in, std::size_t n, std::uint32_t signatures, std::uint64_t time_base,
+bool read_calls(ColumnReader& in, std::size_t n, const Signatures& s, std::uint64_t time_base,
                 std::vector<DecodedCall>& calls) {
-  const Signatures s = read_signatures(in, signatures);
+  const std::uint64_t signatures = s.function.size();
   const auto signature = in.next(n);
   const auto gap = in.next(n);
   const auto duration = in.next(n);
@@ -79,6 +79,34 @@ void attach_completions(const char* order, std::size_t n, std::vector<DecodedCom
   }
 }
 
+bool read_completions(ColumnReader& in, std::size_t n, const Signatures& s, const std::vector<DecodedCall>& calls,
+                      std::vector<DecodedCompletion>& completions) {
+  const auto signature = in.next(n);
+  const auto step = in.next(n);
+  const auto request = in.next(n);
+  if (!in.ok()) return false;
+  std::vector<std::uint32_t> starts;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (calls[i].request != no_request) starts.push_back(static_cast<std::uint32_t>(i));
+  completions.resize(n);
+  std::int64_t start = -1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto k = static_cast<std::uint64_t>(signature[i]);
+    if (k >= s.function.size()) return false;
+    // Wraps around on malformed input, and is then out of range.
+    start = static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(step[i]) + 1);
+    const bool here = request[i] == no_request;
+    if (here && (start < 0 || static_cast<std::uint64_t>(start) >= starts.size())) return false;
+    completions[i] = {UINT32_MAX,
+                      here ? starts[static_cast<std::size_t>(start)] : UINT32_MAX,
+                      static_cast<std::uint32_t>(request[i]),
+                      static_cast<std::uint64_t>(s.bytes[k]),
+                      static_cast<std::int32_t>(s.peer[k]),
+                      static_cast<std::int32_t>(s.tag[k])};
+  }
+  return true;
+}
+
 std::vector<DecodedSpan> read_spans(ColumnReader& in, std::size_t n, std::uint64_t time_base, bool has_bytes) {
   const auto enter = in.next(n);
   const auto duration = in.next(n);
@@ -110,7 +138,7 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   std::memcpy(&time_base, payload + 20, 8);
   std::uint64_t n = 0;
   for (const std::uint32_t count : counts) n += count;
-  if (n != header.records || n > chunk_records || signatures > counts[0]) return false;
+  if (n != header.records || n > chunk_records || signatures > counts[0] + counts[1]) return false;
   const char* at = payload + head_bytes;
   const char* end = payload + bytes;
   const char* order = nullptr;
@@ -120,19 +148,10 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
     at += n;
   }
   ColumnReader in(at, end);
-  if (counts[0] != 0 && !read_calls(in, counts[0], signatures, time_base, events.calls)) return false;
-  if (counts[1] != 0) {
-    const auto request = in.next(counts[1]);
-    const auto received = in.next(counts[1]);
-    const auto source = in.next(counts[1]);
-    const auto tag = in.next(counts[1]);
-    events.completions.resize(counts[1]);
-    for (std::size_t i = 0; i < counts[1]; ++i)
-      events.completions[i] = {UINT32_MAX, static_cast<std::uint32_t>(request[i]),
-                               static_cast<std::uint64_t>(received[i]), static_cast<std::int32_t>(source[i]),
-                               static_cast<std::int32_t>(tag[i])};
-    if (order != nullptr) attach_completions(order, n, events.completions);
-  }
+  const Signatures table = signatures == 0 ? Signatures{} : read_signatures(in, signatures);
+  if (counts[0] != 0 && !read_calls(in, counts[0], table, time_base, events.calls)) return false;
+  if (counts[1] != 0 && !read_completions(in, counts[1], table, events.calls, events.completions)) return false;
+  if (order != nullptr) attach_completions(order, n, events.completions);
   if (counts[2] != 0) events.flushes = read_spans(in, counts[2], time_base, true);
   if (counts[3] != 0) events.losses = read_spans(in, counts[3], time_base, false);
   if (!in.ok() || !in.at_end()) return false;

@@ -1,6 +1,7 @@
 #define ZSTD_STATIC_LINKING_ONLY  // static contexts: compression without malloc
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "format/column.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 
-constexpr unsigned max_columns = 6 + 4 + 4 + 4 + 3;
+constexpr unsigned max_columns = 6 + 4 + 3 + 4 + 3;
 constexpr std::size_t payload_head = 5 * 4 + 8;
 constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chunk_records) + chunk_records;
 
@@ -55,9 +56,9 @@ std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw
   return sizeof header + stored;
 }
 
-// The part of a call that recurs. Compared as four words.
+// The part of a call or a completion that recurs. Compared as four words.
 struct Signature {
-  std::uint64_t what;         // function and site: the record's first word
+  std::uint64_t what;         // function and site, or `completion`: the record's first word
   std::uint64_t bytes;
   std::uint64_t peer_tag;
   std::uint64_t communicator;
@@ -70,6 +71,12 @@ Signature signature_of(const CallRecord& call) noexcept {
   s.bytes = call.bytes;
   std::memcpy(&s.peer_tag, &call.peer, 8);
   s.communicator = call.communicator;
+  return s;
+}
+
+Signature signature_of(const CompletionRecord& completed) noexcept {
+  Signature s{completion, completed.bytes, 0, 0};
+  std::memcpy(&s.peer_tag, &completed.source, 8);
   return s;
 }
 
@@ -97,12 +104,62 @@ unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? uns
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
 
+// Signatures of one chunk, by number.
+struct SignatureTable {
+  Signature entries[chunk_records];
+  std::uint16_t slots[signature_slots];  // signature number + 1
+  std::uint32_t count;
+
+  void clear() noexcept {
+    std::memset(slots, 0, sizeof slots);
+    count = 0;
+    entries[0] = {};  // no record's: functions are numbered from 1
+  }
+  std::uint32_t number(const Signature& s) noexcept {
+    std::size_t slot = slot_of(s);
+    while (slots[slot] != 0 && !(entries[slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
+    if (slots[slot] == 0) {
+      entries[count] = s;
+      slots[slot] = static_cast<std::uint16_t>(++count);
+    }
+    return slots[slot] - 1U;
+  }
+};
+
+// The call of this chunk that started each request last.
+struct RequestTable {
+  struct Slot {
+    std::uint32_t request;  // 0: empty
+    std::uint16_t start;    // counts the starts of this chunk
+  };
+  static constexpr std::size_t slots_count = 2 * chunk_records;
+  Slot slots[slots_count];
+  std::uint16_t calls[chunk_records];  // call number of each start
+  std::uint32_t starts;
+
+  void clear() noexcept {
+    std::memset(slots, 0, sizeof slots);
+    starts = 0;
+  }
+  Slot& slot(std::uint32_t request) noexcept {
+    std::size_t at = (request * 0x9e3779b9U) >> 19;
+    static_assert(slots_count == std::size_t{1} << (32 - 19));
+    while (slots[at].request != 0 && slots[at].request != request) at = (at + 1) % slots_count;
+    return slots[at];
+  }
+  void start(std::uint32_t request, std::size_t call) noexcept {
+    calls[starts] = static_cast<std::uint16_t>(call);
+    slot(request) = {request, static_cast<std::uint16_t>(starts++)};
+  }
+};
+
 }  // namespace
 
 struct alignas(64) EventEncoder::Workspace {
-  std::int64_t column[4][chunk_records];
-  Signature signatures[chunk_records];
-  std::uint16_t slots[signature_slots];  // signature number + 1
+  std::int64_t column[4][chunk_records];      // of calls, then of other kinds
+  std::int64_t completed[3][chunk_records];  // columns of completions
+  SignatureTable signatures;
+  RequestTable requests;
   unsigned char order[chunk_records];
   char raw[raw_bound];
   alignas(64) char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
@@ -121,17 +178,17 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
                                          unsigned tick_shift) noexcept {
   Workspace& w = *workspace_;
   std::uint32_t counts[groups] = {};
-  std::uint32_t signatures = 0;
   std::uint64_t time_base = 0;
-  std::uint64_t before = 0;  // leave of the call before
+  std::uint64_t before = 0;      // leave of the call before
+  std::int64_t start_before = -1;  // start of the completion before
+  std::uint32_t signature = 0;   // of the call before
   bool timed = false;
   std::size_t consumed = 0;
   std::size_t n = 0;
-  std::memset(w.slots, 0, sizeof w.slots);
-  std::uint32_t signature = 0;
-  w.signatures[0] = {};  // no call is: functions are numbered from 1
+  w.signatures.clear();
+  w.requests.clear();
 
-  // One pass over the records for the calls, which are nearly all; the other kinds are gathered after.
+  // One pass over the records for calls and completions, which are nearly all; the other kinds are gathered after.
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
     const char* at = records + consumed;
     RecordHead head;
@@ -147,34 +204,36 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
       time_base = before = enter >> tick_shift;
       timed = true;
     }
+    const std::size_t i = counts[group]++;
     if (group == calls) {
       const auto& call = *reinterpret_cast<const CallRecord*>(at);
       const Signature s = signature_of(call);
-      if (!(s == w.signatures[signature])) {  // often it is the one before
-        std::size_t slot = slot_of(s);
-        while (w.slots[slot] != 0 && !(w.signatures[w.slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
-        if (w.slots[slot] == 0) {
-          w.signatures[signatures] = s;
-          w.slots[slot] = static_cast<std::uint16_t>(++signatures);
-        }
-        signature = w.slots[slot] - 1U;
-      }
+      if (!(s == w.signatures.entries[signature])) signature = w.signatures.number(s);  // often it is the one before
       const std::uint64_t enter = call.enter >> tick_shift;
       const std::uint64_t leave = call.leave >> tick_shift;
-      const std::size_t i = counts[calls];
       w.column[0][i] = signature;
       w.column[1][i] = as_signed(enter - before);
       w.column[2][i] = as_signed(leave - enter);
       w.column[3][i] = call.request;
+      if (call.request != no_request) w.requests.start(call.request, i);
       before = leave;
+    } else if (group == completions) {
+      const auto& completed = *reinterpret_cast<const CompletionRecord*>(at);
+      w.completed[0][i] = w.signatures.number(signature_of(completed));
+      const RequestTable::Slot& slot = w.requests.slot(completed.request);
+      const bool here = slot.request != no_request;
+      const std::int64_t start = here ? slot.start : start_before + 1;
+      w.completed[1][i] = start - start_before - 1;
+      w.completed[2][i] = here ? no_request : std::max(completed.request, 1U);
+      start_before = start;
+      if (here) w.column[3][w.requests.calls[slot.start]] = completed_in_chunk;
     }
-    ++counts[group];
   }
   if (n == 0) return {nullptr, 0, 0, 0, 0};
 
   char* out = w.raw;
   std::memcpy(out, counts, sizeof counts);
-  std::memcpy(out + 16, &signatures, 4);
+  std::memcpy(out + 16, &w.signatures.count, 4);
   std::memcpy(out + 20, &time_base, 8);
   out += payload_head;
   if (counts[calls] != n && counts[completions] != n && counts[flushes] != n && counts[losses] != n) {
@@ -183,10 +242,11 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   }
 
   // The call columns occupy w.column, so the signature columns are gathered where the finished chunk will be.
-  if (counts[calls] != 0) {
+  if (w.signatures.count != 0) {
     auto* scratch = reinterpret_cast<std::int64_t*>(w.chunk);
+    const std::uint32_t signatures = w.signatures.count;
     const auto signature_column = [&](auto value) {
-      for (std::uint32_t i = 0; i < signatures; ++i) scratch[i] = value(w.signatures[i]);
+      for (std::uint32_t i = 0; i < signatures; ++i) scratch[i] = value(w.signatures.entries[i]);
       out = encode_column(scratch, signatures, out);
     };
     signature_column([](const Signature& s) { return as_signed(s.what & 0xffff); });
@@ -195,8 +255,11 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag >> 32)}; });
     signature_column([](const Signature& s) { return as_signed(s.bytes); });
     signature_column([](const Signature& s) { return as_signed(s.communicator); });
-    for (auto& column : w.column) out = encode_column(column, counts[calls], out);
   }
+  if (counts[calls] != 0)
+    for (auto& column : w.column) out = encode_column(column, counts[calls], out);
+  if (counts[completions] != 0)
+    for (auto& column : w.completed) out = encode_column(column, counts[completions], out);
 
   // Gathers four fields of every record of one kind into columns; `width` of them are written.
   const auto gather = [&](unsigned group, unsigned width, auto fields) {
@@ -214,13 +277,6 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     }
     for (unsigned c = 0; c < width; ++c) out = encode_column(w.column[c], i, out);
   };
-  gather(completions, 4, [&](const char* at, std::size_t i) {
-    const auto& r = *reinterpret_cast<const CompletionRecord*>(at);
-    w.column[0][i] = r.request;
-    w.column[1][i] = as_signed(r.bytes);
-    w.column[2][i] = r.source;
-    w.column[3][i] = r.tag;
-  });
   gather(flushes, 4, [&](const char* at, std::size_t i) {
     const auto& r = *reinterpret_cast<const FlushRecord*>(at);
     w.column[0][i] = as_signed((r.enter >> tick_shift) - time_base);

@@ -33,7 +33,7 @@ std::uint64_t bits(Handle handle) noexcept {
 // Request handles are folded to 32 bits in records; requests that exist at the same time rarely collide.
 inline std::uint32_t fold(std::uint64_t handle) noexcept {
   const auto folded = static_cast<std::uint32_t>(handle ^ (handle >> 32));
-  return folded == format::no_request ? 1 : folded;
+  return folded <= 1 ? folded + 2 : folded;  // 0 and 1 mean something else in records and chunks
 }
 
 // Raised whenever a handle of the kind is freed, because MPI may use its value again.

@@ -157,7 +157,21 @@ class Cursor {
     row.bytes = call.bytes;
     row.peer = call.peer;
     row.tag = call.tag;
-    row.request = call.request;
+    row.request = start_request(call.request);
+  }
+
+  // Requests are numbered anew, in the order of their start in this location: handles recur, and chunks leave
+  // out those of requests that did not outlive them.
+  std::uint32_t start_request(std::uint32_t request) {
+    if (request == no_request) return no_request;
+    ++last_request_;
+    if (request != completed_in_chunk) open_requests_[request] = last_request_;
+    return last_request_;
+  }
+  std::uint32_t completed_request(const DecodedCompletion& completion, std::size_t first_row) {
+    if (completion.start != UINT32_MAX) return rows_[first_row + completion.start].request;
+    const auto open = open_requests_.extract(completion.request);
+    return open.empty() ? no_request : open.mapped();  // started by another thread, or before a loss
   }
 
   void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
@@ -186,7 +200,7 @@ class Cursor {
     const DecodedCompletion& only = events_.completions[from];
     if (row->peer == no_peer) row->peer = only.source;
     if (row->tag == no_tag) row->tag = only.tag;
-    if (row->request == no_request) row->request = only.request;
+    if (row->request == no_request) row->request = completed_request(only, first_row);
     return to;
   }
 
@@ -196,6 +210,8 @@ class Cursor {
   std::vector<EventRow> rows_;
   std::size_t next_ = 0;
   std::vector<EventRow> held_back_;
+  std::unordered_map<std::uint32_t, std::uint32_t> open_requests_;  // handle as recorded to number
+  std::uint32_t last_request_ = no_request;
   std::vector<char> raw_;
   DecodedEvents events_;
 };

@@ -184,10 +184,9 @@ struct CompletesOne : Role {
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
-  void before(Thread&, recorder::Call& call) noexcept {
+  void before(Thread&, recorder::Call&) noexcept {
     if (request == nullptr || *request == A::request_null()) return;
     handle = bits(*request);
-    call.request = fold(handle);
     known = before_completion(handle);
   }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
