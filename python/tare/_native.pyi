@@ -1,6 +1,6 @@
 """Typed stub of the compiled module: the reader of run directories."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, NotRequired, TypedDict
 
 FORMAT_VERSION: int
@@ -96,13 +96,44 @@ class EventRow(TypedDict):
     root: NotRequired[int]
     records: NotRequired[int]
 
+class ArchivedFile(TypedDict):
+    member: str
+    kind: Literal["run", "file"]
+    name: str
+    size: int
+    offset: int
+    present: int
+
 def collect(run_dir: str, segment_dir: str, run_id: str) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""
 
-class Run:
-    """A run directory, and the segments of it that are not yet collected."""
+def is_archive(path: str) -> bool:
+    """Whether the file begins as an archive does."""
 
-    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "") -> None: ...
+class Archive:
+    """What is in an archive of runs; opens it for as long as a call takes."""
+
+    def __init__(self, path: str) -> None: ...
+    def files(self) -> list[ArchivedFile]: ...
+    def warnings(self) -> list[str]: ...
+    def extract(self, number: int, to: str, check: bool, progress: Callable[[int], None]) -> None: ...
+
+class ArchiveWriter:
+    """Makes a new archive; it is one only after finish()."""
+
+    def __init__(self, path: str) -> None: ...
+    def add_file(
+        self, member: str, of_run: bool, name: str, path: str, progress: Callable[[int], None]
+    ) -> None: ...
+    def add_archived(
+        self, member: str, archive: Archive, number: int, progress: Callable[[int], None]
+    ) -> None: ...
+    def finish(self) -> None: ...
+
+class Run:
+    """A run directory, or a run of an archive, and the segments of it that are not yet collected."""
+
+    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "", member: str = "") -> None: ...
     def processes(self) -> list[Process]: ...
     def profile(self) -> list[ProfileRow]: ...
     def sites(self) -> list[Site]: ...

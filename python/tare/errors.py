@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 FAILED = 1
 WRONG_USAGE = 2
 
@@ -23,3 +26,14 @@ class UsageError(CommandError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, WRONG_USAGE)
+
+
+@contextmanager
+def native_errors() -> Iterator[None]:
+    """Turns the native module's errors into tare's own."""
+    from tare import _native
+
+    try:
+        yield
+    except _native.Error as error:
+        raise CommandError(str(error)) from error

@@ -116,7 +116,7 @@ def complete_meta(run_dir: Path, meta: Meta, collected: Collected | None) -> Non
 def collect(run_dir: Path, meta: Meta) -> Collected | None:
     """Moves what the processes left behind into the run directory; None if none called MPI."""
     from tare import _native
-    from tare.recording import native_errors
+    from tare.errors import native_errors
 
     rundir.release_reserve(run_dir, rundir.RESERVE)
     if not rundir.has_records(run_dir, meta):

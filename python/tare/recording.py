@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare import rundir
+from tare import archive, rundir
 from tare.analysis import ranks
-from tare.errors import CommandError
+from tare.errors import UsageError, native_errors
 
 if TYPE_CHECKING:
     from tare._native import Communicator, EventRow, Process, ProfileRow, Run, Site
@@ -18,28 +17,21 @@ if TYPE_CHECKING:
     from tare.rundir import Meta
 
 
-@contextmanager
-def native_errors() -> Iterator[None]:
-    """Turns the native module's errors into tare's own."""
-    from tare import _native
-
-    try:
-        yield
-    except _native.Error as error:
-        raise CommandError(str(error)) from error
-
-
 class Recording:
-    """One run directory; a run in which no process called MPI has no rows."""
+    """One run directory, or member of an archive; a run in which no process called MPI has no rows."""
 
-    def __init__(self, run_dir: Path, meta: Meta) -> None:
+    def __init__(self, run_dir: Path, meta: Meta, member: str = "") -> None:
         self.run_dir = run_dir
         self.meta = meta
+        self.member = member
         self._native = self._open()
 
     def _open(self) -> Run | None:
         from tare import _native
 
+        if self.member:
+            with native_errors():
+                return _native.Run(str(self.run_dir), member=self.member)
         if not rundir.has_records(self.run_dir, self.meta):
             return None
         with native_errors():
@@ -103,8 +95,13 @@ class Recording:
         return ranks.total_cost(self.processes)
 
 
-def open_recording(run_dir: Path) -> Recording:
-    """The run in `run_dir`; one clear line if it is none."""
+def open_recording(run_dir: Path, member: str | None = None) -> Recording:
+    """The run in `run_dir`, or the one of an archive that `member` names; one clear line if it is none."""
     from tare import _native
 
+    if archive.is_archive(run_dir):
+        chosen = archive.choose_run(run_dir, member)
+        return Recording(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
+    if member is not None:
+        raise UsageError(f"--member goes with an archive, and {run_dir} is none")
     return Recording(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))

@@ -140,15 +140,22 @@ def read_meta(run_dir: Path, newest_version: int) -> Meta:
     if not run_dir.is_dir():
         raise CommandError(f"{run_dir}: no such run directory")
     try:
-        meta = json.loads((run_dir / META).read_text("utf-8"))
-        version = int(meta["format"])
+        text = (run_dir / META).read_bytes()
     except FileNotFoundError:
         raise CommandError(f"{run_dir} is not a run directory: it has no {META}") from None
+    return parse_meta(text, str(run_dir), newest_version)
+
+
+def parse_meta(text: bytes, run: str, newest_version: int) -> Meta:
+    """The content of the meta.json of `run`."""
+    try:
+        meta = json.loads(text.decode("utf-8"))
+        version = int(meta["format"])
     except (ValueError, KeyError, TypeError) as error:
-        raise CommandError(f"{run_dir / META} is damaged: {error}") from None
+        raise CommandError(f"{run}/{META} is damaged: {error}") from None
     if version > newest_version:
         raise CommandError(
-            f"{run_dir} has format {version} of tare {meta.get('tare', '?')}, "
+            f"{run} has format {version} of tare {meta.get('tare', '?')}, "
             f"this one reads up to {newest_version}: install a newer tare"
         )
     return dict(meta)

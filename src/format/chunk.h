@@ -19,6 +19,8 @@ enum class ChunkType : std::uint8_t {
   events = 4,       // encoded records of one location (event_codec.h)
   profile = 5,      // LocationSummary, rows, then CountedCalls; the newest counts
   symbols = 6,      // what call sites mean, found after the run (symbol.h; written by the collector)
+  file = 7,         // archives only: an ArchivedFileRecord (archive.h); the file's bytes follow the chunk
+  archive_end = 8,  // archives only: an ArchiveEndRecord
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

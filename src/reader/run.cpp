@@ -76,7 +76,8 @@ class ProfileOfProcess {
 Result<Run> Run::open(const RunPaths& paths) {
   RunLoader loader(paths);
   loader.read_segments();
-  auto files = RunFiles::open(paths.run_dir);
+  auto files =
+      paths.member.empty() ? RunFiles::open(paths.run_dir) : RunFiles::open_archived(paths.run_dir, paths.member);
   if (!files) return files.failure();
   return loader.load(std::move(*files));
 }

@@ -19,6 +19,7 @@ struct RunPaths {
   std::string run_dir;
   std::string segment_dir;  // empty: look at no segments
   std::string run_id;
+  std::string member{};  // if not empty, run_dir is an archive and this a run of it
 };
 
 struct SiteInfo {

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "reader/archive.h"
+
 namespace tare::reader {
 namespace {
 
@@ -58,9 +60,35 @@ Result<RunFiles> RunFiles::open(const std::string& run_dir) {
   for (const auto& path : paths) {
     auto map = MappedFile::open(path);
     if (!map) return map.failure();
+    if (is_archive(map->bytes())) {
+      files.warnings.push_back(path.filename().string() + " is an archive, no part of this run, and was left out");
+      continue;
+    }
     if (!add(files, map->bytes(), path.filename(), error)) return Failure{error};
     files.maps.push_back(std::move(*map));
   }
+  remove_copies(files.chunks);
+  return files;
+}
+
+Result<RunFiles> RunFiles::open_archived(const std::string& archive, const std::string& member) {
+  auto map = MappedFile::open(archive);
+  if (!map) return map.failure();
+  auto index = ArchiveIndex::of_memory(map->bytes(), archive);
+  if (!index) return index.failure();
+  std::vector<ArchivedFile> found;
+  for (ArchivedFile& file : index->files)
+    if (file.member == member && file.name.find('/') == std::string::npos && file.name.ends_with(".tare"))
+      found.push_back(std::move(file));
+  std::sort(found.begin(), found.end(), [](const ArchivedFile& a, const ArchivedFile& b) { return a.name < b.name; });
+  RunFiles files;
+  files.warnings = std::move(index->warnings);
+  std::string error;
+  for (const ArchivedFile& file : found) {
+    const std::string_view bytes = map->bytes().substr(file.offset, file.present);
+    if (!is_archive(bytes) && !add(files, bytes, file.name, error)) return Failure{error};
+  }
+  files.maps.push_back(std::move(*map));
   remove_copies(files.chunks);
   return files;
 }

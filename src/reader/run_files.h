@@ -20,6 +20,8 @@ struct RunFiles {
 
   // Every *.tare file of the directory, sorted by name.
   static Result<RunFiles> open(const std::string& run_dir);
+  // Those of one run of an archive.
+  static Result<RunFiles> open_archived(const std::string& archive, const std::string& member);
   // One file in memory, which must outlive the result.
   static Result<RunFiles> of_memory(std::string_view bytes, const std::string& name);
 };

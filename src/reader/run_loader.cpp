@@ -118,6 +118,7 @@ Result<Run> RunLoader::load(RunFiles files) {
 
 void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
+  if (header.type > ChunkType::symbols) return;  // of archives, or a type that a later tare of this version may add
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
     file_of_.try_emplace(header.process, chunk.file);
@@ -154,10 +155,9 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
     }
     case ChunkType::symbols:
       return run_.symbols_.apply(payload);
-    case ChunkType::events:
-      break;
+    default:
+      return true;
   }
-  return true;  // a type that a later tare of this version may add
 }
 
 void RunLoader::take_segment(SegmentContents contents) {

@@ -7,5 +7,9 @@ from typing import Annotated
 
 import typer
 
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The run directory.")]
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The run directory, or an archive.")]
+AnyMember = Annotated[
+    str | None,
+    typer.Option("--member", metavar="NAME", help="Of an archive, the run.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")]

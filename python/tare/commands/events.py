@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tare.analysis.events import described
-from tare.commands import Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory
 from tare.recording import Recording, open_recording
 from tare.units import NS_PER_S
 
@@ -34,13 +34,14 @@ def events(
         typer.Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    member: AnyMember = None,
     json: Json = False,
 ) -> None:
     """Print the recorded calls of a run measured with --trace.
 
     Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
     """
-    recording = open_recording(run)
+    recording = open_recording(run, member)
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
     )

@@ -6,19 +6,19 @@ import sys
 from typing import Any
 
 from tare.analysis import ranks
-from tare.commands import Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory
 from tare.recording import Recording, open_recording
 
 SCHEMA = "tare.info/1"
 FROM_META = ("command", "cwd", "host", "start_ns", "options", "state", "exit_code", "signal")
 
 
-def info(run: RunDirectory, json: Json = False) -> None:
+def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
     """Print what a run was, how it ended and what it cost.
 
     Example: tare info app-20260131-120000
     """
-    recording = open_recording(run)
+    recording = open_recording(run, member)
     if json:
         from tare.reporters import json as reporter
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tare.analysis import profile as sums
-from tare.commands import Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
 
@@ -47,6 +47,7 @@ def profile(
         typer.Option(help="What comes first: time, but the ranks in their order.", show_default=False),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    member: AnyMember = None,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
 ) -> None:
@@ -56,7 +57,7 @@ def profile(
     """
     if json and csv:
         raise UsageError("choose one of --json and --csv")
-    recording = open_recording(run)
+    recording = open_recording(run, member)
     rows = _rows(recording, by, sort, limit)
     if json:
         from tare.reporters import json as json_reporter

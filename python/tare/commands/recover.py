@@ -17,6 +17,8 @@ def recover(run: RunDirectory) -> None:
 
     Example: tare recover app-20260131-120000
     """
+    if run.is_file():
+        raise CommandError(f"{run} is a file: `tare split` takes an archive apart, then recover its runs")
     recording = open_recording(run)
     meta = recording.meta
     if meta["state"] == "running":

@@ -1,0 +1,296 @@
+"""Archives: making one of runs and files, taking one apart, finding a run in one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare import rundir
+from tare.errors import CommandError, UsageError, native_errors
+
+if TYPE_CHECKING:
+    from tare._native import Archive, ArchivedFile, ArchiveWriter
+
+SUFFIX = ".tare"
+# An error that lists the members of an archive names so many.
+NAMED = 10
+# A run directory without a name: /.
+FALLBACK = "run"
+
+Progress = Callable[[int], None]
+
+
+@dataclass
+class Member:
+    """A run or a single file in an archive."""
+
+    name: str
+    kind: str  # "run" or "file"
+    files: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Input:
+    """Something to be merged: a run directory, a file of one, or the members of an archive."""
+
+    path: Path
+    kind: str  # "run", "file" or "archive"
+    bytes: int
+
+
+def open_archive(path: Path) -> Archive:
+    from tare import _native
+
+    if not path.is_file():
+        raise CommandError(f"{path}: no such archive")
+    if not _native.is_archive(str(path)):
+        raise CommandError(f"{path} is not an archive: only what `tare merge` made can be taken apart")
+    with native_errors():
+        return _native.Archive(str(path))
+
+
+def is_archive(path: Path) -> bool:
+    from tare import _native
+
+    return path.is_file() and _native.is_archive(str(path))
+
+
+def members(files: Iterable[ArchivedFile]) -> list[Member]:
+    """The members in the order of the archive."""
+    found: dict[str, Member] = {}
+    for file in files:
+        member = found.setdefault(file["member"], Member(file["member"], file["kind"]))
+        member.files += 1
+        member.bytes += file["size"]
+    return list(found.values())
+
+
+def choose_run(path: Path, wanted: str | None) -> str:
+    """The run of an archive that is meant: the one it has, or the wanted one."""
+    found = members(open_archive(path).files())
+    if wanted is not None:
+        for member in found:
+            if member.name == wanted:
+                return _as_run(path, member)
+        raise CommandError(f"{path} holds no {wanted}; it holds {listed(found)}")
+    if not found:
+        raise CommandError(f"{path} is an archive without a single whole member")
+    if len(found) > 1:
+        raise CommandError(f"{path} is an archive, choose one with --member NAME: {listed(found)}")
+    return _as_run(path, found[0])
+
+
+def _as_run(path: Path, member: Member) -> str:
+    if member.kind != "run":
+        raise CommandError(
+            f"{member.name} in {path} is a single file, not a run; `tare split {path}` takes it out"
+        )
+    return member.name
+
+
+def listed(found: Sequence[Member]) -> str:
+    names = ", ".join(member.name for member in found[:NAMED])
+    return f"{names} and {len(found) - NAMED:,} more" if len(found) > NAMED else names
+
+
+def read_meta(path: Path, member: str, newest_version: int) -> rundir.Meta:
+    """meta.json of a run in an archive."""
+    for file in open_archive(path).files():
+        if (file["member"], file["name"]) == (member, rundir.META):
+            with path.open("rb") as archive:
+                archive.seek(file["offset"])
+                text = archive.read(file["present"])
+            return rundir.parse_meta(text, f"{path}: {member}", newest_version)
+    raise CommandError(f"{member} in {path} has no {rundir.META}: `tare split {path}` takes out what it has")
+
+
+def find_input(path: Path) -> Input:
+    """What is to be merged; fails if it cannot be."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        _must_be_complete(path)
+        return Input(path, "run", sum(size for _, size in _files_below(path)))
+    if is_archive(path):
+        warnings = open_archive(path).warnings()
+        if warnings:
+            raise CommandError(f"{warnings[0]}; `tare split --damaged` takes out what is left")
+        return Input(path, "archive", path.stat().st_size)
+    if not stat.S_ISREG(mode) or path.suffix != SUFFIX:
+        raise CommandError(f"{path} is neither a run directory nor a {SUFFIX} file")
+    return Input(path, "file", path.stat().st_size)
+
+
+def _must_be_complete(run_dir: Path) -> None:
+    if not (run_dir / rundir.META).is_file():
+        raise CommandError(f"{run_dir} is not a run directory: it has no {rundir.META}")
+    left = _segments_left(run_dir)
+    if left:
+        raise CommandError(
+            f"{run_dir}: records of {len(left)} processes are still in {left[0].parent}; "
+            "wait for the run to end, or `tare recover` it"
+        )
+
+
+def _segments_left(run_dir: Path) -> list[Path]:
+    """Of a run whose meta.json is damaged, none: what is there is merged as it is."""
+    try:
+        return rundir.segments(json.loads((run_dir / rundir.META).read_bytes()))
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _files_below(run_dir: Path) -> list[tuple[str, int]]:
+    """Every file with its size, sorted; names are relative, with slashes."""
+    found = []
+    for folder, folders, names in os.walk(run_dir, onerror=_raise):
+        folders.sort()
+        for name in folders:
+            if (Path(folder) / name).is_symlink():
+                raise CommandError(f"{Path(folder) / name} is a link to a directory; remove it")
+        for name in sorted(names):
+            path = Path(folder) / name
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise CommandError(f"{path} is not a regular file; remove it")
+            found.append((_text(path.relative_to(run_dir).as_posix()), status.st_size))
+    return found
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _text(name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode(errors="backslashreplace").decode()
+        raise CommandError(f"the name {shown} is not UTF-8; rename it first") from None
+    return name
+
+
+def merge(inputs: Sequence[Input], output: Path, progress: Progress) -> list[Member]:
+    """Writes the archive `output`, as a whole or not at all; returns what it holds."""
+    from tare import _native
+
+    new = _new_beside(output)
+    names = _Names()
+    try:
+        with _named(new, output), native_errors():
+            writer = _native.ArchiveWriter(str(new))
+            for each in inputs:
+                if each.kind == "archive":
+                    _add_archive(writer, each.path, names, progress)
+                else:
+                    _add(writer, each, names, progress)
+            writer.finish()
+        refuse_existing(output)
+        new.replace(output)
+    finally:
+        new.unlink(missing_ok=True)
+    return members(open_archive(output).files())
+
+
+def _add(writer: ArchiveWriter, given: Input, names: _Names, progress: Progress) -> None:
+    of_run = given.kind == "run"
+    member = names.distinct(_text(given.path.resolve().name) or FALLBACK, of_run)
+    if not of_run:
+        writer.add_file(member, False, "", str(given.path), progress)
+        return
+    for name, _ in _files_below(given.path):
+        writer.add_file(member, True, name, str(given.path / name), progress)
+
+
+def _add_archive(writer: ArchiveWriter, path: Path, names: _Names, progress: Progress) -> None:
+    archive = open_archive(path)
+    renamed: dict[str, str] = {}
+    for number, file in enumerate(archive.files()):
+        member = file["member"]
+        if member not in renamed:
+            renamed[member] = names.distinct(member, file["kind"] == "run")
+        writer.add_archived(renamed[member], archive, number, progress)
+
+
+class _Names:
+    """Gives every member a name of its own: run, run-2, ...; node.tare, node-2.tare, ..."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def distinct(self, name: str, of_run: bool) -> str:
+        stem, suffix = (name, "") if of_run else (name.removesuffix(SUFFIX), SUFFIX)
+        chosen = name
+        while chosen in self._taken:
+            self._next[name] = self._next.get(name, 1) + 1
+            chosen = f"{stem}-{self._next[name]}{suffix}"
+        self._taken.add(chosen)
+        return chosen
+
+
+def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[Member]:
+    """Takes the archive apart into the directory `output`, as a whole or not at all."""
+    archive = open_archive(path)
+    if archive.warnings() and not damaged:
+        raise CommandError(f"{archive.warnings()[0]}; take out what is left with --damaged")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    new = _new_beside(output)
+    new.mkdir()
+    try:
+        with _named(new, output), native_errors():
+            for number, file in enumerate(archive.files()):
+                to = new / file["member"] / file["name"] if file["kind"] == "run" else new / file["member"]
+                to.parent.mkdir(parents=True, exist_ok=True)
+                archive.extract(number, str(to), not damaged, progress)
+        refuse_filled(output)
+        new.replace(output)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return members(archive.files())
+
+
+def refuse_existing(output: Path) -> None:
+    if output.exists() or output.is_symlink():
+        raise UsageError(f"{output} exists; choose another name, or remove it")
+
+
+def refuse_filled(output: Path) -> None:
+    if output.is_symlink() or (output.exists() and not (output.is_dir() and not any(output.iterdir()))):
+        raise UsageError(f"{output} exists and is not an empty directory; choose another with -o")
+
+
+@contextmanager
+def _named(new: Path, output: Path) -> Iterator[None]:
+    """Errors speak of the output, not of its temporary name."""
+    try:
+        yield
+    except CommandError as error:
+        raise CommandError(str(error).replace(str(new), str(output))) from error
+
+
+def _new_beside(output: Path) -> Path:
+    return output.with_name(f".{output.name}.{os.getpid()}.new")
+
+
+def described(found: Sequence[Member]) -> str:
+    """How much it is: "2 runs, 1 single file, 5 files"."""
+    runs = sum(member.kind == "run" for member in found)
+    parts = []
+    if runs:
+        parts.append(f"{runs:,} {'run' if runs == 1 else 'runs'}")
+    if runs < len(found):
+        single = len(found) - runs
+        parts.append(f"{single:,} {'single file' if single == 1 else 'single files'}")
+    files = sum(member.files for member in found)
+    return f"{' and '.join(parts) or 'nothing'} ({files:,} {'file' if files == 1 else 'files'})"

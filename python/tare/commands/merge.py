@@ -1,0 +1,40 @@
+"""`tare merge`: one archive of many runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare import archive, units
+from tare.reporters.progress import copying
+
+
+def merge(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="INPUT...",
+            show_default=False,
+            help="Run directories, single .tare files of them, other archives.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="ARCHIVE.tare", show_default=False, help="The archive; must be new."
+        ),
+    ],
+) -> None:
+    """Make one archive file of many runs.
+
+    Every verb that reads a run also reads one in an archive. `tare split` takes it apart again.
+
+    Example: tare merge -o runs.tare app-20260131-120000 app-20260131-130000
+    """
+    archive.refuse_existing(output)
+    given = [archive.find_input(path) for path in inputs]
+    with copying(output.name, sum(each.bytes for each in given)) as progress:
+        made = archive.merge(given, output, progress)
+    typer.echo(f"{output}: {archive.described(made)}, {units.size(output.stat().st_size)}")

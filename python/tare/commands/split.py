@@ -1,0 +1,79 @@
+"""`tare split`: the runs of an archive, as they were."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tare import archive, units
+from tare.commands import Json
+from tare.errors import UsageError
+from tare.reporters.progress import copying
+
+SCHEMA = "tare.archive/1"
+
+
+def split(
+    path: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="What `tare merge` made.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            show_default=False,
+            help="Where to; must be empty or new. Else named after the archive, here.",
+        ),
+    ] = None,
+    damaged: Annotated[
+        bool, typer.Option("--damaged", help="Take out what is left of a damaged archive.")
+    ] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="Only print what is in the archive.")] = False,
+    json: Json = False,
+) -> None:
+    """Take an archive apart into the runs and files it was made of.
+
+    Example: tare split runs.tare -o runs
+    """
+    if json and not only_list:
+        raise UsageError("--json goes with --list")
+    opened = archive.open_archive(path)
+    if only_list:
+        found = archive.members(opened.files())
+        _complain(opened.warnings())
+        _list(path, found, json)
+        return
+    to = output or Path(path.name.removesuffix(archive.SUFFIX))
+    archive.refuse_filled(to)
+    with copying(path.name, sum(file["present"] for file in opened.files())) as progress:
+        made = archive.split(path, to, damaged, progress)
+    _complain(opened.warnings())
+    typer.echo(f"{to}: {archive.described(made)}")
+
+
+def _complain(warnings: list[str]) -> None:
+    for warning in warnings:
+        typer.echo(warning, err=True)
+
+
+def _list(path: Path, found: list[archive.Member], json: bool) -> None:
+    if json:
+        from tare.reporters import json as reporter
+
+        reporter.write_rows(sys.stdout, SCHEMA, path, map(asdict, found))
+        return
+    from tare.reporters import terminal
+
+    shown = terminal.table(
+        terminal.text_column("Member"),
+        terminal.text_column("Kind"),
+        terminal.number_column("Files"),
+        terminal.number_column("Size"),
+    )
+    for member in found:
+        shown.add_row(member.name, member.kind, units.count(member.files), units.size(member.bytes))
+    terminal.show_table(terminal.console(), shown)

@@ -1,0 +1,38 @@
+"""Progress of what takes over a second: one line that replaces itself, for people only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tare import units
+
+PATIENCE_S = 1.0
+INTERVAL_S = 0.2
+CLEAR = "\r\033[K"
+
+
+@contextmanager
+def copying(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Gives the function that is told of every stretch of bytes that was copied."""
+    done = 0
+    begin = time.monotonic()
+    next_at = begin + PATIENCE_S
+
+    def advance(count: int) -> None:
+        nonlocal done, next_at
+        done += count
+        now = time.monotonic()
+        if now < next_at or not sys.stderr.isatty():
+            return
+        next_at = now + INTERVAL_S
+        shown = f"{name}: {units.size(done)} of {units.size(max(done, total))}"
+        print(f"{CLEAR}{shown}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        if next_at > begin + PATIENCE_S:
+            print(CLEAR, end="", file=sys.stderr, flush=True)
