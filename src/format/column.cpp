@@ -16,34 +16,63 @@ constexpr unsigned bytes_of_signed(std::int64_t value) noexcept {
   return value == 0 ? 0 : (static_cast<unsigned>(std::bit_width(magnitude)) + 8) / 8;
 }
 
-}  // namespace
+struct Range {
+  std::int64_t smallest;
+  unsigned width;  // planes that (value - smallest) needs
+};
 
-char* encode_column(const std::int64_t* values, std::size_t n, char* out) noexcept {
+Range range_of(const std::int64_t* values, std::size_t n) noexcept {
   std::int64_t smallest = n == 0 ? 0 : values[0];
   std::int64_t largest = smallest;
   for (std::size_t i = 1; i < n; ++i) {
     smallest = values[i] < smallest ? values[i] : smallest;
     largest = values[i] > largest ? values[i] : largest;
   }
-  const auto base = static_cast<std::uint64_t>(smallest);
-  const unsigned width = bytes_of_unsigned(static_cast<std::uint64_t>(largest) - base);
-  const unsigned base_bytes = bytes_of_signed(smallest);
-  *out++ = static_cast<char>(width);
+  return {smallest, bytes_of_unsigned(static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(smallest))};
+}
+
+constexpr unsigned char by_difference = 0x80;
+
+char* write_column(const std::int64_t* values, std::size_t n, Range range, unsigned char flags, char* out) noexcept {
+  const auto base = static_cast<std::uint64_t>(range.smallest);
+  const unsigned base_bytes = bytes_of_signed(range.smallest);
+  *out++ = static_cast<char>(range.width | flags);
   *out++ = static_cast<char>(base_bytes);
   std::memcpy(out, &base, base_bytes);  // both supported processors are little-endian
   out += base_bytes;
   auto* plane = reinterpret_cast<unsigned char*>(out);
-  for (unsigned p = 0; p < width; ++p, plane += n) {
+  for (unsigned p = 0; p < range.width; ++p, plane += n) {
     const unsigned shift = 8 * p;
     for (std::size_t i = 0; i < n; ++i)
       plane[i] = static_cast<unsigned char>((static_cast<std::uint64_t>(values[i]) - base) >> shift);
   }
-  return out + width * n;
+  return out + range.width * n;
+}
+
+}  // namespace
+
+char* encode_column(const std::int64_t* values, std::size_t n, char* out) noexcept {
+  return write_column(values, n, range_of(values, n), 0, out);
+}
+
+char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int64_t* scratch, char* out) noexcept {
+  const Range range = range_of(values, n);
+  if (n < 3 || range.width == 0) return write_column(values, n, range, 0, out);
+  // The first value has no difference, and would widen the column: it follows it, and its place takes a copy.
+  for (std::size_t i = 1; i < n; ++i)
+    scratch[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1]));
+  scratch[0] = scratch[1];
+  const Range differences = range_of(scratch, n);
+  if (differences.width >= range.width) return write_column(values, n, range, 0, out);
+  out = write_column(scratch, n, differences, by_difference, out);
+  std::memcpy(out, &values[0], sizeof values[0]);
+  return out + sizeof values[0];
 }
 
 const char* decode_column(const char* in, const char* end, std::int64_t* values, std::size_t n) noexcept {
   if (end - in < 2) return nullptr;
-  const auto width = static_cast<unsigned char>(*in++);
+  const auto flags = static_cast<unsigned char>(*in++);
+  const unsigned width = flags & ~by_difference;
   const auto base_bytes = static_cast<unsigned char>(*in++);
   if (width > 8 || base_bytes > 8 || end - in < base_bytes) return nullptr;
   std::uint64_t base = 0;
@@ -60,7 +89,13 @@ const char* decode_column(const char* in, const char* end, std::int64_t* values,
       values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) +
                                             (static_cast<std::uint64_t>(plane[i]) << shift));
   }
-  return in + width * n;
+  in += width * n;
+  if ((flags & by_difference) == 0) return in;
+  if (end - in < 8 || n == 0) return nullptr;
+  std::memcpy(&values[0], in, sizeof values[0]);
+  for (std::size_t i = 1; i < n; ++i)
+    values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) + static_cast<std::uint64_t>(values[i - 1]));
+  return in + sizeof values[0];
 }
 
 }  // namespace tare::format

@@ -53,6 +53,28 @@ TEST(Column, RandomWidths) {
   }
 }
 
+TEST(Column, DifferencesWhereTheyAreNarrower) {
+  const auto round_trip = [](const std::vector<std::int64_t>& values) {
+    std::vector<char> out(column_bound(values.size()));
+    std::vector<std::int64_t> scratch(values.size());
+    const char* end = encode_shorter_column(values.data(), values.size(), scratch.data(), out.data());
+    std::vector<std::int64_t> back(values.size());
+    EXPECT_EQ(decode_column(out.data(), end, back.data(), back.size()), end);
+    EXPECT_EQ(back, values);
+    for (const char* cut = out.data(); cut < end; ++cut)
+      EXPECT_EQ(decode_column(out.data(), cut, back.data(), back.size()), nullptr);
+    return end - out.data();
+  };
+  std::vector<std::int64_t> loop(1000);
+  for (std::size_t i = 0; i < loop.size(); ++i) loop[i] = static_cast<std::int64_t>(1'000'000 + 3 * i);
+  EXPECT_LT(round_trip(loop), 16);
+  round_trip({1, 2});
+  round_trip({INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN});
+  std::mt19937_64 random(5);
+  for (auto& value : loop) value = static_cast<std::int64_t>(random());
+  round_trip(loop);
+}
+
 TEST(Column, CutOffAnywhereIsRefused) {
   const auto bytes = encoded({1, 70000, -5, 12});
   std::vector<std::int64_t> back(4);

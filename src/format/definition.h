@@ -13,6 +13,7 @@ enum class DefinitionKind : std::uint16_t {
   python_site = 3,
   communicator = 4,
   communicator_name = 5,
+  event_type = 6,
 };
 
 struct DefinitionHead {
@@ -76,5 +77,24 @@ struct CommunicatorNameDefinition {
   // char name[name_bytes]
 };
 static_assert(sizeof(CommunicatorNameDefinition) == 16);
+
+// What an event of the API is.
+enum class EventClass : std::uint8_t { regular = 0, packed = 1, raw = 2, region = 3, counter = 4, marker = 5, phase = 6 };
+
+// How 8 bytes of a parameter are to be read. Regions and phases: 1 begin, 0 end. Counters: f64.
+enum class ParameterType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
+
+struct EventTypeDefinition {
+  DefinitionHead head;
+  std::uint32_t type;
+  EventClass event_class;
+  std::uint8_t parameters;  // 0 to 10
+  std::uint16_t name_bytes;
+  ParameterType parameter_types[10];
+  std::uint16_t unit_bytes;  // of a counter
+  std::uint32_t reserved;
+  // char name[name_bytes], char unit[unit_bytes]
+};
+static_assert(sizeof(EventTypeDefinition) == 32);
 
 }  // namespace tare::format

@@ -8,18 +8,23 @@
 // and then nobody needs the request's number.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
-//   u32 calls, completions, flushes, losses     (their sum is N)
+//   u32 calls, completions, flushes, losses, events, raw_events     (their sum is N)
 //   u32 signatures
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
-//   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss
+//   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss,
+//                             4 event, 5 raw event
 //   columns of signatures:    function, site, peer, tag, bytes, communicator
 //                             (of completions: function 0x8001, site 0, peer the source, communicator 0)
 //   columns of calls:         signature, gap, duration, request
 //   columns of completions:   signature, step, request
 //   columns of flushes:       enter - time_base, duration, records, bytes
 //   columns of losses:        enter - time_base, duration, records
+//   columns of events:        type, number of parameters, gap; then, for each combination of type and number in
+//                             order of its first event, a column for each parameter, of the events that have it
+//   columns of raw events:    type, bytes, gap; then the bytes, one event after the other
 // A column is as in column.h; columns of absent kinds (count 0) are left out. Absent values are those of
 // record.h, so absent bytes are -1. All times are ticks >> tick_shift (ProcessRecord).
+// gap of an event: its time minus that of the one of its kind before (time_base for the first).
 // gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
 // request of a call: 0 none, completed_in_chunk, else the number of a request that outlives the chunk.
 // A start is a call with a request, numbered in the chunk from 0. step: start that this completion belongs to,
@@ -67,6 +72,9 @@ class EventEncoder {
 
  private:
   struct Workspace;
+  static bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept;
+  static char* encode_api_events(Workspace& w, const char* records, std::size_t count, unsigned shapes,
+                                 std::uint64_t time_base, unsigned tick_shift, char* out) noexcept;
   Workspace* workspace_;
 };
 
@@ -88,10 +96,19 @@ struct DecodedCompletion {
 struct DecodedSpan {     // flush or loss
   std::uint64_t enter, leave, records, bytes;
 };
+struct DecodedEvent {     // event or raw event
+  std::uint64_t time;
+  std::uint32_t type;
+  std::uint32_t count;  // of parameters, or bytes
+  std::size_t at;       // index of the first in `parameters` or `text`
+};
 struct DecodedEvents {
   std::vector<DecodedCall> calls;
   std::vector<DecodedCompletion> completions;
   std::vector<DecodedSpan> flushes, losses;
+  std::vector<DecodedEvent> events, raw_events;
+  std::vector<std::uint64_t> parameters;
+  std::string text;
 };
 
 // Decodes a decompressed payload of header.records records. On malformed input returns false and says why

@@ -99,6 +99,47 @@ TEST_F(EventCodec, KindsKeepTheirOrder) {
   EXPECT_EQ(events.losses[0].records, 12U);
 }
 
+TEST_F(EventCodec, EventsOfTheApi) {
+  const auto add_event = [&](std::uint32_t type, std::uint64_t time, std::vector<std::uint64_t> parameters) {
+    add(EventRecord{{event, static_cast<std::uint16_t>(2 + parameters.size())}, type, time});
+    for (const std::uint64_t p : parameters) add(p);
+  };
+  const auto add_raw = [&](std::uint32_t type, std::uint64_t time, std::string text) {
+    const std::uint64_t bytes = text.size();
+    text.resize((bytes + 7) / 8 * 8);
+    add(RawEventRecord{{raw_event, static_cast<std::uint16_t>(3 + text.size() / 8)}, type, time, bytes});
+    records_.insert(records_.end(), text.begin(), text.end());
+  };
+  std::mt19937_64 random(11);
+  struct Expected {
+    std::uint32_t type;
+    std::uint64_t time;
+    std::vector<std::uint64_t> parameters;
+  };
+  std::vector<Expected> expected;
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    Expected e{static_cast<std::uint32_t>(random() % 5), 1000 + 10 * i, {}};
+    for (std::uint32_t p = 0; p < 2 * e.type; ++p) e.parameters.push_back(p % 2 == 0 ? i : random());
+    add_event(e.type, e.time, e.parameters);
+    expected.push_back(e);
+    if (i % 100 == 3) add_raw(9, 1005 + 10 * i, std::string(i, 'x'));
+  }
+  add_raw(10, 9000, "");
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.events.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const DecodedEvent& e = events.events[i];
+    EXPECT_EQ(e.type, expected[i].type);
+    EXPECT_EQ(e.time, expected[i].time);
+    const auto first = events.parameters.begin() + static_cast<std::ptrdiff_t>(e.at);
+    EXPECT_EQ(std::vector<std::uint64_t>(first, first + e.count), expected[i].parameters);
+  }
+  ASSERT_EQ(events.raw_events.size(), 6U);
+  EXPECT_EQ(events.raw_events[1].time, 2035U);
+  EXPECT_EQ(events.text.substr(events.raw_events[1].at, events.raw_events[1].count), std::string(103, 'x'));
+  EXPECT_EQ(events.raw_events[5].count, 0U);
+}
+
 TEST_F(EventCodec, CompletionsFindTheirStart) {
   add_call(10, 11, 3, 1, 8, 50);
   add_call(12, 13, 3, 1, 8, 60);
@@ -158,6 +199,13 @@ TEST_F(EventCodec, FlippedBytesNeverCrash) {
   for (unsigned i = 0; i < 50; ++i) {
     add_call(i * 10, i * 10 + 5, static_cast<std::uint16_t>(1 + i % 3), static_cast<std::int32_t>(i % 4), 4);
     if (i % 4 == 0) add(CompletionRecord{{completion, 3}, i + 2, i, 1, 2});
+    if (i % 8 == 1) {
+      add(EventRecord{{event, 4}, i, i * 10});
+      add(std::uint64_t{i});
+      add(std::uint64_t{i} << 40);
+      add(RawEventRecord{{raw_event, 4}, 1, i * 10, 5});
+      add(std::uint64_t{0x4141414141});
+    }
   }
   round_trip();
   ChunkHeader header;

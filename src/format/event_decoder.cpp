@@ -1,6 +1,9 @@
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "format/column.h"
 #include "format/event_codec.h"
@@ -8,7 +11,7 @@
 namespace tare::format {
 namespace {
 
-constexpr unsigned groups = 4;
+constexpr unsigned groups = 6;
 
 // Reads columns one after another; after the first failure every further read fails too.
 class ColumnReader {
@@ -21,6 +24,13 @@ class ColumnReader {
   }
   bool ok() const { return in_ != nullptr; }
   bool at_end() const { return in_ == end_; }
+  // The next n bytes as they are; nullptr if there are not so many.
+  const char* bytes(std::size_t n) {
+    if (in_ == nullptr || static_cast<std::size_t>(end_ - in_) < n) return in_ = nullptr;
+    const char* start = in_;
+    in_ += n;
+    return start;
+  }
 
  private:
   const char* in_;
@@ -122,11 +132,60 @@ std::vector<DecodedSpan> read_spans(ColumnReader& in, std::size_t n, std::uint64
   return spans;
 }
 
+// The columns that all events begin with: type, count of parameters or bytes, time.
+bool read_event_heads(ColumnReader& in, std::size_t n, std::uint64_t time_base, std::uint64_t most,
+                      std::vector<DecodedEvent>& events) {
+  const auto type = in.next(n);
+  const auto count = in.next(n);
+  const auto gap = in.next(n);
+  if (!in.ok()) return false;
+  events.resize(n);
+  std::uint64_t time = time_base;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (count[i] < 0 || static_cast<std::uint64_t>(count[i]) > most) return false;
+    time += static_cast<std::uint64_t>(gap[i]);
+    events[i] = {time, static_cast<std::uint32_t>(type[i]), static_cast<std::uint32_t>(count[i]), at};
+    at += events[i].count;
+  }
+  return true;
+}
+
+bool read_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, DecodedEvents& out) {
+  if (!read_event_heads(in, n, time_base, max_parameters, out.events)) return false;
+  out.parameters.resize(out.events.back().at + out.events.back().count);
+  // Events by shape, the shapes in the order of their first event.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> numbers;
+  std::vector<std::vector<std::size_t>> shapes;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto [at, is_new] = numbers.try_emplace({out.events[i].type, out.events[i].count}, shapes.size());
+    if (is_new) shapes.emplace_back();
+    shapes[at->second].push_back(i);
+  }
+  for (const auto& members : shapes) {
+    for (std::uint32_t p = 0; p < out.events[members.front()].count; ++p) {
+      const auto values = in.next(members.size());
+      for (std::size_t i = 0; i < members.size(); ++i)
+        out.parameters[out.events[members[i]].at + p] = static_cast<std::uint64_t>(values[i]);
+    }
+  }
+  return in.ok();
+}
+
+bool read_raw_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, DecodedEvents& out) {
+  if (!read_event_heads(in, n, time_base, max_raw_bytes, out.raw_events)) return false;
+  const std::size_t bytes = out.raw_events.back().at + out.raw_events.back().count;
+  const char* text = in.bytes(bytes);
+  if (text == nullptr) return false;
+  out.text.assign(text, bytes);
+  return true;
+}
+
 }  // namespace
 
 bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
                    std::string& error) {
-  constexpr std::size_t head_bytes = 28;
+  constexpr std::size_t head_bytes = 36;
   events = {};
   error = "malformed event chunk";
   if (bytes < head_bytes) return false;
@@ -134,15 +193,15 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   std::uint32_t signatures;
   std::uint64_t time_base;
   std::memcpy(counts, payload, sizeof counts);
-  std::memcpy(&signatures, payload + 16, 4);
-  std::memcpy(&time_base, payload + 20, 8);
+  std::memcpy(&signatures, payload + 24, 4);
+  std::memcpy(&time_base, payload + 28, 8);
   std::uint64_t n = 0;
   for (const std::uint32_t count : counts) n += count;
   if (n != header.records || n > chunk_records || signatures > counts[0] + counts[1]) return false;
   const char* at = payload + head_bytes;
   const char* end = payload + bytes;
   const char* order = nullptr;
-  if (counts[0] != n && counts[1] != n && counts[2] != n && counts[3] != n) {
+  if (std::find(std::begin(counts), std::end(counts), n) == std::end(counts)) {
     if (static_cast<std::uint64_t>(end - at) < n) return false;
     order = at;
     at += n;
@@ -154,6 +213,8 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   if (order != nullptr) attach_completions(order, n, events.completions);
   if (counts[2] != 0) events.flushes = read_spans(in, counts[2], time_base, true);
   if (counts[3] != 0) events.losses = read_spans(in, counts[3], time_base, false);
+  if (counts[4] != 0 && !read_events(in, counts[4], time_base, events)) return false;
+  if (counts[5] != 0 && !read_raw_events(in, counts[5], time_base, events)) return false;
   if (!in.ok() || !in.at_end()) return false;
   error.clear();
   return true;

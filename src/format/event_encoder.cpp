@@ -15,9 +15,13 @@ namespace {
 constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 
-constexpr unsigned max_columns = 6 + 4 + 3 + 4 + 3;
-constexpr std::size_t payload_head = 5 * 4 + 8;
-constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chunk_records) + chunk_records;
+// A record is of one kind, so the columns of the kinds share the room; a type of event has columns of its own.
+constexpr unsigned max_columns = 6 + 3 + max_parameters;
+constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
+constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
+constexpr std::size_t payload_head = 7 * 4 + 8;
+constexpr std::size_t raw_bound = payload_head + chunk_records + max_columns * column_bound(chunk_records) +
+                                  (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 
 constexpr unsigned hash_log = 14;
 
@@ -88,18 +92,30 @@ std::size_t slot_of(const Signature& s) noexcept {
   return (h >> 40) % signature_slots;
 }
 
-std::size_t size_of_kind(std::uint16_t kind) noexcept {
-  if (kind < first_other) return sizeof(CallRecord);
-  switch (kind) {
-    case completion: return sizeof(CompletionRecord);
-    case flush: return sizeof(FlushRecord);
-    case loss: return sizeof(LossRecord);
+// Size of a record by its kind, 0 if it is none that the encoder knows; `at` has a whole RecordHead.
+std::size_t size_of_record(const char* at, std::size_t available) noexcept {
+  RecordHead head;
+  std::memcpy(&head, at, sizeof head);
+  const std::size_t size = head.words * std::size_t{8};
+  if (size > available) return 0;
+  if (head.kind < first_other) return size == sizeof(CallRecord) ? size : 0;
+  switch (head.kind) {
+    case completion: return size == sizeof(CompletionRecord) ? size : 0;
+    case flush: return size == sizeof(FlushRecord) ? size : 0;
+    case loss: return size == sizeof(LossRecord) ? size : 0;
+    case event: return size >= sizeof(EventRecord) && size <= sizeof(EventRecord) + 8 * max_parameters ? size : 0;
+    case raw_event: {
+      RawEventRecord record;
+      if (size < sizeof record) return 0;
+      std::memcpy(&record, at, sizeof record);
+      return record.bytes <= max_raw_bytes && size == sizeof record + (record.bytes + 7) / 8 * 8 ? size : 0;
+    }
     default: return 0;
   }
 }
 
 // Order of the kinds in counts, order column and column groups.
-enum Group : unsigned { calls, completions, flushes, losses, groups };
+enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, groups };
 unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? unsigned{calls} : kind - first_other; }
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
@@ -161,6 +177,9 @@ struct alignas(64) EventEncoder::Workspace {
   SignatureTable signatures;
   RequestTable requests;
   unsigned char order[chunk_records];
+  std::uint32_t event_at[chunk_records];   // offsets of events in the buffer
+  std::uint8_t event_shape[chunk_records];
+  std::uint64_t shapes[max_event_shapes];  // type and words
   char raw[raw_bound];
   alignas(64) char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
   ZSTD_CCtx* context;
@@ -174,6 +193,46 @@ EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Wo
   workspace_->context = make_context(behind);
 }
 
+// Finds the shape of an event, type and number of parameters, among those of the chunk; false if there are too many.
+bool EventEncoder::note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept {
+  EventRecord record;
+  std::memcpy(&record, at, sizeof record);
+  const std::uint64_t shape = std::uint64_t{record.type} << 16 | record.head.words;
+  unsigned k = i == 0 ? 0 : w.event_shape[i - 1];  // often the same as before
+  if (k >= shapes || w.shapes[k] != shape)
+    for (k = 0; k < shapes && w.shapes[k] != shape;) ++k;
+  if (k == max_event_shapes) return false;
+  if (k == shapes) w.shapes[shapes++] = shape;
+  w.event_at[i] = static_cast<std::uint32_t>(offset);
+  w.event_shape[i] = static_cast<std::uint8_t>(k);
+  return true;
+}
+
+char* EventEncoder::encode_api_events(Workspace& w, const char* records, std::size_t count, unsigned shapes,
+                                      std::uint64_t time_base, unsigned tick_shift, char* out) noexcept {
+  std::uint64_t previous = time_base;
+  for (std::size_t i = 0; i < count; ++i) {
+    EventRecord record;
+    std::memcpy(&record, records + w.event_at[i], sizeof record);
+    w.column[0][i] = record.type;
+    w.column[1][i] = record.head.words - static_cast<int>(sizeof record / 8);
+    w.column[2][i] = as_signed((record.time >> tick_shift) - previous);
+    previous = record.time >> tick_shift;
+  }
+  for (unsigned c = 0; c < 3; ++c) out = encode_column(w.column[c], count, out);
+  for (unsigned k = 0; k < shapes; ++k) {
+    const auto parameters = static_cast<unsigned>(w.shapes[k] & 0xffff) - sizeof(EventRecord) / 8;
+    for (unsigned p = 0; p < parameters; ++p) {
+      std::size_t n = 0;
+      for (std::size_t i = 0; i < count; ++i)
+        if (w.event_shape[i] == k)
+          std::memcpy(&w.column[0][n++], records + w.event_at[i] + sizeof(EventRecord) + 8 * p, 8);
+      out = encode_shorter_column(w.column[0], n, w.column[1], out);
+    }
+  }
+  return out;
+}
+
 EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char* records, std::size_t bytes,
                                          unsigned tick_shift) noexcept {
   Workspace& w = *workspace_;
@@ -183,6 +242,8 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   std::int64_t start_before = -1;  // start of the completion before
   std::uint32_t signature = 0;   // of the call before
   bool timed = false;
+  unsigned shapes = 0;
+  std::size_t text = 0;
   std::size_t consumed = 0;
   std::size_t n = 0;
   w.signatures.clear();
@@ -191,11 +252,16 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   // One pass over the records for calls and completions, which are nearly all; the other kinds are gathered after.
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
     const char* at = records + consumed;
+    const std::size_t size = size_of_record(at, bytes - consumed);
+    if (size == 0) break;
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
-    const std::size_t size = size_of_kind(head.kind);
-    if (size == 0 || head.words * 8U != size || bytes - consumed < size) break;
     const unsigned group = group_of(head.kind);
+    if (group == events && !note_event(w, at, consumed, counts[events], shapes)) break;
+    if (group == raw_events) {
+      if (text + size > max_text) break;
+      text += size;
+    }
     w.order[n++] = static_cast<unsigned char>(group);
     consumed += size;
     if (group != completions && !timed) {
@@ -233,10 +299,10 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
 
   char* out = w.raw;
   std::memcpy(out, counts, sizeof counts);
-  std::memcpy(out + 16, &w.signatures.count, 4);
-  std::memcpy(out + 20, &time_base, 8);
+  std::memcpy(out + 24, &w.signatures.count, 4);
+  std::memcpy(out + 28, &time_base, 8);
   out += payload_head;
-  if (counts[calls] != n && counts[completions] != n && counts[flushes] != n && counts[losses] != n) {
+  if (std::find(std::begin(counts), std::end(counts), n) == std::end(counts)) {
     std::memcpy(out, w.order, n);
     out += n;
   }
@@ -290,6 +356,29 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     w.column[1][i] = as_signed((r.leave >> tick_shift) - (r.enter >> tick_shift));
     w.column[2][i] = as_signed(r.records);
   });
+
+  if (counts[events] != 0) out = encode_api_events(w, records, counts[events], shapes, time_base, tick_shift, out);
+  std::uint64_t previous = time_base;
+  gather(raw_events, 3, [&](const char* at, std::size_t i) {
+    const auto& r = *reinterpret_cast<const RawEventRecord*>(at);
+    w.column[0][i] = r.type;
+    w.column[1][i] = as_signed(r.bytes);
+    w.column[2][i] = as_signed((r.time >> tick_shift) - previous);
+    previous = r.time >> tick_shift;
+  });
+  if (counts[raw_events] != 0) {
+    std::size_t at = 0;
+    for (std::size_t record = 0; record < n; ++record) {
+      RecordHead head;
+      std::memcpy(&head, records + at, sizeof head);
+      if (w.order[record] == raw_events) {
+        const auto& r = *reinterpret_cast<const RawEventRecord*>(records + at);
+        std::memcpy(out, records + at + sizeof r, r.bytes);
+        out += r.bytes;
+      }
+      at += head.words * std::size_t{8};
+    }
+  }
 
   ChunkHeader header = identity;
   header.type = ChunkType::events;

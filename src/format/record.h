@@ -15,6 +15,8 @@ enum RecordKind : std::uint16_t {
   completion = 0x8001,  // one completed request; belongs to the call record before it
   flush = 0x8002,       // a drain of this buffer: tare's own cost, visible in the trace
   loss = 0x8003,        // records dropped since the record before
+  event = 0x8004,       // of the API: a registered type and 0 to 10 parameters
+  raw_event = 0x8005,   // of the API: a registered type and bytes
 };
 
 struct RecordHead {
@@ -75,5 +77,26 @@ struct LossRecord {
   std::uint64_t records;
 };
 static_assert(sizeof(LossRecord) == 32);
+
+// An event of the API (include/tare/tare.h), of any class: regions, counters, markers and phases too. Its
+// parameters follow, 8 bytes each, as many as `words` has room for; how they are to be read says the type.
+struct EventRecord {
+  RecordHead head;
+  std::uint32_t type;
+  std::uint64_t time;
+};
+static_assert(sizeof(EventRecord) == 16);
+
+// Its bytes follow, padded to a multiple of 8.
+struct RawEventRecord {
+  RecordHead head;
+  std::uint32_t type;
+  std::uint64_t time;
+  std::uint64_t bytes;
+};
+static_assert(sizeof(RawEventRecord) == 24);
+
+inline constexpr unsigned max_parameters = 10;
+inline constexpr std::uint64_t max_raw_bytes = 2048;  // longer ones are cut
 
 }  // namespace tare::format
