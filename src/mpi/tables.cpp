@@ -1,4 +1,8 @@
 #include "mpi/dispatch.h"
+#include "mpi/requests.h"
+#include "mpi/site.h"
+#include "mpi/thread.h"
+#include "recorder/process.h"
 
 namespace tare::mpi {
 
@@ -16,4 +20,17 @@ const Tables* tables_for(format::Abi abi) noexcept {
   return nullptr;
 }
 
+namespace {
+
+void in_forked_child() noexcept {
+  forget_sites();
+  requests.after_fork();
+  tare_depth = 0;
+}
+
+}  // namespace
 }  // namespace tare::mpi
+
+tare::recorder::Options tare::recorder::default_options() noexcept {
+  return {sizeof(tare::mpi::Thread), tare::mpi::site_of, tare::mpi::in_forked_child};
+}

@@ -23,23 +23,18 @@ struct Counted {
 #include "counted.inc"
 };
 
-inline void in_forked_child() noexcept {
-  forget_sites();
-  requests.after_fork();
-  tare_depth = 0;
-}
-
 // Begins recording in this process; attach_ticks is what filling the tables took.
 template <class A>
 [[gnu::cold]] void attached(std::uint64_t attach_ticks) noexcept {
   const std::uint64_t start = recorder::now();
-  if (!recorder::attach({sizeof(Thread), site_of, in_forked_child})) return;
+  if (!recorder::attach()) return;
   notice_modules();
   recorder::Location* location = recorder::here();
   format::ProcessRecord& process = recorder::segment()->process;
   if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
   process.abi = A::kind;
   if (lookups_timed()) process.flags |= format::time_lookups;
+  location->drain();  // what the API has recorded before: calibrating uses the buffer
   const format::ClockPair before = recorder::read_clock_pair();
   const Costs costs = calibrate<A>(static_cast<Thread&>(*location));
   const format::ClockPair after = recorder::read_clock_pair();

@@ -89,6 +89,28 @@ struct Location {
     publish(sizeof record);
   }
 
+  // Adds an event of the API. There must be a trace; count <= format::max_parameters.
+  void commit_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
+    const std::uint64_t bytes = sizeof(format::EventRecord) + 8U * count;
+    auto* record = static_cast<format::EventRecord*>(reserve(bytes));
+    *record = {{format::event, static_cast<std::uint16_t>(bytes / 8)}, type, time};
+    auto* out = reinterpret_cast<std::uint64_t*>(record + 1);
+    for (unsigned i = 0; i < count; ++i) out[i] = parameters[i];
+    publish(bytes);
+  }
+
+  // Adds an event of bytes, at most format::max_raw_bytes. There must be a trace.
+  void commit_raw_event(std::uint32_t type, std::uint64_t time, const void* data, std::uint64_t size) noexcept {
+    const std::uint64_t padded = (size + 7) / 8 * 8;
+    const std::uint64_t bytes = sizeof(format::RawEventRecord) + padded;
+    auto* record = static_cast<format::RawEventRecord*>(reserve(bytes));
+    *record = {{format::raw_event, static_cast<std::uint16_t>(bytes / 8)}, type, time, size};
+    auto* out = reinterpret_cast<char*>(record + 1);
+    std::memset(out + padded - (padded == 0 ? 0 : 8), 0, padded == 0 ? 0 : 8);
+    std::memcpy(out, data, size);
+    publish(bytes);
+  }
+
   // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
   // counted as dropped.
   void drain() noexcept;

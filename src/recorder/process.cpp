@@ -10,6 +10,7 @@
 
 #include "format/event_codec.h"
 #include "format/functions.h"
+#include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
 #include "recorder/system.h"
@@ -43,11 +44,13 @@ struct State {
   bool handlers_installed;
   char path[512];  // of the segment
   std::uint32_t attachments;
+  std::uint32_t attempts;  // to record, made by the program itself
 };
 constinit State state{};
 
-// Set where a thread could not get a location, so that it does not try at every call.
-constinit thread_local bool without_location [[gnu::tls_model("initial-exec")]] = false;
+// The attempt to record (State::attempts + 1) in which this thread could not get a location, so that it does not try
+// again at every call.
+constinit thread_local std::uint32_t without_location [[gnu::tls_model("initial-exec")]] = 0;
 
 // Private halves of the blocks, by block number, in pages of 64 that are never moved or freed.
 constexpr std::uint32_t per_page = 64;
@@ -64,19 +67,34 @@ class Locked {
 
 LocationHeader* block_at(std::uint32_t block) noexcept;
 
+// Where and how to record.
+struct Configuration {
+  const char* run_dir;  // nullptr: nowhere
+  const char* run_id;
+  const char* segment_dir;
+  const char* collector;
+  std::uint64_t buffer_bytes;
+};
+
+// Bytes of event buffer that the user asked for; 0 if nothing.
+std::uint64_t buffer_bytes_from_environment() noexcept {
+  const char* text = getenv("TARE_BUFFER");
+  const std::uint64_t bytes = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  return bytes == 0 ? 0 : whole_pages(bytes < smallest_buffer ? smallest_buffer : bytes);
+}
+
 std::uint64_t buffer_from_environment() noexcept {
   const char* trace = getenv("TARE_TRACE");
   if (trace == nullptr || std::strcmp(trace, "1") != 0) return 0;
-  const char* text = getenv("TARE_BUFFER");
-  const std::uint64_t bytes = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
-  if (bytes == 0) return default_buffer;
-  return whole_pages(bytes < smallest_buffer ? smallest_buffer : bytes);
+  const std::uint64_t asked = buffer_bytes_from_environment();
+  return asked == 0 ? default_buffer : asked;
 }
 
-// Copies a string, cut to what fits, always ended by a zero.
-template <std::size_t N>
-void copy_text(char (&out)[N], const char* text) noexcept {
-  std::snprintf(out, N, "%s", text);
+Configuration configuration_from_environment() noexcept {
+  const char* run_dir = getenv("TARE_RUN_DIR");
+  const char* segment_dir = getenv("TARE_SEGMENT_DIR");
+  return {run_dir != nullptr && run_dir[0] == '/' ? run_dir : nullptr, getenv("TARE_RUN_ID"),
+          segment_dir == nullptr ? "/dev/shm" : segment_dir, getenv("TARE_COLLECTOR"), buffer_from_environment()};
 }
 
 void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
@@ -113,7 +131,9 @@ void in_forked_child() noexcept {
   state.lock.reset();
   state.header = nullptr;
   this_location = nullptr;
-  without_location = false;
+  without_location = 0;
+  state.failed = false;
+  release_event_types();
   for (auto& page : location_pages) page = nullptr;
   if (state.options.forked != nullptr) state.options.forked();
 }
@@ -145,16 +165,13 @@ void install_handlers() noexcept {
   pthread_key_create(&state.thread_end, at_thread_end);
 }
 
-bool attach_locked(const Options& options) noexcept {
-  const char* run_dir = getenv("TARE_RUN_DIR");
-  const char* run_id = getenv("TARE_RUN_ID");
-  if (run_dir == nullptr || run_id == nullptr || run_dir[0] != '/') return false;
-  const char* directory = getenv("TARE_SEGMENT_DIR");
-  if (directory == nullptr) directory = "/dev/shm";
-  state.options = options;
+bool attach_locked(const Configuration& configuration) noexcept {
+  if (configuration.run_dir == nullptr || configuration.run_id == nullptr) return false;
+  state.options = default_options();
+  choose_clock();
   std::uint64_t salt = (read_ns(CLOCK_REALTIME) / 1000 + state.attachments++) & 0xffffffffU;
-  SegmentHeader* header = create_segment(directory, run_id, salt);
-  if (header == nullptr) header = create_segment(run_dir, run_id, salt);
+  SegmentHeader* header = create_segment(configuration.segment_dir, configuration.run_id, salt);
+  if (header == nullptr) header = create_segment(configuration.run_dir, configuration.run_id, salt);
   if (header == nullptr) {
     complain("no room for a segment, neither in shared memory nor in the run directory: this process is not measured");
     return false;
@@ -165,14 +182,14 @@ bool attach_locked(const Options& options) noexcept {
   header->definitions_capacity = definition_bytes;
   header->locations_at = format::segment_header_bytes + definition_bytes;
   header->row_capacity = row_capacity;
-  header->buffer_bytes = buffer_from_environment();
+  header->buffer_bytes = configuration.buffer_bytes;
   header->location_stride =
       whole_pages(format::rows_at + row_capacity * sizeof(format::ProfileRow) + header->buffer_bytes);
   state.header = header;
   describe_process(header->process, salt);
-  set_node_file(run_dir, header->process.host);
-  const char* collector = getenv("TARE_COLLECTOR");
-  state.collected_here = collector != nullptr && std::strcmp(collector, header->process.host) == 0;
+  set_node_file(configuration.run_dir, header->process.host);
+  state.collected_here =
+      configuration.collector != nullptr && std::strcmp(configuration.collector, header->process.host) == 0;
   header->magic = format::segment_magic;  // last: a reader believes a segment from here on
   install_handlers();
   return true;
@@ -241,19 +258,38 @@ format::SegmentHeader* segment() noexcept { return state.header; }
 
 bool traced() noexcept { return state.header != nullptr && state.header->buffer_bytes != 0; }
 
-bool attach(const Options& options) noexcept {
+namespace {
+
+bool attach_with(const Configuration& configuration) noexcept {
   const ErrnoGuard guard;
-  const Locked locked;
-  if (state.header == nullptr && !state.failed) state.failed = !attach_locked(options);
-  return state.header != nullptr;
+  {
+    const Locked locked;
+    if (state.header != nullptr) return true;
+    if (!state.failed) state.failed = !attach_locked(configuration);
+    if (state.header == nullptr) return false;
+  }
+  define_event_types();
+  return true;
+}
+
+}  // namespace
+
+bool attach() noexcept { return attach_with(configuration_from_environment()); }
+
+bool attach_to(const OwnRun& run) noexcept {
+  state.failed = false;  // threads that found nothing to record to look again
+  ++state.attempts;
+  const std::uint64_t asked = buffer_bytes_from_environment();
+  return attach_with({run.directory, run.id, "/dev/shm", nullptr, asked == 0 ? default_buffer : asked});
 }
 
 Location* start_location() noexcept {
-  if (without_location) return nullptr;
+  const std::uint32_t attempt = state.attempts + 1;
+  if (without_location == attempt) return nullptr;
   const ErrnoGuard guard;
-  // A forked child comes here without a segment and gets one of its own.
-  if (state.header == nullptr && (state.options.site_of == nullptr || !attach(state.options))) {
-    without_location = true;
+  // Also a forked child comes here without a segment, and gets one of its own.
+  if (!attach()) {
+    without_location = attempt;
     return nullptr;
   }
   Location* location = nullptr;
@@ -270,7 +306,7 @@ Location* start_location() noexcept {
     }
   }
   if (location == nullptr) {
-    without_location = true;
+    without_location = attempt;
     complain("no memory for another thread's buffer: this thread is not measured");
     return nullptr;
   }

@@ -18,9 +18,19 @@ struct Options {
   void (*forked)() noexcept;
 };
 
+// What each library that the recorder is linked into defines: how it uses it.
+Options default_options() noexcept;
+
 // Creates the segment of this process, as the environment says (TARE_RUN_DIR and the like, docs/environment.md).
 // False, with a line on stderr where the user should know, if there is nothing to record to. Idempotent.
-bool attach(const Options& options) noexcept;
+bool attach() noexcept;
+
+// A run that this process makes for itself (tare_start): traced, and written by the process when it exits.
+struct OwnRun {
+  const char* directory;  // absolute
+  const char* id;
+};
+bool attach_to(const OwnRun& run) noexcept;
 
 // The head of the segment; nullptr if not attached.
 format::SegmentHeader* segment() noexcept;

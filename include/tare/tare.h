@@ -1,0 +1,95 @@
+/* tare's recorder, for programs and other tools: regions, counters, markers, phases and events of their own, in
+ * the same trace as the MPI calls that `tare run` records. Works without MPI.
+ *
+ * Link with -ltare_record (CMake: tare::record, pkg-config: tare). Under `tare run --trace` the events go to that
+ * run; a program can also make a run of its own with tare_start(). Otherwise every function returns at once.
+ *
+ * Threads: all functions may be called by any thread at any time. Each thread has a buffer of its own; recording
+ * takes no lock. Recording never fails in a way that the program has to care for: what cannot be kept is counted.
+ */
+#ifndef TARE_TARE_H
+#define TARE_TARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TARE_API __attribute__((visibility("default")))
+#else
+#define TARE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A registered name. Registering a name again gives its number again. 0 stands for no name: recording it does
+ * nothing. Numbers are this process's own. */
+typedef uint32_t tare_id;
+
+enum { TARE_MAX_PARAMETERS = 10, TARE_MAX_RAW_BYTES = 2048 };
+
+/* Begins a run in a new directory; NULL: <program>-<time> in the current directory. Within `tare run` it does
+ * nothing. Returns 0, or -1 if the directory cannot be made (errno says why). */
+TARE_API int tare_start(const char* run_directory);
+
+/* 1 if events are recorded, else 0. */
+TARE_API int tare_recording(void);
+
+/* A span of the program, entered and left by one thread; spans nest. */
+TARE_API tare_id tare_define_region(const char* name);
+TARE_API void tare_enter(tare_id region);
+TARE_API void tare_leave(tare_id region);
+
+/* A stretch of the whole run, such as "setup" or "iterate". */
+TARE_API tare_id tare_define_phase(const char* name);
+TARE_API void tare_begin_phase(tare_id phase);
+TARE_API void tare_end_phase(tare_id phase);
+
+/* A value over time. The unit is a text such as "bytes", or NULL. */
+TARE_API tare_id tare_define_counter(const char* name, const char* unit);
+TARE_API void tare_count(tare_id counter, double value);
+
+/* A point in time. */
+TARE_API tare_id tare_define_marker(const char* name);
+TARE_API void tare_mark(tare_id marker);
+
+/* An event with 0 to 10 typed parameters (LiTL: regular). `types` has one letter for each, as Python's struct:
+ * b B  h H  i I  q Q  (signed and unsigned integers of 1, 2, 4 and 8 bytes), f (float), d (double). Gives 0 for
+ * another letter or more than 10. */
+TARE_API tare_id tare_define_event(const char* name, const char* types);
+
+/* An event with 0 to 10 unsigned parameters, each kept in the bytes that it needs (LiTL: packed). */
+TARE_API tare_id tare_define_packed(const char* name);
+
+/* Records an event: `count` parameters of 8 bytes each. Integers are extended to 8 bytes, a double is its 8 bytes,
+ * a float its 4 bytes and zeros (see tare_word_of_double and its kin). More than 10 are cut. */
+TARE_API void tare_record(tare_id event, const uint64_t* parameters, unsigned count);
+
+/* The same for few parameters, without an array. */
+TARE_API void tare_record0(tare_id event);
+TARE_API void tare_record1(tare_id event, uint64_t p1);
+TARE_API void tare_record2(tare_id event, uint64_t p1, uint64_t p2);
+TARE_API void tare_record3(tare_id event, uint64_t p1, uint64_t p2, uint64_t p3);
+TARE_API void tare_record4(tare_id event, uint64_t p1, uint64_t p2, uint64_t p3, uint64_t p4);
+
+/* An event of text or bytes (LiTL: raw), at most TARE_MAX_RAW_BYTES; longer ones are cut. */
+TARE_API tare_id tare_define_raw(const char* name);
+TARE_API void tare_record_raw(tare_id event, const void* data, size_t bytes);
+
+static inline uint64_t tare_word_of_double(double value) {
+  union { double value; uint64_t word; } both;
+  both.value = value;
+  return both.word;
+}
+static inline uint64_t tare_word_of_float(float value) {
+  union { float value; uint32_t word; } both;
+  both.value = value;
+  return both.word;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

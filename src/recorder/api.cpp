@@ -1,0 +1,166 @@
+// The public C API (include/tare/tare.h).
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "format/chunk.h"
+#include "recorder/event_types.h"
+#include "recorder/location.h"
+#include "recorder/process.h"
+#include "recorder/system.h"
+#include "tare/tare.h"
+
+namespace tare::recorder {
+namespace {
+
+using format::EventClass;
+using format::ParameterType;
+
+// A letter of Python's struct; false if it is none that stands for a parameter.
+bool parameter_type(char letter, ParameterType& out) noexcept {
+  constexpr char letters[] = "bhiqBHIQfd";  // in the order of ParameterType
+  const char* at = letter == '\0' ? nullptr : std::strchr(letters, letter);
+  if (at == nullptr) return false;
+  out = static_cast<ParameterType>(at - letters);
+  return true;
+}
+
+std::uint32_t define_span(EventClass event_class, const char* name) noexcept {
+  return register_event_type({event_class, 1, {ParameterType::u8}}, name, nullptr);
+}
+
+template <class... Words>
+void record(std::uint32_t type, Words... words) noexcept {
+  Location* location = here();
+  if (location == nullptr || location->capacity == 0 || type == 0) return;
+  const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
+  location->commit_event(type, now(), values, sizeof...(words));
+}
+
+// The file name of the running program.
+void program_name(char* out, std::size_t bytes) noexcept {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[n < 0 ? 0 : n] = '\0';
+  const char* slash = std::strrchr(path, '/');
+  std::snprintf(out, bytes, "%s", slash == nullptr ? "program" : slash + 1);
+}
+
+// Makes the run directory and a meta.json that says what is known without `tare run`.
+bool make_run(const char* wanted, char (&directory)[PATH_MAX], char (&run_id)[17]) noexcept {
+  char name[256];
+  char path[PATH_MAX];
+  program_name(name, sizeof name);
+  const std::uint64_t start_ns = read_ns(CLOCK_REALTIME);
+  if (wanted != nullptr) {
+    std::snprintf(path, sizeof path, "%s", wanted);
+  } else {
+    const auto seconds = static_cast<time_t>(start_ns / 1'000'000'000U);
+    tm local{};
+    localtime_r(&seconds, &local);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    std::snprintf(path, sizeof path, "%s-%s", name, stamp);
+  }
+  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;
+  if (realpath(path, directory) == nullptr) return false;
+  std::snprintf(run_id, sizeof run_id, "%016llx",
+                static_cast<unsigned long long>((start_ns << 16) ^ static_cast<std::uint64_t>(getpid())));
+  char meta_path[PATH_MAX + 16];
+  std::snprintf(meta_path, sizeof meta_path, "%s/meta.json", directory);
+  if (!create_file(meta_path)) return false;
+  char text[PATH_MAX + 1024];
+  char host[64] = "";
+  gethostname(host, sizeof host - 1);
+  const int n = std::snprintf(text, sizeof text,
+                              "{\"schema\": \"tare.meta/1\", \"format\": %d, \"run_id\": \"%s\", \"name\": \"%s\", "
+                              "\"command\": [\"%s\"], \"host\": \"%s\", \"start_ns\": %llu, \"options\": {\"trace\": true}, "
+                              "\"segment_dir\": \"/dev/shm\", \"state\": \"running\", \"environment\": {}}\n",
+                              int{format::format_version}, run_id, name, name, host,
+                              static_cast<unsigned long long>(start_ns));
+  return n > 0 && append_file(meta_path, text, static_cast<std::size_t>(n));
+}
+
+}  // namespace
+}  // namespace tare::recorder
+
+using tare::format::EventClass;
+using tare::format::ParameterType;
+using tare::recorder::record;
+
+extern "C" {
+
+int tare_start(const char* run_directory) {
+  char directory[PATH_MAX];
+  char run_id[17];
+  if (getenv("TARE_RUN_DIR") != nullptr || tare::recorder::segment() != nullptr) return 0;
+  if (!tare::recorder::make_run(run_directory, directory, run_id)) return -1;
+  return tare::recorder::attach_to({directory, run_id}) ? 0 : -1;
+}
+
+int tare_recording(void) {
+  const auto* location = tare::recorder::here();
+  return location != nullptr && location->capacity != 0 ? 1 : 0;
+}
+
+tare_id tare_define_region(const char* name) { return tare::recorder::define_span(EventClass::region, name); }
+void tare_enter(tare_id region) { record(region, std::uint64_t{1}); }
+void tare_leave(tare_id region) { record(region, std::uint64_t{0}); }
+
+tare_id tare_define_phase(const char* name) { return tare::recorder::define_span(EventClass::phase, name); }
+void tare_begin_phase(tare_id phase) { record(phase, std::uint64_t{1}); }
+void tare_end_phase(tare_id phase) { record(phase, std::uint64_t{0}); }
+
+tare_id tare_define_counter(const char* name, const char* unit) {
+  return tare::recorder::register_event_type({EventClass::counter, 1, {ParameterType::f64}}, name, unit);
+}
+void tare_count(tare_id counter, double value) { record(counter, tare_word_of_double(value)); }
+
+tare_id tare_define_marker(const char* name) {
+  return tare::recorder::register_event_type({EventClass::marker, 0, {}}, name, nullptr);
+}
+void tare_mark(tare_id marker) { record(marker); }
+
+tare_id tare_define_event(const char* name, const char* types) {
+  tare::recorder::EventType type{EventClass::regular, 0, {}};
+  for (const char* letter = types == nullptr ? "" : types; *letter != '\0'; ++letter) {
+    if (type.parameters == TARE_MAX_PARAMETERS) return 0;
+    if (!tare::recorder::parameter_type(*letter, type.parameter_types[type.parameters++])) return 0;
+  }
+  return tare::recorder::register_event_type(type, name, nullptr);
+}
+
+tare_id tare_define_packed(const char* name) {
+  return tare::recorder::register_event_type({EventClass::packed, 0, {}}, name, nullptr);
+}
+
+void tare_record(tare_id event, const uint64_t* parameters, unsigned count) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location == nullptr || location->capacity == 0 || event == 0) return;
+  location->commit_event(event, tare::recorder::now(), parameters,
+                         count < TARE_MAX_PARAMETERS ? count : unsigned{TARE_MAX_PARAMETERS});
+}
+
+void tare_record0(tare_id event) { record(event); }
+void tare_record1(tare_id event, uint64_t p1) { record(event, p1); }
+void tare_record2(tare_id event, uint64_t p1, uint64_t p2) { record(event, p1, p2); }
+void tare_record3(tare_id event, uint64_t p1, uint64_t p2, uint64_t p3) { record(event, p1, p2, p3); }
+void tare_record4(tare_id event, uint64_t p1, uint64_t p2, uint64_t p3, uint64_t p4) { record(event, p1, p2, p3, p4); }
+
+tare_id tare_define_raw(const char* name) {
+  return tare::recorder::register_event_type({EventClass::raw, 0, {}}, name, nullptr);
+}
+
+void tare_record_raw(tare_id event, const void* data, size_t bytes) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location == nullptr || location->capacity == 0 || event == 0) return;
+  location->commit_raw_event(event, tare::recorder::now(), data, bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
+}
+
+}  // extern "C"

@@ -1,0 +1,74 @@
+#include "recorder/event_types.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "recorder/process.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+struct Entry {
+  EventType type;
+  char name[96];
+  char unit[24];
+};
+
+constexpr std::uint32_t capacity = 4096;
+constinit Entry* entries = nullptr;  // of `capacity`, numbered from 1
+constinit std::atomic<std::uint32_t> count{0};
+constinit SpinLock types_lock;
+
+void define_one(std::uint32_t number) noexcept {
+  const Entry& entry = entries[number - 1];
+  format::EventTypeDefinition definition{};
+  definition.head.kind = format::DefinitionKind::event_type;
+  definition.type = number;
+  definition.event_class = entry.type.event_class;
+  definition.parameters = entry.type.parameters;
+  definition.name_bytes = static_cast<std::uint16_t>(std::strlen(entry.name));
+  definition.unit_bytes = static_cast<std::uint16_t>(std::strlen(entry.unit));
+  std::memcpy(definition.parameter_types, entry.type.parameter_types, sizeof definition.parameter_types);
+  define(&definition, sizeof definition, {entry.name, definition.name_bytes}, {entry.unit, definition.unit_bytes});
+}
+
+// 0 if the name is not registered in that class. Under the lock.
+std::uint32_t find(format::EventClass event_class, const char* name) noexcept {
+  for (std::uint32_t i = 0; i < count.load(std::memory_order_relaxed); ++i)
+    if (entries[i].type.event_class == event_class && std::strncmp(entries[i].name, name, sizeof entries[i].name - 1) == 0)
+      return i + 1;
+  return 0;
+}
+
+}  // namespace
+
+std::uint32_t register_event_type(const EventType& type, const char* name, const char* unit) noexcept {
+  if (name == nullptr) return 0;
+  const ErrnoGuard guard;
+  types_lock.lock();
+  if (entries == nullptr) entries = static_cast<Entry*>(map_memory(capacity * sizeof(Entry)));
+  const std::uint32_t known = entries == nullptr ? 0 : find(type.event_class, name);
+  std::uint32_t number = known;
+  if (known == 0 && entries != nullptr && count.load(std::memory_order_relaxed) < capacity) {
+    number = count.load(std::memory_order_relaxed) + 1;
+    Entry& entry = entries[number - 1];
+    entry.type = type;
+    std::snprintf(entry.name, sizeof entry.name, "%s", name);
+    std::snprintf(entry.unit, sizeof entry.unit, "%s", unit == nullptr ? "" : unit);
+    count.store(number, std::memory_order_release);
+  }
+  types_lock.unlock();
+  if (known == 0 && number != 0) define_one(number);
+  return number;
+}
+
+void define_event_types() noexcept {
+  const std::uint32_t n = count.load(std::memory_order_acquire);
+  for (std::uint32_t number = 1; number <= n; ++number) define_one(number);
+}
+
+void release_event_types() noexcept { types_lock.reset(); }
+
+}  // namespace tare::recorder

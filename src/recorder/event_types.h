@@ -1,0 +1,26 @@
+// Names that the program registers through the API, as numbers. They outlive a segment: a forked child, or a run
+// that begins later, gets their definitions anew.
+#pragma once
+
+#include <cstdint>
+
+#include "format/definition.h"
+
+namespace tare::recorder {
+
+struct EventType {
+  format::EventClass event_class;
+  std::uint8_t parameters;
+  format::ParameterType parameter_types[10];
+};
+
+// Number of a name in a class, given at its first registration; 0 if there are too many names.
+std::uint32_t register_event_type(const EventType& type, const char* name, const char* unit) noexcept;
+
+// Writes the definitions of all names to the segment.
+void define_event_types() noexcept;
+
+// In a forked child: no thread holds a lock.
+void release_event_types() noexcept;
+
+}  // namespace tare::recorder
