@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace tare::reader {
 namespace {
@@ -79,6 +80,17 @@ bool apply_name(Entry entry, Definitions& to) {
   return true;
 }
 
+bool apply_event_type(Entry entry, Definitions& to) {
+  EventTypeDefinition in;
+  EventType type;
+  if (!entry.fixed(in) || in.parameters > std::size(in.parameter_types)) return false;
+  if (!entry.text(in.name_bytes, type.name) || !entry.text(in.unit_bytes, type.unit)) return false;
+  type.event_class = in.event_class;
+  type.parameters.assign(in.parameter_types, in.parameter_types + in.parameters);
+  to.event_types[in.type] = std::move(type);
+  return true;
+}
+
 bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
   switch (kind) {
     case DefinitionKind::module:
@@ -91,6 +103,8 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
       return apply_communicator(Entry(bytes), to);
     case DefinitionKind::communicator_name:
       return apply_name(Entry(bytes), to);
+    case DefinitionKind::event_type:
+      return apply_event_type(Entry(bytes), to);
   }
   return true;
 }

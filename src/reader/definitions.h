@@ -1,10 +1,12 @@
 // The definition log of one process, as tables: what the numbers in its records and rows mean.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "format/definition.h"
 
@@ -29,10 +31,20 @@ struct Communicator {
   std::int32_t size = 0;
 };
 
+// What the events of one type mean.
+struct EventType {
+  format::EventClass event_class = format::EventClass::regular;
+  std::string name, unit;
+  std::vector<format::ParameterType> parameters;
+
+  auto operator<=>(const EventType&) const = default;
+};
+
 struct Definitions {
   std::unordered_map<std::uint32_t, Module> modules;
   std::unordered_map<std::uint32_t, Site> sites;
   std::unordered_map<std::uint32_t, Communicator> communicators;
+  std::unordered_map<std::uint32_t, EventType> event_types;
 
   // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
   // False if an entry is malformed; those before it have been applied.
