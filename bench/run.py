@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from programs import built
 from report import Table, misses, show, write_json
 
 from tools import ROOT, BenchError
+
+MOST_BUSY = 0.1
 
 # Name, rounds, rounds with --quick, what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
@@ -39,7 +42,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {"hooks": hooks.measure, "memor
 def main() -> int:
     options = _parse()
     wanted = options.only or list(MEASUREMENTS)
-    _warn_of_load()
+    _warn_if_busy()
     tables: list[Table] = []
     accounts: list[Account] = []
     fewest = 0
@@ -92,11 +95,24 @@ def _positive(text: str) -> int:
     return value
 
 
-def _warn_of_load() -> None:
-    load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} processors ({_processor()}), load {load:.1f}")
-    if load > 0.5:
+def _warn_if_busy() -> None:
+    busy = _busy()
+    print(f"{os.cpu_count()} processors ({_processor()}), {100 * busy:.0f} % busy with other things")
+    if busy > MOST_BUSY:
         print("warning: something else runs on this machine; what follows is too noisy to judge by")
+
+
+def _busy() -> float:
+    """Share of the processors' time that is in use, over a second; the load average still counts our build."""
+    before = _processor_times()
+    time.sleep(1)
+    spent = [now - then for now, then in zip(_processor_times(), before, strict=True)]
+    idle = spent[3] + spent[4]  # idle, and waiting for the disk
+    return 1 - idle / max(1, sum(spent))
+
+
+def _processor_times() -> list[int]:
+    return [int(ticks) for ticks in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
 
 
 def _processor() -> str:

@@ -64,6 +64,8 @@ def _notes(measured: Rounds) -> list[str]:
     ]
     text = ", ".join(f"{tool.label} {size / calls:.1f} ({size / 1e6:.1f} MB)" for tool, size in sizes)
     lines.append(f"bytes of trace a call: {text}; on another machine: {peers.SOLVER_BYTES}")
+    fastest = [f"{tool.label} {min(measured.samples(tool, _solve_s)):.3f}" for tool in measured.tools]
+    lines.append(f"fastest run, s: {', '.join(fastest)}")
     if info["trace"]["dropped"]:
         lines.append(f"dropped: {info['trace']['dropped']} records")
     return lines
