@@ -103,7 +103,7 @@ def _warn_if_busy() -> None:
 
 
 def _busy() -> float:
-    """Share of the processors' time that is in use, over a second; the load average still counts our build."""
+    """Share of the processors in use, over a second; the load average would still count our own build."""
     before = _processor_times()
     time.sleep(1)
     spent = [now - then for now, then in zip(_processor_times(), before, strict=True)]
