@@ -26,7 +26,8 @@ void note_library(format::ProcessRecord& process) noexcept {
   if (has(Function::MPI_Get_library_version))
     library<int(char*, int*)>(Function::MPI_Get_library_version)(version, &length);
   version[std::strcspn(version, "\n")] = '\0';
-  std::snprintf(process.mpi_library, sizeof process.mpi_library, "%s", version);
+  constexpr int room = sizeof process.mpi_library - 1;
+  std::snprintf(process.mpi_library, sizeof process.mpi_library, "%.*s", room, version);
 }
 
 // MPI_Init, MPI_Init_thread: from here on rank and size are known.
