@@ -27,6 +27,7 @@ test:
 	@tools/build.sh TARE_WORKLOADS TARE_TESTS
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
 	@$(PYTHON) -m pytest tests
+	@fuzz/run.sh 60
 
 bench:
 	@tools/apt.sh build demo bench

@@ -1,0 +1,75 @@
+// make_seeds RUN_DIR SEEDS: seeds for the fuzzers into SEEDS/reader, SEEDS/archive, SEEDS/segment, from the files of
+// a run directory and from segments made by hand.
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "reader/archive.h"
+#include "reader/synthetic.h"
+
+using namespace tare;
+using namespace tare::reader::synthetic;
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t gap = 64;  // so many zeros end a piece
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// As segment_fuzz takes it.
+std::string in_pieces(const std::string& segment) {
+  std::string input = bytes_of(static_cast<std::uint32_t>((segment.size() + page - 1) / page));
+  for (std::size_t at = segment.find_first_not_of('\0'); at != std::string::npos;) {
+    std::size_t end = segment.find(std::string(gap, '\0'), at);
+    end = std::min({end, segment.size(), at + 0xffff});
+    input += bytes_of(static_cast<std::uint32_t>(at)) + bytes_of(static_cast<std::uint16_t>(end - at));
+    input += segment.substr(at, end - at);
+    at = segment.find_first_not_of('\0', end);
+  }
+  return input;
+}
+
+std::string segment_of_a_killed_process() {
+  const TempDir dir;
+  auto record = process_record(1, format::ProcessState::running);
+  Segment segment(dir, record);
+  segment.define(python_site_definition(1, "solve.py", "solve", 12) + communicator_definition(1, 2, "MPI_COMM_WORLD"));
+  segment.add_location();
+  segment.add_row(0, profile_row("MPI_Send", 1, 3, 300, 192));
+  for (std::uint64_t call = 0; call < 3; ++call)
+    segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + call * 200, 3100 + call * 200)));
+  return dir.read(segment.name());
+}
+
+std::string archive_of(const std::string& run_dir, const std::vector<std::string>& names) {
+  const TempDir dir;
+  auto writer = reader::ArchiveWriter::create(dir.path("archive"));
+  const auto ignore = [](std::uint64_t) {};
+  for (const std::string& name : names) {
+    writer->add("run", format::MemberKind::run, name, {run_dir + "/" + name, 0, {}, {}}, ignore);
+    writer->add(name, format::MemberKind::file, "", {run_dir + "/" + name, 0, 5000, {}}, ignore);
+  }
+  writer->finish();
+  return dir.read("archive");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 3) return 2;
+  const std::string run_dir = words[1];
+  const std::string seeds = words[2];
+  for (const char* folder : {"reader", "archive", "segment"}) std::filesystem::create_directories(seeds + "/" + folder);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(run_dir)) names.push_back(entry.path().filename());
+  for (const std::string& name : names) write_file(seeds + "/reader/" + name, read_file(run_dir + "/" + name));
+  write_file(seeds + "/archive/run", archive_of(run_dir, names));
+  write_file(seeds + "/segment/killed", in_pieces(segment_of_a_killed_process()));
+  return 0;
+}

@@ -1,0 +1,35 @@
+// Everything that a reader asks a run.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "format/chunk.h"
+#include "reader/event_stream.h"
+#include "reader/run.h"
+
+namespace tare::fuzz {
+
+inline void read_all(reader::Run& run) {
+  run.profile();
+  run.sites();
+  for (const reader::Process& process : run.processes()) account_of(process, totals_of(process, run.functions()));
+  auto events = reader::EventStream::open(run, {});
+  while (events && !events->next(100).empty()) continue;
+}
+
+// Checksums would keep the fuzzer out: makes them right, header by header, as a scanner walks.
+inline void repair_checksums(std::string& file) {
+  format::ChunkHeader header;
+  for (std::size_t at = 0; file.size() - at >= sizeof header;) {
+    std::memcpy(&header, &file[at], sizeof header);
+    const std::size_t room = file.size() - at - sizeof header;
+    if (header.stored_bytes > room) header.stored_bytes = static_cast<std::uint32_t>(room);
+    format::seal(header, &file[at] + sizeof header);
+    std::memcpy(&file[at], &header, sizeof header);
+    at += sizeof header + header.stored_bytes;
+  }
+}
+
+}  // namespace tare::fuzz

@@ -1,0 +1,31 @@
+#!/bin/sh
+# fuzz/run.sh [SECONDS] : builds the fuzzers and runs each a third of SECONDS (60) from seeds of real traces. Fails
+# on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is kept in
+# build/fuzz/corpus, and every run goes on from there.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+build=build/fuzz
+fuzzers="reader archive segment"
+
+fail() {
+    tail -n 40 "$1" >&2
+    echo "fuzz/run.sh: $2" >&2
+    exit 1
+}
+
+mkdir -p $build
+[ -f $build/build.ninja ] || cmake --preset fuzz >$build/configure.log 2>&1 || fail $build/configure.log "cmake failed"
+cmake --build --preset fuzz >$build/build.log 2>&1 || fail $build/build.log "the build failed"
+for run in tests/data/v*/*/; do
+    $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
+done
+mkdir -p $build/findings
+for fuzzer in $fuzzers; do
+    mkdir -p $build/corpus/$fuzzer
+    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 3)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+        -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
+        $build/corpus/$fuzzer $build/seeds/*/$fuzzer >$build/$fuzzer.log 2>&1 ||
+        fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
+    echo "${fuzzer}_fuzz: $(sed -n 's/stat::number_of_executed_units: *//p' $build/$fuzzer.log) inputs, no finding"
+done
