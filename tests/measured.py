@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,11 @@ class Measurement:
         return [row for row in rows if row["function"].startswith("MPI_")]
 
     def calls(self) -> dict[str, int]:
-        """Calls of each function, of all ranks."""
-        return {row["function"]: row["calls"] for row in self.profile("function")}
+        """Calls of each function, of all ranks of all worlds."""
+        sums: Counter[str] = Counter()
+        for row in self.profile("function"):
+            sums[row["function"]] += row["calls"]
+        return dict(sums)
 
     def _read(self, verb: str, schema: str, *options: str) -> dict[str, Any]:
         command = [str(self.tare), verb, str(self.directory), "--json", *options]

@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from measured import PROGRAMS, Measurement, measure
 
 RANKS = 2
 SENDS, ALLREDUCES, MANY = 3000, 20, 1_500_000  # as in killed.c
-KNOWN = {"MPI_Allreduce": ALLREDUCES, "MPI_Send": SENDS, "MPI_Barrier": 1}
+KNOWN = {"MPI_Allreduce": ALLREDUCES, "MPI_Send": SENDS}
 TOO_SMALL_DISK = "1m"
 START_TIMEOUT_S = 30
 
@@ -63,7 +64,8 @@ def test_killed_at_any_moment(
         time.sleep(chance.uniform(0, 0.4))
         victims = list(range(RANKS)) if repeat % 2 else [chance.randrange(RANKS)]
         for rank in victims:
-            os.kill(running.progress(rank).pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # the launcher may have been faster with the others
+                os.kill(running.progress(rank).pid, signal.SIGKILL)
         running.process.wait(timeout=60)
     measured = running.measurement()
     states = {row["rank"]: row["state"] for row in measured.info()["ranks"]}
@@ -82,10 +84,10 @@ def test_everything_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp
     measured = running.measurement()
     assert {row["state"] for row in measured.info()["ranks"]} == {"killed"}
     assert_complete(measured, running)
-    before = measured.profile("site")
+    before = sites_of(measured)
     subprocess.run([str(tare), "recover", str(measured.directory)], check=True, capture_output=True)
     assert segments_of(measured.directory) == []
-    assert measured.profile("site") == before
+    assert sites_of(measured) == before
     assert_complete(measured, running)
 
 
@@ -130,7 +132,7 @@ def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
     info = measured.info()
     dropped, events = info["trace"]["dropped"], info["trace"]["events"]
     assert dropped > 0
-    assert "dropped" in ended.stderr, "the summary hides the loss"
+    assert f"{dropped:,} records were lost" in ended.stderr, "the summary hides the loss"
     assert events + dropped >= RANKS * MANY
     assert [(row["rank"], row["state"]) for row in info["ranks"]] == [(r, "finished") for r in range(RANKS)]
     assert measured.calls()["MPI_Send"] == RANKS * MANY  # the profile has lost nothing
@@ -216,6 +218,12 @@ def assert_complete(measured: Measurement, running: Running) -> None:
         assert returned[rank] <= len(events) <= returned[rank] + 1
         starts = [row["start_ns"] for row in events]
         assert starts == sorted(starts)
+
+
+def sites_of(measured: Measurement) -> list[tuple[object, ...]]:
+    """Everything but times, which get more exact when the clock is read once more."""
+    fields = ("world", "function", "file", "line", "caller", "object", "calls", "bytes")
+    return sorted(tuple(row[field] for field in fields) for row in measured.profile("site"))
 
 
 def segments_of(directory: Path) -> list[Path]:

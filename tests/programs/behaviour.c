@@ -38,8 +38,9 @@ static int finalize(int status) {
   return status;
 }
 
-/* The other ranks wait until the launcher ends them. */
+/* When all have done their work, the other ranks wait until the launcher ends them. */
 static void others_wait(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank != 0)
     for (;;) pause();
 }
