@@ -84,6 +84,9 @@ bool apply_event_type(Entry entry, Definitions& to) {
   EventTypeDefinition in;
   EventType type;
   if (!entry.fixed(in) || in.parameters > std::size(in.parameter_types)) return false;
+  if (in.event_class > EventClass::phase) return false;
+  for (const ParameterType parameter : in.parameter_types)
+    if (parameter > ParameterType::f64) return false;
   if (!entry.text(in.name_bytes, type.name) || !entry.text(in.unit_bytes, type.unit)) return false;
   type.event_class = in.event_class;
   type.parameters.assign(in.parameter_types, in.parameter_types + in.parameters);

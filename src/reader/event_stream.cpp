@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -17,6 +18,9 @@ using namespace tare::format;
 
 const std::string flush_name = "tare:flush";
 const std::string loss_name = "tare:loss";
+const std::string other_name = "other";
+
+bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
 
 // Clock pairs are read a little before or after what they stand beside.
 constexpr std::uint64_t clock_slack_ns = 1'000'000;
@@ -49,7 +53,9 @@ std::int32_t index_in(const std::unordered_map<std::uint32_t, std::int32_t>& num
 struct Context {
   const Run* run;
   EventFilter filter;
-  std::vector<bool> wanted;  // by function number; empty: all
+  std::vector<bool> wanted;         // by function number; empty: all
+  std::vector<bool> wanted_events;  // by type
+  bool wants_others = true;         // events whose definition is lost
   bool wants_flushes = true;
   bool wants_losses = true;
   std::vector<bool> rooted;
@@ -61,6 +67,8 @@ struct Context {
     if (!filter.functions) return;
     const std::set<std::string> names(filter.functions->begin(), filter.functions->end());
     for (const std::string& name : of.functions().names()) wanted.push_back(names.contains(name));
+    for (const EventType& type : of.event_types()) wanted_events.push_back(names.contains(type.name));
+    wants_others = names.contains(other_name);
     wants_flushes = names.contains(flush_name);
     wants_losses = names.contains(loss_name);
   }
@@ -69,9 +77,14 @@ struct Context {
     if (row.kind == EventKind::flush && !wants_flushes) return false;
     if (row.kind == EventKind::loss && !wants_losses) return false;
     if (row.kind == EventKind::call && !wanted.empty() && !wanted[row.function]) return false;
+    if (is_event(row.kind) && !wants_event(row.event_type)) return false;
     const auto duration_ns = static_cast<std::uint64_t>(row.duration_ns);
     if (filter.start_ns && is_before(row.start_ns, *filter.start_ns, duration_ns)) return false;
     return !filter.end_ns || row.start_ns < *filter.end_ns;
+  }
+  bool wants_event(std::int32_t type) const {
+    if (type < 0) return wants_others;
+    return !filter.functions || wanted_events[static_cast<std::size_t>(type)];
   }
   bool wants_rank(std::int32_t rank) const {
     return !filter.ranks || std::find(filter.ranks->begin(), filter.ranks->end(), rank) != filter.ranks->end();
@@ -90,7 +103,7 @@ class Cursor {
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  void pop() { ++next_; }
+  EventRow take() { return std::move(rows_[next_++]); }
 
  private:
   // Rows of one more chunk; false if there is none.
@@ -100,8 +113,8 @@ class Cursor {
     held_back_.clear();
     next_ = 0;
     if (chunk_ < chunks_.size()) decode(chunks_[chunk_++], context);
-    std::stable_sort(rows_.begin(), rows_.end(),
-                     [](const EventRow& a, const EventRow& b) { return a.start_ns < b.start_ns; });
+    const auto earlier = [](const EventRow& a, const EventRow& b) { return a.start_ns < b.start_ns; };
+    if (!std::is_sorted(rows_.begin(), rows_.end(), earlier)) std::stable_sort(rows_.begin(), rows_.end(), earlier);
     if (chunk_ < chunks_.size()) hold_back();
     const auto& end_ns = context.filter.end_ns;
     if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
@@ -109,13 +122,18 @@ class Cursor {
     return true;
   }
 
-  // The last call may be completed by records of the next chunk.
+  // The last call may be completed by records of the next chunk, unless an event came after it.
   void hold_back() {
     const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
     const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
     if (last == rows_.rend()) return;
     const auto from = std::prev(last.base());
-    held_back_.assign(from, rows_.end());
+    const auto is_behind = [&](const EventRow& row) {
+      return is_event(row.kind) &&
+             is_before(from->start_ns, row.start_ns, static_cast<std::uint64_t>(from->duration_ns));
+    };
+    if (std::any_of(from, rows_.end(), is_behind)) return;
+    held_back_.assign(std::make_move_iterator(from), std::make_move_iterator(rows_.end()));
     rows_.erase(from, rows_.end());
   }
 
@@ -136,6 +154,13 @@ class Cursor {
     for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i);
     for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
     for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
+    for (const DecodedEvent& event : events_.events) {
+      EventRow& row = add(chunk, event, EventKind::event);
+      const auto* first = events_.parameters.data() + event.at;
+      row.parameters.assign(first, first + event.count);
+    }
+    for (const DecodedEvent& event : events_.raw_events)
+      add(chunk, event, EventKind::raw_event).text.assign(events_.text, event.at, event.count);
   }
 
   EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::uint64_t leave) {
@@ -179,6 +204,13 @@ class Cursor {
     row.kind = kind;
     row.records = span.records;
     if (kind == EventKind::flush) row.bytes = span.bytes;
+  }
+
+  EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
+    EventRow& row = add_row(chunk, event.time, event.time);
+    row.kind = kind;
+    row.event_type = index_in(process_->event_types, event.type);
+    return row;
   }
 
   // Credits all completions of one call, the first of which is `from`; returns the first of the next call.
@@ -310,8 +342,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
     const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
     Cursor& from = state.cursors[cursor];
     do {
-      rows.push_back(from.front());
-      from.pop();
+      rows.push_back(from.take());
       ++state.given;
     } while (rows.size() < count && (limit == 0 || state.given < limit) && from.prepare(state.context) &&
              from.front().start_ns <= until);
@@ -323,6 +354,8 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
 const std::string& EventStream::name(const Run& run, const EventRow& row) {
   if (row.kind == EventKind::flush) return flush_name;
   if (row.kind == EventKind::loss) return loss_name;
+  if (is_event(row.kind))
+    return row.event_type < 0 ? other_name : run.event_types()[static_cast<std::size_t>(row.event_type)].name;
   return run.functions().name(row.function);
 }
 

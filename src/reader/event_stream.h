@@ -14,13 +14,14 @@ namespace tare::reader {
 
 struct EventFilter {
   std::optional<std::vector<std::int32_t>> ranks;
-  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name
+  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, of events of the API too
   std::optional<std::int64_t> start_ns;               // events that end before are left out
   std::optional<std::int64_t> end_ns;                 // and those that begin at it or later
   std::uint64_t limit = 0;                            // 0: all
 };
 
-enum class EventKind : std::uint8_t { call, flush, loss };
+// Events of the API are `event`, of any class but raw, or `raw_event`.
+enum class EventKind : std::uint8_t { call, flush, loss, event, raw_event };
 
 struct EventRow {
   std::int64_t start_ns = 0;  // unix
@@ -37,7 +38,10 @@ struct EventRow {
   std::int32_t tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
-  bool rooted = false;  // peer is a root
+  bool rooted = false;                      // peer is a root
+  std::int32_t event_type = -1;             // of an event: index in Run::event_types(), -1 if its definition is lost
+  std::vector<std::uint64_t> parameters{};  // of an event, as recorded
+  std::string text{};                       // of a raw event
 };
 
 // All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the
@@ -52,7 +56,7 @@ class EventStream {
 
   // The next events, at most `count`; none at the end.
   std::vector<EventRow> next(std::size_t count);
-  // "MPI_Send", "tare:flush", "tare:loss".
+  // "MPI_Send", "tare:flush", "tare:loss", or as the program named its event; "other" if that is lost.
   static const std::string& name(const Run& run, const EventRow& row);
   // Chunks that were damaged, as far as the stream has come.
   const std::vector<std::string>& warnings() const;

@@ -214,5 +214,88 @@ TEST_F(EventStreamTest, ADamagedChunkIsNamedAndSkipped) {
   EXPECT_NE(warnings_[0].find("9 events were skipped"), std::string::npos) << warnings_[0];
 }
 
+TEST_F(EventStreamTest, EventsOfTheApiStandInTimeWithTheCalls) {
+  using format::EventClass;
+  using format::ParameterType;
+  const ProcessRecord a = process_record(0, ProcessState::exited);
+  const ProcessRecord b = process_record(1, ProcessState::exited);
+  const auto types = [](std::uint32_t first) {
+    return event_type_definition(first, EventClass::region, "solve", {ParameterType::u8}) +
+           event_type_definition(first + 1, EventClass::raw, "note");
+  };
+  const std::string records = event_record(1, 3000, {1}) + bytes_of(call_record("MPI_Send", 1, 3010, 3050)) +
+                              raw_event_record(2, 3060, "nine byte") + raw_event_record(2, 3065, "") +
+                              event_record(1, 3070, {0}) + event_record(9, 3080, {5, UINT64_MAX});
+  dir_.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) + definitions_chunk(a, types(1)) +
+                           definitions_chunk(b, types(5)) + events_chunk(a, 0, 0, records) +
+                           events_chunk(b, 0, 0, event_record(5, 3005, {1})));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 7U);
+  EXPECT_EQ(run_->event_types().size(), 2U) << "equal types of the two processes are one";
+  std::string order;
+  for (const auto& row : rows) order += name(row) + ' ';
+  EXPECT_EQ(order, "solve solve MPI_Send note note solve other ");
+  EXPECT_EQ(rows[0].kind, EventKind::event);
+  EXPECT_EQ(rows[0].start_ns, second_ns + 3000);
+  EXPECT_EQ(rows[0].parameters, (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(rows[1].rank, 1);
+  EXPECT_EQ(rows[0].event_type, rows[1].event_type);
+  EXPECT_EQ(rows[3].kind, EventKind::raw_event);
+  EXPECT_EQ(rows[3].text, "nine byte");
+  EXPECT_EQ(rows[4].text, "");
+  EXPECT_EQ(rows[5].parameters, (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(rows[6].event_type, -1) << "its definition is missing";
+  EXPECT_EQ(rows[6].parameters, (std::vector<std::uint64_t>{5, UINT64_MAX}));
+  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, 6U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"solve"}}, .start_ns = {}, .end_ns = {}}).size(), 3U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {{"other"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);
+  EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = second_ns + 3066, .end_ns = {}}).size(), 2U);
+}
+
+TEST_F(EventStreamTest, TypesOfOneNameAreToldApart) {
+  using format::EventClass;
+  using format::ParameterType;
+  const ProcessRecord a = process_record(0, ProcessState::exited);
+  const ProcessRecord b = process_record(1, ProcessState::exited);
+  dir_.write(
+      "n.tare",
+      functions_chunk() + process_chunk(a) + process_chunk(b) +
+          definitions_chunk(a, event_type_definition(1, EventClass::counter, "n", {ParameterType::f64}, "bytes") +
+                                   event_type_definition(2, EventClass::marker, "n")) +
+          definitions_chunk(b, event_type_definition(1, EventClass::counter, "n", {ParameterType::f64}, "s") +
+                                   event_type_definition(2, EventClass::regular, "n", {ParameterType::i8}) +
+                                   event_type_definition(3, EventClass::regular, "n", {ParameterType::u8})));
+  open();
+  EXPECT_EQ(run_->event_types().size(), 5U);
+  EXPECT_TRUE(run_->warnings().empty());
+}
+
+TEST_F(EventStreamTest, ADefinitionOfAnUnknownClassIsDamage) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const auto beyond = static_cast<format::EventClass>(7);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) +
+                           definitions_chunk(process, event_type_definition(1, beyond, "x")) +
+                           events_chunk(process, 0, 0, event_record(1, 3000)));
+  EXPECT_EQ(events().size(), 1U);
+  EXPECT_EQ(run_->warnings().size(), 1U);
+}
+
+TEST_F(EventStreamTest, ACallFollowedByManyEventsIsNotHeldBack) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  // The call before the events is complete; the last call has its completion in the next chunk.
+  const std::string wait = bytes_of(call_record("MPI_Wait", 1, 5000, 5010));
+  const std::string completion = bytes_of(CompletionRecord{{format::completion, 3}, 5, 64, 1, 4});
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) +
+                           events_chunk(process, 0, 0, sends(3000, 1) + event_record(1, 3010)) +
+                           events_chunk(process, 0, 1, event_record(1, 4000) + wait) +
+                           events_chunk(process, 0, 2, completion + event_record(1, 6000)));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0].bytes, format::no_bytes);
+  EXPECT_EQ(name(rows[3]), "MPI_Wait");
+  EXPECT_EQ(rows[3].bytes, 64U);
+}
+
 }  // namespace
 }  // namespace tare::reader

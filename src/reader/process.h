@@ -50,6 +50,7 @@ struct Process {
   ClockMap clock;
   std::unordered_map<std::uint32_t, std::int32_t> sites;  // number in the process -> of the run
   std::unordered_map<std::uint32_t, std::int32_t> communicators;
+  std::unordered_map<std::uint32_t, std::int32_t> event_types;
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
   unsigned shift() const { return record.tick_shift & 63U; }

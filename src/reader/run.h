@@ -71,6 +71,9 @@ class Run {
   // apart by world, their number in the process and size.
   const std::vector<Communicator>& communicators() const { return communicators_; }
 
+  // Types of events of all processes: equal ones are one.
+  const std::vector<EventType>& event_types() const { return event_types_; }
+
  private:
   friend class RunLoader;
   Run() = default;
@@ -86,6 +89,7 @@ class Run {
   std::size_t sites_resolved_ = 0;
   std::vector<bool> newly_found_;
   std::vector<Communicator> communicators_;
+  std::vector<EventType> event_types_;
 };
 
 }  // namespace tare::reader

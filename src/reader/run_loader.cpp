@@ -112,6 +112,7 @@ Result<Run> RunLoader::load(RunFiles files) {
   for (Process& process : run_.processes_) {
     index_sites(process);
     index_communicators(process);
+    index_event_types(process);
   }
   return std::move(run_);
 }
@@ -273,6 +274,15 @@ void RunLoader::index_communicators(Process& process) {
     const auto [entry, is_new] = communicator_index_.try_emplace(std::move(key), next);
     if (is_new) run_.communicators_.push_back(communicator);
     process.communicators[number] = entry->second;
+  }
+}
+
+void RunLoader::index_event_types(Process& process) {
+  for (const auto& [number, type] : process.definitions.event_types) {
+    const auto next = static_cast<std::int32_t>(run_.event_types_.size());
+    const auto [entry, is_new] = event_type_index_.try_emplace(type, next);
+    if (is_new) run_.event_types_.push_back(type);
+    process.event_types[number] = entry->second;
   }
 }
 

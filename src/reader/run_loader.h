@@ -39,6 +39,7 @@ class RunLoader {
   void set_clocks();
   void index_sites(Process& process);
   void index_communicators(Process& process);
+  void index_event_types(Process& process);
 
   Run run_;
   std::vector<SegmentContents> segments_;
@@ -47,6 +48,7 @@ class RunLoader {
   std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
   std::unordered_map<std::string, std::int32_t> site_index_;
   std::unordered_map<std::string, std::int32_t> communicator_index_;
+  std::map<EventType, std::int32_t> event_type_index_;
   std::string host_;
   bool run_open_ = false;
 };

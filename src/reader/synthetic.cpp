@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -181,6 +182,35 @@ std::string communicator_name(std::uint32_t communicator, std::string_view name)
   in.communicator = communicator;
   in.name_bytes = static_cast<std::uint32_t>(name.size());
   return entry(in, DefinitionKind::communicator_name, name);
+}
+
+std::string event_type_definition(std::uint32_t type, EventClass event_class, std::string_view name,
+                                  const std::vector<ParameterType>& parameters, std::string_view unit) {
+  EventTypeDefinition in{};
+  in.type = type;
+  in.event_class = event_class;
+  in.parameters = static_cast<std::uint8_t>(parameters.size());
+  std::copy(parameters.begin(), parameters.end(), in.parameter_types);
+  in.name_bytes = static_cast<std::uint16_t>(name.size());
+  in.unit_bytes = static_cast<std::uint16_t>(unit.size());
+  return entry(in, DefinitionKind::event_type, std::string(name) + std::string(unit));
+}
+
+std::string event_record(std::uint32_t type, std::uint64_t time, const std::vector<std::uint64_t>& parameters) {
+  const EventRecord record{
+      {event, static_cast<std::uint16_t>(sizeof(EventRecord) / 8 + parameters.size())}, type, time};
+  std::string bytes = bytes_of(record);
+  for (const std::uint64_t parameter : parameters) bytes += bytes_of(parameter);
+  return bytes;
+}
+
+std::string raw_event_record(std::uint32_t type, std::uint64_t time, std::string_view bytes) {
+  const std::size_t words = (bytes.size() + 7) / 8;
+  const RawEventRecord record{
+      {raw_event, static_cast<std::uint16_t>(sizeof(RawEventRecord) / 8 + words)}, type, time, bytes.size()};
+  std::string out = bytes_of(record) + std::string(bytes);
+  out.resize(sizeof record + words * 8);
+  return out;
 }
 
 std::string chunk(ChunkHeader identity, std::string_view payload) {

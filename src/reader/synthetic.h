@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/chunk.h"
+#include "format/definition.h"
 #include "format/record.h"
 #include "format/segment.h"
 
@@ -49,7 +50,14 @@ std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint6
 std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
                                    std::uint32_t line);
 std::string communicator_definition(std::uint32_t communicator, std::int32_t size, std::string_view name);
+std::string event_type_definition(std::uint32_t type, format::EventClass event_class, std::string_view name,
+                                  const std::vector<format::ParameterType>& parameters = {},
+                                  std::string_view unit = "");
 std::string communicator_name(std::uint32_t communicator, std::string_view name);
+
+// Records of the API.
+std::string event_record(std::uint32_t type, std::uint64_t time, const std::vector<std::uint64_t>& parameters = {});
+std::string raw_event_record(std::uint32_t type, std::uint64_t time, std::string_view bytes);
 
 // Chunks, sealed.
 std::string chunk(format::ChunkHeader identity, std::string_view payload);
