@@ -1,3 +1,32 @@
-"""tare measures MPI programs and weighs itself."""
+"""tare measures MPI programs and weighs itself. Programs record regions and events of their own with `tare.api`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tare.api import count, counter, event, is_recording, mark, packed, phase, raw, region, start
 
 __version__ = "0.1.0"
+__all__ = [
+    "count",
+    "counter",
+    "event",
+    "is_recording",
+    "mark",
+    "packed",
+    "phase",
+    "raw",
+    "region",
+    "start",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The API at its first use: the command line does not need it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'tare' has no attribute '{name}'")
+    from tare import api
+
+    globals().update({each: getattr(api, each) for each in __all__})
+    return globals()[name]

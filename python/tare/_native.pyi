@@ -6,6 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 FORMAT_VERSION: int
 
 State = Literal["running", "finished", "aborted", "killed"]
+EventKind = Literal["region", "counter", "marker", "phase", "event", "packed", "raw"]
 
 class Error(Exception):
     """Every failure of reading; the message is one line that says what to do."""
@@ -81,12 +82,21 @@ class Communicator(TypedDict):
     size: int
 
 class EventRow(TypedDict):
+    """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""
+
     start_ns: int
-    duration_ns: int
     rank: int
     thread: int
-    function: str
     world: int
+    duration_ns: NotRequired[int]
+    function: NotRequired[str]
+    kind: NotRequired[EventKind]
+    name: NotRequired[str]
+    begin: NotRequired[bool]
+    value: NotRequired[float]
+    unit: NotRequired[str]
+    parameters: NotRequired[list[int | float]]
+    text: NotRequired[str]
     site: NotRequired[int]
     peer: NotRequired[int]
     tag: NotRequired[int]

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <bit>
 #include <stdexcept>
 
 #include "format/chunk.h"
@@ -66,6 +67,65 @@ const char* name_of(format::Abi abi) {
       break;
   }
   return "none";
+}
+
+const char* name_of(format::EventClass event_class) {
+  switch (event_class) {
+    case format::EventClass::regular:
+      return "event";
+    case format::EventClass::packed:
+      return "packed";
+    case format::EventClass::raw:
+      return "raw";
+    case format::EventClass::region:
+      return "region";
+    case format::EventClass::counter:
+      return "counter";
+    case format::EventClass::marker:
+      return "marker";
+    case format::EventClass::phase:
+      break;
+  }
+  return "phase";
+}
+
+// A parameter of an event, read as its type says.
+nb::object parameter(std::uint64_t word, format::ParameterType type) {
+  switch (type) {
+    case format::ParameterType::i8:
+      return nb::int_(static_cast<std::int8_t>(word));
+    case format::ParameterType::i16:
+      return nb::int_(static_cast<std::int16_t>(word));
+    case format::ParameterType::i32:
+      return nb::int_(static_cast<std::int32_t>(word));
+    case format::ParameterType::i64:
+      return nb::int_(static_cast<std::int64_t>(word));
+    case format::ParameterType::u8:
+      return nb::int_(static_cast<std::uint8_t>(word));
+    case format::ParameterType::u16:
+      return nb::int_(static_cast<std::uint16_t>(word));
+    case format::ParameterType::u32:
+      return nb::int_(static_cast<std::uint32_t>(word));
+    case format::ParameterType::f32:
+      return nb::float_(std::bit_cast<float>(static_cast<std::uint32_t>(word)));
+    case format::ParameterType::f64:
+      return nb::float_(std::bit_cast<double>(word));
+    case format::ParameterType::u64:
+      break;
+  }
+  return nb::int_(word);
+}
+
+nb::list parameters(const std::vector<std::uint64_t>& words, const std::vector<format::ParameterType>& types) {
+  nb::list values;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    values.append(parameter(words[i], i < types.size() ? types[i] : format::ParameterType::u64));
+  return values;
+}
+
+// What a program wrote: nearly always text.
+nb::object escaped_text(std::string_view bytes) {
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
 std::string_view first_line(const char* lines) {
@@ -224,9 +284,11 @@ class EventIterator {
   // The run is kept alive by the binding.
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
-    for (const char* name : {"start_ns", "duration_ns", "world", "rank", "thread", "function", "site", "communicator",
-                             "bytes", "peer", "root", "tag", "request", "records"})
+    for (const char* name : {"start_ns",     "duration_ns", "world", "rank",  "thread", "function",   "site",
+                             "communicator", "bytes",       "peer",  "root",  "tag",    "request",    "records",
+                             "kind",         "name",        "begin", "value", "unit",   "parameters", "text"})
       keys_.push_back(nb::str(name));
+    for (const reader::EventType& type : run.run_.event_types()) event_names_.push_back(escaped_text(type.name));
   }
 
   nb::list next() {
@@ -257,7 +319,14 @@ class EventIterator {
     root,
     tag,
     request,
-    records
+    records,
+    kind,
+    name,
+    begin,
+    value,
+    unit,
+    values,
+    note
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -273,10 +342,14 @@ class EventIterator {
   nb::dict dict_of(const reader::EventRow& row) const {
     nb::dict dict;
     set(dict, start, row.start_ns);
-    set(dict, duration, row.duration_ns);
     set(dict, world, row.world);
     set(dict, rank, row.rank);
     set(dict, thread, row.thread);
+    if (row.kind == reader::EventKind::event || row.kind == reader::EventKind::raw_event) {
+      set_event(dict, row);
+      return dict;
+    }
+    set(dict, duration, row.duration_ns);
     if (row.kind == reader::EventKind::call)
       set(dict, function, names_[row.function]);
     else
@@ -291,9 +364,43 @@ class EventIterator {
     return dict;
   }
 
+  // The fields of an event of the API.
+  void set_event(nb::dict& dict, const reader::EventRow& row) const {
+    static const reader::EventType unknown{format::EventClass::packed, "other", "", {}};
+    const bool known = row.event_type >= 0;
+    const reader::EventType& type = known ? run_.run_.event_types()[static_cast<std::size_t>(row.event_type)] : unknown;
+    const std::uint64_t first = row.parameters.empty() ? 0 : row.parameters.front();
+    // How it was recorded decides between raw and the others, whatever the definition says.
+    const bool raw = row.kind == reader::EventKind::raw_event;
+    format::EventClass event_class = raw ? format::EventClass::raw : type.event_class;
+    if (!raw && event_class == format::EventClass::raw) event_class = format::EventClass::packed;
+    set(dict, kind, name_of(event_class));
+    set(dict, name, known ? event_names_[static_cast<std::size_t>(row.event_type)] : nb::object(nb::str("other")));
+    switch (event_class) {
+      case format::EventClass::region:
+      case format::EventClass::phase:
+        set(dict, begin, first != 0);
+        break;
+      case format::EventClass::counter:
+        set(dict, value, std::bit_cast<double>(first));
+        set(dict, unit, escaped_text(type.unit));
+        break;
+      case format::EventClass::regular:
+      case format::EventClass::packed:
+        set(dict, values, parameters(row.parameters, type.parameters));
+        break;
+      case format::EventClass::raw:
+        set(dict, note, escaped_text(row.text));
+        break;
+      case format::EventClass::marker:
+        break;
+    }
+  }
+
   PyRun& run_;
   reader::EventStream stream_;
   std::vector<nb::object> names_;
+  std::vector<nb::object> event_names_;
   std::vector<nb::object> keys_;
 };
 

@@ -58,7 +58,7 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(self.run_.warnings(), [])
 
     def test_events(self) -> None:
-        ((send, bcast, flush),) = list(self.run_.events())
+        ((send, bcast, flush, *_),) = list(self.run_.events())
         self.assertEqual((send["function"], send["peer"], send["tag"], send["bytes"]), ("MPI_Send", 0, 9, 64))
         self.assertEqual((send["duration_ns"], send["request"], send["communicator"]), (100, 1, 0))
         self.assertEqual((bcast["root"], "peer" in bcast, "tag" in bcast), (0, False, False))
@@ -68,9 +68,32 @@ class NativeTest(unittest.TestCase):
         between = self.run_.events(start_ns=bcast["start_ns"], end_ns=flush["start_ns"])
         self.assertEqual(list(between), [[bcast]])
 
+    def test_events_of_the_api(self) -> None:
+        ((_, _, flush, *rows),) = list(self.run_.events())
+        shared = {"rank": 1, "world": 0, "thread": 0}
+        for nanoseconds, row in enumerate(rows):
+            self.assertEqual(row.pop("start_ns"), flush["start_ns"] + 1000 + nanoseconds)
+            self.assertEqual({key: row.pop(key) for key in shared}, shared)
+        step = [-1, -1, 65535, -1, 2**64 - 1, 1.5, -0.1]
+        self.assertEqual(
+            rows,
+            [
+                {"kind": "region", "name": "solve", "begin": True},
+                {"kind": "counter", "name": "heap", "value": 2.5, "unit": "bytes"},
+                {"kind": "marker", "name": "here"},
+                {"kind": "phase", "name": "setup", "begin": False},
+                {"kind": "event", "name": "step", "parameters": step},
+                {"kind": "packed", "name": "pack", "parameters": [3, 2**64 - 1]},
+                {"kind": "raw", "name": "note\\xff", "text": "ä\\xff"},
+                {"kind": "packed", "name": "other", "parameters": [9]},
+            ],
+        )
+        named = self.run_.events(functions=["solve", "heap"])
+        self.assertEqual([row["name"] for batch in named for row in batch], ["solve", "heap"])
+
     def test_the_iterator_keeps_its_run(self) -> None:
         events = _native.Run(self.directory.name).events()
-        self.assertEqual(len(next(events)), 3)
+        self.assertEqual(len(next(events)), 11)
         self.assertRaises(StopIteration, next, events)
 
     def test_failures_are_errors(self) -> None:

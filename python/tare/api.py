@@ -1,0 +1,111 @@
+"""Regions, counters, markers, phases and events of a Python program, in the trace of its run.
+
+Under `tare run --trace` they go to that run; `start()` makes a run without it. Otherwise they do nothing, at the
+price of a call. Objects may be kept and used by any thread; those of equal names are the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from tare import _record
+
+__all__ = [
+    "count",
+    "counter",
+    "event",
+    "is_recording",
+    "mark",
+    "packed",
+    "phase",
+    "raw",
+    "region",
+    "start",
+]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+# The one that is loaded already comes first: that of libtare.so, or of a library that the program links.
+_record.load(str(Path(__file__).parent / "lib" / "libtare_record.so"))
+
+
+class Region(_record.Region):
+    """A span of the program; see `region`."""
+
+    def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(function)
+        def within(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            with self:
+                return function(*args, **kwargs)
+
+        return within
+
+
+_regions: dict[str, Region] = {}
+_phases: dict[str, _record.Phase] = {}
+_counters: dict[str, _record.Counter] = {}
+_markers: dict[str, _record.Marker] = {}
+_events: dict[str, tuple[str, _record.Event]] = {}
+_packed: dict[str, _record.Packed] = {}
+_raw: dict[str, _record.Raw] = {}
+
+
+def start(path: str | os.PathLike[str] | None = None) -> None:
+    """Begins a run in a new directory: `path`, or one named after program and time. Nothing within `tare run`."""
+    _record.start(None if path is None else os.fspath(path))
+
+
+def is_recording() -> bool:
+    """Whether events are recorded."""
+    return _record.recording()
+
+
+def region(name: str) -> Region:
+    """A span of the program: `with region("solve"): ...`, or a decorator of a function. Spans nest."""
+    return _regions.get(name) or _regions.setdefault(name, Region(name))
+
+
+def phase(name: str) -> _record.Phase:
+    """A stretch of the whole run: `with phase("setup"): ...`, or its `begin()` and `end()`."""
+    return _phases.get(name) or _phases.setdefault(name, _record.Phase(name))
+
+
+def counter(name: str, unit: str = "") -> _record.Counter:
+    """A value over time: `counter("heap", "bytes").set(value)`. The unit is that of the first use."""
+    return _counters.get(name) or _counters.setdefault(name, _record.Counter(name, unit))
+
+
+def count(name: str, value: float, unit: str = "") -> None:
+    """Sets a counter."""
+    counter(name, unit).set(value)
+
+
+def mark(name: str) -> None:
+    """A point in time."""
+    (_markers.get(name) or _markers.setdefault(name, _record.Marker(name))).mark()
+
+
+def event(name: str, types: str = "") -> _record.Event:
+    """An event with up to 10 typed parameters: `event("step", "Id")(step, residual)`.
+
+    `types` has one letter for each, as in `struct`: b B h H i I q Q f d. Integers are cut to their type.
+    """
+    known, found = _events.get(name) or _events.setdefault(name, (types, _record.Event(name, types)))
+    if known != types:
+        raise ValueError(f"the event {name!r} has the types {known!r}, not {types!r}: choose another name")
+    return found
+
+
+def packed(name: str) -> _record.Packed:
+    """An event with up to 10 unsigned integers: `packed("sent")(peer, size)`."""
+    return _packed.get(name) or _packed.setdefault(name, _record.Packed(name))
+
+
+def raw(name: str) -> _record.Raw:
+    """An event of text or bytes: `raw("note")("converged")`. More than 2048 bytes are cut."""
+    return _raw.get(name) or _raw.setdefault(name, _record.Raw(name))
