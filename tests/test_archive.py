@@ -159,15 +159,16 @@ def test_equal_names_are_told_apart(call: Tare, tmp_path: Path) -> None:
 def test_two_thousand_inputs(call: Tare, one: Path, tmp_path: Path) -> None:
     """With few files allowed to be open; of the runs, half have one name."""
     inputs: list[str | Path] = [one]
+    original = copy_of_run(tmp_path / "original")
     for number in range(1, MANY):
         folder = tmp_path / "in" / f"{number}"
         folder.mkdir(parents=True)
         if number % 2:
-            (folder / f"{number}.tare").hardlink_to(RUN / "node0.tare")
+            (folder / f"{number}.tare").hardlink_to(original / "node0.tare")
             inputs.append(folder / f"{number}.tare")
         else:
             (folder / "run").mkdir()
-            for file in RUN.iterdir():
+            for file in original.iterdir():
                 (folder / "run" / file.name).hardlink_to(file)
             inputs.append(folder / "run")
     succeed(call("merge", "-o", "many.tare", *inputs))
