@@ -21,7 +21,9 @@ struct Range {
   unsigned width;  // planes that (value - smallest) needs
 };
 
-Range range_of(const std::int64_t* values, std::size_t n) noexcept {
+// The loops over a column, written once and compiled for the processor at hand: 64-bit comparisons and the
+// narrowing to bytes are several times faster with AVX2 than with what every x86-64 has.
+[[gnu::always_inline]] inline Range range_body(const std::int64_t* values, std::size_t n) noexcept {
   std::int64_t smallest = n == 0 ? 0 : values[0];
   std::int64_t largest = smallest;
   for (std::size_t i = 1; i < n; ++i) {
@@ -29,6 +31,37 @@ Range range_of(const std::int64_t* values, std::size_t n) noexcept {
     largest = values[i] > largest ? values[i] : largest;
   }
   return {smallest, bytes_of_unsigned(static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(smallest))};
+}
+
+[[gnu::always_inline]] inline void planes_body(const std::int64_t* values, std::size_t n, Range range,
+                                               unsigned char* plane) noexcept {
+  const auto base = static_cast<std::uint64_t>(range.smallest);
+  for (unsigned p = 0; p < range.width; ++p, plane += n) {
+    const unsigned shift = 8 * p;
+    for (std::size_t i = 0; i < n; ++i)
+      plane[i] = static_cast<unsigned char>((static_cast<std::uint64_t>(values[i]) - base) >> shift);
+  }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] Range range_wide(const std::int64_t* values, std::size_t n) noexcept {
+  return range_body(values, n);
+}
+[[gnu::target("avx2")]] void planes_wide(const std::int64_t* values, std::size_t n, Range range,
+                                         unsigned char* plane) noexcept {
+  planes_body(values, n, range, plane);
+}
+bool has_wide() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+#else
+Range range_wide(const std::int64_t* values, std::size_t n) noexcept { return range_body(values, n); }
+void planes_wide(const std::int64_t* values, std::size_t n, Range range, unsigned char* plane) noexcept {
+  planes_body(values, n, range, plane);
+}
+bool has_wide() noexcept { return false; }
+#endif
+
+Range range_of(const std::int64_t* values, std::size_t n) noexcept {
+  return has_wide() ? range_wide(values, n) : range_body(values, n);
 }
 
 constexpr unsigned char by_difference = 0x80;
@@ -41,11 +74,7 @@ char* write_column(const std::int64_t* values, std::size_t n, Range range, unsig
   std::memcpy(out, &base, base_bytes);  // both supported processors are little-endian
   out += base_bytes;
   auto* plane = reinterpret_cast<unsigned char*>(out);
-  for (unsigned p = 0; p < range.width; ++p, plane += n) {
-    const unsigned shift = 8 * p;
-    for (std::size_t i = 0; i < n; ++i)
-      plane[i] = static_cast<unsigned char>((static_cast<std::uint64_t>(values[i]) - base) >> shift);
-  }
+  has_wide() ? planes_wide(values, n, range, plane) : planes_body(values, n, range, plane);
   return out + range.width * n;
 }
 

@@ -54,6 +54,8 @@ class EventEncoder {
  public:
   // Bytes of workspace an encoder needs, 64-byte aligned.
   static std::size_t workspace_bytes() noexcept;
+  // Without a workspace: only to be assigned to.
+  EventEncoder() = default;
   // Takes over `workspace`, which must outlive it.
   explicit EventEncoder(void* workspace) noexcept;
 
@@ -75,7 +77,7 @@ class EventEncoder {
   static bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept;
   static char* encode_api_events(Workspace& w, const char* records, std::size_t count, unsigned shapes,
                                  std::uint64_t time_base, unsigned tick_shift, char* out) noexcept;
-  Workspace* workspace_;
+  Workspace* workspace_ = nullptr;
 };
 
 struct DecodedCall {

@@ -93,7 +93,7 @@ std::size_t slot_of(const Signature& s) noexcept {
 }
 
 // Size of a record by its kind, 0 if it is none that the encoder knows; `at` has a whole RecordHead.
-std::size_t size_of_record(const char* at, std::size_t available) noexcept {
+[[gnu::always_inline]] inline std::size_t size_of_record(const char* at, std::size_t available) noexcept {
   RecordHead head;
   std::memcpy(&head, at, sizeof head);
   const std::size_t size = head.words * std::size_t{8};
@@ -120,14 +120,15 @@ unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? uns
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
 
-// Signatures of one chunk, by number.
+// Signatures of one chunk, by number. Clearing empties the slots that were used, which are few.
 struct SignatureTable {
   Signature entries[chunk_records];
+  std::uint16_t used[chunk_records];  // slot of each entry
   std::uint16_t slots[signature_slots];  // signature number + 1
   std::uint32_t count;
 
   void clear() noexcept {
-    std::memset(slots, 0, sizeof slots);
+    for (std::uint32_t i = 0; i < count; ++i) slots[used[i]] = 0;
     count = 0;
     entries[0] = {};  // no record's: functions are numbered from 1
   }
@@ -136,6 +137,7 @@ struct SignatureTable {
     while (slots[slot] != 0 && !(entries[slots[slot] - 1] == s)) slot = (slot + 1) % signature_slots;
     if (slots[slot] == 0) {
       entries[count] = s;
+      used[count] = static_cast<std::uint16_t>(slot);
       slots[slot] = static_cast<std::uint16_t>(++count);
     }
     return slots[slot] - 1U;
@@ -151,10 +153,11 @@ struct RequestTable {
   static constexpr std::size_t slots_count = 2 * chunk_records;
   Slot slots[slots_count];
   std::uint16_t calls[chunk_records];  // call number of each start
+  std::uint16_t used[chunk_records];   // slot of each start
   std::uint32_t starts;
 
   void clear() noexcept {
-    std::memset(slots, 0, sizeof slots);
+    for (std::uint32_t i = 0; i < starts; ++i) slots[used[i]] = {};
     starts = 0;
   }
   Slot& slot(std::uint32_t request) noexcept {
@@ -164,8 +167,10 @@ struct RequestTable {
     return slots[at];
   }
   void start(std::uint32_t request, std::size_t call) noexcept {
-    calls[starts] = static_cast<std::uint16_t>(call);
-    slot(request) = {request, static_cast<std::uint16_t>(starts++)};
+    Slot& s = slot(request);
+    s = {request, static_cast<std::uint16_t>(starts)};
+    used[starts] = static_cast<std::uint16_t>(&s - slots);
+    calls[starts++] = static_cast<std::uint16_t>(call);
   }
 };
 
@@ -190,6 +195,8 @@ std::size_t EventEncoder::workspace_bytes() noexcept { return sizeof(Workspace) 
 
 EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Workspace*>(workspace)) {
   char* behind = static_cast<char*>(workspace) + sizeof(Workspace);
+  std::memset(&workspace_->signatures, 0, sizeof workspace_->signatures);
+  std::memset(&workspace_->requests, 0, sizeof workspace_->requests);
   workspace_->context = make_context(behind);
 }
 
@@ -252,19 +259,22 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   // One pass over the records for calls and completions, which are nearly all; the other kinds are gathered after.
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
     const char* at = records + consumed;
-    const std::size_t size = size_of_record(at, bytes - consumed);
-    if (size == 0) break;
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
+    const bool is_call = head.kind < first_other;
+    const std::size_t size = size_of_record(at, bytes - consumed);
+    if (size == 0) break;
     const unsigned group = group_of(head.kind);
-    if (group == events && !note_event(w, at, consumed, counts[events], shapes)) break;
-    if (group == raw_events) {
-      if (text + size > max_text) break;
-      text += size;
+    if (!is_call) [[unlikely]] {
+      if (group == events && !note_event(w, at, consumed, counts[events], shapes)) break;
+      if (group == raw_events) {
+        if (text + size > max_text) break;
+        text += size;
+      }
     }
     w.order[n++] = static_cast<unsigned char>(group);
     consumed += size;
-    if (group != completions && !timed) {
+    if (!timed && group != completions) [[unlikely]] {
       std::uint64_t enter;
       std::memcpy(&enter, at + 8, 8);
       time_base = before = enter >> tick_shift;
@@ -274,7 +284,10 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     if (group == calls) {
       const auto& call = *reinterpret_cast<const CallRecord*>(at);
       const Signature s = signature_of(call);
-      if (!(s == w.signatures.entries[signature])) signature = w.signatures.number(s);  // often it is the one before
+      const Signature& last = w.signatures.entries[signature];  // often it is the one before
+      if (((s.what ^ last.what) | (s.bytes ^ last.bytes) | (s.peer_tag ^ last.peer_tag) |
+           (s.communicator ^ last.communicator)) != 0)
+        signature = w.signatures.number(s);
       const std::uint64_t enter = call.enter >> tick_shift;
       const std::uint64_t leave = call.leave >> tick_shift;
       w.column[0][i] = signature;

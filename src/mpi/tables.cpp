@@ -32,5 +32,5 @@ void in_forked_child() noexcept {
 }  // namespace tare::mpi
 
 tare::recorder::Options tare::recorder::default_options() noexcept {
-  return {sizeof(tare::mpi::Thread), tare::mpi::site_of, tare::mpi::in_forked_child};
+  return {sizeof(tare::mpi::Thread), 2048, tare::mpi::site_of, tare::mpi::in_forked_child};
 }

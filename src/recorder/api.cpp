@@ -81,9 +81,9 @@ bool make_run(const char* wanted, char (&directory)[PATH_MAX], char (&run_id)[17
   const int n = std::snprintf(text, sizeof text,
                               "{\"schema\": \"tare.meta/1\", \"format\": %d, \"run_id\": \"%s\", \"name\": \"%s\", "
                               "\"command\": [\"%s\"], \"host\": \"%s\", \"start_ns\": %llu, \"options\": {\"trace\": true}, "
-                              "\"segment_dir\": \"/dev/shm\", \"state\": \"running\", \"environment\": {}}\n",
+                              "\"segment_dir\": \"%s\", \"state\": \"running\", \"environment\": {}}\n",
                               int{format::format_version}, run_id, name, name, host,
-                              static_cast<unsigned long long>(start_ns));
+                              static_cast<unsigned long long>(start_ns), own_segment_directory(directory));
   return n > 0 && append_file(meta_path, text, static_cast<std::size_t>(n));
 }
 
@@ -99,7 +99,7 @@ extern "C" {
 int tare_start(const char* run_directory) {
   char directory[PATH_MAX];
   char run_id[17];
-  if (getenv("TARE_RUN_DIR") != nullptr || tare::recorder::segment() != nullptr) return 0;
+  if (tare::recorder::run_given()) return 0;
   if (!tare::recorder::make_run(run_directory, directory, run_id)) return -1;
   return tare::recorder::attach_to({directory, run_id}) ? 0 : -1;
 }

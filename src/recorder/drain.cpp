@@ -1,6 +1,8 @@
 // Draining a location's buffer inline, by its own thread: encode, compress, append. Measured against a
 // separate drainer in bench/ (see ARCHITECTURE.md).
 
+#include <atomic>
+
 #include "format/event_codec.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
@@ -18,8 +20,7 @@ struct Drained {
 };
 
 // Encodes and appends everything in the buffer; what cannot be written is lost.
-Drained write_buffer(const Location& location, const format::SegmentHeader& segment) noexcept {
-  format::EventEncoder encoder(location.encoder_workspace);
+Drained write_buffer(Location& location, const format::SegmentHeader& segment) noexcept {
   const format::LocationHeader& shared = *location.shared;
   Drained drained;
   for (std::uint64_t done = 0; done < location.head;) {
@@ -28,7 +29,7 @@ Drained write_buffer(const Location& location, const format::SegmentHeader& segm
     header.block = shared.block;
     header.sequence = shared.sequence + drained.chunks;
     const auto chunk =
-        encoder.encode(header, location.buffer + done, location.head - done, segment.process.tick_shift);
+        location.encoder.encode(header, location.buffer + done, location.head - done, segment.process.tick_shift);
     if (chunk.data == nullptr) break;
     done += chunk.consumed;
     ++drained.chunks;
@@ -64,7 +65,7 @@ void Location::drain() noexcept {
   // under a new number.
   head = 0;
   shared->head.store(0, std::memory_order_release);
-  shared->sequence += drained.chunks;
+  std::atomic_ref(shared->sequence).store(shared->sequence + drained.chunks, std::memory_order_release);
   format::LocationSummary& summary = shared->summary;
   const std::uint64_t leave = now();
   summary.events += drained.records + drained.lost;

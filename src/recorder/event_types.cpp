@@ -1,6 +1,5 @@
 #include "recorder/event_types.h"
 
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -18,8 +17,8 @@ struct Entry {
 
 constexpr std::uint32_t capacity = 4096;
 constinit Entry* entries = nullptr;  // of `capacity`, numbered from 1
-constinit std::atomic<std::uint32_t> count{0};
-constinit SpinLock types_lock;
+constinit std::uint32_t count = 0;
+constinit SpinLock types_lock;  // taken before the lock of the definition log
 
 void define_one(std::uint32_t number) noexcept {
   const Entry& entry = entries[number - 1];
@@ -34,10 +33,15 @@ void define_one(std::uint32_t number) noexcept {
   define(&definition, sizeof definition, {entry.name, definition.name_bytes}, {entry.unit, definition.unit_bytes});
 }
 
-// 0 if the name is not registered in that class. Under the lock.
-std::uint32_t find(format::EventClass event_class, const char* name) noexcept {
-  for (std::uint32_t i = 0; i < count.load(std::memory_order_relaxed); ++i)
-    if (entries[i].type.event_class == event_class && std::strncmp(entries[i].name, name, sizeof entries[i].name - 1) == 0)
+bool same(const EventType& a, const EventType& b) noexcept {
+  return a.event_class == b.event_class && a.parameters == b.parameters &&
+         std::memcmp(a.parameter_types, b.parameter_types, sizeof a.parameter_types) == 0;
+}
+
+// 0 if the name is not registered with that type. Under the lock.
+std::uint32_t find(const EventType& type, const char* name) noexcept {
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (same(entries[i].type, type) && std::strncmp(entries[i].name, name, sizeof entries[i].name - 1) == 0)
       return i + 1;
   return 0;
 }
@@ -49,24 +53,25 @@ std::uint32_t register_event_type(const EventType& type, const char* name, const
   const ErrnoGuard guard;
   types_lock.lock();
   if (entries == nullptr) entries = static_cast<Entry*>(map_memory(capacity * sizeof(Entry)));
-  const std::uint32_t known = entries == nullptr ? 0 : find(type.event_class, name);
+  const std::uint32_t known = entries == nullptr ? 0 : find(type, name);
   std::uint32_t number = known;
-  if (known == 0 && entries != nullptr && count.load(std::memory_order_relaxed) < capacity) {
-    number = count.load(std::memory_order_relaxed) + 1;
+  if (known == 0 && entries != nullptr && count < capacity) {
+    number = count + 1;
     Entry& entry = entries[number - 1];
     entry.type = type;
     std::snprintf(entry.name, sizeof entry.name, "%s", name);
     std::snprintf(entry.unit, sizeof entry.unit, "%s", unit == nullptr ? "" : unit);
-    count.store(number, std::memory_order_release);
+    count = number;
+    define_one(number);
   }
   types_lock.unlock();
-  if (known == 0 && number != 0) define_one(number);
   return number;
 }
 
 void define_event_types() noexcept {
-  const std::uint32_t n = count.load(std::memory_order_acquire);
-  for (std::uint32_t number = 1; number <= n; ++number) define_one(number);
+  types_lock.lock();  // a name that is being registered sees the segment, or is seen here
+  for (std::uint32_t number = 1; number <= count; ++number) define_one(number);
+  types_lock.unlock();
 }
 
 void release_event_types() noexcept { types_lock.reset(); }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "format/event_codec.h"
 #include "format/record.h"
 #include "format/segment.h"
 #include "recorder/clock.h"
@@ -33,7 +34,7 @@ struct Location {
   char* buffer;
   std::uint64_t head;      // == shared->head
   std::uint64_t capacity;  // of the buffer; 0 without trace
-  void* encoder_workspace;
+  format::EventEncoder encoder;  // set up only if there is a trace
   std::uint32_t row_capacity;
 
   // The row of a call, made at its first. Row 0 if the table is full.

@@ -1,5 +1,6 @@
 #include "recorder/node_file.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -81,17 +82,39 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
   return memory.append(header, memory.raw(), static_cast<std::size_t>(out - memory.raw()));
 }
 
-// Events left in a block whose thread does not run any more, or is blocked for good.
+// The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
+[[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
+  const auto* words = static_cast<const volatile std::uint64_t*>(in);
+  for (std::uint64_t i = 0; i < bytes / 8; ++i) out[i] = words[i];
+}
+
+// Copies the records of a block whose thread may still run: as they were at one moment, without a drain in between.
+std::uint64_t copy_records(format::LocationHeader& block, const char* records, std::uint64_t* out,
+                           std::uint32_t& sequence) noexcept {
+  const std::atomic_ref<std::uint32_t> number(block.sequence);
+  for (;;) {
+    sequence = number.load(std::memory_order_acquire);
+    const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
+    copy_words(out, records, bytes);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (number.load(std::memory_order_relaxed) == sequence && block.head.load(std::memory_order_relaxed) >= bytes)
+      return bytes;
+  }
+}
+
+// Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
 bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
   const std::size_t workspace = format::EventEncoder::workspace_bytes() + 64;
-  const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
-  if (bytes == 0) return true;
-  void* memory = map_memory(workspace);
+  if (block.head.load(std::memory_order_acquire) == 0) return true;
+  const std::size_t all = (workspace + 63) / 64 * 64 + segment.buffer_bytes;
+  void* memory = map_memory(all);
   if (memory == nullptr) return false;
   format::EventEncoder encoder(memory);
-  const char* records = format::buffer_of(&block, segment.row_capacity);
+  auto* records = static_cast<char*>(memory) + (workspace + 63) / 64 * 64;
+  std::uint32_t sequence = 0;
+  const std::uint64_t bytes = copy_records(block, format::buffer_of(&block, segment.row_capacity),
+                                           reinterpret_cast<std::uint64_t*>(records), sequence);
   bool written = true;
-  std::uint32_t sequence = block.sequence;
   for (std::uint64_t done = 0; written && done < bytes;) {
     format::ChunkHeader header = identity(segment, format::ChunkType::events);
     header.location = block.summary.number;
@@ -102,11 +125,9 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
     written = append_chunk(chunk.data, chunk.bytes);
     done += chunk.consumed;
   }
-  if (written) {
-    block.head.store(0, std::memory_order_release);
-    block.sequence = sequence;
-  }
-  unmap_memory(memory, workspace);
+  // The block stays as it is: should its thread or a collector write the same records once more, then under the same
+  // numbers, and a reader keeps one copy.
+  unmap_memory(memory, all);
   return written;
 }
 
@@ -115,6 +136,8 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
 void set_node_file(const char* run_dir, const char* host) noexcept {
   std::snprintf(path, sizeof path, "%s/%s.tare", run_dir, host);
 }
+
+void release_node_file() noexcept { definitions_lock.reset(); }
 
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept {
   if (append_file(path, chunk, bytes)) return true;

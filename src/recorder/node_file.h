@@ -12,6 +12,9 @@ namespace tare::recorder {
 // Names the file; called once, when the process attaches.
 void set_node_file(const char* run_dir, const char* host) noexcept;
 
+// In a forked child: no thread holds a lock.
+void release_node_file() noexcept;
+
 // Appends one whole chunk; makes the file, and puts the names of the functions into it, if it is new.
 // False if any byte could not be written: a reader finds its way around the torn chunk.
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept;

@@ -4,12 +4,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "format/event_codec.h"
 #include "format/functions.h"
+#include "format/record.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
@@ -27,16 +30,15 @@ using format::SegmentHeader;
 
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t definition_bytes = 256 * 1024;
-constexpr std::uint32_t row_capacity = 2048;
-constexpr std::uint64_t default_buffer = 256 * 1024;
+constexpr std::uint64_t default_buffer = 2 * format::chunk_records * sizeof(format::CallRecord);  // two whole chunks of calls
 constexpr std::uint64_t smallest_buffer = 4 * 1024;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
 // All state of the process; plain data, so that it needs no construction and survives every destructor.
 struct State {
-  SegmentHeader* header;
-  SpinLock lock;  // guards the definition log, the locations' free list and attaching
+  std::atomic<SegmentHeader*> header;
+  SpinLock lock;  // guards the definition log, the clock pair, the blocks and attaching
   bool failed;
   bool collected_here;  // `tare run` on this host picks the segment up
   Options options;
@@ -44,7 +46,11 @@ struct State {
   bool handlers_installed;
   char path[512];  // of the segment
   std::uint32_t attachments;
-  std::uint32_t attempts;  // to record, made by the program itself
+  std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
+  bool complained;                      // of a thread without a buffer
+  // The run that the program began itself; empty strings if none.
+  char own_directory[PATH_MAX];
+  char own_id[17];
 };
 constinit State state{};
 
@@ -103,7 +109,6 @@ void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
   p.state = ProcessState::running;
   p.rank = p.size = -1;
   p.exit_code = format::exit_code_unknown;
-  p.flags = traced() ? std::uint32_t{format::traced} : 0;
   p.clock = clock_kind();
   p.tick_shift = static_cast<std::uint8_t>(tick_shift());
   p.clock_start = p.clock_last = read_clock_pair();
@@ -132,8 +137,9 @@ void in_forked_child() noexcept {
   state.header = nullptr;
   this_location = nullptr;
   without_location = 0;
-  state.failed = false;
+  state.failed = state.complained = false;
   release_event_types();
+  release_node_file();
   for (auto& page : location_pages) page = nullptr;
   if (state.options.forked != nullptr) state.options.forked();
 }
@@ -181,16 +187,17 @@ bool attach_locked(const Configuration& configuration) noexcept {
   header->definitions_at = format::segment_header_bytes;
   header->definitions_capacity = definition_bytes;
   header->locations_at = format::segment_header_bytes + definition_bytes;
-  header->row_capacity = row_capacity;
+  header->row_capacity = state.options.rows;
   header->buffer_bytes = configuration.buffer_bytes;
   header->location_stride =
-      whole_pages(format::rows_at + row_capacity * sizeof(format::ProfileRow) + header->buffer_bytes);
-  state.header = header;
+      whole_pages(format::rows_at + state.options.rows * sizeof(format::ProfileRow) + header->buffer_bytes);
   describe_process(header->process, salt);
+  header->process.flags = header->buffer_bytes == 0 ? 0 : std::uint32_t{format::traced};
   set_node_file(configuration.run_dir, header->process.host);
   state.collected_here =
       configuration.collector != nullptr && std::strcmp(configuration.collector, header->process.host) == 0;
   header->magic = format::segment_magic;  // last: a reader believes a segment from here on
+  state.header = header;
   install_handlers();
   return true;
 }
@@ -203,6 +210,7 @@ Location** location_slot(std::uint32_t block) noexcept {
 }
 
 LocationHeader* block_at(std::uint32_t block) noexcept {
+  const Locked locked;
   Location** slot = location_slot(block);
   return slot == nullptr || *slot == nullptr ? nullptr : (*slot)->shared;
 }
@@ -224,7 +232,11 @@ Location* new_location(SegmentHeader& header) noexcept {
   const std::size_t own = (state.options.location_bytes + 63) / 64 * 64;
   void* memory = map_memory(own + workspace);
   void* shared = map_file(state.path, header.locations_at + block * header.location_stride, header.location_stride);
-  if (memory == nullptr || shared == nullptr) return nullptr;
+  if (memory == nullptr || shared == nullptr) {
+    if (memory != nullptr) unmap_memory(memory, own + workspace);
+    if (shared != nullptr) unmap_memory(shared, header.location_stride);
+    return nullptr;
+  }
   auto* location = static_cast<Location*>(memory);
   location->shared = static_cast<LocationHeader*>(shared);
   location->shared->block = block;
@@ -232,7 +244,7 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->row_capacity = header.row_capacity;
   location->buffer = format::buffer_of(location->shared, header.row_capacity);
   location->capacity = header.buffer_bytes;
-  location->encoder_workspace = static_cast<char*>(memory) + own;
+  if (workspace != 0) location->encoder = format::EventEncoder(static_cast<char*>(memory) + own);
   location->rows[0].ticks_min = UINT64_MAX;
   location->shared->summary.rows = 1;
   *slot = location;
@@ -256,9 +268,24 @@ void at_thread_end(void* value) noexcept {
 
 format::SegmentHeader* segment() noexcept { return state.header; }
 
-bool traced() noexcept { return state.header != nullptr && state.header->buffer_bytes != 0; }
+bool traced() noexcept {
+  const SegmentHeader* header = state.header;
+  return header != nullptr && header->buffer_bytes != 0;
+}
+
+const char* own_segment_directory(const char* run_directory) noexcept {
+  constexpr std::uint64_t enough = std::uint64_t{512} << 20;
+  return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";
+}
 
 namespace {
+
+// Shared memory takes a location of every thread, unless it is small, as in containers.
+Configuration configuration_of_own_run() noexcept {
+  const std::uint64_t asked = buffer_bytes_from_environment();
+  return {state.own_directory, state.own_id, own_segment_directory(state.own_directory), nullptr,
+          asked == 0 ? default_buffer : asked};
+}
 
 bool attach_with(const Configuration& configuration) noexcept {
   const ErrnoGuard guard;
@@ -266,7 +293,7 @@ bool attach_with(const Configuration& configuration) noexcept {
     const Locked locked;
     if (state.header != nullptr) return true;
     if (!state.failed) state.failed = !attach_locked(configuration);
-    if (state.header == nullptr) return false;
+    if (state.failed) return false;
   }
   define_event_types();
   return true;
@@ -274,13 +301,22 @@ bool attach_with(const Configuration& configuration) noexcept {
 
 }  // namespace
 
-bool attach() noexcept { return attach_with(configuration_from_environment()); }
+bool attach() noexcept {
+  return attach_with(state.own_id[0] == '\0' ? configuration_from_environment() : configuration_of_own_run());
+}
+
+bool run_given() noexcept { return getenv("TARE_RUN_DIR") != nullptr || state.own_id[0] != '\0'; }
 
 bool attach_to(const OwnRun& run) noexcept {
-  state.failed = false;  // threads that found nothing to record to look again
-  ++state.attempts;
-  const std::uint64_t asked = buffer_bytes_from_environment();
-  return attach_with({run.directory, run.id, "/dev/shm", nullptr, asked == 0 ? default_buffer : asked});
+  {
+    const Locked locked;
+    if (state.header != nullptr || state.own_id[0] != '\0') return true;
+    std::snprintf(state.own_directory, sizeof state.own_directory, "%s", run.directory);
+    std::snprintf(state.own_id, sizeof state.own_id, "%s", run.id);
+    state.failed = false;  // threads that found nothing to record to look again
+    ++state.attempts;
+  }
+  return attach_with(configuration_of_own_run());
 }
 
 Location* start_location() noexcept {
@@ -293,9 +329,9 @@ Location* start_location() noexcept {
     return nullptr;
   }
   Location* location = nullptr;
+  SegmentHeader& header = *state.header;
   {
     const Locked locked;
-    SegmentHeader& header = *state.header;
     location = free_location(header);
     if (location == nullptr) location = new_location(header);
     if (location != nullptr) {
@@ -307,7 +343,9 @@ Location* start_location() noexcept {
   }
   if (location == nullptr) {
     without_location = attempt;
-    complain("no memory for another thread's buffer: this thread is not measured");
+    const Locked locked;
+    if (!std::exchange(state.complained, true))
+      complain("no memory for another thread's buffer: this thread is not measured");
     return nullptr;
   }
   this_location = location;
@@ -335,7 +373,10 @@ void define(void* head, std::size_t head_bytes, Text first, Text second) noexcep
 }
 
 void note_clock() noexcept {
-  if (state.header != nullptr) state.header->process.clock_last = read_clock_pair();
+  SegmentHeader* header = state.header;
+  if (header == nullptr) return;
+  const Locked locked;  // threads that drain at the same time must not mix their pairs
+  header->process.clock_last = read_clock_pair();
 }
 
 void note_abort() noexcept {

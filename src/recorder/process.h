@@ -12,6 +12,7 @@ namespace tare::recorder {
 // What the recorder's user adds to it.
 struct Options {
   std::size_t location_bytes;  // size of the type derived from Location; zero-initialised memory
+  std::uint32_t rows;          // of a location's profile table, at least 1
   // Gives the number of the call site for an address seen for the first time (see define()).
   std::uint32_t (*site_of)(std::uint64_t address) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
@@ -31,6 +32,12 @@ struct OwnRun {
   const char* id;
 };
 bool attach_to(const OwnRun& run) noexcept;
+
+// Where the segment of such a run lies.
+const char* own_segment_directory(const char* run_directory) noexcept;
+
+// Whether there is a run to record to: of `tare run`, or one that this process or, before a fork, its parent began.
+bool run_given() noexcept;
 
 // The head of the segment; nullptr if not attached.
 format::SegmentHeader* segment() noexcept;

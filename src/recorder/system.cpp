@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -87,6 +88,11 @@ void* map_memory(std::size_t bytes) noexcept {
 }
 
 void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
+
+std::uint64_t free_bytes(const char* directory) noexcept {
+  struct statvfs status {};
+  return statvfs(directory, &status) == 0 ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+}
 
 void complain(const char* text) noexcept {
   iovec parts[] = {{const_cast<char*>("tare: "), 6},

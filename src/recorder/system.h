@@ -50,6 +50,9 @@ void* map_file(const char* path, std::size_t offset, std::size_t length) noexcep
 void* map_memory(std::size_t bytes) noexcept;
 void unmap_memory(void* memory, std::size_t bytes) noexcept;
 
+// Bytes that a file system has left for this user; 0 if unknown.
+std::uint64_t free_bytes(const char* directory) noexcept;
+
 // One line on stderr: "tare: <text>". For the failures after which the library only forwards.
 void complain(const char* text) noexcept;
 
