@@ -136,6 +136,7 @@ static int mode_close_all_first(void) { return finalize(0); }
 
 static int mode_spawn(void) {
   MPI_Comm children;
+  MPI_Barrier(MPI_COMM_WORLD); /* where it fails, it fails after everybody's work */
   MPI_Comm_spawn(arguments[0], (char*[]){"spawned", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                  MPI_ERRCODES_IGNORE);
   MPI_Barrier(children);
