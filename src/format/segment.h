@@ -146,7 +146,7 @@ struct LocationSummary {
   std::uint64_t flush_ticks;
   std::uint64_t flush_raw_bytes;  // before encoding
   std::uint64_t flush_bytes;      // written
-  std::uint64_t completions;      // requests looked up and credited
+  std::uint64_t completions;      // requests completed by its calls, as far as they were looked at
 };
 static_assert(sizeof(LocationSummary) == 72);
 

@@ -135,11 +135,11 @@ struct ForgetsRequest : Role {
 // what the table holds, or held before the call, for the handle; its handle is 0 if there was nothing.
 template <class A>
 void complete(Thread& thread, std::uint64_t handle, Request entry, const typename A::Status* status) noexcept {
+  ++thread.shared->summary.completions;
   if (entry.handle == 0) {
     thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
     return;
   }
-  ++thread.shared->summary.completions;
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
