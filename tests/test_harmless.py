@@ -157,6 +157,18 @@ def test_destructor_of_a_library(mpi: MpiEnvironment, tare: Path, tmp_path: Path
     assert_tidy(measured)
 
 
+def test_communicators_freed_in_a_callback(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "callback_frees.c"], tmp_path / "callback_frees")
+    plain = run(mpi, RANKS, [program])
+    assert (plain.returncode, plain.stdout) == (0, "ok\n"), plain.stderr
+    measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", "--trace")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
+    rows = {row["function"]: row for row in measured.profile("function")}
+    # In each round a rank is once the root, which sends an int, and once receives one.
+    assert rows["MPI_Scatterv"]["calls"] == RANKS * 2 * 20
+    assert rows["MPI_Scatterv"]["bytes"] == RANKS * 2 * 20 * 4
+
+
 def test_summary_follows_the_output(mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path) -> None:
     plain = run(mpi, RANKS, [behaviour, "shell"])
     measured = run(
