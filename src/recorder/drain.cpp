@@ -54,9 +54,15 @@ void put(Location& location, const Record& record) noexcept {
 void Location::drain() noexcept {
   format::SegmentHeader* segment = recorder::segment();
   if (segment == nullptr || capacity == 0 || head == 0) return;
+  if (wait_if_ended()) {
+    head = 0;
+    return;
+  }
   const ErrnoGuard guard;
   const std::uint64_t enter = now();
   const std::uint64_t raw_bytes = head;
+  // Once early, so that the events of a file that is cut off, or whose process was killed, have a rank.
+  if (shared->summary.flushes == 0) write_process(*segment);
   write_definitions(*segment);
   const Drained drained = write_buffer(*this, *segment);
   note_clock();

@@ -108,7 +108,7 @@ struct Location {
     *record = {{format::raw_event, static_cast<std::uint16_t>(bytes / 8)}, type, time, size};
     auto* out = reinterpret_cast<char*>(record + 1);
     std::memset(out + padded - (padded == 0 ? 0 : 8), 0, padded == 0 ? 0 : 8);
-    std::memcpy(out, data, size);
+    if (size != 0) std::memcpy(out, data, size);
     publish(bytes);
   }
 

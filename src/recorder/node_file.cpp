@@ -96,8 +96,8 @@ std::uint64_t copy_records(format::LocationHeader& block, const char* records, s
     sequence = number.load(std::memory_order_acquire);
     const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
     copy_words(out, records, bytes);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (number.load(std::memory_order_relaxed) == sequence && block.head.load(std::memory_order_relaxed) >= bytes)
+    // Adding nothing: a load that the copy cannot be moved behind.
+    if (number.fetch_add(0, std::memory_order_acq_rel) == sequence && block.head.load(std::memory_order_acquire) >= bytes)
       return bytes;
   }
 }
@@ -157,6 +157,11 @@ format::ChunkHeader identity(const format::SegmentHeader& segment, format::Chunk
   return header;
 }
 
+bool write_process(const format::SegmentHeader& segment) noexcept {
+  ChunkMemory memory(sizeof segment.process);
+  return memory && memory.append(identity(segment, format::ChunkType::process), &segment.process, sizeof segment.process);
+}
+
 bool write_definitions(format::SegmentHeader& segment) noexcept {
   definitions_lock.lock();
   const std::uint64_t from = segment.definitions_written;
@@ -183,9 +188,7 @@ bool write_everything(format::SegmentHeader& segment,
     written = write_profile(segment, *block) && written;
     written = write_events(segment, *block) && written;
   }
-  ChunkMemory memory(sizeof segment.process);
-  return memory && memory.append(identity(segment, format::ChunkType::process), &segment.process, sizeof segment.process) &&
-         written;
+  return write_process(segment) && written;
 }
 
 }  // namespace tare::recorder

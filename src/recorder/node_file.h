@@ -22,6 +22,9 @@ bool append_chunk(const char* chunk, std::size_t bytes) noexcept;
 // The part of a chunk header that says who writes it, and when.
 format::ChunkHeader identity(const format::SegmentHeader& segment, format::ChunkType type) noexcept;
 
+// Appends the process record as it is now. False if it could not be written.
+bool write_process(const format::SegmentHeader& segment) noexcept;
+
 // Appends what the definition log has grown by. False if it could not be written.
 bool write_definitions(format::SegmentHeader& segment) noexcept;
 

@@ -1,6 +1,7 @@
 #include "recorder/process.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,6 +36,8 @@ constexpr std::uint64_t smallest_buffer = 4 * 1024;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
+enum class End : std::uint8_t { none, writing, written };
+
 // All state of the process; plain data, so that it needs no construction and survives every destructor.
 struct State {
   std::atomic<SegmentHeader*> header;
@@ -47,6 +50,7 @@ struct State {
   char path[512];  // of the segment
   std::uint32_t attachments;
   std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
+  std::atomic<End> end;
   bool complained;                      // of a thread without a buffer
   // The run that the program began itself; empty strings if none.
   char own_directory[PATH_MAX];
@@ -138,6 +142,7 @@ void in_forked_child() noexcept {
   this_location = nullptr;
   without_location = 0;
   state.failed = state.complained = false;
+  state.end = End::none;
   release_event_types();
   release_node_file();
   for (auto& page : location_pages) page = nullptr;
@@ -160,7 +165,9 @@ void at_exit(int status, void*) noexcept {
   SegmentHeader* header = state.header;
   if (header == nullptr || state.collected_here) return;
   if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  state.end = End::writing;
   if (write_everything(*header, block_at)) unlink(state.path);
+  state.end = End::written;
 }
 
 void install_handlers() noexcept {
@@ -271,6 +278,11 @@ format::SegmentHeader* segment() noexcept { return state.header; }
 bool traced() noexcept {
   const SegmentHeader* header = state.header;
   return header != nullptr && header->buffer_bytes != 0;
+}
+
+bool wait_if_ended() noexcept {
+  while (state.end.load(std::memory_order_acquire) == End::writing) sched_yield();
+  return state.end.load(std::memory_order_acquire) == End::written;
 }
 
 const char* own_segment_directory(const char* run_directory) noexcept {

@@ -44,6 +44,10 @@ format::SegmentHeader* segment() noexcept;
 
 bool traced() noexcept;
 
+// Whether this process has written all that it recorded, as the last thing that it does: what other threads still
+// record goes nowhere. Where it is being written just now, waits for that.
+bool wait_if_ended() noexcept;
+
 // Appends an entry to the definition log: `head`, which begins with a DefinitionHead, and up to two strings.
 // Entries that do not fit are counted as lost. Thread-safe.
 struct Text {

@@ -1,0 +1,641 @@
+// The API as programs use it. Each program is a forked child of the test; what it recorded is read back from the
+// file that it leaves.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "format/chunk.h"
+#include "format/definition.h"
+#include "format/event_codec.h"
+#include "format/segment.h"
+#include "recorder/process.h"
+#include "tare/tare.hpp"
+
+namespace {
+
+using tare::format::EventClass;
+using Words = std::vector<std::uint64_t>;
+
+struct Type {
+  EventClass event_class;
+  std::string name, unit;
+  unsigned parameters;
+};
+struct Event {
+  std::uint64_t process;
+  std::uint32_t location;
+  Type type;
+  std::uint64_t time;
+  Words words;
+  std::string text;
+};
+
+// All that a run directory holds.
+struct ReadBack {
+  std::vector<Event> events;
+  std::vector<Event> raws;
+  std::map<std::uint64_t, tare::format::ProcessRecord> processes;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, tare::format::LocationSummary> blocks;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Type> types;
+  std::size_t definitions = 0, flushes = 0, losses = 0;
+
+  std::size_t count(const std::string& name) const {
+    std::size_t n = 0;
+    for (const Event& event : events) n += event.type.name == name ? 1 : 0;
+    return n;
+  }
+  std::vector<Words> words(const std::string& name) const {
+    std::vector<Words> out;
+    for (const Event& event : events)
+      if (event.type.name == name) out.push_back(event.words);
+    return out;
+  }
+};
+
+void read_definitions(ReadBack& run, std::uint64_t process, const std::vector<char>& raw) {
+  for (std::size_t at = 0; at + sizeof(tare::format::DefinitionHead) <= raw.size();) {
+    tare::format::EventTypeDefinition d;
+    tare::format::DefinitionHead head;
+    std::memcpy(&head, raw.data() + at, sizeof head);
+    ASSERT_NE(head.bytes, 0U);
+    if (head.kind == tare::format::DefinitionKind::event_type) {
+      std::memcpy(&d, raw.data() + at, sizeof d);
+      const char* name = raw.data() + at + sizeof d;
+      run.types[{process, d.type}] = {d.event_class, {name, d.name_bytes}, {name + d.name_bytes, d.unit_bytes},
+                                      d.parameters};
+      ++run.definitions;
+    }
+    at += head.bytes;
+  }
+}
+
+void read_chunk(ReadBack& run, const tare::format::ChunkHeader& header, const std::vector<char>& raw) {
+  using tare::format::ChunkType;
+  if (header.type == ChunkType::definitions) read_definitions(run, header.process, raw);
+  if (header.type == ChunkType::process)
+    std::memcpy(&run.processes[header.process], raw.data(), sizeof(tare::format::ProcessRecord));
+  if (header.type == ChunkType::profile)
+    std::memcpy(&run.blocks[{header.process, header.block}], raw.data(), sizeof(tare::format::LocationSummary));
+  if (header.type != ChunkType::events) return;
+  tare::format::DecodedEvents decoded;
+  std::string error;
+  ASSERT_TRUE(tare::format::decode_events(header, raw.data(), raw.size(), decoded, error)) << error;
+  run.flushes += decoded.flushes.size();
+  run.losses += decoded.losses.size();
+  const auto type_of = [&](std::uint32_t number) {
+    const auto found = run.types.find({header.process, number});
+    EXPECT_NE(found, run.types.end()) << "type " << number << " is used before its definition";
+    return found == run.types.end() ? Type{} : found->second;
+  };
+  for (const auto& event : decoded.events) {
+    const auto* first = decoded.parameters.data() + event.at;
+    run.events.push_back(
+        {header.process, header.location, type_of(event.type), event.time, {first, first + event.count}, {}});
+  }
+  for (const auto& event : decoded.raw_events)
+    run.raws.push_back({header.process,
+                        header.location,
+                        type_of(event.type),
+                        event.time,
+                        {},
+                        decoded.text.substr(event.at, event.count)});
+}
+
+// Steps over what is not a whole chunk, as it is after a full disk.
+void read_file(ReadBack& run, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> seen;
+  for (std::size_t at = 0; at + sizeof(tare::format::ChunkHeader) <= bytes.size();) {
+    tare::format::ChunkHeader header;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    const bool whole = tare::format::is_chunk_header(bytes.data() + at) &&
+                       bytes.size() - at - sizeof header >= header.stored_bytes &&
+                       tare::format::crc32c(bytes.data() + at + sizeof header, header.stored_bytes) == header.payload_crc;
+    if (!whole) {
+      ++at;
+      continue;
+    }
+    std::vector<char> raw;
+    std::string error;
+    ASSERT_TRUE(tare::format::decompress(header, bytes.data() + at + sizeof header, raw, error)) << error;
+    if (header.type != tare::format::ChunkType::events ||
+        seen.insert({header.process, header.block, header.sequence}).second)
+      read_chunk(run, header, raw);
+    at += sizeof header + header.stored_bytes;
+  }
+}
+
+class Recorder : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* scratch = getenv("TMPDIR");
+    std::string pattern = std::string(scratch == nullptr ? "/tmp" : scratch) + "/tare-recorder-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    scratch_ = pattern;
+  }
+  void TearDown() override {
+    ASSERT_FALSE(scratch_.empty());
+    EXPECT_EQ(std::system(("rm -r '" + scratch_ + "'").c_str()), 0);
+  }
+
+  std::string directory() const { return scratch_ + "/run"; }
+
+  // A process with one thread, whose main function this is; its result is the exit code.
+  static int run_program(const std::function<int()>& main_function) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) std::exit(main_function());
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  // Such a program that makes a run, read back after it.
+  ReadBack record(const std::function<void()>& program, const char* buffer = nullptr) {
+    const int code = run_program([&] {
+      if (buffer != nullptr) setenv("TARE_BUFFER", buffer, 1);
+      if (tare_start(directory().c_str()) != 0) return 90;
+      program();
+      return 0;
+    });
+    EXPECT_EQ(code, 0);
+    return read();
+  }
+
+  ReadBack read() const {
+    ReadBack run;
+    DIR* entries = opendir(directory().c_str());
+    EXPECT_NE(entries, nullptr);
+    if (entries == nullptr) return run;
+    while (const dirent* entry = readdir(entries)) {
+      const std::string name = entry->d_name;
+      if (name.size() > 5 && name.substr(name.size() - 5) == ".tare") read_file(run, directory() + "/" + name);
+    }
+    closedir(entries);
+    return run;
+  }
+
+ private:
+  std::string scratch_;
+};
+
+TEST_F(Recorder, KeepsEveryKindInOrder) {
+  const ReadBack run = record([] {
+    const tare::region region{"region"};
+    const tare::phase phase{"phase"};
+    const tare::counter counter{"counter", "bytes"};
+    const tare::marker marker{"marker"};
+    const auto in_phase = phase.begin();
+    const auto in_region = region.enter();
+    counter(-0.5);
+    marker();
+  });
+  const std::vector<std::tuple<EventClass, std::string, Words>> wanted = {
+      {EventClass::phase, "phase", {1}},
+      {EventClass::region, "region", {1}},
+      {EventClass::counter, "counter", {tare_word_of_double(-0.5)}},
+      {EventClass::marker, "marker", {}},
+      {EventClass::region, "region", {0}},
+      {EventClass::phase, "phase", {0}},
+  };
+  ASSERT_EQ(run.events.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Event& event = run.events[i];
+    EXPECT_EQ(std::make_tuple(event.type.event_class, event.type.name, event.words), wanted[i]) << i;
+    EXPECT_GE(event.time, i == 0 ? 0 : run.events[i - 1].time);
+  }
+  EXPECT_EQ(run.events[2].type.unit, "bytes");
+  ASSERT_EQ(run.processes.size(), 1U);
+  EXPECT_EQ(run.processes.begin()->second.state, tare::format::ProcessState::exited);
+}
+
+TEST_F(Recorder, KeepsZeroToTenParameters) {
+  constexpr std::uint64_t all[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const ReadBack run = record([&] {
+    const char* letters = "QQQQQQQQQQ";
+    for (unsigned n = 0; n <= 10; ++n) {
+      const tare_id regular = tare_define_event(("regular" + std::to_string(n)).c_str(), letters + 10 - n);
+      const tare_id packed = tare_define_packed("packed");
+      tare_record(regular, all, n);
+      tare_record(packed, all, n);
+    }
+    const tare_id cut = tare_define_packed("cut");
+    tare_record(cut, all, 11);
+    const tare_id few = tare_define_packed("few");
+    tare_record0(few);
+    tare_record1(few, 1);
+    tare_record2(few, 1, 2);
+    tare_record3(few, 1, 2, 3);
+    tare_record4(few, 1, 2, 3, 4);
+  });
+  for (unsigned n = 0; n <= 10; ++n) {
+    const Words wanted(all, all + n);
+    EXPECT_EQ(run.words("regular" + std::to_string(n)), std::vector<Words>{wanted});
+    EXPECT_EQ(run.words("packed").at(n), wanted);
+  }
+  for (unsigned n = 0; n <= 4; ++n) EXPECT_EQ(run.words("few").at(n), Words(all, all + n));
+  EXPECT_EQ(run.words("cut"), std::vector<Words>{Words(all, all + 10)});
+}
+
+template <class T>
+std::vector<T> limits() {
+  return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), T{0}, T{1}};
+}
+
+// Records the limits of a type, and says which words are to be read back.
+template <class T>
+Words record_limits(const char* name) {
+  const tare::event<T> event{name};
+  Words wanted;
+  for (const T value : limits<T>()) {
+    event(value);
+    wanted.push_back(tare::detail::word(value));
+  }
+  return wanted;
+}
+
+template <class T>
+void expect_limits(const ReadBack& run, const char* name) {
+  const std::vector<Words> words = run.words(name);
+  const std::vector<T> wanted = limits<T>();
+  ASSERT_EQ(words.size(), wanted.size()) << name;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    T value;  // little-endian: the low bytes of the word
+    std::memcpy(&value, &words[i].at(0), sizeof value);
+    EXPECT_EQ(value, wanted[i]) << name;
+    EXPECT_EQ(tare::detail::word(value), words[i].at(0)) << name << " is not extended to 8 bytes";
+  }
+}
+
+TEST_F(Recorder, KeepsTheLimitsOfEveryType) {
+  enum class Color : std::uint16_t { red = 7 };
+  const ReadBack run = record([] {
+    record_limits<std::int8_t>("i8");
+    record_limits<std::uint8_t>("u8");
+    record_limits<std::int16_t>("i16");
+    record_limits<std::uint16_t>("u16");
+    record_limits<std::int32_t>("i32");
+    record_limits<std::uint32_t>("u32");
+    record_limits<std::int64_t>("i64");
+    record_limits<std::uint64_t>("u64");
+    record_limits<float>("f32");
+    record_limits<double>("f64");
+    tare::event<double, float, Color, bool, char>{"mixed"}(std::nan(""), -INFINITY, Color::red, true, 'x');
+    tare::packed{"packed"}(std::uint8_t{1}, UINT64_MAX, Color::red);
+  });
+  expect_limits<std::int8_t>(run, "i8");
+  expect_limits<std::uint8_t>(run, "u8");
+  expect_limits<std::int16_t>(run, "i16");
+  expect_limits<std::uint16_t>(run, "u16");
+  expect_limits<std::int32_t>(run, "i32");
+  expect_limits<std::uint32_t>(run, "u32");
+  expect_limits<std::int64_t>(run, "i64");
+  expect_limits<std::uint64_t>(run, "u64");
+  expect_limits<float>(run, "f32");
+  expect_limits<double>(run, "f64");
+  EXPECT_EQ(run.words("mixed").at(0),
+            (Words{tare_word_of_double(std::nan("")), tare_word_of_float(-INFINITY), 7, 1, 'x'}));
+  EXPECT_EQ(run.words("packed").at(0), (Words{1, UINT64_MAX, 7}));
+}
+
+static_assert(std::string_view(tare::detail::letters<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, int,
+                                                     unsigned, long, unsigned long, float, double>) == "bBhHiIqQfd");
+static_assert(!tare::detail::is_parameter<long double> && !tare::detail::is_parameter<const char*>);
+
+TEST_F(Recorder, KeepsRawBytesAndCutsLongOnes) {
+  std::string bytes(3000, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  const std::vector<std::size_t> sizes = {0, 1, 7, 8, 9, 2047, 2048, 2049, 3000};
+  const ReadBack run = record([&] {
+    const tare::raw raw{"raw"};
+    for (const std::size_t size : sizes) raw(bytes.data(), size);
+    raw("text");
+    raw({});
+  });
+  ASSERT_EQ(run.raws.size(), sizes.size() + 2);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    EXPECT_EQ(run.raws[i].text, bytes.substr(0, std::min<std::size_t>(sizes[i], 2048))) << sizes[i];
+  EXPECT_EQ(run.raws[sizes.size()].text, "text");
+  EXPECT_EQ(run.raws.back().text, "");
+}
+
+TEST_F(Recorder, RawBytesFitTheSmallestBuffer) {
+  const std::string bytes(2048, 'x');
+  const ReadBack run = record(
+      [&] {
+        const tare::raw raw{"raw"};
+        for (int i = 0; i < 1000; ++i) raw(bytes);
+      },
+      "1");
+  EXPECT_EQ(run.raws.size(), 1000U);
+  EXPECT_GE(run.flushes, 900U);
+}
+
+TEST_F(Recorder, UnknownTypesHaveNoNumber) {
+  const ReadBack run = record([] {
+    EXPECT_EQ(tare_define_event("x", "iz"), 0U);
+    EXPECT_EQ(tare_define_event("x", "i i"), 0U);
+    EXPECT_EQ(tare_define_event("x", "iiiiiiiiiii"), 0U);
+    EXPECT_EQ(tare_define_region(nullptr), 0U);
+    tare_enter(0);
+    tare_record4(0, 1, 2, 3, 4);
+    tare_record_raw(0, "x", 1);
+    EXPECT_NE(tare_define_event("no types", nullptr), 0U);
+    tare_mark(tare_define_marker("end"));
+    if (testing::Test::HasFailure()) std::exit(1);
+  });
+  EXPECT_EQ(run.events.size(), 1U);
+  EXPECT_EQ(run.raws.size(), 0U);
+}
+
+TEST_F(Recorder, ANameHasOneNumber) {
+  const ReadBack run = record([] {
+    const tare_id region = tare_define_region("name");
+    EXPECT_EQ(tare_define_region("name"), region);
+    EXPECT_NE(tare_define_phase("name"), region);
+    const tare_id integer = tare_define_event("name", "i");
+    EXPECT_EQ(tare_define_event("name", "i"), integer);
+    EXPECT_NE(tare_define_event("name", "d"), integer);
+    if (testing::Test::HasFailure()) std::exit(1);
+    tare_enter(region);
+  });
+  EXPECT_EQ(run.types.size(), 4U);
+  EXPECT_EQ(run.definitions, 4U);
+}
+
+void in_threads(int count, const std::function<void(int)>& body) {
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
+  for (int t = 0; t < count; ++t) threads.emplace_back(body, t);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Recorder, ThreadsThatRegisterANameAgree) {
+  constexpr int threads = 8, names = 200;
+  const ReadBack run = record([] {
+    static tare_id ids[threads][names];
+    in_threads(threads, [](int t) {
+      for (int i = 0; i < names; ++i) {
+        ids[t][i] = tare_define_event(("name" + std::to_string(i)).c_str(), "i");
+        tare_record1(ids[t][i], static_cast<std::uint64_t>(t));
+      }
+    });
+    for (int t = 1; t < threads; ++t)
+      if (std::memcmp(ids[t], ids[0], sizeof ids[0]) != 0) std::exit(1);
+  });
+  EXPECT_EQ(run.types.size(), std::size_t{names});
+  EXPECT_EQ(run.definitions, std::size_t{names});
+  EXPECT_EQ(run.events.size(), std::size_t{threads * names});
+}
+
+// Each of `threads` threads has recorded `each` events with its number and a count.
+void expect_all(const ReadBack& run, int threads, int each) {
+  std::map<std::uint64_t, std::uint64_t> next;
+  std::map<std::uint64_t, std::set<std::uint32_t>> locations;
+  for (const Event& event : run.events) {
+    if (event.words.size() != 2) continue;
+    EXPECT_EQ(event.words[1], next[event.words[0]]++) << "thread " << event.words[0];
+    locations[event.words[0]].insert(event.location);
+  }
+  EXPECT_EQ(next.size(), static_cast<std::size_t>(threads));
+  for (const auto& [thread, n] : next) EXPECT_EQ(n, static_cast<std::uint64_t>(each)) << "thread " << thread;
+  std::set<std::uint32_t> all;
+  for (const auto& [thread, numbers] : locations) {
+    EXPECT_EQ(numbers.size(), 1U) << "thread " << thread << " has more than one number";
+    all.insert(numbers.begin(), numbers.end());
+  }
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(threads)) << "threads share a number";
+}
+
+void record_numbered(int thread, int each) {
+  static const tare::event<int, int> event{"numbered"};
+  for (int i = 0; i < each; ++i) event(thread, i);
+}
+
+TEST_F(Recorder, ThreadsInSequenceUseOneBlockAgain) {
+  const ReadBack run = record([] {
+    for (int t = 0; t < 2000; ++t) std::thread(record_numbered, t, 5).join();
+  });
+  expect_all(run, 2000, 5);
+  EXPECT_EQ(run.blocks.size(), 1U);
+  EXPECT_EQ(run.processes.begin()->second.threads, 2000U);
+}
+
+TEST_F(Recorder, ManyThreadsAtOnceLoseNothing) {
+  const ReadBack run = record(
+      [] {
+        in_threads(200, [](int t) {
+          static std::atomic<int> started{0};
+          record_numbered(t, 1);  // a location of its own, before any ends
+          for (++started; started < 200;) std::this_thread::yield();
+          static const tare::event<int, int> event{"numbered"};
+          for (int i = 1; i < 100; ++i) event(t, i);
+        });
+      },
+      "4096");
+  expect_all(run, 200, 100);
+  EXPECT_EQ(run.blocks.size(), 200U);
+}
+
+TEST_F(Recorder, ThreadsThatDrainAtTheSameTimeLoseNothing) {
+  const ReadBack run = record([] { in_threads(8, [](int t) { record_numbered(t, 20000); }); }, "4096");
+  expect_all(run, 8, 20000);
+  EXPECT_GT(run.flushes, 500U);
+  for (const auto& [block, summary] : run.blocks) EXPECT_EQ(summary.dropped, 0U);
+  const auto& process = run.processes.begin()->second;
+  EXPECT_GT(process.clock_last.ticks, process.clock_start.ticks);
+  EXPECT_GT(process.clock_last.monotonic_ns, process.clock_start.monotonic_ns);
+}
+
+TEST_F(Recorder, WhatAThreadRecordsWhileItEndsIsKept) {
+  const ReadBack run = record([] {
+    static const tare::marker marker{"last"};
+    struct AtEnd {
+      ~AtEnd() { marker(); }
+    };
+    std::thread([] {
+      static thread_local std::unique_ptr<AtEnd> at_end;
+      at_end = std::make_unique<AtEnd>();
+      marker();
+    }).join();
+  });
+  EXPECT_EQ(run.count("last"), 2U);
+}
+
+TEST_F(Recorder, AProgramMayEndWhileThreadsRecord) {
+  static std::atomic<int> running{0};
+  const ReadBack run = record(
+      [] {
+        for (int t = 0; t < 4; ++t)
+          std::thread([t] {
+            static const tare::event<int, int> event{"numbered"};
+            for (int i = 0;; ++i) {
+              event(t, i);
+              if (i == 5000) ++running;
+            }
+          }).detach();
+        while (running < 4) std::this_thread::yield();
+      },
+      "65536");
+  std::map<std::uint64_t, std::uint64_t> next;
+  for (const Event& event : run.events) EXPECT_EQ(event.words.at(1), next[event.words.at(0)]++);
+  ASSERT_EQ(next.size(), 4U);
+  for (const auto& [thread, n] : next) EXPECT_GE(n, 5000U);
+}
+
+TEST_F(Recorder, AForkedChildHasASegmentOfItsOwn) {
+  const ReadBack run = record([] {
+    const tare::marker parent{"parent"}, child{"child"};
+    for (int i = 0; i < 10; ++i) parent();
+    const int code = run_program([&] {
+      if (tare_start("nowhere/at/all") != 0) return 1;  // the run has begun: nothing to do
+      for (int i = 0; i < 7; ++i) child();
+      std::thread([&] { child(); }).join();
+      return 0;
+    });
+    if (code != 0) std::exit(code);
+    for (int i = 0; i < 10; ++i) parent();
+  });
+  EXPECT_EQ(run.count("parent"), 20U);
+  EXPECT_EQ(run.count("child"), 8U);
+  EXPECT_EQ(run.processes.size(), 2U);
+  std::set<std::uint64_t> parents, children;
+  for (const Event& event : run.events) (event.type.name == "parent" ? parents : children).insert(event.process);
+  EXPECT_EQ(parents.size(), 1U);
+  EXPECT_EQ(children.size(), 1U);
+  EXPECT_NE(parents, children);
+}
+
+TEST_F(Recorder, AForkWhileThreadsRecordDoesNotHang) {
+  const ReadBack run = record(
+      [] {
+        static std::atomic<bool> stop{false};
+        std::thread writer([] {
+          static const tare::marker marker{"writer"};
+          while (!stop) marker();
+        });
+        for (int i = 0; i < 30; ++i) {
+          // In a child of a program with threads, only what is safe after fork: recording is.
+          const pid_t child = fork();
+          if (child == 0) {
+            static const tare_id marker = tare_define_marker("child");
+            for (int n = 0; n < 1000; ++n) tare_mark(marker);
+            std::exit(tare_recording() == 1 ? 0 : 1);
+          }
+          int status = 0;
+          waitpid(child, &status, 0);
+          if (status != 0) std::exit(1);
+        }
+        stop = true;
+        writer.join();
+      },
+      "4096");
+  EXPECT_GT(run.count("writer"), 0U);
+  EXPECT_EQ(run.count("child"), 30U * 1000U);
+}
+
+TEST_F(Recorder, WithoutARunNothingIsRecorded) {
+  EXPECT_EQ(run_program([] {
+              const tare::region region{"region"};
+              const auto span = region.enter();
+              tare::raw{"raw"}("text");
+              return tare::recording() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST_F(Recorder, ARunMayBeginAfterTheFirstEvents) {
+  const int code = run_program([&] {
+    const tare::marker marker{"marker"};
+    marker();
+    std::atomic<int> step{0};
+    std::thread waiting([&] {
+      marker();
+      for (step = 1; step != 2;) std::this_thread::yield();
+      marker();
+    });
+    while (step != 1) std::this_thread::yield();
+    const bool started = tare::start(directory().c_str());
+    step = 2;
+    waiting.join();
+    marker();
+    return started && tare::recording() ? 0 : 1;
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(read().count("marker"), 2U);
+}
+
+TEST_F(Recorder, ASecondStartChangesNothing) {
+  const ReadBack run = record([&] {
+    tare_mark(tare_define_marker("first"));
+    if (tare_start((directory() + "2").c_str()) != 0) std::exit(1);
+    tare_mark(tare_define_marker("second"));
+  });
+  EXPECT_EQ(run.events.size(), 2U);
+  struct stat status {};
+  EXPECT_NE(stat((directory() + "2").c_str(), &status), 0);
+}
+
+TEST_F(Recorder, ADirectoryThatCannotBeMadeIsAnError) {
+  EXPECT_EQ(run_program([&] {
+              errno = 0;
+              const std::string below = directory() + "/below";
+              if (tare_start(below.c_str()) != -1 || errno != ENOENT) return 1;
+              tare_mark(tare_define_marker("marker"));
+              if (tare_recording() != 0) return 2;
+              return tare_start(directory().c_str()) == 0 && tare_recording() == 1 ? 0 : 3;  // another may be tried
+            }),
+            0);
+}
+
+TEST_F(Recorder, AFullDiskIsCounted) {
+  constexpr std::uint64_t recorded = 200'000;
+  const ReadBack run = record([] {
+    const tare::packed event{"event"};
+    event(0U);  // the segment exists
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit small{std::size_t{1} << 20, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::uint64_t random = 1;
+    for (std::uint64_t i = 1; i < recorded; ++i) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      event(random, random * random);
+    }
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  ASSERT_EQ(run.blocks.size(), 1U);
+  const tare::format::LocationSummary& summary = run.blocks.begin()->second;
+  const std::uint64_t missing = recorded - run.count("event");
+  EXPECT_GT(missing, recorded / 4);
+  EXPECT_LT(missing, recorded - 10'000);
+  // Besides events, records of flushes and losses were lost.
+  EXPECT_GE(summary.dropped, missing);
+  EXPECT_LE(summary.dropped, missing + 2 * summary.flushes);
+  EXPECT_GE(run.losses, 1U);
+}
+
+}  // namespace
