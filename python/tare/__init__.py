@@ -1,4 +1,4 @@
-"""tare measures MPI programs and weighs itself. Programs record regions and events of their own with `tare.api`."""
+"""tare measures MPI programs and weighs itself. Programs record events of their own with `tare.api`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The API at its first use: the command line does not need it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'tare' has no attribute '{name}'")
-    from tare import api
+if not TYPE_CHECKING:
 
-    globals().update({each: getattr(api, each) for each in __all__})
-    return globals()[name]
+    def __getattr__(name: str) -> Any:
+        """The API at its first use: the command line does not need it."""
+        if name not in __all__:
+            raise AttributeError(f"module 'tare' has no attribute '{name}'")
+        from tare import api
+
+        globals().update({each: getattr(api, each) for each in __all__})
+        return globals()[name]

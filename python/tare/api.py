@@ -1,7 +1,7 @@
 """Regions, counters, markers, phases and events of a Python program, in the trace of its run.
 
-Under `tare run --trace` they go to that run; `start()` makes a run without it. Otherwise they do nothing, at the
-price of a call. Objects may be kept and used by any thread; those of equal names are the same.
+Under `tare run --trace` they go to that run; `start()` makes a run without it. Otherwise they do nothing, at
+the price of a call. Objects may be kept and used by any thread; those of equal names are the same.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _raw: dict[str, _record.Raw] = {}
 
 
 def start(path: str | os.PathLike[str] | None = None) -> None:
-    """Begins a run in a new directory: `path`, or one named after program and time. Nothing within `tare run`."""
+    """Begins a run in the directory `path`, or one named after program and time; not in `tare run`."""
     _record.start(None if path is None else os.fspath(path))
 
 

@@ -127,7 +127,7 @@ def install(library: Path) -> None:
     for name in ("FORMAT_VERSION", "Error", "collect", "Run"):
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module
-    tare._native = module  # type: ignore[attr-defined]
+    tare._native = module
     tare.library.find = lambda name: library
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,16 @@ if TYPE_CHECKING:
 def described(
     events: Iterable[EventRow], sites: Sequence[Site], communicators: Sequence[Communicator]
 ) -> Iterator[dict[str, Any]]:
-    """Each event with `file`, `line`, `caller`, `object` for its site, and its communicator's name."""
+    """Each call with `file`, `line`, `caller`, `object` for its site, and its communicator's name.
+
+    Events of the program, which have `kind`, as they are; of their numbers, those that are none are None.
+    """
     places: dict[int, dict[str, Any]] = {}
     for event in events:
         row: dict[str, Any] = dict(event)
+        if "kind" in row:
+            yield _with_numbers(row)
+            continue
         site = row.pop("site", -1)
         if site not in places:
             places[site] = place(site, sites)
@@ -27,3 +34,16 @@ def described(
         else:
             row.pop("communicator", None)
         yield row | places[site]
+
+
+def _with_numbers(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no NaN and no infinity."""
+    if "value" in row:
+        row["value"] = _number(row["value"])
+    if "parameters" in row:
+        row["parameters"] = [_number(value) for value in row["parameters"]]
+    return row
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""`tare events`: the single calls of a traced run."""
+"""`tare events`: the single calls of a traced run, and the events of the program itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def events(
     ] = None,
     function: Annotated[
         list[str] | None,
-        typer.Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
+        typer.Option(
+            help="Only this function, like MPI_Send, or event (may be repeated).", show_default=False
+        ),
     ] = None,
     start: Annotated[
         float | None,
@@ -37,7 +39,7 @@ def events(
     member: AnyMember = None,
     json: Json = False,
 ) -> None:
-    """Print the recorded calls of a run measured with --trace.
+    """Print the recorded calls and events of a traced run.
 
     Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
     """

@@ -49,9 +49,9 @@ def overview(out: Console, recording: Recording) -> None:
     meta = recording.meta
     _heading(out, f"tare: {meta['name']}")
     _field(out, "command", shlex.join(meta["command"]))
-    for version in dict.fromkeys(process["mpi"] for process in processes):
+    for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
-    _field(out, "wall time", f"{_wall(meta)}, {ending(meta)}")
+    _field(out, "wall time", f"{_wall(meta, processes)}, {ending(meta, processes)}")
     _field(out, "ranks", _ranks(processes))
     if processes:
         _field(out, "MPI share", _spread(processes))
@@ -75,12 +75,15 @@ def where_to_look(out: Console, recording: Recording) -> None:
         _field(out, "", f"tare events {path} --limit 20")
 
 
-def ending(meta: Mapping[str, Any]) -> str:
+def ending(meta: Mapping[str, Any], processes: Sequence[Process] = ()) -> str:
     """How the command ended, in words."""
     if meta.get("signal") is not None:
         return f"killed by {signal_name(meta['signal'])}"
     if meta.get("exit_code") is not None:
         return f"exit code {meta['exit_code']}"
+    if "cwd" not in meta and processes:  # a run that the program began itself (tare_start)
+        running = any(process["state"] == "running" for process in processes)
+        return "running" if running else "every process has ended"
     return "not seen to end (running, or `tare run` itself was killed)"
 
 
@@ -96,8 +99,14 @@ def _short_version(version: str) -> str:
     return " ".join(version.split(", package:")[0].split())
 
 
-def _wall(meta: Mapping[str, Any]) -> str:
-    return units.duration(meta["wall_ns"]) if meta.get("wall_ns") is not None else "unknown"
+def _wall(meta: Mapping[str, Any], processes: Sequence[Process]) -> str:
+    """As `tare run` measured it, else from the first process's start to the last one's end, or now."""
+    if meta.get("wall_ns") is not None:
+        return units.duration(meta["wall_ns"])
+    if not processes:
+        return "unknown"
+    start_ns = min(process["start_ns"] for process in processes)
+    return units.duration(max(process["start_ns"] + process["wall_ns"] for process in processes) - start_ns)
 
 
 def _ranks(processes: Sequence[Process]) -> str:
@@ -116,7 +125,7 @@ def _ranks(processes: Sequence[Process]) -> str:
 
 
 def _some_ranks(processes: Sequence[Process]) -> str:
-    names = [str(process["rank"]) for process in processes[:UNWELL_LISTED]]
+    names = [terminal.rank(process) for process in processes[:UNWELL_LISTED]]
     more = len(processes) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -126,9 +135,9 @@ def _spread(processes: Sequence[Process]) -> str:
         return f"{units.percent(ranks.mpi_share(processes[0]))} of the time"
     spread = ranks.mpi_spread(processes)
     return (
-        f"min {units.percent(spread.minimum)} (rank {spread.minimum_at['rank']}), "
+        f"min {units.percent(spread.minimum)} (rank {terminal.rank(spread.minimum_at)}), "
         f"mean {units.percent(spread.mean)}, "
-        f"max {units.percent(spread.maximum)} (rank {spread.maximum_at['rank']})"
+        f"max {units.percent(spread.maximum)} (rank {terminal.rank(spread.maximum_at)})"
     )
 
 
@@ -142,7 +151,7 @@ def _rank_table(out: Console, recording: Recording) -> None:
     for process in processes:
         shown.add_row(
             *([str(process["world"])] if worlds else []),
-            str(process["rank"]),
+            terminal.rank(process),
             _state(process),
             units.count(process["calls"] + process["lookups"]),
             units.duration(process["net_ns"]),

@@ -86,6 +86,11 @@ def place(row: Mapping[str, Any]) -> str:
     return PurePath(row["object"]).name if row.get("object") else NOTHING
 
 
+def rank(row: Mapping[str, Any]) -> str:
+    """The rank in its world; none of a process that has not called MPI."""
+    return str(row["rank"]) if row["rank"] >= 0 else NOTHING
+
+
 def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int, worlds: int) -> None:
     """`total_ns`: net time in MPI of all functions, also of those not shown."""
     shown = table(text_column("Function"), *_figures(), *_world_column(worlds))
@@ -121,7 +126,7 @@ def profile_by_rank(out: Console, rows: Sequence[RankRow], worlds: int) -> None:
     shown = table(*map(number_column, headers), *_world_column(worlds))
     for row in rows:
         shown.add_row(
-            str(row["rank"]),
+            rank(row),
             units.count(row["calls"]),
             units.duration(row["time_ns"]),
             units.size(row["bytes"]),
@@ -157,13 +162,37 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
     return [
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
-        str(row["rank"]),
+        rank(row),
         str(row["thread"]),
-        row["function"],
-        place(row),
-        units.duration(row["duration_ns"]),
+        *([_printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
     ]
+
+
+def _call_cells(row: Mapping[str, Any]) -> list[str]:
+    return [row["function"], place(row), units.duration(row["duration_ns"])]
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    """What an event of the program says, in place of the call site."""
+    kind: str = row["kind"]
+    if kind in ("region", "phase"):
+        return f"{kind} {'begins' if row['begin'] else 'ends'}"
+    if kind == "counter":
+        value = NOTHING if row["value"] is None else f"{row['value']:.15g}"
+        return _printable(f"{value} {row['unit']}".rstrip())
+    if kind == "raw":
+        return f'"{_printable(row["text"])}"'
+    if "parameters" in row:
+        return f"({', '.join(NOTHING if value is None else f'{value}' for value in row['parameters'])})"
+    return kind
+
+
+def _printable(text: str) -> str:
+    """Texts come from the program: what would move the cursor is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _known(row: Mapping[str, Any], key: str) -> str:
