@@ -17,6 +17,10 @@ constinit thread_local std::uint32_t tare_depth = 0;
 }
 
 namespace tare::mpi {
+
+constinit void* below_table[format::function_count + 1] = {};
+constinit void* profiling_below_table[format::function_count + 1] = {};
+
 namespace {
 
 using format::Abi;
@@ -93,8 +97,8 @@ void fill_next(const Library& library) noexcept {
     if (profiling == nullptr) profiling = next;
     if (next == nullptr) next = profiling;
     missing[i] = next == nullptr;
-    tare_next[i] = missing[i] ? reinterpret_cast<void*>(&missing_function) : next;
-    tare_profiling_next[i] = missing[i] ? tare_next[i] : profiling;
+    below_table[i] = tare_next[i] = missing[i] ? reinterpret_cast<void*>(&missing_function) : next;
+    profiling_below_table[i] = tare_profiling_next[i] = missing[i] ? tare_next[i] : profiling;
   }
 }
 
@@ -104,12 +108,21 @@ bool chained(const Library& library) noexcept {
   return dlsym(RTLD_NEXT, "MPI_Init") != nullptr && dlsym(RTLD_NEXT, "MPI_Init") != dlsym(library.handle, "MPI_Init");
 }
 
+void fill_nested(const NestedWrapper* nested) noexcept {
+  for (; nested->function != Function::none; ++nested) {
+    const auto i = static_cast<unsigned>(nested->function);
+    if (missing[i]) continue;
+    tare_next[i] = nested->wrapper;
+    tare_profiling_next[i] = nested->profiling_wrapper;
+  }
+}
+
 void fill_slots(void* const* wrappers, bool is_chained) noexcept {
   for (unsigned i = 1; i <= format::function_count; ++i) {
     if (missing[i]) continue;  // stays with tare_resolve, which says so
-    tare_slots[i] = wrappers == nullptr ? tare_next[i] : wrappers[i];
+    tare_slots[i] = wrappers == nullptr ? below_table[i] : wrappers[i];
     const bool profiling_wrapped = wrappers != nullptr && !(is_chained && format::is_lookup(i));
-    tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : tare_profiling_next[i];
+    tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : profiling_below_table[i];
   }
 }
 
@@ -141,6 +154,7 @@ void attach() noexcept {
   }
   void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
   fill_slots(wrappers, chained(library));
+  if (tables != nullptr) fill_nested(tables->nested);
   null_weak_references([](unsigned function) { return missing[function]; });
   if (tables != nullptr) tables->attached(recorder::now() - start);
   attached = true;

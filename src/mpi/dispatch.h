@@ -4,7 +4,8 @@
 // touching an argument, to
 //   tare_slots[X] or tare_profiling_slots[X]  outside MPI: the wrapper for the ABI of the loaded library
 //   tare_next[X] or tare_profiling_next[X]    inside MPI (tare_depth != 0): the call is part of another one
-// `next` is what the program would have reached without tare: another tool, or the library.
+// `next` is what the program would have reached without tare (below()): another tool, or the library. For the few
+// functions that end a handle a wrapper stands before it, which only forgets the handle.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,32 @@ namespace tare::mpi {
 using format::Function;
 
 // Wrapper tables by ABI, indexed by function number; nullptr: this build only forwards (libtare-forward.so).
+struct NestedWrapper {
+  Function function;
+  void* wrapper;            // reached by MPI_X
+  void* profiling_wrapper;  // reached by PMPI_X
+};
 struct Tables {
   void* const* timed;    // measures every function
   void* const* counted;  // the same, but look-up functions are only counted
   bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
+  const NestedWrapper* nested;  // ends with Function::none
   void (*attached)(std::uint64_t attach_ticks) noexcept;  // after the tables are in place, once a thread that attaches
 };
 const Tables* tables_for(format::Abi abi) noexcept;
 
 // Whether the loaded library has the function.
 bool has(Function function) noexcept;
+
+// What a call of MPI_X (or PMPI_X) reaches below this library.
+[[gnu::visibility("hidden")]] extern void* below_table[format::function_count + 1];
+[[gnu::visibility("hidden")]] extern void* profiling_below_table[format::function_count + 1];
+
+template <class Signature>
+Signature* below(Function function, bool profiling = false) noexcept {
+  const auto* table = profiling ? profiling_below_table : below_table;
+  return reinterpret_cast<Signature*>(table[static_cast<unsigned>(function)]);
+}
 
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;

@@ -70,7 +70,7 @@ template <class A, Function F, class Real, class... Roles>
 // The function below this one, with the type of the wrapper given.
 template <class R, class... P>
 auto real(R (*)(P...), Function function) noexcept {
-  return reinterpret_cast<R (*)(P...)>(tare_next[static_cast<unsigned>(function)]);
+  return below<R(P...)>(function);
 }
 
 }  // namespace tare::mpi

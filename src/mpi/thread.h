@@ -63,7 +63,7 @@ struct Thread : recorder::Location {
 // A function of the MPI library itself, below every tool, by its number. Use inside a measured call only.
 template <class Signature>
 Signature* library(Function function) noexcept {
-  return reinterpret_cast<Signature*>(tare_profiling_next[static_cast<unsigned>(function)]);
+  return below<Signature>(function, true);
 }
 
 }  // namespace tare::mpi

@@ -70,4 +70,15 @@ inline void* const counted_table[] = {
 #undef TARE_WRAPPER_false
 };
 
+template <class A>
+inline const NestedWrapper nested_table[] = {
+    {Function::MPI_Comm_free, reinterpret_cast<void*>(&nested_comm_free<A, Function::MPI_Comm_free, false>),
+     reinterpret_cast<void*>(&nested_comm_free<A, Function::MPI_Comm_free, true>)},
+    {Function::MPI_Comm_disconnect, reinterpret_cast<void*>(&nested_comm_free<A, Function::MPI_Comm_disconnect, false>),
+     reinterpret_cast<void*>(&nested_comm_free<A, Function::MPI_Comm_disconnect, true>)},
+    {Function::MPI_Type_free, reinterpret_cast<void*>(&nested_type_free<A, false>),
+     reinterpret_cast<void*>(&nested_type_free<A, true>)},
+    {Function::none, nullptr, nullptr},
+};
+
 }  // namespace tare::mpi

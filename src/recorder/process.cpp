@@ -403,15 +403,18 @@ void note_abort() noexcept {
 
 format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept {
   const ErrnoGuard guard;
-  // Half-empty index: probing stays short. Row 0 is the row "other".
+  // The last quarter of the table is kept for one row a function, without call site, when the rest is full; row 0,
+  // "other", for what does not fit even there. Probing stays short with the index not full.
   const std::uint32_t number = shared->summary.rows;
+  if (address != 0 && number >= row_capacity - row_capacity / 4)
+    return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
   if (number >= row_capacity) return rows[0];
   format::ProfileRow& row = rows[number];
   row = {};
   row.address = address;
   std::memcpy(&row.function, &what, sizeof what);
   row.ticks_min = UINT64_MAX;
-  row.site = state.options.site_of(address);
+  row.site = address == 0 ? 0 : state.options.site_of(address);
   std::atomic_ref(shared->summary.rows).store(number + 1, std::memory_order_release);
   shared->index[slot] = static_cast<std::uint16_t>(number);
   return row;

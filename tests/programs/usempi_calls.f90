@@ -1,23 +1,25 @@
 ! usempi_calls: a known number of MPI calls from Fortran through `use mpi`; 2 ranks; prints "ok".
 ! For "expect" see c_calls.c. Compile with -ffree-line-length-none.
+! (errors go to an array element: gfortran 12 gives a call the line of the end of the program when a whole variable is
+! passed to an intent(out) argument, in its own debug information.)
 ! (Open MPI's Fortran layer calls MPI_Comm_size for its own use too.)
 program usempi_calls
   use mpi
   implicit none
   integer, parameter :: dp = kind(0.0d0)
   double precision :: outgoing(1000), incoming(1000), start
-  integer :: rank, ranks, peer, error, i, counts(2), displacements(2)
+  integer :: rank, ranks, peer, error(1), i, counts(2), displacements(2)
   integer :: requests(8), status(MPI_STATUS_SIZE), statuses(MPI_STATUS_SIZE, 8)
   integer :: copy, column
 
   outgoing = 1.0_dp
   incoming = 0.0_dp
   start = 0.0_dp
-  call MPI_Init(error) ! expect: MPI_Init calls=1
+  call MPI_Init(error(1)) ! expect: MPI_Init calls=1
   do i = 1, 3
-     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error) ! expect: MPI_Comm_rank calls=3 lookup
+     call MPI_Comm_rank(MPI_COMM_WORLD, rank, error(1)) ! expect: MPI_Comm_rank calls=3 lookup
   end do
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error) ! expect: MPI_Comm_size calls=1+ lookup
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error(1)) ! expect: MPI_Comm_size calls=1+ lookup
   if (ranks /= 2) stop 1
   peer = 1 - rank
   counts = 30
@@ -28,52 +30,52 @@ program usempi_calls
 
   if (rank == 0) then
      do i = 1, 10
-        call MPI_Send(outgoing, 100, MPI_DOUBLE_PRECISION, peer, 1, MPI_COMM_WORLD, error) ! expect: MPI_Send calls=10 bytes=8000 rank=0
+        call MPI_Send(outgoing, 100, MPI_DOUBLE_PRECISION, peer, 1, MPI_COMM_WORLD, error(1)) ! expect: MPI_Send calls=10 bytes=8000 rank=0
      end do
   else
      do i = 1, 10
-        call MPI_Recv(incoming, 1000, MPI_DOUBLE_PRECISION, peer, 1, MPI_COMM_WORLD, status, error) ! expect: MPI_Recv calls=10 bytes=8000 rank=1
+        call MPI_Recv(incoming, 1000, MPI_DOUBLE_PRECISION, peer, 1, MPI_COMM_WORLD, status, error(1)) ! expect: MPI_Recv calls=10 bytes=8000 rank=1
      end do
   end if
-  call MPI_Send(outgoing, 10, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, error) ! expect: MPI_Send calls=1 bytes=0
+  call MPI_Send(outgoing, 10, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 1, MPI_COMM_WORLD, error(1)) ! expect: MPI_Send calls=1 bytes=0
   do i = 1, 5
-     call MPI_Sendrecv(outgoing, 10, MPI_DOUBLE_PRECISION, peer, 2, incoming, 1000, MPI_DOUBLE_PRECISION, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error) ! expect: MPI_Sendrecv calls=5 bytes=400
+     call MPI_Sendrecv(outgoing, 10, MPI_DOUBLE_PRECISION, peer, 2, incoming, 1000, MPI_DOUBLE_PRECISION, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error(1)) ! expect: MPI_Sendrecv calls=5 bytes=400
   end do
 
   do i = 1, 4
-     call MPI_Irecv(incoming(100*i), 100, MPI_DOUBLE_PRECISION, peer, i, MPI_COMM_WORLD, requests(i), error) ! expect: MPI_Irecv calls=4 bytes=1600
+     call MPI_Irecv(incoming(100*i), 100, MPI_DOUBLE_PRECISION, peer, i, MPI_COMM_WORLD, requests(i), error(1)) ! expect: MPI_Irecv calls=4 bytes=1600
   end do
   do i = 1, 4
-     call MPI_Isend(outgoing, 50, MPI_DOUBLE_PRECISION, peer, i, MPI_COMM_WORLD, requests(4 + i), error) ! expect: MPI_Isend calls=4 bytes=1600
+     call MPI_Isend(outgoing, 50, MPI_DOUBLE_PRECISION, peer, i, MPI_COMM_WORLD, requests(4 + i), error(1)) ! expect: MPI_Isend calls=4 bytes=1600
   end do
-  call MPI_Waitall(8, requests, statuses, error) ! expect: MPI_Waitall calls=1 bytes=0 completes=1600
-  call MPI_Irecv(incoming, 100, MPI_DOUBLE_PRECISION, peer, 7, MPI_COMM_WORLD, requests(1), error) ! expect: MPI_Irecv calls=1 bytes=24
-  call MPI_Isend(outgoing, 3, MPI_DOUBLE_PRECISION, peer, 7, MPI_COMM_WORLD, requests(2), error) ! expect: MPI_Isend calls=1 bytes=24
-  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error) ! expect: MPI_Waitall calls=1 bytes=0 completes=24
-  call MPI_Irecv(incoming, 100, MPI_DOUBLE_PRECISION, peer, 8, MPI_COMM_WORLD, requests(1), error) ! expect: MPI_Irecv calls=1 bytes=16
-  call MPI_Send(outgoing, 2, MPI_DOUBLE_PRECISION, peer, 8, MPI_COMM_WORLD, error) ! expect: MPI_Send calls=1 bytes=16
-  call MPI_Wait(requests(1), status, error) ! expect: MPI_Wait calls=1 bytes=0 completes=16
+  call MPI_Waitall(8, requests, statuses, error(1)) ! expect: MPI_Waitall calls=1 bytes=0 completes=1600
+  call MPI_Irecv(incoming, 100, MPI_DOUBLE_PRECISION, peer, 7, MPI_COMM_WORLD, requests(1), error(1)) ! expect: MPI_Irecv calls=1 bytes=24
+  call MPI_Isend(outgoing, 3, MPI_DOUBLE_PRECISION, peer, 7, MPI_COMM_WORLD, requests(2), error(1)) ! expect: MPI_Isend calls=1 bytes=24
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error(1)) ! expect: MPI_Waitall calls=1 bytes=0 completes=24
+  call MPI_Irecv(incoming, 100, MPI_DOUBLE_PRECISION, peer, 8, MPI_COMM_WORLD, requests(1), error(1)) ! expect: MPI_Irecv calls=1 bytes=16
+  call MPI_Send(outgoing, 2, MPI_DOUBLE_PRECISION, peer, 8, MPI_COMM_WORLD, error(1)) ! expect: MPI_Send calls=1 bytes=16
+  call MPI_Wait(requests(1), status, error(1)) ! expect: MPI_Wait calls=1 bytes=0 completes=16
 
   do i = 1, 7
-     call MPI_Barrier(MPI_COMM_WORLD, error) ! expect: MPI_Barrier calls=7 bytes=0
+     call MPI_Barrier(MPI_COMM_WORLD, error(1)) ! expect: MPI_Barrier calls=7 bytes=0
   end do
   do i = 1, 5
-     call MPI_Bcast(incoming, 10, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error) ! expect: MPI_Bcast calls=5 bytes=400
+     call MPI_Bcast(incoming, 10, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error(1)) ! expect: MPI_Bcast calls=5 bytes=400
   end do
-  call MPI_Allreduce(outgoing, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error) ! expect: MPI_Allreduce calls=1 bytes=32
-  call MPI_Allreduce(MPI_IN_PLACE, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error) ! expect: MPI_Allreduce calls=1 bytes=32
-  call MPI_Reduce(outgoing, incoming, 6, MPI_DOUBLE_PRECISION, MPI_SUM, 1, MPI_COMM_WORLD, error) ! expect: MPI_Reduce calls=1 bytes=48
-  call MPI_Gather(outgoing, 20, MPI_DOUBLE_PRECISION, incoming, 20, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error) ! expect: MPI_Gather calls=1 bytes=160
-  call MPI_Alltoall(outgoing, 13, MPI_DOUBLE_PRECISION, incoming, 13, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error) ! expect: MPI_Alltoall calls=1 bytes=208
-  call MPI_Allgatherv(outgoing, 30, MPI_DOUBLE_PRECISION, incoming, counts, displacements, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error) ! expect: MPI_Allgatherv calls=1 bytes=240
-  call MPI_Comm_dup(MPI_COMM_WORLD, copy, error) ! expect: MPI_Comm_dup calls=1
-  call MPI_Ibcast(incoming, 10, MPI_DOUBLE_PRECISION, 0, copy, requests(1), error) ! expect: MPI_Ibcast calls=1 bytes=80
-  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error) ! expect: MPI_Wait calls=1 bytes=0
-  call MPI_Type_vector(4, 2, 10, MPI_DOUBLE_PRECISION, column, error) ! expect: MPI_Type_vector calls=1
-  call MPI_Type_commit(column, error) ! expect: MPI_Type_commit calls=1
-  call MPI_Bcast(incoming, 2, column, 0, copy, error) ! expect: MPI_Bcast calls=1 bytes=128
-  call MPI_Type_free(column, error) ! expect: MPI_Type_free calls=1
-  call MPI_Comm_free(copy, error) ! expect: MPI_Comm_free calls=1
+  call MPI_Allreduce(outgoing, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error(1)) ! expect: MPI_Allreduce calls=1 bytes=32
+  call MPI_Allreduce(MPI_IN_PLACE, incoming, 4, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error(1)) ! expect: MPI_Allreduce calls=1 bytes=32
+  call MPI_Reduce(outgoing, incoming, 6, MPI_DOUBLE_PRECISION, MPI_SUM, 1, MPI_COMM_WORLD, error(1)) ! expect: MPI_Reduce calls=1 bytes=48
+  call MPI_Gather(outgoing, 20, MPI_DOUBLE_PRECISION, incoming, 20, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error(1)) ! expect: MPI_Gather calls=1 bytes=160
+  call MPI_Alltoall(outgoing, 13, MPI_DOUBLE_PRECISION, incoming, 13, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error(1)) ! expect: MPI_Alltoall calls=1 bytes=208
+  call MPI_Allgatherv(outgoing, 30, MPI_DOUBLE_PRECISION, incoming, counts, displacements, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error(1)) ! expect: MPI_Allgatherv calls=1 bytes=240
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy, error(1)) ! expect: MPI_Comm_dup calls=1
+  call MPI_Ibcast(incoming, 10, MPI_DOUBLE_PRECISION, 0, copy, requests(1), error(1)) ! expect: MPI_Ibcast calls=1 bytes=80
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error(1)) ! expect: MPI_Wait calls=1 bytes=0
+  call MPI_Type_vector(4, 2, 10, MPI_DOUBLE_PRECISION, column, error(1)) ! expect: MPI_Type_vector calls=1
+  call MPI_Type_commit(column, error(1)) ! expect: MPI_Type_commit calls=1
+  call MPI_Bcast(incoming, 2, column, 0, copy, error(1)) ! expect: MPI_Bcast calls=1 bytes=128
+  call MPI_Type_free(column, error(1)) ! expect: MPI_Type_free calls=1
+  call MPI_Comm_free(copy, error(1)) ! expect: MPI_Comm_free calls=1
   if (rank == 0 .and. start > 0.0_dp) print '(A)', 'ok'
-  call MPI_Finalize(error) ! expect: MPI_Finalize calls=1
+  call MPI_Finalize(error(1)) ! expect: MPI_Finalize calls=1
 end program usempi_calls

@@ -117,7 +117,9 @@ struct MakesCommunicator : Role {
   const typename A::Comm* made;
   explicit MakesCommunicator(const typename A::Comm* m) noexcept : made(m) {}
   void after(Thread&, recorder::Call&, int result) noexcept {
-    if (result == A::success && *made != A::comm_null()) describe_communicator<A>(*made);
+    if (result != A::success || *made == A::comm_null()) return;
+    forget_communicator(bits(*made));  // whatever had this handle before exists no more
+    describe_communicator<A>(*made);
   }
 };
 
@@ -130,6 +132,19 @@ struct FreesCommunicator : Role {
     if (call.communicator != format::no_communicator) forget_communicator(handle);
   }
 };
+
+// Frees inside another measured call (an attribute's delete function may free communicators) are not measured, but
+// the handle must be forgotten all the same, for MPI will use it again.
+template <class A, Function F, bool profiling>
+int nested_comm_free(typename A::Comm* comm) noexcept {
+  if (comm != nullptr) forget_communicator(bits(*comm));
+  return below<int(typename A::Comm*)>(F, profiling)(comm);
+}
+template <class A, bool profiling>
+int nested_type_free(typename A::Datatype* datatype) noexcept {
+  datatype_generation.fetch_add(1, std::memory_order_relaxed);
+  return below<int(typename A::Datatype*)>(Function::MPI_Type_free, profiling)(datatype);
+}
 
 template <class A>
 struct NamesCommunicator : Role {

@@ -43,6 +43,13 @@ struct Volume : Role {
   static Communicator communicator(Thread& thread) noexcept {
     return known_communicator(thread, thread.shared->current.communicator);
   }
+  // Sum over the partners; counts that are not significant at this rank may be null.
+  template <class Count>
+  static std::uint64_t sum(const Count* counts, int n) noexcept {
+    std::uint64_t elements = 0;
+    for (int i = 0; counts != nullptr && i < n; ++i) elements += static_cast<std::uint64_t>(counts[i]);
+    return elements;
+  }
   template <class Count>
   static std::uint64_t product(Thread& thread, Count count, typename A::Datatype datatype) noexcept {
     return static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
@@ -94,10 +101,7 @@ struct MovesCounts : Volume<A, MovesCounts<A, Count>> {
   typename A::Datatype datatype;
   MovesCounts(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    std::uint64_t elements = 0;
-    const int size = this->communicator(thread).size;
-    for (int i = 0; i < size; ++i) elements += static_cast<std::uint64_t>(counts[i]);
-    return elements * size_of<A>(thread, datatype);
+    return this->sum(counts, this->communicator(thread).size) * size_of<A>(thread, datatype);
   }
 };
 
@@ -127,12 +131,9 @@ struct ContributesV : Volume<A, ContributesV<A, Count>> {
       : sendbuf(s), sendcount(sc), recvcounts(rc), sendtype(st), recvtype(rt) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
     const Communicator c = this->communicator(thread);
-    if (sendbuf == A::in_place()) return this->product(thread, recvcounts[c.rank], recvtype);
-    if (call.peer == format::root_of_other_group) {
-      std::uint64_t elements = 0;
-      for (int i = 0; i < c.partners(); ++i) elements += static_cast<std::uint64_t>(recvcounts[i]);
-      return elements * size_of<A>(thread, recvtype);
-    }
+    if (sendbuf == A::in_place())
+      return recvcounts == nullptr ? 0 : this->product(thread, recvcounts[c.rank], recvtype);
+    if (call.peer == format::root_of_other_group) return this->sum(recvcounts, c.partners()) * size_of<A>(thread, recvtype);
     return this->product(thread, sendcount, sendtype);
   }
 };
@@ -165,9 +166,7 @@ struct ScattersV : Volume<A, ScattersV<A, Count>> {
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
     const Communicator c = this->communicator(thread);
     if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
-    std::uint64_t elements = 0;
-    for (int i = 0; i < c.partners(); ++i) elements += static_cast<std::uint64_t>(sendcounts[i]);
-    return elements * size_of<A>(thread, sendtype);
+    return this->sum(sendcounts, c.partners()) * size_of<A>(thread, sendtype);
   }
 };
 
@@ -192,10 +191,7 @@ struct ExchangesV : Volume<A, ExchangesV<A, Count>> {
   ExchangesV(const void* s, const Count* sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
       : counts(s == A::in_place() ? rc : sc), datatype(s == A::in_place() ? rt : st) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    std::uint64_t elements = 0;
-    const int ranks = this->communicator(thread).partners();
-    for (int i = 0; i < ranks; ++i) elements += static_cast<std::uint64_t>(counts[i]);
-    return elements * size_of<A>(thread, datatype);
+    return this->sum(counts, this->communicator(thread).partners()) * size_of<A>(thread, datatype);
   }
 };
 
@@ -207,10 +203,11 @@ struct ExchangesW : Volume<A, ExchangesW<A, Count>> {
              const typename A::Datatype* rt) noexcept
       : counts(s == A::in_place() ? rc : sc), datatypes(s == A::in_place() ? rt : st) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    std::uint64_t sum = 0;
+    if (counts == nullptr || datatypes == nullptr) return 0;
+    std::uint64_t bytes = 0;
     const int ranks = this->communicator(thread).partners();
-    for (int i = 0; i < ranks; ++i) sum += this->product(thread, counts[i], datatypes[i]);
-    return sum;
+    for (int i = 0; i < ranks; ++i) bytes += this->product(thread, counts[i], datatypes[i]);
+    return bytes;
   }
 };
 
@@ -255,10 +252,7 @@ struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    std::uint64_t elements = 0;
-    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
-    for (int i = 0; i < degree; ++i) elements += static_cast<std::uint64_t>(counts[i]);
-    return elements * size_of<A>(thread, datatype);
+    return this->sum(counts, out_degree<A>(thread, thread.shared->current.communicator)) * size_of<A>(thread, datatype);
   }
 };
 
@@ -268,10 +262,11 @@ struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
   const typename A::Datatype* datatypes;
   NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    std::uint64_t sum = 0;
+    if (counts == nullptr || datatypes == nullptr) return 0;
+    std::uint64_t bytes = 0;
     const int degree = out_degree<A>(thread, thread.shared->current.communicator);
-    for (int i = 0; i < degree; ++i) sum += this->product(thread, counts[i], datatypes[i]);
-    return sum;
+    for (int i = 0; i < degree; ++i) bytes += this->product(thread, counts[i], datatypes[i]);
+    return bytes;
   }
 };
 
