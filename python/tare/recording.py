@@ -57,8 +57,9 @@ class Recording:
         with native_errors():
             return self._native.communicators() if self._native else []
 
-    @cached_property
+    @property
     def warnings(self) -> list[str]:
+        """What could not be read; grows while events are."""
         with native_errors():
             return self._native.warnings() if self._native else []
 

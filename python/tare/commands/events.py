@@ -52,13 +52,16 @@ def events(
         from tare.reporters import json as reporter
 
         reporter.write_rows(sys.stdout, SCHEMA, run, rows)
-        return
-    from tare.reporters import terminal
+    else:
+        from tare.reporters import terminal
 
-    if not terminal.events(terminal.console(), rows, recording.start_ns, recording.worlds):
-        traced = recording.meta["options"]["trace"]
-        why = "no event matches" if traced else "this run was measured without --trace"
-        typer.echo(f"no events: {why}", err=True)
+        if not terminal.events(terminal.console(), rows, recording.start_ns, recording.worlds):
+            traced = recording.meta["options"]["trace"]
+            why = "no event matches" if traced else "this run was measured without --trace"
+            typer.echo(f"no events: {why}", err=True)
+    # Last: damage to a chunk of events is seen when it is read.
+    for warning in recording.warnings:
+        typer.echo(f"tare: {warning}", err=True)
 
 
 def _at(recording: Recording, seconds: float | None) -> int | None:
