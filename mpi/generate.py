@@ -5,8 +5,8 @@
 writes into OUTPUT_DIR
 
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
-    wrappers.inc    one member function of Wrappers<A> per MPI function: no logic, it names the function and its
-                    arguments by kind and calls measure() (src/mpi/measure.h)
+    wrappers.inc    one member function of Wrappers<A> per MPI function: no logic, it names the function and
+                    its arguments by kind and calls measure() (src/mpi/measure.h)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
     counted.inc     the same for look-up functions, whose calls are only counted
     types.inc       MPI's type names as aliases of those of an ABI page A
@@ -20,9 +20,9 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pympistandard as std
-
 
 # Conversions of handles and statuses between languages.
 CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
@@ -55,7 +55,7 @@ class Function:
 
     @property
     def blocking_name(self) -> str:
-        """Name of the blocking, non-persistent form, in lower case: "bcast" for MPI_Ibcast and MPI_Bcast_init_c."""
+        """The blocking, non-persistent form in lower case: "bcast" for MPI_Ibcast and MPI_Bcast_init_c."""
         name = self.bare_name.lower().removesuffix("_init")
         if name in ("init", "is_thread_main", "intercomm_create", "initialized", "intercomm_merge"):
             return name
@@ -103,12 +103,14 @@ def standard_functions() -> list[Function]:
 class Roles:
     """Derives the roles of a function's parameters, as C++ declarations, from kinds and overlay."""
 
-    def __init__(self, overlay: dict):
+    def __init__(self, overlay: dict[str, Any]) -> None:
         self.exceptions = overlay["roles"]
         self.volumes = [(re.compile(pattern), text) for pattern, text in overlay["volume"].items()]
 
     def of(self, function: Function) -> list[str]:
-        roles = [role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role]
+        roles = [
+            role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role
+        ]
         roles += self.volume(function)
         roles += self.request(function)
         roles += self.made_communicator(function)
@@ -142,10 +144,15 @@ class Roles:
         for pattern, text in self.volumes:
             if pattern.fullmatch(function.blocking_name) is None:
                 continue
-            kind, arguments = re.fullmatch(r"(\w+) volume(\{.*\})", text).groups()
+            match = re.fullmatch(r"(\w+) volume(\{.*\})", text)
+            if match is None:
+                raise SystemExit(f"generate.py: cannot read the volume {text!r} (overlay.toml)")
+            kind, arguments = match.groups()
             for name in re.findall(r"\w+", arguments):
                 if function.parameter(name) is None:
-                    raise SystemExit(f"generate.py: {function.name} has no parameter {name} (overlay.toml, volume)")
+                    raise SystemExit(
+                        f"generate.py: {function.name} has no parameter {name} (overlay.toml, volume)"
+                    )
             return [f"{kind}<A, {self.count_type(function)}> volume{arguments}"]
         return []
 
@@ -166,8 +173,24 @@ class Roles:
 
     @staticmethod
     def made_communicator(function: Function) -> list[str]:
-        parameter = next((p for p in function.parameters if p.name in ("newcomm", "newintercomm", "comm_cart",
-                          "comm_graph", "comm_dist_graph", "newintracomm", "intercomm") and p.is_pointer), None)
+        parameter = next(
+            (
+                p
+                for p in function.parameters
+                if p.name
+                in (
+                    "newcomm",
+                    "newintercomm",
+                    "comm_cart",
+                    "comm_graph",
+                    "comm_dist_graph",
+                    "newintracomm",
+                    "intercomm",
+                )
+                and p.is_pointer
+            ),
+            None,
+        )
         if parameter is None or function.bare_name in ("Comm_idup", "Comm_idup_with_info"):
             return []  # usable only once its request is complete: defined at its first use
         return [f"MakesCommunicator<A> makes{{{parameter.name}}}"]
@@ -179,17 +202,18 @@ def wrapper(function: Function, roles: list[str]) -> str:
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
     for role in roles:
-        name = re.search(r" (\w+)\{", role)[1]
+        name = role.split("{")[0].split()[-1]
         names.append(name)
         # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
         if re.match(r"(Receives|Probes|Completes\w+)<", role):
             arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
     lines = [f"static {function.returns} {function.name}({parameters}) {{"]
     lines += [f"  {role};" for role in roles]
+    call = f"real(&{function.name}, Function::{function.name})({arguments})"
     lines += [
         f"  return measure<A, Function::{function.name}>(",
-        f"      __builtin_return_address(0), __builtin_frame_address(0), [&] {{ return real(&{function.name}, "
-        f"Function::{function.name})({arguments}); }}{''.join(', ' + n for n in names)});",
+        "      __builtin_return_address(0), __builtin_frame_address(0),",
+        f"      [&] {{ return {call}; }}{''.join(', ' + n for n in names)});",
         "}",
     ]
     return "\n".join(lines)
@@ -225,22 +249,34 @@ def main() -> None:
     overlay = tomllib.loads(Path(sys.argv[1]).read_text())
     output = Path(sys.argv[2])
     output.mkdir(parents=True, exist_ok=True)
-    functions = standard_functions() + [parse(text, {"comm": "COMMUNICATOR"}) for text in overlay["extra"].values()]
+    functions = standard_functions() + [
+        parse(text, {"comm": "COMMUNICATOR"}) for text in overlay["extra"].values()
+    ]
     functions.sort(key=lambda f: f.name)
     is_lookup = re.compile("|".join(f"(?:{p})" for p in overlay["lookup"]["patterns"])).fullmatch
     roles = Roles(overlay)
     unknown = set(overlay["roles"]) - {f.name for f in functions}
     if unknown:
-        raise SystemExit(f"generate.py: overlay.toml gives roles to unknown functions: {', '.join(sorted(unknown))}")
+        raise SystemExit(
+            f"generate.py: overlay.toml gives roles to unknown functions: {', '.join(sorted(unknown))}"
+        )
 
     counted = {f.name for f in functions if is_lookup(f.bare_name)}
-    write(output / "functions.inc",
-          [f"TARE_FUNCTION({f.name}, {str(f.name in counted).lower()})" for f in functions])
-    write(output / "wrappers.inc",
-          [wrapper(f, [] if f.name in counted else roles.of(f)) for f in map(without_varargs, functions)])
-    write(output / "counted.inc",
-          [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted])
-    write(output / "types.inc", [f"using {t} = typename A::{t.removeprefix('MPI_')};" for t in types(functions)])
+    write(
+        output / "functions.inc",
+        [f"TARE_FUNCTION({f.name}, {str(f.name in counted).lower()})" for f in functions],
+    )
+    write(
+        output / "wrappers.inc",
+        [wrapper(f, [] if f.name in counted else roles.of(f)) for f in map(without_varargs, functions)],
+    )
+    write(
+        output / "counted.inc",
+        [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted],
+    )
+    write(
+        output / "types.inc", [f"using {t} = typename A::{t.removeprefix('MPI_')};" for t in types(functions)]
+    )
     write(output / "stubs.inc", [f"TARE_STUB {f.name}, {i}" for i, f in enumerate(functions, 1)])
     write(output / "not_wrapped.txt", [overlay["not_wrapped"]["pattern"]])
 

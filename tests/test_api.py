@@ -143,7 +143,7 @@ def test_pkg_config_is_all_that_a_compiler_needs(prefix: Path, tmp_path: Path) -
 def test_the_compiler_says_what_cannot_be_recorded(statement: str, message: str, tmp_path: Path) -> None:
     source = tmp_path / "wrong.cpp"
     source.write_text(f"#include <tare/tare.hpp>\nint main() {{ {statement} }}\n")
-    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{ROOT / 'include'}", source]
+    command = ["c++", "-std=c++17", "-fsyntax-only", f"-I{ROOT / 'include'}", str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0
     assert message in done.stderr

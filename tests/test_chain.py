@@ -12,7 +12,9 @@ SEEN = "other tool: 5 sends, 3 barriers, 7 ranks"
 CALLS = {"MPI_Send": 5, "MPI_Barrier": 3, "MPI_Comm_rank": 7, "MPI_Init": 1, "MPI_Finalize": 1}
 
 
-def measure_both(mpi: MpiEnvironment, tare: Path, out: Path, *flags: str, preload: Path | None = None) -> None:
+def measure_both(
+    mpi: MpiEnvironment, tare: Path, out: Path, *flags: str, preload: Path | None = None
+) -> None:
     program = compile_c(mpi, [PROGRAMS / "chained.c"], out / "chained", *flags)
     directory = out / "run"
     prefix: list[Path | str] = [tare, "run", "--quiet", "-o", directory, "--"]

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define TARE_API __attribute__((visibility("default")))
+#  define TARE_API __attribute__((visibility("default")))
 #else
-#define TARE_API
+#  define TARE_API
 #endif
 
 #ifdef __cplusplus
@@ -78,12 +78,18 @@ TARE_API tare_id tare_define_raw(const char* name);
 TARE_API void tare_record_raw(tare_id event, const void* data, size_t bytes);
 
 static inline uint64_t tare_word_of_double(double value) {
-  union { double value; uint64_t word; } both;
+  union {
+    double value;
+    uint64_t word;
+  } both;
   both.value = value;
   return both.word;
 }
 static inline uint64_t tare_word_of_float(float value) {
-  union { float value; uint32_t word; } both;
+  union {
+    float value;
+    uint32_t word;
+  } both;
   both.value = value;
   return both.word;
 }

@@ -33,9 +33,8 @@ template <class T>
 using plain_t = typename plain<std::remove_cv_t<T>>::type;
 
 template <class T>
-inline constexpr bool is_parameter =
-    (std::is_integral_v<plain_t<T>> && sizeof(T) <= 8) || std::is_same_v<plain_t<T>, float> ||
-    std::is_same_v<plain_t<T>, double>;
+inline constexpr bool is_parameter = (std::is_integral_v<plain_t<T>> && sizeof(T) <= 8) ||
+                                     std::is_same_v<plain_t<T>, float> || std::is_same_v<plain_t<T>, double>;
 
 // The letter of tare_define_event.
 template <class T>

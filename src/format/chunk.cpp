@@ -4,10 +4,10 @@
 #include <cstring>
 
 #if defined(__x86_64__)
-#include <nmmintrin.h>
+#  include <nmmintrin.h>
 #elif defined(__aarch64__)
-#include <arm_acle.h>
-#include <sys/auxv.h>
+#  include <arm_acle.h>
+#  include <sys/auxv.h>
 #endif
 
 namespace tare::format {

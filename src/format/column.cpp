@@ -89,7 +89,8 @@ char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int6
   if (n < 3 || range.width == 0) return write_column(values, n, range, 0, out);
   // The first value has no difference, and would widen the column: it follows it, and its place takes a copy.
   for (std::size_t i = 1; i < n; ++i)
-    scratch[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1]));
+    scratch[i] =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1]));
   scratch[0] = scratch[1];
   const Range differences = range_of(scratch, n);
   if (differences.width >= range.width) return write_column(values, n, range, 0, out);
@@ -123,7 +124,8 @@ const char* decode_column(const char* in, const char* end, std::int64_t* values,
   if (end - in < 8 || n == 0) return nullptr;
   std::memcpy(&values[0], in, sizeof values[0]);
   for (std::size_t i = 1; i < n; ++i)
-    values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) + static_cast<std::uint64_t>(values[i - 1]));
+    values[i] =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) + static_cast<std::uint64_t>(values[i - 1]));
   return in + sizeof values[0];
 }
 

@@ -47,8 +47,7 @@ TEST(Column, RandomWidths) {
     std::vector<std::int64_t> values(random() % 300);
     const unsigned shift = random() % 64;
     const auto offset = static_cast<std::int64_t>(random());
-    for (auto& v : values)
-      v = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + (random() >> shift));
+    for (auto& v : values) v = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + (random() >> shift));
     expect_round_trip(values);
   }
 }

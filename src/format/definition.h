@@ -79,7 +79,15 @@ struct CommunicatorNameDefinition {
 static_assert(sizeof(CommunicatorNameDefinition) == 16);
 
 // What an event of the API is.
-enum class EventClass : std::uint8_t { regular = 0, packed = 1, raw = 2, region = 3, counter = 4, marker = 5, phase = 6 };
+enum class EventClass : std::uint8_t {
+  regular = 0,
+  packed = 1,
+  raw = 2,
+  region = 3,
+  counter = 4,
+  marker = 5,
+  phase = 6
+};
 
 // How 8 bytes of a parameter are to be read. Regions and phases: 1 begin, 0 end. Counters: f64.
 enum class ParameterType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };

@@ -61,10 +61,10 @@ class EventEncoder {
 
   // A sealed chunk: header and payload, valid until the next call.
   struct Chunk {
-    const char* data;         // nullptr if there was nothing to encode
+    const char* data;  // nullptr if there was nothing to encode
     std::size_t bytes;
-    std::size_t consumed;     // bytes of records that it holds
-    std::size_t records;      // number of records
+    std::size_t consumed;  // bytes of records that it holds
+    std::size_t records;   // number of records
     std::size_t calls;
   };
   // Encodes the first records of [records, records + bytes), at most chunk_records of them, stopping at a
@@ -84,7 +84,7 @@ struct DecodedCall {
   std::uint64_t enter, leave;  // ticks >> tick_shift
   std::uint64_t bytes;         // no_bytes
   std::uint32_t site, communicator;
-  std::uint32_t request;       // as in the file: 0, completed_in_chunk, or a request's number
+  std::uint32_t request;  // as in the file: 0, completed_in_chunk, or a request's number
   std::int32_t peer, tag;
   std::uint16_t function;
 };
@@ -95,10 +95,10 @@ struct DecodedCompletion {
   std::uint64_t bytes;
   std::int32_t source, tag;
 };
-struct DecodedSpan {     // flush or loss
+struct DecodedSpan {  // flush or loss
   std::uint64_t enter, leave, records, bytes;
 };
-struct DecodedEvent {     // event or raw event
+struct DecodedEvent {  // event or raw event
   std::uint64_t time;
   std::uint32_t type;
   std::uint32_t count;  // of parameters, or bytes

@@ -12,7 +12,8 @@ namespace {
 
 class EventCodec : public ::testing::Test {
  protected:
-  EventCodec() : workspace_(std::aligned_alloc(64, (EventEncoder::workspace_bytes() + 63) / 64 * 64)), encoder_(workspace_) {}
+  EventCodec()
+      : workspace_(std::aligned_alloc(64, (EventEncoder::workspace_bytes() + 63) / 64 * 64)), encoder_(workspace_) {}
   ~EventCodec() override { std::free(workspace_); }
 
   template <class Record>
@@ -20,8 +21,8 @@ class EventCodec : public ::testing::Test {
     const char* bytes = reinterpret_cast<const char*>(&record);
     records_.insert(records_.end(), bytes, bytes + sizeof record);
   }
-  void add_call(std::uint64_t enter, std::uint64_t leave, std::uint16_t function, std::int32_t peer, std::uint64_t bytes,
-                std::uint32_t request = 0) {
+  void add_call(std::uint64_t enter, std::uint64_t leave, std::uint16_t function, std::int32_t peer,
+                std::uint64_t bytes, std::uint32_t request = 0) {
     add(CallRecord{{function, 6}, function * 3U, enter, leave, bytes, peer, peer + 1, 1, request});
   }
   // Encodes what has been added and decodes it again.
@@ -53,11 +54,15 @@ TEST_F(EventCodec, CallsComeBack) {
   std::vector<CallRecord> calls;
   std::uint64_t now = 1'000'000'000'000;
   for (int i = 0; i < 3000; ++i) {
-    CallRecord call{{static_cast<std::uint16_t>(1 + random() % 600), 6}, static_cast<std::uint32_t>(random() % 50), now,
-                    now + random() % 100'000, random() % 3 == 0 ? no_bytes : random() % 1'000'000,
+    CallRecord call{{static_cast<std::uint16_t>(1 + random() % 600), 6},
+                    static_cast<std::uint32_t>(random() % 50),
+                    now,
+                    now + random() % 100'000,
+                    random() % 3 == 0 ? no_bytes : random() % 1'000'000,
                     random() % 5 == 0 ? no_peer : static_cast<std::int32_t>(random() % 8) - 2,
                     random() % 5 == 0 ? no_tag : static_cast<std::int32_t>(random()),
-                    static_cast<std::uint32_t>(random() % 4), static_cast<std::uint32_t>(2 + random() % 1000000)};
+                    static_cast<std::uint32_t>(random() % 4),
+                    static_cast<std::uint32_t>(2 + random() % 1000000)};
     now = call.leave + random() % 1000;
     calls.push_back(call);
     add(call);

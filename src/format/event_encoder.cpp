@@ -44,7 +44,8 @@ ZSTD_CCtx* make_context(void* memory) noexcept {
 }
 
 // Puts raw bytes, compressed if that is smaller, behind a sealed header at `out`. Returns the chunk's size.
-std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw, std::size_t bytes, char* out) noexcept {
+std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw, std::size_t bytes,
+                         char* out) noexcept {
   char* payload = out + sizeof(ChunkHeader);
   std::size_t stored = context == nullptr ? 0 : ZSTD_compress2(context, payload, ZSTD_COMPRESSBOUND(bytes), raw, bytes);
   header.compression = Compression::zstd;
@@ -62,7 +63,7 @@ std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw
 
 // The part of a call or a completion that recurs. Compared as four words.
 struct Signature {
-  std::uint64_t what;         // function and site, or `completion`: the record's first word
+  std::uint64_t what;  // function and site, or `completion`: the record's first word
   std::uint64_t bytes;
   std::uint64_t peer_tag;
   std::uint64_t communicator;
@@ -100,17 +101,22 @@ std::size_t slot_of(const Signature& s) noexcept {
   if (size > available) return 0;
   if (head.kind < first_other) return size == sizeof(CallRecord) ? size : 0;
   switch (head.kind) {
-    case completion: return size == sizeof(CompletionRecord) ? size : 0;
-    case flush: return size == sizeof(FlushRecord) ? size : 0;
-    case loss: return size == sizeof(LossRecord) ? size : 0;
-    case event: return size >= sizeof(EventRecord) && size <= sizeof(EventRecord) + 8 * max_parameters ? size : 0;
+    case completion:
+      return size == sizeof(CompletionRecord) ? size : 0;
+    case flush:
+      return size == sizeof(FlushRecord) ? size : 0;
+    case loss:
+      return size == sizeof(LossRecord) ? size : 0;
+    case event:
+      return size >= sizeof(EventRecord) && size <= sizeof(EventRecord) + 8 * max_parameters ? size : 0;
     case raw_event: {
       RawEventRecord record;
       if (size < sizeof record) return 0;
       std::memcpy(&record, at, sizeof record);
       return record.bytes <= max_raw_bytes && size == sizeof record + (record.bytes + 7) / 8 * 8 ? size : 0;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -123,7 +129,7 @@ constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_c
 // Signatures of one chunk, by number. Clearing empties the slots that were used, which are few.
 struct SignatureTable {
   Signature entries[chunk_records];
-  std::uint16_t used[chunk_records];  // slot of each entry
+  std::uint16_t used[chunk_records];     // slot of each entry
   std::uint16_t slots[signature_slots];  // signature number + 1
   std::uint32_t count;
 
@@ -177,12 +183,12 @@ struct RequestTable {
 }  // namespace
 
 struct alignas(64) EventEncoder::Workspace {
-  std::int64_t column[4][chunk_records];      // of calls, then of other kinds
+  std::int64_t column[4][chunk_records];     // of calls, then of other kinds
   std::int64_t completed[3][chunk_records];  // columns of completions
   SignatureTable signatures;
   RequestTable requests;
   unsigned char order[chunk_records];
-  std::uint32_t event_at[chunk_records];   // offsets of events in the buffer
+  std::uint32_t event_at[chunk_records];  // offsets of events in the buffer
   std::uint8_t event_shape[chunk_records];
   std::uint64_t shapes[max_event_shapes];  // type and words
   char raw[raw_bound];
@@ -201,7 +207,8 @@ EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Wo
 }
 
 // Finds the shape of an event, type and number of parameters, among those of the chunk; false if there are too many.
-bool EventEncoder::note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept {
+bool EventEncoder::note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
+                              unsigned& shapes) noexcept {
   EventRecord record;
   std::memcpy(&record, at, sizeof record);
   const std::uint64_t shape = std::uint64_t{record.type} << 16 | record.head.words;
@@ -245,9 +252,9 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   Workspace& w = *workspace_;
   std::uint32_t counts[groups] = {};
   std::uint64_t time_base = 0;
-  std::uint64_t before = 0;      // leave of the call before
+  std::uint64_t before = 0;        // leave of the call before
   std::int64_t start_before = -1;  // start of the completion before
-  std::uint32_t signature = 0;   // of the call before
+  std::uint32_t signature = 0;     // of the call before
   bool timed = false;
   unsigned shapes = 0;
   std::size_t text = 0;

@@ -20,20 +20,20 @@ inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1
 inline constexpr std::uint32_t segment_layout = 1;
 
 enum class ProcessState : std::uint32_t {
-  running = 0,   // found so in a dead process: killed
-  finalized = 1, // has left MPI_Finalize, still alive when this was written
-  exited = 2,    // ran its exit handlers
-  aborted = 3,   // called MPI_Abort
+  running = 0,    // found so in a dead process: killed
+  finalized = 1,  // has left MPI_Finalize, still alive when this was written
+  exited = 2,     // ran its exit handlers
+  aborted = 3,    // called MPI_Abort
 };
 
 enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 };
 enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
 
 enum ProcessFlags : std::uint32_t {
-  traced = 1,      // events were recorded, not the profile alone
-  spawned = 2,     // has a parent communicator (MPI_Comm_spawn)
-  sessions = 4,    // rank and size come from the session's mpi://WORLD process set
-  time_lookups = 8 // look-up functions were timed, not only counted
+  traced = 1,       // events were recorded, not the profile alone
+  spawned = 2,      // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,     // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8  // look-up functions were timed, not only counted
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
@@ -66,11 +66,11 @@ struct ProcessRecord {
   std::uint64_t init_leave;
   std::uint64_t finalize_enter;
   std::uint64_t finalize_leave;
-  std::uint64_t end;            // ticks at exit
-  std::uint64_t hook_init;      // ticks spent by tare itself inside MPI_Init (attaching included)
-  std::uint64_t hook_finalize;  // and inside MPI_Finalize
-  std::uint32_t call_cost_ps;   // calibrated cost of one timed call, beyond the bare call
-  std::uint32_t lookup_cost_ps; // and of one counted call
+  std::uint64_t end;                 // ticks at exit
+  std::uint64_t hook_init;           // ticks spent by tare itself inside MPI_Init (attaching included)
+  std::uint64_t hook_finalize;       // and inside MPI_Finalize
+  std::uint32_t call_cost_ps;        // calibrated cost of one timed call, beyond the bare call
+  std::uint32_t lookup_cost_ps;      // and of one counted call
   std::uint32_t completion_cost_ps;  // and of one completed request
   std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
@@ -101,8 +101,8 @@ inline constexpr std::uint64_t segment_header_bytes = 4096;
 // The call that a thread is in. `function` is 0 outside MPI; written last on entry, first on exit.
 struct CurrentCall {
   std::uint64_t enter;
-  std::uint64_t address;        // return address of the call
-  std::uint64_t communicator;   // MPI handle as the program passed it
+  std::uint64_t address;       // return address of the call
+  std::uint64_t communicator;  // MPI handle as the program passed it
   std::int32_t peer;
   std::int32_t tag;
   std::atomic<std::uint32_t> function;
@@ -136,12 +136,12 @@ static_assert(sizeof(ProfileRow) == 192);
 
 // Counters of a location. Also on disk, at the head of a profile chunk.
 struct LocationSummary {
-  std::uint32_t number;       // of the thread that owns the block now, in order of first MPI call
-  std::uint32_t thread_id;    // the kernel's
-  std::uint32_t rows;         // used
-  std::uint32_t in_use;       // 0 once the thread has ended and the block waits for another
-  std::uint64_t events;       // call and completion records written to the buffer, ever
-  std::uint64_t dropped;      // of them lost
+  std::uint32_t number;     // of the thread that owns the block now, in order of first MPI call
+  std::uint32_t thread_id;  // the kernel's
+  std::uint32_t rows;       // used
+  std::uint32_t in_use;     // 0 once the thread has ended and the block waits for another
+  std::uint64_t events;     // call and completion records written to the buffer, ever
+  std::uint64_t dropped;    // of them lost
   std::uint64_t flushes;
   std::uint64_t flush_ticks;
   std::uint64_t flush_raw_bytes;  // before encoding

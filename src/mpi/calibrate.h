@@ -43,7 +43,8 @@ template <class A>
   const auto one_call = [&](int i) {
     Peer<A> peer{0};
     Tag<A> tagged{i};
-    measure<A, Function::none>(__builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged);
+    measure<A, Function::none>(
+        __builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged);
   };
   Costs costs{};
   costs.call = cheapest(one_call, empty);

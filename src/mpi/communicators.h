@@ -20,8 +20,7 @@ void rename_communicator(std::uint64_t handle, const char* name) noexcept;
 // From the thread's cache or the process's table; never asks MPI.
 inline Communicator known_communicator(Thread& thread, std::uint64_t handle) noexcept {
   const std::uint32_t generation = communicator_generation.load(std::memory_order_relaxed) + 1;
-  Thread::CommunicatorEntry& entry =
-      thread.communicators[(handle ^ (handle >> 8)) % Thread::communicator_slots];
+  Thread::CommunicatorEntry& entry = thread.communicators[(handle ^ (handle >> 8)) % Thread::communicator_slots];
   if (entry.handle == handle && entry.generation == generation) return entry.communicator;
   const Communicator found = find_communicator(handle);
   if (found.number != format::no_communicator) entry = {handle, generation, found};

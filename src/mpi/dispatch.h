@@ -27,7 +27,7 @@ struct Tables {
   void* const* timed;    // measures every function
   void* const* counted;  // the same, but look-up functions are only counted
   bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
-  const NestedWrapper* nested;  // ends with Function::none
+  const NestedWrapper* nested;                            // ends with Function::none
   void (*attached)(std::uint64_t attach_ticks) noexcept;  // after the tables are in place, once a thread that attaches
 };
 const Tables* tables_for(format::Abi abi) noexcept;

@@ -30,8 +30,8 @@ bool begins(const char* text, const char* start) noexcept { return std::strncmp(
 Binding binding_of(const char* path) noexcept {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash == nullptr ? path : slash + 1;
-  for (const char* start : {"libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpichf", "libmpifort", "libfmpich",
-                            "libmpi_abi_fort"})
+  for (const char* start :
+       {"libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08", "libmpichf", "libmpifort", "libfmpich", "libmpi_abi_fort"})
     if (begins(name, start)) return Binding::fortran;
   for (const char* start : {"libmpi_cxx", "libmpichcxx", "libmpicxx"})  // MPI-2's C++ bindings
     if (begins(name, start)) return Binding::cxx;

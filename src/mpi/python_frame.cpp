@@ -11,18 +11,18 @@ namespace {
 // CPython 3.11: offsets in bytes, from its headers (Include/cpython/pystate.h, Include/cpython/code.h,
 // Include/internal/pycore_frame.h, Include/cpython/unicodeobject.h).
 namespace layout {
-constexpr std::size_t thread_cframe = 56;          // PyThreadState.cframe
-constexpr std::size_t cframe_current = 8;          // _PyCFrame.current_frame
-constexpr std::size_t frame_code = 32;             // _PyInterpreterFrame.f_code
-constexpr std::size_t frame_instruction = 56;      // _PyInterpreterFrame.prev_instr
-constexpr std::size_t code_file = 112;             // PyCodeObject.co_filename
-constexpr std::size_t code_qualified_name = 128;   // PyCodeObject.co_qualname
-constexpr std::size_t code_instructions = 184;     // PyCodeObject.co_code_adaptive
-constexpr std::size_t text_length = 16;            // PyASCIIObject.length
-constexpr std::size_t text_state = 32;             // PyASCIIObject.state
-constexpr std::size_t ascii_data = 48;             // sizeof(PyASCIIObject)
-constexpr std::size_t compact_utf8_length = 48;    // PyCompactUnicodeObject.utf8_length
-constexpr std::size_t compact_utf8 = 56;           // PyCompactUnicodeObject.utf8
+constexpr std::size_t thread_cframe = 56;            // PyThreadState.cframe
+constexpr std::size_t cframe_current = 8;            // _PyCFrame.current_frame
+constexpr std::size_t frame_code = 32;               // _PyInterpreterFrame.f_code
+constexpr std::size_t frame_instruction = 56;        // _PyInterpreterFrame.prev_instr
+constexpr std::size_t code_file = 112;               // PyCodeObject.co_filename
+constexpr std::size_t code_qualified_name = 128;     // PyCodeObject.co_qualname
+constexpr std::size_t code_instructions = 184;       // PyCodeObject.co_code_adaptive
+constexpr std::size_t text_length = 16;              // PyASCIIObject.length
+constexpr std::size_t text_state = 32;               // PyASCIIObject.state
+constexpr std::size_t ascii_data = 48;               // sizeof(PyASCIIObject)
+constexpr std::size_t compact_utf8_length = 48;      // PyCompactUnicodeObject.utf8_length
+constexpr std::size_t compact_utf8 = 56;             // PyCompactUnicodeObject.utf8
 constexpr std::uint32_t state_compact_ascii = 0x60;  // compact (bit 5) and ascii (bit 6)
 }  // namespace layout
 
@@ -38,8 +38,8 @@ const Interpreter* find_interpreter() noexcept {
     const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
     found.thread_state = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
     found.line_of = reinterpret_cast<int (*)(void*, int)>(dlsym(RTLD_DEFAULT, "PyCode_Addr2Line"));
-    const bool known = version != nullptr && (*version >> 16) == 0x030b && found.thread_state != nullptr &&
-                       found.line_of != nullptr;
+    const bool known =
+        version != nullptr && (*version >> 16) == 0x030b && found.thread_state != nullptr && found.line_of != nullptr;
     state.store(known ? 1 : 2, std::memory_order_release);
   }
   return state.load(std::memory_order_relaxed) == 1 ? &found : nullptr;

@@ -44,7 +44,8 @@ unsigned probe(const Shard& shard, std::uint64_t handle) noexcept {
 }
 
 void erase(Shard& shard, unsigned hole) noexcept {
-  for (unsigned slot = (hole + 1) % Requests::slots; shard.entries[slot].handle != 0; slot = (slot + 1) % Requests::slots) {
+  for (unsigned slot = (hole + 1) % Requests::slots; shard.entries[slot].handle != 0;
+       slot = (slot + 1) % Requests::slots) {
     const unsigned home = home_of(shard.entries[slot].handle);
     const unsigned from_home = (slot - home) % Requests::slots;
     const unsigned from_hole = (slot - hole) % Requests::slots;

@@ -12,10 +12,14 @@ extern const Tables standard_tables;
 
 const Tables* tables_for(format::Abi abi) noexcept {
   switch (abi) {
-    case format::Abi::mpich: return &mpich_tables;
-    case format::Abi::openmpi: return &openmpi_tables;
-    case format::Abi::standard: return &standard_tables;
-    case format::Abi::none: break;
+    case format::Abi::mpich:
+      return &mpich_tables;
+    case format::Abi::openmpi:
+      return &openmpi_tables;
+    case format::Abi::standard:
+      return &standard_tables;
+    case format::Abi::none:
+      break;
   }
   return nullptr;
 }

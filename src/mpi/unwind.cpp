@@ -17,8 +17,8 @@ namespace tare::mpi {
 namespace {
 
 #if defined(__x86_64__)
-constexpr unsigned base_register = 6;    // rbp, in DWARF's numbering (System V ABI, figure 3.36)
-constexpr unsigned stack_register = 7;   // rsp
+constexpr unsigned base_register = 6;   // rbp, in DWARF's numbering (System V ABI, figure 3.36)
+constexpr unsigned stack_register = 7;  // rsp
 constexpr unsigned return_register = 16;
 #elif defined(__aarch64__)
 constexpr unsigned base_register = 29;
@@ -69,13 +69,29 @@ struct Cursor {
   // Skips an encoded pointer (DW_EH_PE_*); its value does not matter here.
   void skip_pointer(unsigned char encoding) noexcept {
     switch (encoding & 0x0f) {
-      case 0x00: at += sizeof(void*); break;
-      case 0x01: uleb(); break;
-      case 0x02: case 0x0a: at += 2; break;
-      case 0x03: case 0x0b: at += 4; break;
-      case 0x04: case 0x0c: at += 8; break;
-      case 0x09: sleb(); break;
-      default: break;
+      case 0x00:
+        at += sizeof(void*);
+        break;
+      case 0x01:
+        uleb();
+        break;
+      case 0x02:
+      case 0x0a:
+        at += 2;
+        break;
+      case 0x03:
+      case 0x0b:
+        at += 4;
+        break;
+      case 0x04:
+      case 0x0c:
+        at += 8;
+        break;
+      case 0x09:
+        sleb();
+        break;
+      default:
+        break;
     }
   }
 };
@@ -102,7 +118,10 @@ bool read_common(const unsigned char* cie, Common& out) noexcept {
   if (version != 1 && version != 3) return false;
   out.code_align = in.uleb();
   out.data_align = in.sleb();
-  if (version == 1) ++in.at; else in.uleb();  // return address register
+  if (version == 1)
+    ++in.at;
+  else
+    in.uleb();  // return address register
   out.augmented = augmentation[0] == 'z';
   out.pointer_encoding = 0;
   if (out.augmented) {
@@ -164,14 +183,22 @@ void run(const unsigned char* program, const unsigned char* end, const Common& c
       case 3:  // DW_CFA_restore
         rules.set(low, low == base_register ? initial.base : initial.return_address);
         continue;
-      default: break;
+      default:
+        break;
     }
     switch (op) {
-      case 0x00: break;                                          // nop
-      case 0x02: advance(in.fixed<std::uint8_t>()); break;       // advance_loc1
-      case 0x03: advance(in.fixed<std::uint16_t>()); break;      // advance_loc2
-      case 0x04: advance(in.fixed<std::uint32_t>()); break;      // advance_loc4
-      case 0x05: {                                               // offset_extended
+      case 0x00:
+        break;  // nop
+      case 0x02:
+        advance(in.fixed<std::uint8_t>());
+        break;  // advance_loc1
+      case 0x03:
+        advance(in.fixed<std::uint16_t>());
+        break;  // advance_loc2
+      case 0x04:
+        advance(in.fixed<std::uint32_t>());
+        break;      // advance_loc4
+      case 0x05: {  // offset_extended
         const std::uint64_t reg = in.uleb();
         rules.set(reg, static_cast<std::int64_t>(in.uleb()) * common.data_align);
         break;
@@ -181,15 +208,22 @@ void run(const unsigned char* program, const unsigned char* end, const Common& c
         rules.set(reg, reg == base_register ? initial.base : initial.return_address);
         break;
       }
-      case 0x07: case 0x08: {  // undefined, same_value
+      case 0x07:
+      case 0x08: {  // undefined, same_value
         rules.set(in.uleb(), no_rule);
         break;
       }
       case 0x0a:  // remember_state
-        if (depth == 4) rules.usable = false; else saved[depth++] = rules;
+        if (depth == 4)
+          rules.usable = false;
+        else
+          saved[depth++] = rules;
         break;
       case 0x0b:  // restore_state
-        if (depth == 0) rules.usable = false; else rules = saved[--depth];
+        if (depth == 0)
+          rules.usable = false;
+        else
+          rules = saved[--depth];
         break;
       case 0x0c:  // def_cfa
         next.cfa_register = static_cast<unsigned>(in.uleb());
@@ -214,9 +248,12 @@ void run(const unsigned char* program, const unsigned char* end, const Common& c
       case 0x13:  // def_cfa_offset_sf
         rules.cfa_offset = in.sleb() * common.data_align;
         break;
-      case 0x2d: break;             // GNU_window_save, on aarch64: negate_ra_state
-      case 0x2e: in.uleb(); break;  // GNU_args_size
-      default:                      // expressions and registers kept in registers
+      case 0x2d:
+        break;  // GNU_window_save, on aarch64: negate_ra_state
+      case 0x2e:
+        in.uleb();
+        break;  // GNU_args_size
+      default:  // expressions and registers kept in registers
         rules.usable = false;
     }
   }
@@ -311,8 +348,7 @@ bool step(Frame& frame) noexcept {
       (recipe.from_base ? frame.base : frame.stack) + static_cast<std::uintptr_t>(std::intptr_t{recipe.cfa_offset});
   if (cfa <= frame.stack) return false;  // stacks grow down: anything else is a wrong table
   frame.return_address = load(cfa + static_cast<std::uintptr_t>(std::intptr_t{recipe.return_offset}));
-  if (recipe.base_offset != 0)
-    frame.base = load(cfa + static_cast<std::uintptr_t>(std::intptr_t{recipe.base_offset}));
+  if (recipe.base_offset != 0) frame.base = load(cfa + static_cast<std::uintptr_t>(std::intptr_t{recipe.base_offset}));
   frame.stack = cfa;
   return true;
 }

@@ -12,9 +12,13 @@ namespace tare::mpi {
 namespace {
 
 #if defined(__x86_64__)
-constexpr bool refers_to_symbol(unsigned type) { return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT || type == R_X86_64_64; }
+constexpr bool refers_to_symbol(unsigned type) {
+  return type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT || type == R_X86_64_64;
+}
 #elif defined(__aarch64__)
-constexpr bool refers_to_symbol(unsigned type) { return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_ABS64; }
+constexpr bool refers_to_symbol(unsigned type) {
+  return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_ABS64;
+}
 #endif
 
 // Number of an MPI function by its name or its profiling name; 0 if there is none.
@@ -27,7 +31,10 @@ unsigned number_of(const char* name) noexcept {
     const unsigned middle = (low + high) / 2;
     const int order = std::strcmp(name, format::function_name(middle));
     if (order == 0) return middle;
-    if (order < 0) high = middle - 1; else low = middle + 1;
+    if (order < 0)
+      high = middle - 1;
+    else
+      low = middle + 1;
   }
   return 0;
 }
@@ -35,10 +42,10 @@ unsigned number_of(const char* name) noexcept {
 // The tables of an object that relocations need.
 struct Object {
   std::uintptr_t bias = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   struct Table {
-    const ElfW(Rela)* first = nullptr;
+    const ElfW(Rela) * first = nullptr;
     std::size_t bytes = 0;
   } eager, lazy;
   std::uintptr_t read_only = 0;  // PT_GNU_RELRO
@@ -66,13 +73,26 @@ Object describe(const dl_phdr_info& info) noexcept {
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     const std::uintptr_t value = dynamic->d_un.d_ptr;
     switch (dynamic->d_tag) {
-      case DT_SYMTAB: object.symbols = relocated<ElfW(Sym)>(object.bias, value); break;
-      case DT_STRTAB: object.names = relocated<char>(object.bias, value); break;
-      case DT_RELA: object.eager.first = relocated<ElfW(Rela)>(object.bias, value); break;
-      case DT_RELASZ: object.eager.bytes = value; break;
-      case DT_JMPREL: object.lazy.first = relocated<ElfW(Rela)>(object.bias, value); break;
-      case DT_PLTRELSZ: object.lazy.bytes = value; break;
-      default: break;
+      case DT_SYMTAB:
+        object.symbols = relocated<ElfW(Sym)>(object.bias, value);
+        break;
+      case DT_STRTAB:
+        object.names = relocated<char>(object.bias, value);
+        break;
+      case DT_RELA:
+        object.eager.first = relocated<ElfW(Rela)>(object.bias, value);
+        break;
+      case DT_RELASZ:
+        object.eager.bytes = value;
+        break;
+      case DT_JMPREL:
+        object.lazy.first = relocated<ElfW(Rela)>(object.bias, value);
+        break;
+      case DT_PLTRELSZ:
+        object.lazy.bytes = value;
+        break;
+      default:
+        break;
     }
   }
   return object;

@@ -12,15 +12,21 @@ namespace tare::mpi {
 // Measures every function.
 template <class A>
 struct Wrappers {
+// The wrappers use the types.
+// clang-format off
 #include "types.inc"
 #include "wrappers.inc"
+  // clang-format on
 };
 
 // Counts look-up functions.
 template <class A>
 struct Counted {
+// The wrappers use the types.
+// clang-format off
 #include "types.inc"
 #include "counted.inc"
+  // clang-format on
 };
 
 // Begins recording in this process; attach_ticks is what filling the tables took.

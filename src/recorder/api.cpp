@@ -78,12 +78,13 @@ bool make_run(const char* wanted, char (&directory)[PATH_MAX], char (&run_id)[17
   char text[PATH_MAX + 1024];
   char host[64] = "";
   gethostname(host, sizeof host - 1);
-  const int n = std::snprintf(text, sizeof text,
-                              "{\"schema\": \"tare.meta/1\", \"format\": %d, \"run_id\": \"%s\", \"name\": \"%s\", "
-                              "\"command\": [\"%s\"], \"host\": \"%s\", \"start_ns\": %llu, \"options\": {\"trace\": true}, "
-                              "\"segment_dir\": \"%s\", \"state\": \"running\", \"environment\": {}}\n",
-                              int{format::format_version}, run_id, name, name, host,
-                              static_cast<unsigned long long>(start_ns), own_segment_directory(directory));
+  const int n =
+      std::snprintf(text, sizeof text,
+                    "{\"schema\": \"tare.meta/1\", \"format\": %d, \"run_id\": \"%s\", \"name\": \"%s\", "
+                    "\"command\": [\"%s\"], \"host\": \"%s\", \"start_ns\": %llu, \"options\": {\"trace\": true}, "
+                    "\"segment_dir\": \"%s\", \"state\": \"running\", \"environment\": {}}\n",
+                    int{format::format_version}, run_id, name, name, host, static_cast<unsigned long long>(start_ns),
+                    own_segment_directory(directory));
   return n > 0 && append_file(meta_path, text, static_cast<std::size_t>(n));
 }
 
@@ -160,7 +161,8 @@ tare_id tare_define_raw(const char* name) {
 void tare_record_raw(tare_id event, const void* data, size_t bytes) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr || location->capacity == 0 || event == 0) return;
-  location->commit_raw_event(event, tare::recorder::now(), data, bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
+  location->commit_raw_event(event, tare::recorder::now(), data,
+                             bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
 }
 
 }  // extern "C"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ctime>
 #if defined(__x86_64__)
-#include <x86intrin.h>
+#  include <x86intrin.h>
 #endif
 
 #include "format/segment.h"
@@ -30,13 +30,11 @@ inline std::uint64_t read_counter() noexcept {
   __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
   return ticks;
 #else
-#error "read_counter: not written for this processor"
+#  error "read_counter: not written for this processor"
 #endif
 }
 
-inline std::uint64_t now() noexcept {
-  return clock_is_counter ? read_counter() : read_ns(CLOCK_MONOTONIC_RAW);
-}
+inline std::uint64_t now() noexcept { return clock_is_counter ? read_counter() : read_ns(CLOCK_MONOTONIC_RAW); }
 
 // Decides which clock now() reads; to be called before its first use. Idempotent.
 void choose_clock() noexcept;

@@ -83,7 +83,10 @@ void Location::drain() noexcept {
   if (drained.lost != 0)
     put(*this, format::LossRecord{{format::loss, sizeof(format::LossRecord) / 8}, 0, enter, leave, drained.lost});
   put(*this, format::FlushRecord{{format::flush, sizeof(format::FlushRecord) / 8},
-                                 static_cast<std::uint32_t>(drained.records), enter, leave, drained.bytes});
+                                 static_cast<std::uint32_t>(drained.records),
+                                 enter,
+                                 leave,
+                                 drained.bytes});
   shared->head.store(head, std::memory_order_release);
 }
 

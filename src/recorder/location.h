@@ -32,8 +32,8 @@ struct Location {
   format::LocationHeader* shared;
   format::ProfileRow* rows;
   char* buffer;
-  std::uint64_t head;      // == shared->head
-  std::uint64_t capacity;  // of the buffer; 0 without trace
+  std::uint64_t head;            // == shared->head
+  std::uint64_t capacity;        // of the buffer; 0 without trace
   format::EventEncoder encoder;  // set up only if there is a trace
   std::uint32_t row_capacity;
 
@@ -52,9 +52,8 @@ struct Location {
 
   // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row.
   format::ProfileRow& commit(const Call& call) noexcept {
-    const std::uint8_t size_class = call.bytes == format::no_bytes
-                                        ? format::no_size
-                                        : static_cast<std::uint8_t>(std::bit_width(call.bytes));
+    const std::uint8_t size_class =
+        call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
     format::ProfileRow& r = row(call.address, call.function, size_class, call.communicator);
     const std::uint64_t ticks = call.leave - call.enter;
     ++r.calls;

@@ -97,7 +97,8 @@ std::uint64_t copy_records(format::LocationHeader& block, const char* records, s
     const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
     copy_words(out, records, bytes);
     // Adding nothing: a load that the copy cannot be moved behind.
-    if (number.fetch_add(0, std::memory_order_acq_rel) == sequence && block.head.load(std::memory_order_acquire) >= bytes)
+    if (number.fetch_add(0, std::memory_order_acq_rel) == sequence &&
+        block.head.load(std::memory_order_acquire) >= bytes)
       return bytes;
   }
 }
@@ -159,7 +160,8 @@ format::ChunkHeader identity(const format::SegmentHeader& segment, format::Chunk
 
 bool write_process(const format::SegmentHeader& segment) noexcept {
   ChunkMemory memory(sizeof segment.process);
-  return memory && memory.append(identity(segment, format::ChunkType::process), &segment.process, sizeof segment.process);
+  return memory &&
+         memory.append(identity(segment, format::ChunkType::process), &segment.process, sizeof segment.process);
 }
 
 bool write_definitions(format::SegmentHeader& segment) noexcept {

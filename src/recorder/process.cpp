@@ -31,7 +31,8 @@ using format::SegmentHeader;
 
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t definition_bytes = 256 * 1024;
-constexpr std::uint64_t default_buffer = 2 * format::chunk_records * sizeof(format::CallRecord);  // two whole chunks of calls
+constexpr std::uint64_t default_buffer =
+    2 * format::chunk_records * sizeof(format::CallRecord);  // two whole chunks of calls
 constexpr std::uint64_t smallest_buffer = 4 * 1024;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
@@ -51,7 +52,7 @@ struct State {
   std::uint32_t attachments;
   std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
   std::atomic<End> end;
-  bool complained;                      // of a thread without a buffer
+  bool complained;  // of a thread without a buffer
   // The run that the program began itself; empty strings if none.
   char own_directory[PATH_MAX];
   char own_id[17];

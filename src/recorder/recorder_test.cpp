@@ -83,8 +83,8 @@ void read_definitions(ReadBack& run, std::uint64_t process, const std::vector<ch
     if (head.kind == tare::format::DefinitionKind::event_type) {
       std::memcpy(&d, raw.data() + at, sizeof d);
       const char* name = raw.data() + at + sizeof d;
-      run.types[{process, d.type}] = {d.event_class, {name, d.name_bytes}, {name + d.name_bytes, d.unit_bytes},
-                                      d.parameters};
+      run.types[{process, d.type}] = {
+          d.event_class, {name, d.name_bytes}, {name + d.name_bytes, d.unit_bytes}, d.parameters};
       ++run.definitions;
     }
     at += head.bytes;
@@ -131,9 +131,9 @@ void read_file(ReadBack& run, const std::string& path) {
   for (std::size_t at = 0; at + sizeof(tare::format::ChunkHeader) <= bytes.size();) {
     tare::format::ChunkHeader header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
-    const bool whole = tare::format::is_chunk_header(bytes.data() + at) &&
-                       bytes.size() - at - sizeof header >= header.stored_bytes &&
-                       tare::format::crc32c(bytes.data() + at + sizeof header, header.stored_bytes) == header.payload_crc;
+    const bool whole =
+        tare::format::is_chunk_header(bytes.data() + at) && bytes.size() - at - sizeof header >= header.stored_bytes &&
+        tare::format::crc32c(bytes.data() + at + sizeof header, header.stored_bytes) == header.payload_crc;
     if (!whole) {
       ++at;
       continue;

@@ -95,9 +95,8 @@ std::uint64_t free_bytes(const char* directory) noexcept {
 }
 
 void complain(const char* text) noexcept {
-  iovec parts[] = {{const_cast<char*>("tare: "), 6},
-                   {const_cast<char*>(text), std::strlen(text)},
-                   {const_cast<char*>("\n"), 1}};
+  iovec parts[] = {
+      {const_cast<char*>("tare: "), 6}, {const_cast<char*>(text), std::strlen(text)}, {const_cast<char*>("\n"), 1}};
   syscall(SYS_writev, 2, parts, 3);
 }
 

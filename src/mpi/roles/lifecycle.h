@@ -76,8 +76,7 @@ struct InitialisesSession : Role {
     if (process.rank >= 0) return;
     using Group = typename A::Group;
     Group group = A::group_null();
-    const auto from_set =
-        library<int(typename A::Session, const char*, Group*)>(Function::MPI_Group_from_session_pset);
+    const auto from_set = library<int(typename A::Session, const char*, Group*)>(Function::MPI_Group_from_session_pset);
     if (from_set(*session, "mpi://WORLD", &group) != A::success) return;
     library<int(Group, int*)>(Function::MPI_Group_rank)(group, &process.rank);
     library<int(Group, int*)>(Function::MPI_Group_size)(group, &process.size);

@@ -127,7 +127,8 @@ struct StartsPersistent : Role {
 template <class A>
 struct ForgetsRequest : Role {
   std::uint64_t handle;
-  explicit ForgetsRequest(const typename A::Request* request) noexcept : handle(request == nullptr ? 0 : bits(*request)) {}
+  explicit ForgetsRequest(const typename A::Request* request) noexcept
+      : handle(request == nullptr ? 0 : bits(*request)) {}
   void before(Thread&, recorder::Call&) noexcept { requests.remove(handle, requests.id_of(handle)); }
 };
 

@@ -116,7 +116,8 @@ struct Contributes : Volume<A, Contributes<A, Count>> {
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
     if (sendbuf == A::in_place()) return this->product(thread, recvcount, recvtype);
     if (call.peer == format::root_of_other_group)  // puts nothing in: takes one contribution from each
-      return static_cast<std::uint64_t>(this->communicator(thread).partners()) * this->product(thread, recvcount, recvtype);
+      return static_cast<std::uint64_t>(this->communicator(thread).partners()) *
+             this->product(thread, recvcount, recvtype);
     return this->product(thread, sendcount, sendtype);
   }
 };
@@ -133,7 +134,8 @@ struct ContributesV : Volume<A, ContributesV<A, Count>> {
     const Communicator c = this->communicator(thread);
     if (sendbuf == A::in_place())
       return recvcounts == nullptr ? 0 : this->product(thread, recvcounts[c.rank], recvtype);
-    if (call.peer == format::root_of_other_group) return this->sum(recvcounts, c.partners()) * size_of<A>(thread, recvtype);
+    if (call.peer == format::root_of_other_group)
+      return this->sum(recvcounts, c.partners()) * size_of<A>(thread, recvtype);
     return this->product(thread, sendcount, sendtype);
   }
 };
