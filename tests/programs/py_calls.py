@@ -30,7 +30,7 @@ def main() -> None:
     MPI.Finalize()  # expect: MPI_Finalize calls=1
 
 
-def upper_case(world: MPI.Intracomm, rank: int, peer: int, out: array[float], into: array[float]) -> None:
+def upper_case(world: MPI.Intracomm, rank: int, peer: int, out: "array[float]", into: "array[float]") -> None:
     hundred, ten = memoryview(out)[:100], memoryview(out)[:10]
     if rank == 0:
         for _ in range(10):
