@@ -13,7 +13,7 @@ from pathlib import Path
 
 import account
 from account import Account
-from measurements import call, collectives, hooks, memory, solver
+from measurements import call, collectives, hooks, memory, recorders, solver
 from programs import built
 from report import Table, misses, show, write_json
 
@@ -28,6 +28,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
     "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
+    "recorders": (7, 2, "the recorder's API beside LiTL, FxT, OTF2 and LTTng-UST"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
@@ -36,7 +37,11 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
     "solver": solver.measure,
     "collectives": collectives.measure,
 }
-PLAIN: dict[str, Callable[[int], list[Table]]] = {"hooks": hooks.measure, "memory": memory.measure}
+PLAIN: dict[str, Callable[[int], list[Table]]] = {
+    "hooks": hooks.measure,
+    "memory": memory.measure,
+    "recorders": recorders.measure,
+}
 
 
 def main() -> int:

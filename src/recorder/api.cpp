@@ -35,12 +35,24 @@ std::uint32_t define_span(EventClass event_class, const char* name) noexcept {
   return register_event_type({event_class, 1, {ParameterType::u8}}, name, nullptr);
 }
 
+// Everything that may take a call: a thread's first event, a full buffer, a clock that is the kernel's.
 template <class... Words>
-void record(std::uint32_t type, Words... words) noexcept {
+[[gnu::cold, gnu::noinline]] void record_slowly(std::uint32_t type, Words... words) noexcept {
   Location* location = here();
   if (location == nullptr || location->capacity == 0 || type == 0) return;
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
   location->commit_event(type, now(), values, sizeof...(words));
+}
+
+// Makes no call but a last one, so that the compiler has no registers to save on the way.
+template <class... Words>
+[[gnu::always_inline]] inline void record(std::uint32_t type, Words... words) noexcept {
+  Location* location = this_location;
+  if (location == nullptr || type == 0 || !clock_is_counter ||
+      !location->has_room(sizeof(format::EventRecord) + 8 * sizeof...(words))) [[unlikely]]
+    return record_slowly(type, words...);
+  const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
+  location->append_event(type, read_counter(), values, sizeof...(words));
 }
 
 // The file name of the running program.

@@ -89,10 +89,19 @@ struct Location {
     publish(sizeof record);
   }
 
+  // Whether a record of this size fits into the buffer as it is. False without a trace.
+  bool has_room(std::uint64_t bytes) const noexcept { return head + bytes <= capacity; }
+
   // Adds an event of the API. There must be a trace; count <= format::max_parameters.
   void commit_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
+    reserve(sizeof(format::EventRecord) + 8U * count);
+    append_event(type, time, parameters, count);
+  }
+
+  // The same where there is room for it.
+  void append_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
     const std::uint64_t bytes = sizeof(format::EventRecord) + 8U * count;
-    auto* record = static_cast<format::EventRecord*>(reserve(bytes));
+    auto* record = reinterpret_cast<format::EventRecord*>(buffer + head);
     *record = {{format::event, static_cast<std::uint16_t>(bytes / 8)}, type, time};
     auto* out = reinterpret_cast<std::uint64_t*>(record + 1);
     for (unsigned i = 0; i < count; ++i) out[i] = parameters[i];
