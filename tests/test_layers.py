@@ -12,6 +12,7 @@ BELOW = {
     "format": set(),
     "recorder": {"format"},
     "mpi": {"format", "recorder"},
+    "timing": {"format", "mpi"},
     "reader": {"format"},
     "bindings": {"format", "reader"},
 }

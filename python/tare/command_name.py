@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 LAUNCHERS = re.compile(
     r"(mpiexec|mpirun|orterun|prterun|prun)(\.\w+)?|srun|aprun|jsrun|ibrun|env|nice|nohup|numactl"
-    r"|taskset|timeout|stdbuf|setsid|time|xvfb-run|strace|ltrace|catchsegv"
+    r"|taskset|timeout|stdbuf|setsid|time|xvfb-run|strace|ltrace|catchsegv|eztrace|tare-timing"
 )
 INTERPRETERS = re.compile(r"python[\d.]*|bash|sh|dash|perl|julia")
 # Options of launchers whose value could pass for a program (`-H node`, `-wdir /tmp`, `-x PATH`).

@@ -1,0 +1,28 @@
+/* tare-timing LIBRARY COMMAND...: puts LIBRARY first in LD_PRELOAD and becomes COMMAND.
+ *
+ * It stands directly before the program, below launchers and wrappers of tools, so that LIBRARY lies above whatever
+ * they preload. Linked statically: what they preload is loaded into the program alone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fprintf(stderr, "usage: tare-timing LIBRARY COMMAND...\n");
+    return 2;
+  }
+  const char* others = getenv("LD_PRELOAD");
+  const size_t size = strlen(argv[1]) + (others ? strlen(others) : 0) + 2;
+  char* all = malloc(size);
+  if (!all) return 1;
+  snprintf(all, size, "%s%s%s", argv[1], others && *others ? ":" : "", others ? others : "");
+  setenv("LD_PRELOAD", all, 1);
+  execvp(argv[2], argv + 2);
+  fprintf(stderr, "tare-timing: cannot start %s: %s\n", argv[2], strerror(errno));
+  return errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+}
