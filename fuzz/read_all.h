@@ -12,9 +12,10 @@
 namespace tare::fuzz {
 
 inline void read_all(reader::Run& run) {
-  run.profile();
+  run.profile_sums(
+      {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
   run.sites();
-  for (const reader::Process& process : run.processes()) account_of(process, totals_of(process, run.functions()));
+  for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   auto events = reader::EventStream::open(run, {});
   while (events && !events->next(100).empty()) continue;
 }

@@ -1,6 +1,6 @@
 """Typed stub of the compiled module: the reader of run directories."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NotRequired, TypedDict
 
 FORMAT_VERSION: int
@@ -56,7 +56,39 @@ class Process(TypedDict):
     cost: Cost
     trace: Trace
 
+SumKey = Literal["world", "rank", "function", "site", "communicator", "size_class"]
+
+class ProfileSum(TypedDict):
+    """Calls of one group, over all ranks and threads; it has the keys that were asked for.
+
+    `site` and `communicator` are indices of `Run.sites()` and `Run.communicators()`, -1 where there is none;
+    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. `min_ns`, `max_ns`
+    and `squared_ns2` (the sum of squares) are of single timed calls. `ranks` processes have such calls; the
+    smallest and largest time of one of them are `rank_time_min_ns` and `rank_time_max_ns`, the latter of the
+    rank `rank_time_max_at`.
+    """
+
+    world: NotRequired[int]
+    rank: NotRequired[int]
+    function: NotRequired[str]
+    site: NotRequired[int]
+    communicator: NotRequired[int]
+    size_class: NotRequired[int]
+    calls: int
+    time_ns: int
+    min_ns: int
+    max_ns: int
+    squared_ns2: float
+    bytes: int
+    timed: bool
+    ranks: int
+    rank_time_min_ns: int
+    rank_time_max_ns: int
+    rank_time_max_at: int
+
 class ProfileRow(TypedDict):
+    """A sum by all keys."""
+
     world: int
     rank: int
     function: str
@@ -67,8 +99,13 @@ class ProfileRow(TypedDict):
     time_ns: int
     min_ns: int
     max_ns: int
+    squared_ns2: float
     bytes: int
     timed: bool
+    ranks: int
+    rank_time_min_ns: int
+    rank_time_max_ns: int
+    rank_time_max_at: int
 
 class Site(TypedDict):
     object: str
@@ -146,6 +183,21 @@ class Run:
     def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "", member: str = "") -> None: ...
     def processes(self) -> list[Process]: ...
     def profile(self) -> list[ProfileRow]: ...
+    def profile_sums(
+        self,
+        by: Sequence[SumKey],
+        worlds: list[int] | None = None,
+        ranks: list[int] | None = None,
+        functions: list[str] | None = None,
+        communicators: list[int] | None = None,
+        site_of: list[int] | None = None,
+        communicator_of: list[int] | None = None,
+    ) -> list[ProfileSum]:
+        """The profile, added up by what is asked for, sorted by it; memory goes with the number of rows.
+
+        `site_of[i]` stands for site i, so that sites can be taken for one; `communicator_of` likewise, and
+        `communicators` means what stands for them.
+        """
     def sites(self) -> list[Site]: ...
     def communicators(self) -> list[Communicator]: ...
     def events(

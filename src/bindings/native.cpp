@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <bit>
+#include <map>
 #include <stdexcept>
 
 #include "format/chunk.h"
@@ -148,9 +149,8 @@ nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& to
   return cost;
 }
 
-nb::dict process_dict(const reader::Process& process, const reader::FunctionNames& names) {
+nb::dict process_dict(const reader::Process& process, const reader::Totals& totals) {
   const format::ProcessRecord& record = process.record;
-  const reader::Totals totals = reader::totals_of(process, names);
   const reader::Account account = reader::account_of(process, totals);
   nb::dict trace;
   trace["events"] = totals.events;
@@ -197,34 +197,57 @@ class PyRun {
 
   const reader::Run& run() const { return run_; }
 
-  nb::list processes() const {
+  nb::list processes() {
+    const std::size_t count = run_.processes().size();
+    if (count > 0) {
+      const nb::gil_scoped_release unlocked;
+      run_.totals(0);
+    }
     nb::list rows;
-    for (const reader::Process& process : run_.processes()) rows.append(process_dict(process, run_.functions()));
+    for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run_.processes()[i], run_.totals(i)));
     return rows;
   }
 
-  nb::list profile() const {
-    std::vector<reader::ProfileEntry> entries;
-    {
+  nb::list profile() {
+    return profile_sums({"world", "rank", "function", "site", "communicator", "size_class"}, {}, {}, {}, {}, {}, {});
+  }
+
+  using Numbers = std::vector<std::int32_t>;
+  nb::list profile_sums(const std::vector<std::string>& by, std::optional<Numbers> worlds, std::optional<Numbers> ranks,
+                        std::optional<std::vector<std::string>> functions, std::optional<Numbers> communicators,
+                        std::optional<Numbers> site_of, std::optional<Numbers> communicator_of) {
+    reader::SumsQuery query = query_by(by);
+    query.worlds = std::move(worlds);
+    query.ranks = std::move(ranks);
+    query.functions = std::move(functions);
+    query.communicators = std::move(communicators);
+    if (site_of) query.site_of = std::move(*site_of);
+    if (communicator_of) query.communicator_of = std::move(*communicator_of);
+    const auto sums = [&] {
       const nb::gil_scoped_release unlocked;
-      entries = run_.profile();
-    }
+      return run_.profile_sums(query);
+    }();
     const std::vector<nb::object> names = function_texts(run_.functions());
     nb::list rows;
-    for (const reader::ProfileEntry& entry : entries) {
+    for (const reader::ProfileSum& sum : sums) {
       nb::dict row;
-      row["world"] = entry.world;
-      row["rank"] = entry.rank;
-      row["function"] = names[entry.function];
-      row["site"] = entry.site;
-      row["communicator"] = entry.communicator;
-      row["size_class"] = entry.size_class;
-      row["calls"] = entry.calls;
-      row["time_ns"] = entry.time_ns;
-      row["min_ns"] = entry.min_ns;
-      row["max_ns"] = entry.max_ns;
-      row["bytes"] = entry.bytes;
-      row["timed"] = entry.timed;
+      if (query.world) row["world"] = sum.key.world;
+      if (query.rank) row["rank"] = sum.key.rank;
+      if (query.function) row["function"] = names[sum.key.function];
+      if (query.site) row["site"] = sum.key.site;
+      if (query.communicator) row["communicator"] = sum.key.communicator;
+      if (query.size_class) row["size_class"] = sum.key.size_class;
+      row["calls"] = sum.calls;
+      row["time_ns"] = sum.time_ns;
+      row["min_ns"] = sum.min_ns;
+      row["max_ns"] = sum.max_ns;
+      row["squared_ns2"] = sum.squared_ns2;
+      row["bytes"] = sum.bytes;
+      row["timed"] = sum.timed;
+      row["ranks"] = sum.ranks;
+      row["rank_time_min_ns"] = sum.rank_time_min_ns;
+      row["rank_time_max_ns"] = sum.rank_time_max_ns;
+      row["rank_time_max_at"] = sum.rank_time_max_at;
       rows.append(row);
     }
     return rows;
@@ -273,6 +296,22 @@ class PyRun {
   static reader::Run open(const reader::RunPaths& paths) {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::Run::open(paths));
+  }
+
+  static reader::SumsQuery query_by(const std::vector<std::string>& by) {
+    reader::SumsQuery query;
+    const std::map<std::string_view, bool*> keys = {{"world", &query.world},
+                                                    {"rank", &query.rank},
+                                                    {"function", &query.function},
+                                                    {"site", &query.site},
+                                                    {"communicator", &query.communicator},
+                                                    {"size_class", &query.size_class}};
+    for (const std::string& key : by) {
+      const auto found = keys.find(key);
+      if (found == keys.end()) throw nb::value_error(("profiles are not summed by " + key).c_str());
+      *found->second = true;
+    }
+    return query;
   }
 
   reader::Run run_;
@@ -554,6 +593,9 @@ NB_MODULE(_native, module) {
            "segment_dir"_a = "", "run_id"_a = "", "member"_a = "")
       .def("processes", &PyRun::processes)
       .def("profile", &PyRun::profile)
+      .def("profile_sums", &PyRun::profile_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
+           "functions"_a = nb::none(), "communicators"_a = nb::none(), "site_of"_a = nb::none(),
+           "communicator_of"_a = nb::none())
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)
       .def(

@@ -40,6 +40,8 @@ class NativeTest(unittest.TestCase):
         self.assert_keys(process["trace"], "Trace")
         for row in self.run_.profile():
             self.assert_keys(row, "ProfileRow")
+        for row in self.run_.profile_sums([]):
+            self.assert_keys(row, "ProfileSum")
         self.assert_keys(self.run_.sites()[0], "Site")
         self.assert_keys(self.run_.communicators()[0], "Communicator")
         for row in next(self.run_.events()):
@@ -50,12 +52,23 @@ class NativeTest(unittest.TestCase):
         (process,) = self.run_.processes()
         self.assertEqual((process["rank"], process["state"], process["exit_code"]), (1, "finished", None))
         self.assertEqual(process["mpi"], "An MPI 1.0")
-        timed, counted = self.run_.profile()
+        timed, counted = sorted(self.run_.profile(), key=lambda row: not row["timed"])
         self.assertEqual((timed["function"], timed["calls"], timed["timed"]), ("MPI_Send", 1, True))
         self.assertEqual((counted["function"], counted["calls"], counted["timed"]), ("MPI_Wtime", 3, False))
         site = self.run_.sites()[timed["site"]]
         self.assertEqual((site["caller"], site["file"], site["line"]), ("solve", "solve.py", 12))
         self.assertEqual(self.run_.warnings(), [])
+
+    def test_sums(self) -> None:
+        (everything,) = self.run_.profile_sums([])
+        self.assertEqual(
+            (everything["calls"], everything["ranks"], everything["rank_time_max_at"]), (4, 1, 1)
+        )
+        (send,) = self.run_.profile_sums(["rank", "function"], ranks=[1], functions=["MPI_Send"])
+        self.assertEqual((send["rank"], send["function"], send["calls"]), (1, "MPI_Send", 1))
+        self.assertEqual(self.run_.profile_sums(["world"], ranks=[0]), [])
+        with self.assertRaisesRegex(ValueError, "profiles are not summed by colour"):
+            self.run_.profile_sums(["colour"])
 
     def test_events(self) -> None:
         ((send, bcast, flush, *_),) = list(self.run_.events())

@@ -120,4 +120,9 @@ bool load_chunk(const ChunkRef& chunk, std::vector<char>& raw, std::string& erro
   return format::decompress(chunk.header, chunk.payload, raw, error);
 }
 
+std::string damaged_chunk(const std::string& file, const ChunkRef& chunk, const std::string& reason) {
+  return file + ": the chunk at offset " + std::to_string(chunk.offset) + " is damaged (" +
+         (reason.empty() ? "malformed" : reason) + ") and was skipped";
+}
+
 }  // namespace tare::reader

@@ -34,4 +34,7 @@ Result<ChunkScan> scan_chunks(std::string_view bytes, const std::string& name, s
 // Verifies the payload and decompresses it into `raw`. False and `error` if it is damaged.
 bool load_chunk(const ChunkRef& chunk, std::vector<char>& raw, std::string& error);
 
+// The warning that a chunk could not be read.
+std::string damaged_chunk(const std::string& file, const ChunkRef& chunk, const std::string& reason);
+
 }  // namespace tare::reader

@@ -82,10 +82,8 @@ void note_end(Contents& contents) {
   if (contents.process.end != 0) return;
   Process process;
   process.record = contents.process;
-  for (const LocationCopy& location : contents.locations) {
-    process.profiles[location.block].summary = location.summary;
+  for (const LocationCopy& location : contents.locations)
     process.last_seen = std::max(process.last_seen, location.last_enter);
-  }
   contents.process.end = last_evidence(process);
 }
 

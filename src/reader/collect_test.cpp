@@ -37,8 +37,8 @@ class CollectTest : public ::testing::Test {
     ASSERT_TRUE(run) << run.error();
     EXPECT_TRUE(run->warnings().empty()) << run->warnings()[0];
     ASSERT_EQ(run->processes().size(), 1U);
-    ASSERT_EQ(run->profile().size(), 1U);
-    EXPECT_EQ(run->profile()[0].calls, events);
+    ASSERT_EQ(run->profile_sums({.function = true}).size(), 1U);
+    EXPECT_EQ(run->profile_sums({.function = true})[0].calls, events);
     EXPECT_EQ(run->sites().at(0).symbol.file, "a.py");
     auto stream = EventStream::open(*run, {});
     ASSERT_TRUE(stream);
@@ -80,7 +80,7 @@ TEST_F(CollectTest, AKilledProcessKeepsTheTimeOfItsLastCall) {
   fill(segment);
   segment.location(0).current.enter = 6000;
   collect_all();
-  const auto run = reader::Run::open({run_dir_.path(), "", ""});
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   EXPECT_EQ(run->processes()[0].state, State::killed);
   EXPECT_EQ(run->processes()[0].end, 6000U);
@@ -100,9 +100,9 @@ TEST_F(CollectTest, MayBeKilledAnywhereAndCalledAgain) {
     EXPECT_FALSE(segment_dir_.has(segment.name()));
     auto run = reader::Run::open({run_dir_.path(), "", ""});
     ASSERT_TRUE(run);
-    ASSERT_EQ(run->profile().size(), 1U);
-    EXPECT_EQ(run->profile()[0].calls, 5U);
-    EXPECT_EQ(run->functions().name(run->profile()[0].function), "MPI_Send");
+    ASSERT_EQ(run->profile_sums({.function = true}).size(), 1U);
+    EXPECT_EQ(run->profile_sums({.function = true})[0].calls, 5U);
+    EXPECT_EQ(run->functions().name(run->profile_sums({.function = true})[0].key.function), "MPI_Send");
     auto stream = EventStream::open(*run, {});
     EXPECT_EQ(stream->next(1000).size(), 5U) << written;
   }
@@ -162,7 +162,7 @@ TEST_F(CollectTest, SymbolsAreStoredOnce) {
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->new_symbols().empty());
-  const auto site = static_cast<std::size_t>(run->processes()[0].sites.at(1));
+  const auto site = static_cast<std::size_t>(run->processes()[0].sites.find(1));
   EXPECT_TRUE(run->sites()[site].symbol.caller.starts_with("tare::reader::collect("))
       << run->sites()[site].symbol.caller;
   collect_all();

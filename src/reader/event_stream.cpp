@@ -44,11 +44,6 @@ bool is_rooted(std::string name) {
   return rooted.contains(name);
 }
 
-std::int32_t index_in(const std::unordered_map<std::uint32_t, std::int32_t>& numbers, std::uint32_t number) {
-  const auto found = numbers.find(number);
-  return found == numbers.end() ? -1 : found->second;
-}
-
 // What the rows of all cursors have in common.
 struct Context {
   const Run* run;
@@ -177,8 +172,8 @@ class Cursor {
     EventRow& row = add_row(chunk, call.enter, call.leave);
     row.function = FunctionNames::lookup(*process_->functions, call.function);
     row.rooted = context.rooted[row.function];
-    row.site = index_in(process_->sites, call.site);
-    row.communicator = index_in(process_->communicators, call.communicator);
+    row.site = process_->sites.find(call.site);
+    row.communicator = process_->communicators.find(call.communicator);
     row.bytes = call.bytes;
     row.peer = call.peer;
     row.tag = call.tag;
@@ -209,7 +204,7 @@ class Cursor {
   EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
     EventRow& row = add_row(chunk, event.time, event.time);
     row.kind = kind;
-    row.event_type = index_in(process_->event_types, event.type);
+    row.event_type = process_->event_types.find(event.type);
     return row;
   }
 

@@ -113,7 +113,7 @@ TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
   const std::string chunk = events_chunk(process, 0, 0, sends(3000, 9));
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + chunk + chunk);
   EXPECT_EQ(events().size(), 9U);
-  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, 9U);
+  EXPECT_EQ(run_->totals(0).events, 9U);
 }
 
 TEST_F(EventStreamTest, Filters) {
@@ -182,7 +182,7 @@ TEST_F(EventStreamTest, EventsInABufferAppearAsIfDrained) {
                            events_chunk(process, 0, 1, sends(5000, format::chunk_records)));
   const auto rows = events();
   EXPECT_EQ(rows.size(), 7U + format::chunk_records + 10);
-  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, rows.size());
+  EXPECT_EQ(run_->totals(0).events, rows.size());
 }
 
 TEST_F(EventStreamTest, ALiveSegmentMayDrainWhileTheRunIsOpen) {
@@ -246,7 +246,7 @@ TEST_F(EventStreamTest, EventsOfTheApiStandInTimeWithTheCalls) {
   EXPECT_EQ(rows[5].parameters, (std::vector<std::uint64_t>{0}));
   EXPECT_EQ(rows[6].event_type, -1) << "its definition is missing";
   EXPECT_EQ(rows[6].parameters, (std::vector<std::uint64_t>{5, UINT64_MAX}));
-  EXPECT_EQ(totals_of(run_->processes()[0], run_->functions()).events, 6U);
+  EXPECT_EQ(run_->totals(0).events, 6U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"solve"}}, .start_ns = {}, .end_ns = {}}).size(), 3U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"other"}}, .start_ns = {}, .end_ns = {}}).size(), 1U);

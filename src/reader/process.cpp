@@ -21,10 +21,6 @@ std::uint64_t net_ticks(const Process& process) {
 
 double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
 
-bool outside_net_time(const std::string& function) {
-  return function == "MPI_Init" || function == "MPI_Init_thread" || function == "MPI_Finalize";
-}
-
 // Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
 // a process that was killed before it could empty the buffer.
 bool is_buffered(const Process& process, const ChunkHeader& chunk) {
@@ -40,28 +36,33 @@ struct World {
 
 }  // namespace
 
-Totals totals_of(const Process& process, const FunctionNames& names) {
-  Totals totals;
-  for (const auto& [block, profile] : process.profiles) {
-    for (const ProfileRow& row : profile.rows) {
-      totals.calls += row.calls;
-      if (!outside_net_time(names.name(FunctionNames::lookup(*process.functions, row.function))))
-        totals.net_ticks += row.ticks;
-    }
-    for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
-    totals.completions += profile.summary.completions;
-    totals.dropped += profile.summary.dropped;
-    totals.flushes += profile.summary.flushes;
-    totals.flush_ticks += profile.summary.flush_ticks;
-    totals.flush_bytes += profile.summary.flush_bytes;
+std::vector<bool> outside_net_time(const FunctionNames& names) {
+  std::vector<bool> outside;
+  for (const std::string& name : names.names())
+    outside.push_back(name == "MPI_Init" || name == "MPI_Init_thread" || name == "MPI_Finalize");
+  return outside;
+}
+
+void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net) {
+  for (const ProfileRow& row : profile.rows) {
+    totals.calls += row.calls;
+    if (!outside_net[FunctionNames::lookup(*process.functions, row.function)]) totals.net_ticks += row.ticks;
   }
+  for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
+  totals.completions += profile.summary.completions;
+  totals.dropped += profile.summary.dropped;
+  totals.flushes += profile.summary.flushes;
+  totals.flush_ticks += profile.summary.flush_ticks;
+  totals.flush_bytes += profile.summary.flush_bytes;
+}
+
+void add_trace(Totals& totals, const Process& process) {
   for (const ChunkRef& chunk : process.events) {
     totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
     if (!is_buffered(process, chunk.header)) totals.events += chunk.header.records;
   }
   for (const auto& [block, buffered] : process.buffered) totals.events += buffered.records;
   totals.events -= std::min(totals.events, totals.flushes);  // each drain is a record too
-  return totals;
 }
 
 Account account_of(const Process& process, const Totals& totals) {

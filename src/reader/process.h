@@ -13,17 +13,13 @@
 #include "reader/clock_map.h"
 #include "reader/definitions.h"
 #include "reader/function_names.h"
+#include "reader/number_map.h"
+#include "reader/profile.h"
 #include "reader/segment_file.h"
 
 namespace tare::reader {
 
 enum class State { running, finished, aborted, killed };
-
-struct Profile {
-  format::LocationSummary summary{};
-  std::vector<format::ProfileRow> rows;
-  std::vector<format::CountedCalls> counted;
-};
 
 // Records that were in a buffer when the run was opened.
 struct Buffered {
@@ -34,9 +30,9 @@ struct Buffered {
 struct Process {
   std::uint64_t id = 0;
   format::ProcessRecord record{};
-  Definitions definitions;
-  std::map<std::uint32_t, Profile> profiles;  // by location block
-  std::vector<ChunkRef> events;               // on disk
+  Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
+  ProfileSources profiles;
+  std::vector<ChunkRef> events;  // on disk
   std::vector<format::ClockPair> clock_pairs;
   std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
@@ -48,28 +44,30 @@ struct Process {
   int world = 0;
   std::uint64_t end = 0;  // ticks: when it ended, or now
   ClockMap clock;
-  std::unordered_map<std::uint32_t, std::int32_t> sites;  // number in the process -> of the run
-  std::unordered_map<std::uint32_t, std::int32_t> communicators;
-  std::unordered_map<std::uint32_t, std::int32_t> event_types;
+  NumberMap sites, communicators, event_types;
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
   unsigned shift() const { return record.tick_shift & 63U; }
 };
 
-// Sums over the locations of a process.
+// Sums over the locations of a process. Those up to net_ticks are of its profiles.
 struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t lookups = 0;
   std::uint64_t completions = 0;
-  std::uint64_t net_ticks = 0;  // inside MPI, MPI_Init and MPI_Finalize left out
-  std::uint64_t events = 0;     // calls and completions that can be read
   std::uint64_t dropped = 0;
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
+  std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
+  std::uint64_t events = 0;        // calls and completions that can be read
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
-Totals totals_of(const Process& process, const FunctionNames& names);
+// Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
+void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
+// Adds the trace of the process, when all profiles have been added.
+void add_trace(Totals& totals, const Process& process);
+std::vector<bool> outside_net_time(const FunctionNames& names);
 
 // What measuring cost a process, and what it did meanwhile.
 struct Account {

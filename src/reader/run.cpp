@@ -1,9 +1,10 @@
 #include "reader/run.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <mutex>
+#include <set>
 
+#include "reader/parallel.h"
 #include "reader/run_loader.h"
 
 namespace tare::reader {
@@ -11,65 +12,8 @@ namespace {
 
 using namespace tare::format;
 
-std::int32_t index_in(const std::unordered_map<std::uint32_t, std::int32_t>& numbers, std::uint32_t number) {
-  const auto found = numbers.find(number);
-  return found == numbers.end() ? -1 : found->second;
-}
-
-// Rows of all locations of one process, those of equal key added up.
-class ProfileOfProcess {
- public:
-  explicit ProfileOfProcess(const Process& process) : process_(process) {}
-
-  void append_to(std::vector<ProfileEntry>& entries) {
-    for (const auto& [block, profile] : process_.profiles) {
-      for (const ProfileRow& row : profile.rows) add(row);
-      for (const CountedCalls& counted : profile.counted) add(counted);
-    }
-    entries.insert(entries.end(), entries_.begin(), entries_.end());
-  }
-
- private:
-  void add(const ProfileRow& row) {
-    if (row.calls == 0) return;
-    const std::uint16_t function = FunctionNames::lookup(*process_.functions, row.function);
-    const bool known = function != FunctionNames::other;  // else a sum over calls that found no row
-    const std::int32_t site = known ? index_in(process_.sites, row.site) : -1;
-    const std::int32_t communicator = known ? index_in(process_.communicators, row.communicator) : -1;
-    const std::int32_t size_class = row.size_class == no_size ? -1 : row.size_class;
-    ProfileEntry& entry = entry_of(function, site, communicator, size_class, true);
-    const std::int64_t min_ns = process_.clock.duration_ns(row.ticks_min);
-    entry.min_ns = entry.calls == 0 ? min_ns : std::min(entry.min_ns, min_ns);
-    entry.max_ns = std::max(entry.max_ns, process_.clock.duration_ns(row.ticks_max));
-    entry.calls += row.calls;
-    entry.bytes += row.bytes;
-    const auto ns = static_cast<std::uint64_t>(process_.clock.duration_ns(row.ticks));
-    entry.time_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(entry.time_ns) + ns);
-  }
-
-  void add(const CountedCalls& counted) {
-    if (counted.calls == 0) return;
-    const std::uint16_t function = FunctionNames::lookup(*process_.functions, counted.function);
-    entry_of(function, -1, -1, -1, false).calls += counted.calls;
-  }
-
-  ProfileEntry& entry_of(std::uint16_t function, std::int32_t site, std::int32_t communicator, std::int32_t size_class,
-                         bool timed) {
-    const auto key = std::tuple(function, site, communicator, size_class, timed);
-    const auto [found, is_new] = index_.try_emplace(key, entries_.size());
-    if (is_new) {
-      ProfileEntry& entry = entries_.emplace_back();
-      entry.world = process_.world;
-      entry.rank = process_.record.rank;
-      std::tie(entry.function, entry.site, entry.communicator, entry.size_class, entry.timed) = key;
-    }
-    return entries_[found->second];
-  }
-
-  const Process& process_;
-  std::map<std::tuple<std::uint16_t, std::int32_t, std::int32_t, std::int32_t, bool>, std::size_t> index_;
-  std::vector<ProfileEntry> entries_;
-};
+// Fewer are not worth a thread.
+constexpr std::size_t processes_a_thread = 256;
 
 }  // namespace
 
@@ -88,10 +32,49 @@ Result<Run> Run::of_memory(std::string_view bytes) {
   return RunLoader(RunPaths{}).load(std::move(*files));
 }
 
-std::vector<ProfileEntry> Run::profile() const {
-  std::vector<ProfileEntry> entries;
-  for (const Process& process : processes_) ProfileOfProcess(process).append_to(entries);
-  return entries;
+// What is damaged is left out and warned of. Profiles of all processes are a chance to make their totals too.
+void Run::read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summers) {
+  const bool all = totals_.empty() && !query.ranks && !query.worlds;
+  const std::vector<bool> outside = outside_net_time(*functions_);
+  std::vector<Totals> totals(all ? processes_.size() : 0);
+  std::vector<ProfileReader> readers(summers.size());
+  std::mutex lock;
+  std::set<std::string> damage;
+  const auto damaged = [&](const ChunkRef& chunk, const std::string& reason) {
+    const std::scoped_lock locked(lock);
+    damage.insert(damaged_chunk(files_.names[chunk.file], chunk, reason));
+  };
+  parallel(processes_.size(), static_cast<unsigned>(summers.size()), [&](unsigned thread, std::size_t i) {
+    const Process& process = processes_[i];
+    ProfileSummer& summer = summers[thread];
+    if (!summer.wants(process)) return;
+    summer.begin(process);
+    readers[thread].read(
+        process.profiles,
+        [&](std::uint32_t, const Profile& profile) {
+          summer.add(profile);
+          if (all) add_profile(totals[i], process, profile, outside);
+        },
+        damaged);
+    summer.end();
+    if (all) add_trace(totals[i], process);
+  });
+  if (all) totals_ = std::move(totals);
+  for (const std::string& warning : damage)
+    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+}
+
+std::vector<ProfileSum> Run::profile_sums(const SumsQuery& query) {
+  std::vector<ProfileSummer> summers(threads_for(processes_.size(), processes_a_thread),
+                                     ProfileSummer(query, *functions_));
+  read_profiles(query, summers);
+  for (std::size_t i = 1; i < summers.size(); ++i) summers[0].join(summers[i]);
+  return summers[0].take();
+}
+
+const Totals& Run::totals(std::size_t process) {
+  if (totals_.empty()) profile_sums({});  // all of them, in one
+  return totals_[process];
 }
 
 const std::vector<SiteInfo>& Run::sites() {

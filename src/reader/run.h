@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reader/process.h"
+#include "reader/profile_sums.h"
 #include "reader/result.h"
 #include "reader/run_files.h"
 #include "reader/symbol_table.h"
@@ -27,21 +28,6 @@ struct SiteInfo {
   Symbol symbol;   // empty strings and line 0 where nothing is known
 };
 
-struct ProfileEntry {
-  int world = 0;
-  std::int32_t rank = 0;
-  std::uint16_t function = 0;
-  std::int32_t site = -1;
-  std::int32_t communicator = -1;
-  std::int32_t size_class = -1;
-  bool timed = true;
-  std::uint64_t calls = 0;
-  std::uint64_t bytes = 0;
-  std::int64_t time_ns = 0;
-  std::int64_t min_ns = 0;
-  std::int64_t max_ns = 0;
-};
-
 // A picture of one moment: a run that goes on has to be opened again. Reading does not change anything on
 // disk. Not thread-safe.
 class Run {
@@ -58,8 +44,10 @@ class Run {
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
-  // One entry for each function, site, communicator and size class of a process.
-  std::vector<ProfileEntry> profile() const;
+  // The profile, added up as asked for. Reads the profiles of all processes wanted, on several threads.
+  std::vector<ProfileSum> profile_sums(const SumsQuery& query);
+  // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
+  const Totals& totals(std::size_t process);
 
   // Call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of this
   // machine; found once.
@@ -77,6 +65,7 @@ class Run {
  private:
   friend class RunLoader;
   Run() = default;
+  void read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summers);
 
   RunPaths paths_;
   RunFiles files_;
@@ -90,6 +79,7 @@ class Run {
   std::vector<bool> newly_found_;
   std::vector<Communicator> communicators_;
   std::vector<EventType> event_types_;
+  std::vector<Totals> totals_;  // of processes_; empty: not yet made
 };
 
 }  // namespace tare::reader

@@ -37,31 +37,11 @@ bool is_open(const std::string& run_dir) {
   return text.find("\"state\": \"running\"") != std::string::npos;
 }
 
-bool parse_profile(std::string_view payload, Profile& profile) {
-  if (payload.size() < sizeof profile.summary) return false;
-  std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
-  payload.remove_prefix(sizeof profile.summary);
-  const std::size_t rows = profile.summary.rows;
-  if (rows > payload.size() / sizeof(ProfileRow)) return false;
-  profile.rows.resize(rows);
-  if (rows > 0) std::memcpy(profile.rows.data(), payload.data(), rows * sizeof(ProfileRow));
-  payload.remove_prefix(rows * sizeof(ProfileRow));
-  if (payload.size() % sizeof(CountedCalls) != 0) return false;
-  profile.counted.resize(payload.size() / sizeof(CountedCalls));
-  if (!payload.empty()) std::memcpy(profile.counted.data(), payload.data(), payload.size());
-  return true;
-}
-
 Profile profile_of(const LocationCopy& location) {
   Profile profile{location.summary, location.rows, {}};
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
     if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
   return profile;
-}
-
-std::string damaged(const std::string& file, const ChunkRef& chunk, const std::string& reason) {
-  return file + ": the chunk at offset " + std::to_string(chunk.offset) + " is damaged (" + reason +
-         ") and was skipped";
 }
 
 }  // namespace
@@ -110,11 +90,27 @@ Result<Run> RunLoader::load(RunFiles files) {
   set_clocks();
   assign_worlds(run_.processes_);
   for (Process& process : run_.processes_) {
+    read_definitions(process);
     index_sites(process);
     index_communicators(process);
     index_event_types(process);
+    if (!process.segment) process.definitions = {};
   }
   return std::move(run_);
+}
+
+// What a file and then the segment say, in this order. One process after the other: the definitions of all of them
+// together may be larger than memory.
+void RunLoader::read_definitions(Process& process) {
+  if (const auto chunks = definitions_.extract(process.id); !chunks.empty()) {
+    for (const ChunkRef* chunk : chunks.mapped()) {
+      std::string reason;
+      if (!load_chunk(*chunk, raw_, reason) || !process.definitions.apply({raw_.data(), raw_.size()}))
+        warn(damaged_chunk(run_.files_.names[chunk->file], *chunk, reason));
+    }
+  }
+  if (const auto log = logs_.extract(process.id); !log.empty() && !process.definitions.apply(log.mapped()))
+    warn(process.segment->name().file + ": its definition log is damaged");
 }
 
 void RunLoader::take_chunk(const ChunkRef& chunk) {
@@ -125,11 +121,15 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
     file_of_.try_emplace(header.process, chunk.file);
     if (header.ticks != 0) process.clock_pairs.push_back({header.ticks, header.monotonic_ns});
     if (header.type == ChunkType::events) return process.events.push_back(chunk);
+    if (header.type == ChunkType::definitions) return definitions_[header.process].push_back(&chunk);
+    if (header.type == ChunkType::profile) {
+      process.profiles[header.location] = {&chunk, nullptr};
+      return;
+    }
   }
-  std::vector<char> raw;
   std::string reason;
-  if (load_chunk(chunk, raw, reason) && take_payload(chunk, {raw.data(), raw.size()})) return;
-  warn(damaged(run_.files_.names[chunk.file], chunk, reason.empty() ? "malformed" : reason));
+  if (load_chunk(chunk, raw_, reason) && take_payload(chunk, {raw_.data(), raw_.size()})) return;
+  warn(damaged_chunk(run_.files_.names[chunk.file], chunk, reason));
 }
 
 bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
@@ -146,14 +146,6 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
       std::memcpy(&record, payload.data(), sizeof record);
       return true;
     }
-    case ChunkType::definitions:
-      return process_of(header.process).definitions.apply(payload);
-    case ChunkType::profile: {
-      Profile profile;
-      if (!parse_profile(payload, profile)) return false;
-      process_of(header.process).profiles[header.location] = std::move(profile);
-      return true;
-    }
     case ChunkType::symbols:
       return run_.symbols_.apply(payload);
     default:
@@ -164,12 +156,11 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
 void RunLoader::take_segment(SegmentContents contents) {
   Process& process = process_of(contents.record.process);
   process.record = contents.record;
-  if (!process.definitions.apply(contents.definitions))
-    warn(contents.file.name().file + ": its definition log is damaged");
   for (const LocationCopy& location : contents.locations) {
-    process.profiles[location.block] = profile_of(location);
+    process.profiles[location.block] = {nullptr, std::make_shared<Profile>(profile_of(location))};
     process.last_seen = std::max(process.last_seen, location.last_enter);
   }
+  logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
   process.segment = std::move(contents.file);
 }
@@ -261,7 +252,7 @@ void RunLoader::index_sites(Process& process) {
     const auto next = static_cast<std::int32_t>(run_.sites_.size());
     const auto [entry, is_new] = site_index_.try_emplace(std::move(key), next);
     if (is_new) run_.sites_.push_back(std::move(info));
-    process.sites[number] = entry->second;
+    process.sites.set(number, entry->second);
   }
 }
 
@@ -273,7 +264,7 @@ void RunLoader::index_communicators(Process& process) {
     const auto next = static_cast<std::int32_t>(run_.communicators_.size());
     const auto [entry, is_new] = communicator_index_.try_emplace(std::move(key), next);
     if (is_new) run_.communicators_.push_back(communicator);
-    process.communicators[number] = entry->second;
+    process.communicators.set(number, entry->second);
   }
 }
 
@@ -282,7 +273,7 @@ void RunLoader::index_event_types(Process& process) {
     const auto next = static_cast<std::int32_t>(run_.event_types_.size());
     const auto [entry, is_new] = event_type_index_.try_emplace(type, next);
     if (is_new) run_.event_types_.push_back(type);
-    process.event_types[number] = entry->second;
+    process.event_types.set(number, entry->second);
   }
 }
 

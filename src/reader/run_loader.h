@@ -37,6 +37,7 @@ class RunLoader {
   void complete(Process& process) const;
   void set_state(Process& process) const;
   void set_clocks();
+  void read_definitions(Process& process);
   void index_sites(Process& process);
   void index_communicators(Process& process);
   void index_event_types(Process& process);
@@ -49,6 +50,9 @@ class RunLoader {
   std::unordered_map<std::string, std::int32_t> site_index_;
   std::unordered_map<std::string, std::int32_t> communicator_index_;
   std::map<EventType, std::int32_t> event_type_index_;
+  std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
+  std::unordered_map<std::uint64_t, std::string> logs_;                          // of segments
+  std::vector<char> raw_;
   std::string host_;
   bool run_open_ = false;
 };

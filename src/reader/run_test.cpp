@@ -14,6 +14,8 @@ using namespace synthetic;
 using format::ProcessRecord;
 using format::ProcessState;
 
+const SumsQuery everything{true, true, true, true, true, true, {}, {}};
+
 class RunTest : public ::testing::Test {
  protected:
   reader::Run open() {
@@ -21,13 +23,11 @@ class RunTest : public ::testing::Test {
     EXPECT_TRUE(run) << run.error();
     return std::move(*run);
   }
-  Account account(const reader::Run& run, std::size_t process = 0) {
-    const Process& of = run.processes()[process];
-    return account_of(of, totals_of(of, run.functions()));
-  }
-  static const ProfileEntry& row_of(const std::vector<ProfileEntry>& rows, const reader::Run& run,
-                                    const std::string& name) {
-    const auto is = [&](const ProfileEntry& row) { return run.functions().name(row.function) == name; };
+  Account account(reader::Run&& run) { return account(run); }
+  Account account(reader::Run& run) { return account_of(run.processes()[0], run.totals(0)); }
+  static const ProfileSum& row_of(const std::vector<ProfileSum>& rows, const reader::Run& run,
+                                  const std::string& name) {
+    const auto is = [&](const ProfileSum& row) { return run.functions().name(row.key.function) == name; };
     const auto found = std::find_if(rows.begin(), rows.end(), is);
     if (found == rows.end()) throw std::runtime_error("no row of " + name);
     return *found;
@@ -50,25 +50,25 @@ TEST_F(RunTest, ProfileOfAProcess) {
                            profile_chunk(process, 1, {profile_row("MPI_Send", 1, 5, 500, 40)}));
   reader::Run run = open();
   EXPECT_TRUE(run.warnings().empty());
-  const auto rows = run.profile();
+  const auto rows = run.profile_sums(everything);
   ASSERT_EQ(rows.size(), 2U);
-  const ProfileEntry& send = row_of(rows, run, "MPI_Send");
+  const ProfileSum& send = row_of(rows, run, "MPI_Send");
   EXPECT_EQ(send.calls, 15U);
   EXPECT_EQ(send.time_ns, 1500);
   EXPECT_EQ(send.min_ns, 50);
   EXPECT_EQ(send.max_ns, 1000);
   EXPECT_EQ(send.bytes, 120U);
-  EXPECT_EQ(send.size_class, 4);
+  EXPECT_EQ(send.key.size_class, 4);
   EXPECT_TRUE(send.timed);
-  ASSERT_EQ(send.site, 0);
+  ASSERT_EQ(send.key.site, 0);
   EXPECT_EQ(run.sites()[0].at.object, "/bin/app");
   EXPECT_EQ(run.sites()[0].at.address, 0x40U);
-  ASSERT_EQ(send.communicator, 0);
+  ASSERT_EQ(send.key.communicator, 0);
   EXPECT_EQ(run.communicators()[0].name, "MPI_COMM_WORLD");
-  const ProfileEntry& counted = *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return !row.timed; });
+  const ProfileSum& counted = *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return !row.timed; });
   EXPECT_EQ(counted.calls, 7U);
-  EXPECT_EQ(counted.site, -1);
-  const Totals totals = totals_of(run.processes()[0], run.functions());
+  EXPECT_EQ(counted.key.site, -1);
+  const Totals totals = run.totals(0);
   EXPECT_EQ(totals.calls, 15U);
   EXPECT_EQ(totals.lookups, 7U);
   EXPECT_EQ(account(run).wall_ns, 8000);
@@ -97,11 +97,11 @@ TEST_F(RunTest, TheNewestProfileAndProcessCount) {
   process.exit_code = 7;
   file += profile_chunk(process, 0, {profile_row("MPI_Send", 1, 30, 3000, 240)}) + process_chunk(process);
   dir_.write("n.tare", file);
-  const reader::Run run = open();
+  reader::Run run = open();
   ASSERT_EQ(run.processes().size(), 1U);
   EXPECT_EQ(run.processes()[0].state, State::finished);
   EXPECT_EQ(run.processes()[0].record.exit_code, 7);
-  EXPECT_EQ(run.profile()[0].calls, 30U);
+  EXPECT_EQ(run.profile_sums(everything)[0].calls, 30U);
 }
 
 TEST_F(RunTest, StatesOfProcessesOnDisk) {
@@ -139,7 +139,7 @@ TEST_F(RunTest, ASegmentIsReadLikeAFile) {
   ASSERT_EQ(run.processes().size(), 1U);
   EXPECT_EQ(run.processes()[0].state, State::killed);
   EXPECT_EQ(account(run).wall_ns, 5000) << "up to the begin of the last call";
-  EXPECT_EQ(run.profile().size(), 2U);
+  EXPECT_EQ(run.profile_sums(everything).size(), 2U);
   ASSERT_EQ(run.sites().size(), 1U);
   EXPECT_EQ(run.sites()[0].symbol.caller, "main");
   EXPECT_EQ(run.sites()[0].symbol.file, "/a/b.py");
@@ -166,7 +166,7 @@ TEST_F(RunTest, ASegmentReplacesWhatIsOnDisk) {
   Segment segment(dir_, record);
   segment.add_location();
   segment.add_row(0, profile_row("MPI_Send", 1, 10, 1000, 80));
-  const auto rows = open().profile();
+  const auto rows = open().profile_sums(everything);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].calls, 10U);
 }
@@ -188,9 +188,9 @@ TEST_F(RunTest, EqualSitesAndNamedCommunicatorsOfTwoProcessesAreOne) {
   EXPECT_TRUE(run.warnings().empty());
   EXPECT_EQ(run.sites().size(), 3U);
   ASSERT_EQ(run.communicators().size(), 3U);
-  EXPECT_EQ(run.processes()[0].sites.at(1), run.processes()[1].sites.at(11));
-  EXPECT_EQ(run.processes()[0].communicators.at(2), run.processes()[1].communicators.at(12));
-  EXPECT_EQ(run.communicators()[static_cast<std::size_t>(run.processes()[0].communicators.at(2))].name, "renamed");
+  EXPECT_EQ(run.processes()[0].sites.find(1), run.processes()[1].sites.find(11));
+  EXPECT_EQ(run.processes()[0].communicators.find(2), run.processes()[1].communicators.find(12));
+  EXPECT_EQ(run.communicators()[static_cast<std::size_t>(run.processes()[0].communicators.find(2))].name, "renamed");
 }
 
 TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
@@ -210,7 +210,7 @@ TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
   add(5, 0, 1, 12, true);  // spawned by the first
   add(6, -1, 0, 5, false);
   dir_.write("n.tare", file);
-  const reader::Run run = open();
+  reader::Run run = open();
   std::vector<std::pair<int, int>> worlds;
   for (const Process& process : run.processes()) worlds.emplace_back(process.world, process.record.rank);
   EXPECT_EQ(worlds, (std::vector<std::pair<int, int>>{{0, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}}));
@@ -227,9 +227,9 @@ TEST_F(RunTest, FunctionNumbersOfAnotherBuildAreTranslated) {
   second.function = 2;
   dir_.write("n.tare", chunk(identity, "MPI_Recv\0MPI_New\0"s) + process_chunk(process) +
                            profile_chunk(process, 0, {first, second}));
-  const reader::Run run = open();
-  EXPECT_EQ(row_of(run.profile(), run, "MPI_Recv").calls, 10U);
-  EXPECT_EQ(row_of(run.profile(), run, "MPI_New").calls, 10U);
+  reader::Run run = open();
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Recv").calls, 10U);
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_New").calls, 10U);
 }
 
 TEST_F(RunTest, StoredSymbolsComeFirst) {
@@ -243,7 +243,7 @@ TEST_F(RunTest, StoredSymbolsComeFirst) {
                                                           site_definition(1, 1, 0x40) + site_definition(2, 1, 0x80)));
   reader::Run run = open();
   ASSERT_EQ(run.sites().size(), 2U);
-  const auto known = static_cast<std::size_t>(run.processes()[0].sites.at(1));
+  const auto known = static_cast<std::size_t>(run.processes()[0].sites.find(1));
   EXPECT_EQ(run.sites()[known].symbol.caller, "solve");
   EXPECT_EQ(run.sites()[known].symbol.line, 12U);
   EXPECT_TRUE(run.sites()[1 - known].symbol.caller.empty());
@@ -255,7 +255,7 @@ TEST_F(RunTest, DamageIsNamedAndTheRestShown) {
   std::string profile = profile_chunk(process, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)});
   profile[profile.size() / 2] ^= 1;
   dir_.write("n.tare", functions_chunk() + profile + process_chunk(process));
-  const reader::Run run = open();
+  reader::Run run = open();
   EXPECT_EQ(run.processes().size(), 1U);
   ASSERT_EQ(run.warnings().size(), 1U);
   EXPECT_NE(run.warnings()[0].find("n.tare: " + std::to_string(profile.size()) + " bytes at offset"), std::string::npos)

@@ -89,10 +89,10 @@ std::uint16_t function_number(std::string_view name) {
   throw std::runtime_error("no such function");
 }
 
-ProcessRecord process_record(std::uint32_t rank, ProcessState state) {
+ProcessRecord process_record(std::uint32_t rank, ProcessState state, unsigned pid) {
   ProcessRecord record{};
   record.process = 0x7000'0000'0000 + rank;
-  record.pid = dead_pid();
+  record.pid = pid;
   record.state = state;
   record.rank = static_cast<std::int32_t>(rank);
   record.size = 2;

@@ -1,0 +1,36 @@
+// Numbers that a process gave to its sites, communicators and event types, to those of the run.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace tare::reader {
+
+// Four bytes a number, as long as numbers are small, as those of undamaged files are.
+class NumberMap {
+ public:
+  // The number of the run; -1 if `number` has none.
+  std::int32_t find(std::uint32_t number) const {
+    if (number < dense_.size()) return dense_[number];
+    if (sparse_.empty()) return -1;
+    const auto found = sparse_.find(number);
+    return found == sparse_.end() ? -1 : found->second;
+  }
+  void set(std::uint32_t number, std::int32_t of_run) {
+    if (number >= most_dense) {
+      sparse_[number] = of_run;
+      return;
+    }
+    if (number >= dense_.size()) dense_.resize(number + 1, -1);
+    dense_[number] = of_run;
+  }
+
+ private:
+  static constexpr std::uint32_t most_dense = 1U << 16;
+
+  std::vector<std::int32_t> dense_;
+  std::unordered_map<std::uint32_t, std::int32_t> sparse_;
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,43 @@
+// Work on many things of one kind, on the processors that there are.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tare::reader {
+
+// How many threads are worth starting for `count` things, of which one thread should do at least `each`.
+inline unsigned threads_for(std::size_t count, std::size_t each) {
+  constexpr std::size_t most = 16;  // as many copies of what a thread needs
+  const std::size_t worth = std::min(count / each + 1, most);
+  return static_cast<unsigned>(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, worth));
+}
+
+// Calls work(thread, i) for every i below `count`; thread counts from 0. Throws the first exception of any thread,
+// when all have ended.
+template <typename Work>
+void parallel(std::size_t count, unsigned threads, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex lock;
+  const auto run = [&](unsigned thread) {
+    try {
+      for (std::size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(thread, i);
+    } catch (...) {
+      next = count;
+      const std::scoped_lock locked(lock);
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
+  run(0);
+  for (std::thread& other : others) other.join();
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+}  // namespace tare::reader
