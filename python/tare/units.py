@@ -39,6 +39,22 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def size_range(first: int, end: int) -> str:
+    """Sizes from `first` to below `end`, both 0 or powers of 2: "8-16 B", "512 B-1 KiB"."""
+    if end - first <= 1:
+        return size(first)
+    number, unit = _whole(first)
+    end_number, end_unit = _whole(end)
+    return f"{number}{'' if unit == end_unit else f' {unit}'}-{end_number} {end_unit}"
+
+
+def _whole(power_of_2: int) -> tuple[int, str]:
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if power_of_2 >= KIB**power:
+            return power_of_2 // KIB**power, unit
+    return power_of_2, "B"
+
+
 def count(number: int) -> str:
     """Whole below a million, "12.3 M" above."""
     for scale, unit in ((1_000_000_000, "G"), (1_000_000, "M")):

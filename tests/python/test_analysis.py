@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tare.analysis import events, profile, ranks
+from tare.analysis import efficiency, events, profile, ranks
 
 from python import fake_native
 
@@ -12,8 +13,19 @@ SITES = cast(Any, fake_native.SITES)
 PROCESSES = cast(Any, fake_native.PROCESSES)
 
 
+def recorded(rows: Any = PROFILE, sites: Any = SITES) -> Any:
+    return SimpleNamespace(
+        profile=rows, sites=sites, communicators=fake_native.COMMUNICATORS, processes=PROCESSES
+    )
+
+
+def collective(rank: int, time_ns: int, communicator: int = 0) -> Any:
+    row = fake_native.row(rank, "MPI_Allreduce", 1, 1, time_ns, 8)
+    return {**row, "communicator": communicator}
+
+
 def test_by_function_sums_ranks_and_sites() -> None:
-    rows = profile.ordered(profile.by_function(PROFILE), "time_ns", 0)
+    rows = profile.ordered(profile.summed(recorded(), ["function"]), "time_ns", 0)
     assert [(row["function"], row["calls"], row["time_ns"], row["bytes"], row["timed"]) for row in rows] == [
         ("MPI_Recv", 5, 590_000_000, 4008, True),
         ("MPI_Send", 7, 170_000_000, 4024, True),
@@ -25,7 +37,7 @@ def test_by_function_sums_ranks_and_sites() -> None:
 
 def test_by_function_keeps_worlds_apart() -> None:
     second = [{**row, "world": 1} for row in PROFILE]
-    rows = profile.by_function([*PROFILE, *cast(Any, second)])
+    rows = profile.summed(recorded([*PROFILE, *second]), ["function"])
     assert sorted((row["world"], row["calls"]) for row in rows if row["function"] == "MPI_Send") == [
         (0, 7),
         (1, 7),
@@ -33,7 +45,7 @@ def test_by_function_keeps_worlds_apart() -> None:
 
 
 def test_by_site_says_where() -> None:
-    rows = profile.by_site(PROFILE, SITES)
+    rows = profile.summed(recorded(), ["site"])
     found = {
         (row["function"], row["file"], row["line"], row["caller"], row["object"]): row["calls"]
         for row in rows
@@ -47,7 +59,7 @@ def test_by_site_says_where() -> None:
 
 
 def test_by_rank_has_the_share_of_net_time() -> None:
-    rows = profile.by_rank(PROFILE, PROCESSES)
+    rows = profile.summed(recorded(), ["rank"])
     assert [(row["rank"], row["calls"], row["time_ns"], row["mpi_share"]) for row in rows] == [
         (0, 9, 200_000_000, 0.1),
         (1, 7, 600_000_000, 0.3),
@@ -55,7 +67,7 @@ def test_by_rank_has_the_share_of_net_time() -> None:
 
 
 def test_order_and_limit() -> None:
-    rows = profile.by_site(PROFILE, SITES)
+    rows = profile.summed(recorded(), ["site"])
     assert [row["calls"] for row in profile.ordered(rows, "calls", 2)] == [6, 5]
     assert profile.ordered(rows, "bytes", 1)[0]["bytes"] == 4016
 
@@ -92,10 +104,107 @@ def test_shares_are_of_net_time() -> None:
     assert profile.net_time_ns(cast(Any, [*PROFILE, begin])) == 760_000_000
 
 
+def test_init_is_in_no_sum_with_other_functions() -> None:
+    begin = fake_native.row(0, "MPI_Init", 0, 1, 10**12, 0)
+    (row,) = profile.summed(recorded([*PROFILE, begin]), ["communicator"])
+    assert row["time_ns"] == 760_000_000
+    functions = profile.summed(recorded([*PROFILE, begin]), ["function"])
+    assert max(row["time_ns"] for row in functions) == 10**12
+
+
 def test_copies_of_a_line_are_one_site() -> None:
     unrolled = {**SITES[0], "offset": 999}
-    rows = profile.by_site(
-        [*PROFILE, cast(Any, fake_native.row(0, "MPI_Send", 3, 2, 100, 8))], [*SITES, cast(Any, unrolled)]
-    )
+    more = [*PROFILE, fake_native.row(0, "MPI_Send", 3, 2, 100, 8)]
+    rows = profile.summed(recorded(more, [*SITES, unrolled]), ["site"])
     (row,) = [row for row in rows if row["line"] == 12]
     assert (row["calls"], row["offset"]) == (8, 16)
+
+
+def test_any_keys_can_be_combined() -> None:
+    rows = profile.summed(recorded(), ["function", "size", "rank"])
+    assert {(row["function"], row["size_from"], row["rank"]): row["calls"] for row in rows} == {
+        ("MPI_Send", 4, 0): 5,
+        ("MPI_Recv", 4, 1): 5,
+        ("MPI_Comm_rank", None, 0): 4,
+        ("MPI_Send", 4, 1): 2,
+    }
+    assert all(set(row) == set(profile.columns(["function", "size", "rank"])) for row in rows)
+
+
+def test_rows_tell_the_spread_over_ranks() -> None:
+    (send,) = [row for row in profile.summed(recorded(), ["function"]) if row["function"] == "MPI_Send"]
+    assert (send["ranks"], send["rank_min"], send["rank_min_ns"]) == (2, 1, 10_000_000)
+    assert (send["rank_max"], send["rank_max_ns"], send["rank_mean_ns"]) == (0, 160_000_000, 85_000_000)
+    assert send["imbalance_ns"] is None  # no collective
+
+
+def test_imbalance_is_the_time_beyond_that_of_the_latest_rank() -> None:
+    """Ranks 0 and 1, 2 and 3 reduce among themselves, with one name for both communicators' functions."""
+    rows = [collective(0, 100), collective(1, 400), collective(2, 1000, 1), collective(3, 1500, 1)]
+    run = recorded(rows)
+    run.communicators = [{"name": "left", "size": 2}, {"name": "", "size": 2}]
+    (row,) = profile.summed(run, ["function"])
+    assert row["imbalance_ns"] == 300 + 500
+    by_communicator = profile.summed(run, ["communicator"])
+    assert [(row["communicator"], row["imbalance_ns"]) for row in by_communicator] == [
+        ("left", 300),
+        ("#1", 500),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "calls"),
+    [
+        ({"functions": frozenset({"MPI_Send"})}, 7),
+        ({"ranks": frozenset({1})}, 7),
+        ({"ranks": frozenset({0}), "functions": frozenset({"MPI_Send"})}, 5),
+        ({"communicators": frozenset({"MPI_COMM_WORLD"})}, 16),
+        ({"communicators": frozenset({"other"})}, 0),
+        ({"worlds": frozenset({1})}, 0),
+    ],
+)
+def test_rows_are_chosen(chosen: dict[str, Any], calls: int) -> None:
+    rows = profile.summed(recorded(), ["function"], profile.Chosen(**chosen))
+    assert sum(row["calls"] for row in rows) == calls
+
+
+def test_time_of_a_rank_is_of_the_chosen_calls() -> None:
+    chosen = profile.Chosen(functions=frozenset({"MPI_Send"}))
+    rows = profile.summed(recorded(), ["rank"], chosen)
+    assert [(row["rank"], row["calls"], row["time_ns"]) for row in rows] == [
+        (0, 5, 160_000_000),
+        (1, 2, 10_000_000),
+    ]
+    assert rows[0]["mpi_share"] == pytest.approx(0.08)
+
+
+@pytest.mark.parametrize(
+    ("size_class", "sizes"), [(-1, (None, None)), (0, (0, 1)), (1, (1, 2)), (11, (1024, 2048))]
+)
+def test_size_classes_are_powers_of_two(size_class: int, sizes: Any) -> None:
+    assert profile.size_range(size_class) == sizes
+
+
+def test_efficiencies_multiply() -> None:
+    """Net time 2 s; in MPI 0.2 and 0.6 s: useful 1.8 and 1.4 s."""
+    (found,) = efficiency.efficiencies(PROCESSES)
+    assert found["load_balance"] == pytest.approx(1.6 / 1.8)
+    assert found["communication_efficiency"] == pytest.approx(0.9)
+    assert found["parallel_efficiency"] == pytest.approx(0.8)
+    assert found["most_computing_rank"] == 0
+    assert found["mpi_share"] == pytest.approx(0.2)
+
+
+def test_efficiency_of_ranks_that_only_communicate() -> None:
+    waiting = [{**process, "mpi_ns": 3 * 10**9} for process in PROCESSES]  # two threads each
+    (found,) = efficiency.efficiencies(cast(Any, waiting))
+    assert (found["load_balance"], found["parallel_efficiency"]) == (None, 0.0)
+    (found,) = efficiency.efficiencies(cast(Any, [{**PROCESSES[0], "net_ns": 0}]))
+    assert found["parallel_efficiency"] is None
+
+
+def test_efficiencies_are_by_world() -> None:
+    other = {**PROCESSES[1], "world": 1}
+    outside = {**PROCESSES[1], "rank": -1}
+    found = efficiency.efficiencies(cast(Any, [PROCESSES[0], other, outside]))
+    assert [(each["world"], each["ranks"]) for each in found] == [(0, 1), (1, 1)]

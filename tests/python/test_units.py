@@ -42,3 +42,9 @@ def test_sizes_and_counts_are_short() -> None:
         "5.00 GiB",
     ]
     assert [units.count(n) for n in (0, 999_999, 12_345_678)] == ["0", "999,999", "12.3 M"]
+
+
+def test_ranges_of_sizes_share_their_unit() -> None:
+    ranges = {(0, 1): "0 B", (1, 2): "1 B", (8, 16): "8-16 B", (512, 1024): "512 B-1 KiB"}
+    ranges |= {(1024, 2048): "1-2 KiB", (512 << 20, 1 << 30): "512 MiB-1 GiB"}
+    assert {each: units.size_range(*each) for each in ranges} == ranges

@@ -41,11 +41,14 @@ def test_version(tare: Tare) -> None:
         ("function", {"function", "calls", "time_ns", "bytes"}),
         ("site", {"function", "calls", "time_ns", "bytes", "file", "line", "caller", "object"}),
         ("rank", {"rank", "calls", "time_ns", "mpi_share"}),
+        ("size", {"size_from", "size_to", "calls", "imbalance_ns"}),
+        ("communicator", {"communicator", "communicator_size", "calls"}),
+        ("function,size,rank", {"function", "size_from", "rank", "calls"}),
     ],
 )
 def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns: set[str]) -> None:
     document = json.loads(tare("profile", run_dir, "--by", by, "--json").stdout)
-    assert set(document) == {"schema", "run", "rows"}
+    assert set(document) == {"schema", "run", "efficiency", "rows"}
     assert (document["schema"], document["run"]) == ("tare.profile/1", str(run_dir))
     assert all(columns <= set(row) for row in document["rows"])
     table = list(csv.DictReader(io.StringIO(tare("profile", run_dir, "--by", by, "--csv").stdout)))
@@ -54,21 +57,55 @@ def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns:
 
 
 def test_profile_table_names_the_place(tare: Tare, run_dir: Path) -> None:
-    lines = tare("profile", run_dir).stdout.splitlines()
-    assert lines[1].split() == [
+    head, rows = tare("profile", run_dir).stdout.split("\n\n")
+    assert [line.split() for line in head.splitlines()[:2]] == [
+        ["2", "ranks,", "net", "time", "2.00", "s"],
+        ["MPI", "share", "20.0", "%"],
+    ]
+    titles, *lines = rows.splitlines()
+    assert titles.split()[:4] == ["Function", "Caller", "Where", "Calls"]
+    assert lines[0].split()[:9] == [
         "MPI_Recv",
         "halo",
         "libsolver.so.1",
         "5",
         "590",
         "ms",
-        "3.91",
-        "KiB",
         "77.6",
         "%",
+        "3.91",
     ]
-    assert lines[2].split()[:3] == ["MPI_Send", "exchange", "app.c:12"]
-    assert lines[4].split() == ["MPI_Comm_rank", "-", "-", "4", "counted", "-", "-"]
+    assert lines[1].split()[:3] == ["MPI_Send", "exchange", "app.c:12"]
+    assert lines[3].split()[:6] == ["MPI_Comm_rank", "-", "-", "4", "counted", "-"]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("by", ["site", "function", "size", "communicator", "rank", "site,size,communicator"])
+def test_profile_fits_the_terminal(tare: Tare, run_dir: Path, by: str, columns: int) -> None:
+    lines = tare("profile", run_dir, "--by", by, COLUMNS=str(columns)).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    titles = next(line for line in lines if "Calls" in line).split()
+    assert {"Calls", "Time" if by != "rank" else "time", "Bytes"} <= set(titles)
+
+
+def test_profile_as_markdown(tare: Tare, run_dir: Path) -> None:
+    lines = tare("profile", run_dir, "--by", "function", "--limit", "1", "--markdown").stdout.splitlines()
+    assert lines[0].startswith("| Function | Calls | Time |")
+    assert lines[1].startswith("| --- | ---: | ---: |")
+    assert lines[2].startswith("| MPI_Recv | 5 | 590 ms | 77.6 % |")
+
+
+def test_profile_says_how_much_it_leaves_out(tare: Tare, run_dir: Path) -> None:
+    assert tare("profile", run_dir, "--limit", "1").stdout.endswith("… 3 more rows; --limit 0 shows all\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--by", "colour"), ("--by", ""), ("--json", "--markdown"), ("--by", "rank", "--sort", "mean")],
+)
+def test_profile_refuses_what_makes_no_sense(tare: Tare, run_dir: Path, options: tuple[str, ...]) -> None:
+    done = tare("profile", run_dir, *options)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
 def test_profile_share_is_of_all_rows_also_when_limited(tare: Tare, run_dir: Path) -> None:

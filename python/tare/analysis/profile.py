@@ -1,102 +1,110 @@
-"""The profile, summed by call site, by function or by rank."""
+"""The profile, summed by any of its keys: call site, function, size, communicator, rank."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tare.analysis.ranks import mpi_share
+from tare.analysis.functions import OUTSIDE_NET, is_collective
 
 if TYPE_CHECKING:
-    from tare._native import Process, ProfileRow, Site
+    from tare._native import Communicator, Process, ProfileRow, Site
 
-# What begins and ends the net time does not count into it.
-OUTSIDE_NET = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize"})
-Column = Literal["time_ns", "calls", "bytes"]
+Key = Literal["site", "function", "size", "communicator", "rank"]
+KEYS: tuple[Key, ...] = ("site", "function", "size", "communicator", "rank")
+Row = dict[str, Any]
 
-
-class FunctionRow(TypedDict):
-    """Calls of one function in one world; `timed` is false where calls were only counted."""
-
-    world: int
-    function: str
-    calls: int
-    time_ns: int
-    min_ns: int
-    max_ns: int
-    bytes: int
-    timed: bool
-
-
-class SiteRow(FunctionRow):
-    """Calls of one function from one place in the program."""
-
-    file: str | None
-    line: int | None
-    caller: str | None
-    object: str | None
-    offset: int | None
+# What each key adds to a row, then what every row has.
+KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
+    "site": ("function", "file", "line", "caller", "object", "offset"),
+    "function": ("function",),
+    "size": ("size_from", "size_to"),
+    "communicator": ("communicator", "communicator_size"),
+    "rank": ("rank",),
+}
+FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "timed")
+OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
+OF_A_RANK = ("calls", "time_ns", "bytes", "mpi_share")
 
 
-class RankRow(TypedDict):
-    """Calls of one rank; `mpi_share` is the part of its net time spent inside MPI."""
+class Recorded(Protocol):
+    """What a run holds, as far as its profile goes (recording.Recording)."""
 
-    world: int
-    rank: int
-    calls: int
-    time_ns: int
-    bytes: int
-    mpi_share: float
-
-
-Row = TypeVar("Row", FunctionRow, SiteRow, RankRow)
-
-
-def by_function(profile: Iterable[ProfileRow]) -> list[FunctionRow]:
-    groups = _grouped(profile, lambda row: (row["world"], row["function"]))
-    return [_total(rows) for rows in groups]
+    @property
+    def profile(self) -> list[ProfileRow]: ...
+    @property
+    def sites(self) -> list[Site]: ...
+    @property
+    def communicators(self) -> list[Communicator]: ...
+    @property
+    def processes(self) -> list[Process]: ...
 
 
-def by_site(profile: Iterable[ProfileRow], sites: Sequence[Site]) -> list[SiteRow]:
-    """Calls from one line are one row, though the compiler may have made several of it."""
-    lines = [_line(site, number) for number, site in enumerate(sites)]
+@dataclass(frozen=True)
+class Chosen:
+    """What is to be summed; empty: everything."""
 
-    def key(row: ProfileRow) -> Hashable:
-        site = row["site"]
-        return row["world"], row["function"], lines[site] if 0 <= site < len(lines) else None
+    functions: frozenset[str] = frozenset()
+    ranks: frozenset[int] = frozenset()
+    communicators: frozenset[str] = frozenset()
+    worlds: frozenset[int] = frozenset()
 
-    return [{**_total(rows), **place(rows[0]["site"], sites)} for rows in _grouped(profile, key)]  # type: ignore[typeddict-item]
-
-
-def _line(site: Site, number: int) -> Hashable:
-    if site["file"] is None or site["line"] is None:
-        return number
-    return site["object"], site["caller"], site["file"], site["line"]
+    def has(self, world: int, rank: int) -> bool:
+        return (not self.worlds or world in self.worlds) and (not self.ranks or rank in self.ranks)
 
 
-def by_rank(profile: Iterable[ProfileRow], processes: Sequence[Process]) -> list[RankRow]:
-    """One row a process: calls and bytes of the profile, time and share of its account."""
-    sums = {
-        (rows[0]["world"], rows[0]["rank"]): _total(rows)
-        for rows in _grouped(profile, lambda row: (row["world"], row["rank"]))
-    }
-    result: list[RankRow] = []
-    for process in processes:
-        total = sums.get((process["world"], process["rank"]))
-        result.append(
-            {
-                "world": process["world"],
-                "rank": process["rank"],
-                "calls": total["calls"] if total else 0,
-                "time_ns": process["mpi_ns"],
-                "bytes": total["bytes"] if total else 0,
-                "mpi_share": mpi_share(process),
-            }
-        )
+def columns(keys: Sequence[Key]) -> list[str]:
+    """The names of a row's fields, in order."""
+    names = ["world"]
+    for key in keys:
+        names += KEY_COLUMNS[key]
+    names += OF_A_RANK if list(keys) == ["rank"] else FIGURES
+    names += OVER_RANKS if "rank" not in keys else ()
+    return list(dict.fromkeys(names))
+
+
+def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None) -> list[Row]:
+    """One row for each combination of `keys` that occurs, in no order but that of the run.
+
+    MPI_Init and MPI_Finalize have rows of their own, or none: they would drown what is added to them.
+    """
+    chosen = chosen or Chosen()
+    rows = _chosen(recorded, chosen)
+    if list(keys) == ["rank"]:
+        return _by_rank(rows, recorded.processes, chosen)
+    if not {"site", "function"} & set(keys):
+        rows = [row for row in rows if row["function"] not in OUTSIDE_NET]
+    describe = _Description(recorded)
+    groups = _grouped(rows, describe.key_of(keys))
+    imbalances = _imbalances(rows, describe, keys) if "rank" not in keys else {}
+    result = []
+    for key, group in groups.items():
+        row = {"world": group.first["world"], **describe.columns_of(group.first, keys), **group.figures()}
+        if "rank" not in keys:
+            row |= group.over_ranks()
+            row["imbalance_ns"] = imbalances.get(key)
+        result.append(row)
     return result
 
 
-def place(site: int, sites: Sequence[Site]) -> dict[str, Any]:
+def net_time_ns(rows: Iterable[ProfileRow] | Iterable[Row]) -> int:
+    """Time in MPI between leaving MPI_Init and entering MPI_Finalize: what shares are of."""
+    return sum(row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET)
+
+
+def ordered(rows: Iterable[Row], column: str, limit: int) -> list[Row]:
+    """Largest first, what is not known last; all of them if `limit` is 0."""
+    result = sorted(rows, key=lambda row: (row[column] or 0, row["calls"]), reverse=True)
+    return result[:limit] if limit else result
+
+
+def communicator_names(communicators: Sequence[Communicator]) -> list[str]:
+    """The name that each has, or else a number of its own: "#3"."""
+    return [each["name"] or f"#{number}" for number, each in enumerate(communicators)]
+
+
+def place(site: int, sites: Sequence[Site]) -> Row:
     """Where a call came from, as columns; nothing is known of functions that are only counted."""
     if not 0 <= site < len(sites):
         return {"file": None, "line": None, "caller": None, "object": None, "offset": None}
@@ -110,33 +118,178 @@ def place(site: int, sites: Sequence[Site]) -> dict[str, Any]:
     }
 
 
-def net_time_ns(rows: Iterable[ProfileRow] | Iterable[FunctionRow]) -> int:
-    """Time in MPI between leaving MPI_Init and entering MPI_Finalize: what shares are of."""
-    return sum(row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET)
+def _chosen(recorded: Recorded, chosen: Chosen) -> list[ProfileRow]:
+    names = communicator_names(recorded.communicators) if chosen.communicators else []
+
+    def wanted(row: ProfileRow) -> bool:
+        if not chosen.has(row["world"], row["rank"]):
+            return False
+        if chosen.functions and row["function"] not in chosen.functions:
+            return False
+        number = row["communicator"]
+        return not chosen.communicators or (number >= 0 and names[number] in chosen.communicators)
+
+    return recorded.profile if chosen == Chosen() else [row for row in recorded.profile if wanted(row)]
 
 
-def ordered(rows: Iterable[Row], column: Column, limit: int) -> list[Row]:
-    """Largest first; all of them if `limit` is 0."""
-    result = sorted(rows, key=lambda row: (row[column], row["calls"]), reverse=True)
-    return result[:limit] if limit else result
+class _Description:
+    """Turns the numbers in rows into keys and columns."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._sites = recorded.sites
+        # Calls from one line are one site, though the compiler may have made several of it.
+        self._lines = [_line(site, number) for number, site in enumerate(self._sites)]
+        self._communicators = recorded.communicators
+        self._names = communicator_names(self._communicators)
+
+    def key_of(self, keys: Sequence[Key]) -> Callable[[ProfileRow], Hashable]:
+        parts = {key: getattr(self, f"_{key}") for key in keys}
+        return lambda row: (row["world"], *(part(row) for part in parts.values()))
+
+    def columns_of(self, row: ProfileRow, keys: Sequence[Key]) -> Row:
+        result: Row = {}
+        for key in keys:
+            if key in ("site", "function"):
+                result["function"] = row["function"]
+            if key == "site":
+                result |= place(row["site"], self._sites)
+            elif key == "size":
+                result["size_from"], result["size_to"] = size_range(row["size_class"])
+            elif key == "communicator":
+                number = row["communicator"]
+                result["communicator"] = self._names[number] if number >= 0 else None
+                result["communicator_size"] = self._communicators[number]["size"] if number >= 0 else None
+            elif key == "rank":
+                result["rank"] = row["rank"]
+        return result
+
+    def _site(self, row: ProfileRow) -> Hashable:
+        site = row["site"]
+        return row["function"], self._lines[site] if 0 <= site < len(self._lines) else None
+
+    def _function(self, row: ProfileRow) -> Hashable:
+        return row["function"]
+
+    def _size(self, row: ProfileRow) -> Hashable:
+        return row["size_class"]
+
+    def _communicator(self, row: ProfileRow) -> Hashable:
+        return row["communicator"]
+
+    def _rank(self, row: ProfileRow) -> Hashable:
+        return row["rank"]
 
 
-def _grouped(profile: Iterable[ProfileRow], key: Callable[[ProfileRow], Hashable]) -> list[list[ProfileRow]]:
-    groups: dict[Hashable, list[ProfileRow]] = {}
-    for row in profile:
-        groups.setdefault(key(row), []).append(row)
-    return list(groups.values())
+def size_range(size_class: int) -> tuple[int | None, int | None]:
+    """Bytes of the calls of a class, from the first to the second, which is not in it."""
+    if size_class < 0:
+        return None, None
+    return (0, 1) if size_class == 0 else (1 << (size_class - 1), 1 << size_class)
 
 
-def _total(rows: Sequence[ProfileRow]) -> FunctionRow:
-    timed = [row for row in rows if row["timed"] and row["calls"]]
-    return {
-        "world": rows[0]["world"],
-        "function": rows[0]["function"],
-        "calls": sum(row["calls"] for row in rows),
-        "time_ns": sum(row["time_ns"] for row in rows),
-        "min_ns": min((row["min_ns"] for row in timed), default=0),
-        "max_ns": max((row["max_ns"] for row in timed), default=0),
-        "bytes": sum(row["bytes"] for row in rows),
-        "timed": bool(timed),
-    }
+def _line(site: Site, number: int) -> Hashable:
+    if site["file"] is None or site["line"] is None:
+        return number
+    return site["object"], site["caller"], site["file"], site["line"]
+
+
+class _Group:
+    """Rows of one key, added up."""
+
+    def __init__(self, first: ProfileRow) -> None:
+        self.first = first
+        self.calls = self.time_ns = self.bytes = self.timed_calls = 0
+        self.min_ns: int | None = None
+        self.max_ns = 0
+        self.by_rank: dict[int, int] = {}
+
+    def add(self, row: ProfileRow) -> None:
+        self.calls += row["calls"]
+        self.bytes += row["bytes"]
+        if not row["timed"] or not row["calls"]:
+            return
+        self.timed_calls += row["calls"]
+        self.time_ns += row["time_ns"]
+        self.min_ns = row["min_ns"] if self.min_ns is None else min(self.min_ns, row["min_ns"])
+        self.max_ns = max(self.max_ns, row["max_ns"])
+        self.by_rank[row["rank"]] = self.by_rank.get(row["rank"], 0) + row["time_ns"]
+
+    def figures(self) -> Row:
+        return {
+            "calls": self.calls,
+            "time_ns": self.time_ns,
+            "mean_ns": self.time_ns / self.timed_calls if self.timed_calls else 0.0,
+            "min_ns": self.min_ns or 0,
+            "max_ns": self.max_ns,
+            "bytes": self.bytes,
+            "timed": self.timed_calls > 0,
+        }
+
+    def over_ranks(self) -> Row:
+        """The time that single ranks spend in these calls, of those that make them."""
+        times = self.by_rank
+        if not times:
+            return dict.fromkeys(OVER_RANKS)
+        least, most = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
+        return {
+            "ranks": len(times),
+            "rank_mean_ns": self.time_ns / len(times),
+            "rank_min_ns": times[least],
+            "rank_min": least,
+            "rank_max_ns": times[most],
+            "rank_max": most,
+        }
+
+    def imbalance_ns(self) -> int:
+        return self.time_ns - len(self.by_rank) * min(self.by_rank.values(), default=0)
+
+
+def _grouped(rows: Iterable[ProfileRow], key: Callable[[ProfileRow], Hashable]) -> dict[Hashable, _Group]:
+    groups: dict[Hashable, _Group] = {}
+    for row in rows:
+        at = key(row)
+        group = groups.get(at)
+        if group is None:
+            group = groups[at] = _Group(row)
+        group.add(row)
+    return groups
+
+
+def _imbalances(
+    rows: Iterable[ProfileRow], describe: _Description, keys: Sequence[Key]
+) -> dict[Hashable, int]:
+    """By key: time in collectives beyond that of the rank with the least, which the others waited for.
+
+    Found for each function, site and communicator: the ranks of different ones do not wait for each other.
+    """
+    collectives = [row for row in rows if row["timed"] and is_collective(row["function"])]
+    coarse = describe.key_of(keys)
+    finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
+    found: dict[Hashable, int] = {}
+    for group in _grouped(collectives, describe.key_of(finest)).values():
+        at = coarse(group.first)
+        found[at] = found.get(at, 0) + group.imbalance_ns()
+    return found
+
+
+def _by_rank(rows: Iterable[ProfileRow], processes: Sequence[Process], chosen: Chosen) -> list[Row]:
+    """One row a process; the time of all its calls is that of its account."""
+    groups = _grouped(rows, lambda row: (row["world"], row["rank"]))
+    everything = not chosen.functions and not chosen.communicators
+    result = []
+    for process in processes:
+        if not chosen.has(process["world"], process["rank"]):
+            continue
+        group = groups.get((process["world"], process["rank"]))
+        time_ns = process["mpi_ns"] if everything else group.time_ns if group else 0
+        result.append(
+            {
+                "world": process["world"],
+                "rank": process["rank"],
+                "calls": group.calls if group else 0,
+                "time_ns": time_ns,
+                "bytes": group.bytes if group else 0,
+                "mpi_share": time_ns / process["net_ns"] if process["net_ns"] > 0 else 0.0,
+            }
+        )
+    return result

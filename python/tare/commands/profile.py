@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import typer
 
 from tare.analysis import profile as sums
+from tare.analysis.efficiency import efficiencies
+from tare.analysis.profile import Chosen, Key, Row
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
 
 SCHEMA = "tare.profile/1"
-
-
-class By(StrEnum):
-    """What a row stands for."""
-
-    SITE = "site"
-    FUNCTION = "function"
-    RANK = "rank"
 
 
 class Sort(StrEnum):
@@ -30,73 +24,122 @@ class Sort(StrEnum):
     TIME = "time"
     CALLS = "calls"
     BYTES = "bytes"
+    MEAN = "mean"
+    LONGEST = "longest"
+    WAITING = "waiting"
 
 
-COLUMNS: dict[Sort, sums.Column] = {
+COLUMNS = {
     Sort.TIME: "time_ns",
     Sort.CALLS: "calls",
     Sort.BYTES: "bytes",
+    Sort.MEAN: "mean_ns",
+    Sort.LONGEST: "max_ns",
+    Sort.WAITING: "imbalance_ns",
 }
+# Rows whose own order says more.
+IN_ORDER = (["rank"], ["size"])
 
 
 def profile(
     run: RunDirectory,
-    by: Annotated[By, typer.Option(help="What a row stands for.")] = By.SITE,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="KEYS",
+            help="What a row stands for: site, function, size, communicator, rank; or several, "
+            "like function,size.",
+        ),
+    ] = "site",
     sort: Annotated[
         Sort | None,
-        typer.Option(help="What comes first: time, but the ranks in their order.", show_default=False),
+        typer.Option(help="What comes first: time, but ranks and sizes in order.", show_default=False),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    function: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
+    ] = None,
+    rank: Annotated[
+        list[int] | None, typer.Option(help="Only this rank (may be repeated).", show_default=False)
+    ] = None,
+    communicator: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this communicator (may be repeated).", show_default=False),
+    ] = None,
+    world: Annotated[
+        list[int] | None,
+        typer.Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
+    ] = None,
     member: AnyMember = None,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> None:
-    """Print calls, time and bytes by call site, function or rank.
+    """Print calls, time and bytes by call site, rank, size and more.
+
+    What the columns and the figures above them mean: docs/profile.md.
 
     Example: tare profile app-20260131-120000 --by function --limit 10
     """
-    if json and csv:
-        raise UsageError("choose one of --json and --csv")
+    if json + csv + markdown > 1:
+        raise UsageError("choose one of --json, --csv and --markdown")
+    keys = _keys(by)
+    chosen = Chosen(
+        frozenset(function or ()),
+        frozenset(rank or ()),
+        frozenset(communicator or ()),
+        frozenset(world or ()),
+    )
     recording = open_recording(run, member)
-    rows = _rows(recording, by, sort, limit)
+    found = sums.summed(recording, keys, chosen)
+    rows = _ordered(found, keys, sort, limit)
     if json:
         from tare.reporters import json as json_reporter
 
-        json_reporter.write_rows(sys.stdout, SCHEMA, run, rows)
+        content = {"efficiency": efficiencies(recording.processes)}
+        json_reporter.write_rows(sys.stdout, SCHEMA, run, rows, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 
-        csv_reporter.write_rows(sys.stdout, _columns(by), rows)
+        csv_reporter.write_rows(sys.stdout, sums.columns(keys), rows)
     else:
-        _show(recording, by, rows)
+        _show(recording, keys, rows, len(found), markdown)
 
 
-def _rows(recording: Recording, by: By, sort: Sort | None, limit: int) -> list[Any]:
-    key = COLUMNS[sort or Sort.TIME]
-    if by is By.SITE:
-        return list(sums.ordered(sums.by_site(recording.profile, recording.sites), key, limit))
-    if by is By.FUNCTION:
-        return list(sums.ordered(sums.by_function(recording.profile), key, limit))
-    rows = sums.by_rank(recording.profile, recording.processes)
-    return list(sums.ordered(rows, key, limit) if sort else rows[: limit or None])
+def _keys(by: str) -> list[Key]:
+    names = list(dict.fromkeys(name.strip() for name in by.split(",")))
+    for name in names:
+        if name not in sums.KEYS:
+            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(sums.KEYS)}")
+    return cast("list[Key]", names)
 
 
-def _columns(by: By) -> list[str]:
-    kinds = {By.SITE: sums.SiteRow, By.FUNCTION: sums.FunctionRow, By.RANK: sums.RankRow}
-    return list(kinds[by].__annotations__)
+def _ordered(rows: list[Row], keys: list[Key], sort: Sort | None, limit: int) -> list[Row]:
+    if sort is None and keys in IN_ORDER:
+        column = "size_to" if keys == ["size"] else "rank"
+        rows = sorted(rows, key=lambda row: (row["world"], row[column] or 0))
+        return rows[:limit] if limit else rows
+    column = COLUMNS[sort or Sort.TIME]
+    if rows and column not in rows[0]:
+        raise UsageError(f"--sort {sort} does not go with --by {','.join(keys)}")
+    return sums.ordered(rows, column, limit)
 
 
-def _show(recording: Recording, by: By, rows: list[Any]) -> None:
+def _show(recording: Recording, keys: list[Key], rows: list[Row], found: int, markdown: bool) -> None:
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import profile as reporter
     from tare.reporters import terminal
 
     if not rows:
-        typer.echo("no process of this run called MPI", err=True)
+        why = "no call matches" if recording.processes else "no process of this run called MPI"
+        typer.echo(why, err=True)
+        return
+    total_ns = sums.net_time_ns(recording.profile)
+    sheet = reporter.sheet(rows, keys, total_ns, recording.worlds)
+    if markdown:
+        markdown_reporter.write(sys.stdout, sheet)
         return
     out = terminal.console()
-    total_ns = sums.net_time_ns(recording.profile)
-    if by is By.SITE:
-        terminal.profile_by_site(out, rows, total_ns, recording.worlds)
-    elif by is By.FUNCTION:
-        terminal.profile_by_function(out, rows, total_ns, recording.worlds)
-    else:
-        terminal.profile_by_rank(out, rows, recording.worlds)
+    reporter.show_efficiencies(out, efficiencies(recording.processes))
+    reporter.show(out, sheet, rows, found - len(rows))

@@ -14,7 +14,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tare.analysis.profile import by_site
+from tare.analysis.profile import summed
 from tare.doctor.installations import ABI_WRAPPERS, C_WRAPPERS, FORTRAN_WRAPPERS, Installation
 from tare.errors import TareError
 from tare.recording import open_recording
@@ -194,11 +194,7 @@ class Prober:
         library = recording.processes[0]["mpi"].strip()
         wanted = {name: calls * self._ranks for name, calls in binding.calls.items()}
         # mpi4py calls the large-count form of a function where the library has it.
-        rows = [
-            row
-            for row in by_site(recording.profile, recording.sites)
-            if row["function"].removesuffix("_c") in wanted
-        ]
+        rows = [row for row in summed(recording, ["site"]) if row["function"].removesuffix("_c") in wanted]
         seen = {name: 0 for name in wanted}
         for row in rows:
             seen[row["function"].removesuffix("_c")] += row["calls"]

@@ -17,11 +17,17 @@ def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, A
     stream.write("\n")
 
 
-def write_rows(stream: TextIO, schema: str, run: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """One object with `rows`, written as they come, one a line."""
+def write_rows(
+    stream: TextIO,
+    schema: str,
+    run: Path,
+    rows: Iterable[Mapping[str, Any]],
+    content: Mapping[str, Any] | None = None,
+) -> None:
+    """One object with `content` and `rows`, these written as they come, one a line."""
     _as_utf8(stream)
     encode = json.JSONEncoder(ensure_ascii=False).encode
-    head = encode({"schema": schema, "run": str(run.resolve())})
+    head = encode({"schema": schema, "run": str(run.resolve()), **(content or {})})
     stream.write(f'{head[:-1]}, "rows": [')
     separator = "\n"
     for row in rows:

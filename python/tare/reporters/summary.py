@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ from rich.console import Console
 
 from tare import units
 from tare.analysis import profile, ranks
+from tare.analysis.functions import OUTSIDE_NET
+from tare.reporters import profile as profile_sheet
 from tare.reporters import terminal
 from tare.units import NOTHING
 
@@ -168,15 +169,16 @@ def _state(process: Process) -> str:
 
 
 def _top_sites(out: Console, recording: Recording) -> None:
-    rows = profile.by_site(recording.profile, recording.sites)
-    timed = [row for row in rows if row["timed"] and row["function"] not in profile.OUTSIDE_NET]
+    rows = profile.summed(recording, ["site"])
+    timed = [row for row in rows if row["timed"] and row["function"] not in OUTSIDE_NET]
     if not timed:
         return
     total_ns = profile.net_time_ns(timed)
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
     _heading(out, f"\nTop call sites{more} (all ranks)")
-    terminal.profile_by_site(out, top, total_ns, recording.worlds, INDENT)
+    sheet = profile_sheet.sheet(top, ["site"], total_ns, recording.worlds)
+    terminal.show_sheet(out, sheet, INDENT)
 
 
 def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
@@ -216,19 +218,7 @@ def _notes(out: Console, notes: Sequence[str]) -> None:
     if notes:
         out.file.write("\n")
     for note in dict.fromkeys(notes):
-        out.file.write(_wrapped(note, out.width) + "\n")
-
-
-def _wrapped(note: str, width: int) -> str:
-    first = f"{INDENT}! "
-    return textwrap.fill(
-        note,
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        out.file.write(terminal.wrapped(note, out.width, f"{INDENT}! ") + "\n")
 
 
 def _heading(out: Console, text: str) -> None:

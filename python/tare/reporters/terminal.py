@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Column, Table
 
 from tare import units
-from tare.analysis.profile import OUTSIDE_NET
 from tare.units import NOTHING, NS_PER_S
 
 if TYPE_CHECKING:
-    from tare.analysis.profile import FunctionRow, RankRow, SiteRow
+    from tare.reporters.sheet import Sheet
 
 DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
 NARROWEST_TEXT = 8
+# An optional column goes before texts become narrower than this.
+READABLE_TEXT = 14
 # Wide enough that no line written to a file is ever cut.
 UNLIMITED_WIDTH = 10_000
 # Events are shown in pages of so many rows, each with a header and as wide as its content.
@@ -63,19 +65,75 @@ def show_table(out: Console, shown: Table, indent: str = "") -> None:
         out.file.write(f"{indent}{line}".rstrip() + "\n")
 
 
+def show_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
+    """Prints as many of the columns as there is room for; by hand, as Rich needs half a millisecond a row."""
+    room = out.width - len(indent)
+    widths = _widths(sheet)
+    while (column := _expendable(sheet, widths, room)) is not None:
+        sheet = sheet.without(column)
+        del widths[column]
+    _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
+    header = _sheet_line(sheet, [each.title for each in sheet.headings], widths)
+    out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
+    for row in sheet.rows:
+        out.file.write(f"{indent}{_sheet_line(sheet, row, widths)}".rstrip() + "\n")
+
+
+def _widths(sheet: Sheet) -> list[int]:
+    return [
+        max(map(cell_len, (heading.title, *(row[column] for row in sheet.rows))))
+        for column, heading in enumerate(sheet.headings)
+    ]
+
+
+def _expendable(sheet: Sheet, widths: Sequence[int], room: int) -> int | None:
+    """The last optional column, if texts would be cut short for it."""
+    pairs = zip(sheet.headings, widths, strict=True)
+    least = [min(width, READABLE_TEXT) if heading.text else width for heading, width in pairs]
+    if sum(least) + len(COLUMN_GAP) * (len(least) - 1) <= room:
+        return None
+    optional = [column for column, heading in enumerate(sheet.headings) if heading.optional]
+    return optional[-1] if optional else None
+
+
+def _sheet_line(sheet: Sheet, cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = []
+    for heading, cell, width in zip(sheet.headings, cells, widths, strict=True):
+        blanks = " " * (width - cell_len(cell))
+        fitted.append(_cut(cell, width) + blanks if heading.text else blanks + cell)
+    return COLUMN_GAP.join(fitted)
+
+
+def _cut(cell: str, width: int) -> str:
+    return cell if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
+
+
+def wrapped(text: str, width: int, first: str = "") -> str:
+    """Lines of at most `width`, the first behind `first`, the others indented as far."""
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=" " * len(first),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
 def _fit(shown: Table, width: int) -> None:
-    """Narrows the widest texts, not the numbers, until the table fits: Rich would narrow them all."""
+    """Rich would narrow all columns, numbers too."""
     widths = [max(map(cell_len, map(str, (column.header, *column.cells)))) for column in shown.columns]
     texts = [index for index, column in enumerate(shown.columns) if column.justify == "left"]
-    excess = sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) - width
+    _narrow(widths, texts, width)
+    for index in texts:
+        shown.columns[index].max_width = widths[index]
+
+
+def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
+    """Takes from the widest texts until the line fits."""
+    excess = sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) - room
     while excess > 0 and texts:
         widest = max(texts, key=widths.__getitem__)
         if widths[widest] <= NARROWEST_TEXT:
             break
         widths[widest] -= 1
         excess -= 1
-    for index in texts:
-        shown.columns[index].max_width = widths[index]
 
 
 def place(row: Mapping[str, Any]) -> str:
@@ -89,51 +147,6 @@ def place(row: Mapping[str, Any]) -> str:
 def rank(row: Mapping[str, Any]) -> str:
     """The rank in its world; none of a process that has not called MPI."""
     return str(row["rank"]) if row["rank"] >= 0 else NOTHING
-
-
-def profile_by_function(out: Console, rows: Sequence[FunctionRow], total_ns: int, worlds: int) -> None:
-    """`total_ns`: net time in MPI of all functions, also of those not shown."""
-    shown = table(text_column("Function"), *_figures(), *_world_column(worlds))
-    for row in rows:
-        shown.add_row(row["function"], *_values(row, total_ns), *_world(row, worlds))
-    show_table(out, shown)
-
-
-def profile_by_site(
-    out: Console, rows: Sequence[SiteRow], total_ns: int, worlds: int, indent: str = ""
-) -> None:
-    """`total_ns`: net time in MPI of all call sites, also of those not shown."""
-    shown = table(
-        text_column("Function"),
-        text_column("Caller"),
-        text_column("Where"),
-        *_figures(),
-        *_world_column(worlds),
-    )
-    for row in rows:
-        shown.add_row(
-            row["function"],
-            row["caller"] or NOTHING,
-            place(row),
-            *_values(row, total_ns),
-            *_world(row, worlds),
-        )
-    show_table(out, shown, indent)
-
-
-def profile_by_rank(out: Console, rows: Sequence[RankRow], worlds: int) -> None:
-    headers = ("Rank", "Calls", "MPI time", "Bytes", "MPI share")
-    shown = table(*map(number_column, headers), *_world_column(worlds))
-    for row in rows:
-        shown.add_row(
-            rank(row),
-            units.count(row["calls"]),
-            units.duration(row["time_ns"]),
-            units.size(row["bytes"]),
-            units.percent(row["mpi_share"]),
-            *_world(row, worlds),
-        )
-    show_table(out, shown)
 
 
 def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:
@@ -164,7 +177,7 @@ def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
         rank(row),
         str(row["thread"]),
-        *([_printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
+        *([printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
     ]
 
@@ -180,15 +193,15 @@ def _what(row: Mapping[str, Any]) -> str:
         return f"{kind} {'begins' if row['begin'] else 'ends'}"
     if kind == "counter":
         value = NOTHING if row["value"] is None else f"{row['value']:.15g}"
-        return _printable(f"{value} {row['unit']}".rstrip())
+        return printable(f"{value} {row['unit']}".rstrip())
     if kind == "raw":
-        return f'"{_printable(row["text"])}"'
+        return f'"{printable(row["text"])}"'
     if "parameters" in row:
         return f"({', '.join(NOTHING if value is None else f'{value}' for value in row['parameters'])})"
     return kind
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Texts come from the program: what would move the cursor is escaped."""
     if text.isprintable():
         return text
@@ -197,24 +210,6 @@ def _printable(text: str) -> str:
 
 def _known(row: Mapping[str, Any], key: str) -> str:
     return str(row[key]) if row.get(key) is not None else NOTHING
-
-
-def _figures() -> list[Column]:
-    return [number_column(name) for name in ("Calls", "Time", "Bytes", "of MPI")]
-
-
-def _values(row: FunctionRow | SiteRow, total_ns: int) -> list[str]:
-    within = row["timed"] and row["function"] not in OUTSIDE_NET
-    return [
-        units.count(row["calls"]),
-        units.duration(row["time_ns"]) if row["timed"] else "counted",
-        units.size(row["bytes"]) if row["bytes"] else NOTHING,
-        units.percent(row["time_ns"] / total_ns) if within and total_ns else NOTHING,
-    ]
-
-
-def _world_column(worlds: int) -> list[Column]:
-    return [number_column("World")] if worlds > 1 else []
 
 
 def _world(row: Mapping[str, Any], worlds: int) -> list[str]:

@@ -1,0 +1,26 @@
+"""Markdown: tables as GitHub and GitLab show them."""
+
+from __future__ import annotations
+
+import re
+from typing import TextIO
+
+from tare.reporters.sheet import Sheet
+
+# What would end a cell or format it; underscores do so only at the ends of words.
+_MARKUP = re.compile(r"[\\|<*`]|(?<!\w)_|_(?!\w)")
+
+
+def write(stream: TextIO, sheet: Sheet) -> None:
+    _line(stream, [heading.title for heading in sheet.headings])
+    _line(stream, ["---" if heading.text else "---:" for heading in sheet.headings])
+    for row in sheet.rows:
+        _line(stream, row)
+
+
+def _line(stream: TextIO, cells: list[str]) -> None:
+    stream.write(f"| {' | '.join(map(_escaped, cells))} |\n")
+
+
+def _escaped(cell: str) -> str:
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", cell)

@@ -1,0 +1,136 @@
+"""The profile for people: the sheet of its rows, and what stands above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tare import units
+from tare.analysis.functions import OUTSIDE_NET
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tare.analysis.efficiency import Efficiency
+    from tare.analysis.profile import Key, Row
+
+OVERFLOW = "other"
+OVERFLOW_NOTE = (
+    "other: calls of a thread whose table had no row left for them; they are counted, but their function and "
+    "call site are not known (docs/profile.md)"
+)
+OF_KEY: dict[Key, tuple[Heading, ...]] = {
+    "site": (
+        Heading("Function", text=True),
+        Heading("Caller", text=True, optional=True),
+        Heading("Where", text=True),
+    ),
+    "function": (Heading("Function", text=True),),
+    "size": (Heading("Size"),),
+    "communicator": (Heading("Communicator", text=True), Heading("Ranks", optional=True)),
+    "rank": (Heading("Rank"),),
+}
+FIGURES = (
+    Heading("Calls"), Heading("Time"), Heading("of MPI"), Heading("Bytes"),
+    Heading("Waiting", optional=True), Heading("Mean", optional=True), Heading("Longest", optional=True),
+)  # fmt: skip
+OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
+LABEL_WIDTH = 24
+
+
+def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
+    """`total_ns`: net time in MPI of all rows, also of those not shown."""
+    if "site" in keys:
+        keys = [key for key in keys if key != "function"]
+    of_rank = list(keys) == ["rank"]
+    headings = [heading for key in keys for heading in OF_KEY[key]]
+    headings += OF_A_RANK if of_rank else FIGURES
+    if worlds > 1:
+        headings.append(Heading("World"))
+    result = Sheet(headings)
+    for row in rows:
+        cells = [cell for key in keys for cell in _key_cells(row, key)]
+        cells += _rank_figures(row) if of_rank else _figures(row, total_ns)
+        result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+    return result
+
+
+def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int) -> None:
+    """`rows`: those of the sheet; `left_out`: how many there are beyond."""
+    terminal.show_sheet(out, shown)
+    if left_out:
+        out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
+    if any(row.get("function") == OVERFLOW for row in rows):
+        out.file.write(terminal.wrapped(OVERFLOW_NOTE, out.width) + "\n")
+
+
+def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
+    for efficiency in found:
+        name = f"World {efficiency['world']}: " if len(found) > 1 else ""
+        ranks = f"{efficiency['ranks']:,} rank{'s' if efficiency['ranks'] != 1 else ''}"
+        out.print(
+            f"{name}{ranks}, net time {units.duration(efficiency['net_ns'])}", style="bold", soft_wrap=True
+        )
+        for label, text in _efficiency_lines(efficiency):
+            out.file.write(f"  {label:<{LABEL_WIDTH}}{text}\n"[: out.width + 1])
+    out.file.write("\n")
+
+
+def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
+    yield "MPI share", _share(found["mpi_share"])
+    if found["ranks"] == 1:
+        return
+    most = found["most_computing_rank"]
+    yield "parallel efficiency", f"{_share(found['parallel_efficiency'])}  product of the next two"
+    yield (
+        "  load balance",
+        _share(found["load_balance"]) + (f"  rank {most} computes longest" if most is not None else ""),
+    )
+    yield "  communication", _share(found["communication_efficiency"])
+
+
+def _share(share: float | None) -> str:
+    return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
+
+
+def _key_cells(row: Mapping[str, Any], key: Key) -> list[str]:
+    if key == "site":
+        return [row["function"], row["caller"] or NOTHING, terminal.place(row)]
+    if key == "size":
+        return [NOTHING if row["size_from"] is None else units.size_range(row["size_from"], row["size_to"])]
+    if key == "communicator":
+        size = row["communicator_size"]
+        return [row["communicator"] or NOTHING, NOTHING if size is None else f"{size:,}"]
+    return [terminal.rank(row) if key == "rank" else row["function"]]
+
+
+def _figures(row: Mapping[str, Any], total_ns: int) -> list[str]:
+    timed = row["timed"]
+    within = timed and row.get("function") not in OUTSIDE_NET
+    return [
+        units.count(row["calls"]),
+        units.duration(row["time_ns"]) if timed else "counted",
+        units.percent(row["time_ns"] / total_ns) if within and total_ns else NOTHING,
+        units.size(row["bytes"]) if row["bytes"] else NOTHING,
+        _waiting(row),
+        units.duration(row["mean_ns"]) if timed else NOTHING,
+        units.duration(row["max_ns"]) if timed else NOTHING,
+    ]
+
+
+def _waiting(row: Mapping[str, Any]) -> str:
+    """The part of the time in which ranks waited for the latest of them, in collectives."""
+    waited = row.get("imbalance_ns")
+    return units.percent(waited / row["time_ns"]) if waited is not None and row["time_ns"] else NOTHING
+
+
+def _rank_figures(row: Mapping[str, Any]) -> list[str]:
+    return [
+        units.count(row["calls"]),
+        units.duration(row["time_ns"]),
+        units.size(row["bytes"]) if row["bytes"] else NOTHING,
+        units.percent(row["mpi_share"]),
+    ]
