@@ -8,6 +8,7 @@
 //
 //   0                 SegmentHeader (4 KiB)
 //   definitions_at    definition log, append-only (definition.h)
+//   requests_at       RequestTable: the requests under way, if the process calls MPI
 //   locations_at      location blocks of `location_stride` bytes: LocationHeader, index, rows, event buffer
 #pragma once
 
@@ -17,7 +18,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 1;
+inline constexpr std::uint32_t segment_layout = 2;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -88,6 +89,7 @@ struct SegmentHeader {
   std::uint64_t definitions_capacity;
   std::atomic<std::uint64_t> definitions_bytes;  // published length of the log
   std::uint64_t definitions_written;             // of which on disk already
+  std::uint64_t requests_at;                     // 0: there is no request table
   std::uint64_t locations_at;
   std::uint64_t location_stride;
   std::atomic<std::uint32_t> locations;  // blocks that exist
@@ -98,6 +100,47 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) <= 4096);
 inline constexpr std::uint64_t segment_header_bytes = 4096;
 
+// A request under way, as its owner and readers of the segment see it.
+struct RequestEntry {
+  std::uint64_t handle;   // 0: the entry is free
+  std::uint64_t started;  // ticks: enter of the call that started it
+  std::uint64_t bytes;    // sent; of a persistent send, at every start
+  std::uint32_t id;       // of this request, as handles are used again
+  std::uint32_t communicator;
+  std::int32_t peer;  // as posted
+  std::int32_t tag;
+  std::uint32_t site;  // of the call that started it
+  // 1 + the block of the thread that waits for it in the MPI_Wait, Waitall, Waitany or Waitsome that is its current
+  // call; 0: none.
+  std::uint32_t waiter;
+  std::uint32_t message;  // number of the sampled message that it is; 0: none
+  std::uint32_t block;    // where the row of the call that started it lies
+  std::uint16_t row;
+  std::uint16_t function;
+  // MPI gives sends that are complete at once the same handle again and again: how many stand behind this one.
+  std::uint16_t starts;
+  std::uint8_t kind;    // RequestKind
+  std::uint8_t active;  // 0: persistent, and not started
+
+  bool receives() const noexcept { return (kind & 1U) != 0; }
+  bool persistent() const noexcept { return (kind & 2U) != 0; }
+};
+enum RequestKind : std::uint8_t { plain_request = 0, receive_request = 1, persistent_request = 2 };
+static_assert(sizeof(RequestEntry) == 64);
+
+// The requests of a process. Entries lie densely: a free one is used before an untouched one. Number 0 is none.
+inline constexpr unsigned request_capacity = 14336;
+inline constexpr unsigned request_slots = 32768;
+struct RequestTable {
+  std::atomic<std::uint32_t> count;  // requests in the table
+  std::atomic<std::uint32_t> used;   // entries 1 to this have been in use
+  std::uint32_t free;                // the first of a list, linked by `row`
+  std::uint32_t last_id;
+  std::uint64_t reserved[6];
+  RequestEntry entries[request_capacity];
+  std::uint16_t index[request_slots];  // hash table of numbers of entries; 0 = empty
+};
+
 // The call that a thread is in. `function` is 0 outside MPI; written last on entry, first on exit.
 struct CurrentCall {
   std::uint64_t enter;
@@ -106,7 +149,7 @@ struct CurrentCall {
   std::int32_t peer;
   std::int32_t tag;
   std::atomic<std::uint32_t> function;
-  std::uint32_t reserved;
+  std::uint32_t requests;  // that a call of MPI_Wait and its kin waits for; those known are in the request table
 };
 
 inline constexpr unsigned duration_bins = 28;

@@ -47,13 +47,14 @@ template <class A>
         __builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged);
   };
   Costs costs{};
+  Request copy;
   costs.call = cheapest(one_call, empty);
   costs.lookup = cheapest([](int) { count_call(Function::none, Caller::asks, __builtin_return_address(0)); }, [] {});
   costs.completion = cheapest(
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
-        requests.put({handle, 0, {}, 0, true, false, true});
-        complete<A>(thread, handle, requests.find(handle), nullptr);
+        requests.put(handle, true, [&](Request& entry) { start(entry, thread, {}, thread.rows[0]); });
+        complete<A>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr);
       },
       empty);
   empty();

@@ -1,103 +1,89 @@
 #include "mpi/requests.h"
 
-#include "recorder/system.h"
+#include "recorder/process.h"
 
 namespace tare::mpi {
 
 constinit Requests requests;
 
-namespace {
-
-// A shard is a hash table with linear probing. Deleting moves later entries up, so there are no tombstones.
-struct Shard {
-  recorder::SpinLock lock;
-  std::uint32_t used;
-  Request entries[Requests::slots];  // handle 0: empty (no ABI has a request handle of 0)
-};
-constinit Shard table[Requests::shards] = {};
-
-std::uint64_t mix(std::uint64_t handle) noexcept { return handle * 0x9e3779b97f4a7c15U; }
-Shard& shard_of(std::uint64_t handle) noexcept { return table[mix(handle) >> 58]; }
-unsigned home_of(std::uint64_t handle) noexcept { return static_cast<unsigned>(mix(handle) >> 40) % Requests::slots; }
-static_assert(Requests::shards == 1U << (64 - 58));
-
-class Locked {
- public:
-  explicit Locked(Shard& shard) noexcept : shard_(requests.shared() ? &shard : nullptr) {
-    if (shard_ != nullptr) shard_->lock.lock();
+// The entry for a request, its handle still 0.
+Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
+  if (table_ == nullptr) [[unlikely]] {
+    table_ = recorder::request_table();
+    if (table_ == nullptr) return nullptr;
   }
-  ~Locked() {
-    if (shard_ != nullptr) shard_->lock.unlock();
+  format::RequestTable& table = *table_;
+  const unsigned slot = slot_of(handle);
+  std::uint32_t number = table.index[slot];
+  if (number != 0) {
+    Request& known = table.entries[number];
+    const bool beside = plain_send && known.kind == format::plain_request;
+    if (!beside) {
+      known.starts = 1;
+      known.id = ++table.last_id;
+    } else if (known.starts != UINT16_MAX) {
+      ++known.starts;
+    }
+    return &known;
   }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  Shard* shard_;
-};
-
-// Slot of the handle, or the empty one where it would go.
-unsigned probe(const Shard& shard, std::uint64_t handle) noexcept {
-  unsigned slot = home_of(handle);
-  while (shard.entries[slot].handle != 0 && shard.entries[slot].handle != handle) slot = (slot + 1) % Requests::slots;
-  return slot;
+  number = table.free;
+  if (number != 0) {
+    table.free = table.entries[number].row;
+  } else {
+    number = table.used.load(std::memory_order_relaxed) + 1;
+    if (number >= format::request_capacity) return nullptr;
+    table.used.store(number, std::memory_order_release);
+  }
+  table.index[slot] = static_cast<std::uint16_t>(number);
+  table.count.store(table.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  Request& entry = table.entries[number];
+  entry.id = ++table.last_id;
+  entry.starts = 1;
+  return &entry;
 }
 
-void erase(Shard& shard, unsigned hole) noexcept {
-  for (unsigned slot = (hole + 1) % Requests::slots; shard.entries[slot].handle != 0;
-       slot = (slot + 1) % Requests::slots) {
-    const unsigned home = home_of(shard.entries[slot].handle);
-    const unsigned from_home = (slot - home) % Requests::slots;
-    const unsigned from_hole = (slot - hole) % Requests::slots;
+// Linear probing; deleting moves later slots up, so there are no tombstones.
+void Requests::erase(Request& entry) noexcept {
+  format::RequestTable& table = *table_;
+  const auto number = static_cast<std::uint32_t>(&entry - table.entries);
+  unsigned hole = home_of(entry.handle);
+  while (table.index[hole] != number) hole = (hole + 1) % format::request_slots;
+  for (unsigned slot = (hole + 1) % format::request_slots; table.index[slot] != 0;
+       slot = (slot + 1) % format::request_slots) {
+    const unsigned home = home_of(table.entries[table.index[slot]].handle);
+    const unsigned from_home = (slot - home) % format::request_slots;
+    const unsigned from_hole = (slot - hole) % format::request_slots;
     if (from_home < from_hole) continue;  // would end up before its home
-    shard.entries[hole] = shard.entries[slot];
+    table.index[hole] = table.index[slot];
     hole = slot;
   }
-  shard.entries[hole].handle = 0;
-  --shard.used;
+  table.index[hole] = 0;
+  std::atomic_ref(entry.handle).store(0, std::memory_order_release);
+  entry.row = static_cast<std::uint16_t>(table.free);
+  table.free = number;
+  table.count.store(table.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
-}  // namespace
-
-bool Requests::put(const Request& request) noexcept {
-  Shard& shard = shard_of(request.handle);
-  const Locked locked(shard);
-  const unsigned slot = probe(shard, request.handle);
-  if (shard.entries[slot].handle == 0) {
-    if (shard.used >= slots * 7 / 8) return false;
-    ++shard.used;
-    count_.fetch_add(1, std::memory_order_relaxed);
-  }
-  shard.entries[slot] = request;
-  std::uint32_t id = last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
-  shard.entries[slot].id = id == 0 ? 1 : id;
-  return true;
+void Requests::finish(const Request& request) noexcept {
+  const Locked locked(*this);
+  Request* entry = entry_of(request);
+  if (entry == nullptr) return;
+  entry->waiter = 0;
+  if (entry->persistent())
+    entry->active = false;
+  else if (--entry->starts == 0)
+    erase(*entry);
 }
 
-Request Requests::find(std::uint64_t handle) noexcept {
-  Shard& shard = shard_of(handle);
-  const Locked locked(shard);
-  return shard.entries[probe(shard, handle)];
-}
-
-void Requests::update(const Request& request) noexcept {
-  Shard& shard = shard_of(request.handle);
-  const Locked locked(shard);
-  Request& entry = shard.entries[probe(shard, request.handle)];
-  if (entry.handle == request.handle && entry.id == request.id) entry = request;
-}
-
-void Requests::remove(std::uint64_t handle, std::uint32_t id) noexcept {
-  Shard& shard = shard_of(handle);
-  const Locked locked(shard);
-  const unsigned slot = probe(shard, handle);
-  if (shard.entries[slot].handle == 0 || shard.entries[slot].id != id) return;
-  erase(shard, slot);
-  count_.fetch_sub(1, std::memory_order_relaxed);
+void Requests::forget(std::uint64_t handle) noexcept {
+  const Locked locked(*this);
+  Request* entry = of(handle);
+  if (entry != nullptr && (entry->persistent() || --entry->starts == 0)) erase(*entry);
 }
 
 void Requests::after_fork() noexcept {
-  for (Shard& shard : table) shard.lock.reset();
+  lock_.reset();
+  table_ = nullptr;
 }
 
 }  // namespace tare::mpi

@@ -1,9 +1,10 @@
-// Requests under way of which something must be known when they complete: receives (whose bytes are credited
-// to the row of the call that started them) and persistent requests (whose bytes count at every start).
-// Plain sends are not here: all about them is known when they start.
+// Requests under way, from the call that starts one to the call that completes it: so that what a request has
+// received, and the time waited for it, are credited to the row of the call that started it, and so that a reader
+// of the segment sees what a rank waits for.
 //
-// Bounded; requests that do not fit are counted (ProcessRecord::untracked_requests), and miss their bytes.
-// Thread-safe; the locks are taken only once a second thread has called MPI.
+// The table lies in the segment (format::RequestTable) and is bounded; requests that do not fit are counted
+// (ProcessRecord::untracked_requests), and miss both. Thread-safe; the lock is taken only where MPI may be called
+// by several threads at a time.
 #pragma once
 
 #include <atomic>
@@ -11,65 +12,112 @@
 #include <cstdint>
 
 #include "format/segment.h"
+#include "recorder/system.h"
 
 namespace tare::mpi {
 
-// The row that a request's bytes go to. By key, not by address: another thread may complete the request,
-// and credits the row of that key in its own table.
-struct RowKey {
-  std::uint64_t address;
-  std::uint16_t function;
-  std::uint8_t size_class;
-  std::uint32_t communicator;
-
-  static RowKey of(const format::ProfileRow& row) noexcept {
-    return {row.address, row.function, row.size_class, row.communicator};
-  }
-};
-
-struct Request {
-  std::uint64_t handle;
-  std::uint64_t bytes;  // of a persistent send, at every start
-  RowKey row;           // of the call that started it
-  std::uint32_t id;     // of this request, as handles are used again
-  bool receives;
-  bool persistent;
-  bool active;
-};
+using Request = format::RequestEntry;
 
 class Requests {
  public:
   // Number of requests in the table; a hint, for skipping work when there are none.
-  std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  std::uint32_t count() const noexcept { return table_ == nullptr ? 0 : table_->count.load(std::memory_order_relaxed); }
 
-  // Adds a request, in place of an older one of the same handle. False if it does not fit.
-  bool put(const Request& request) noexcept;
+  // Adds a request, in place of an older one of the same handle; fill(Request&) sets what is known of it. False if
+  // it does not fit. A send that finds a send of its handle stands beside it (RequestEntry::starts).
+  template <class Fill>
+  bool put(std::uint64_t handle, bool plain_send, Fill fill) noexcept {
+    const Locked locked(*this);
+    Request* entry = place(handle, plain_send);
+    if (entry == nullptr) return false;
+    fill(*entry);
+    std::atomic_ref(entry->handle).store(handle, std::memory_order_release);  // a reader believes it from here on
+    return true;
+  }
+
+  // The request of a handle, where one thread at a time calls MPI; nullptr if there is none.
+  Request* of(std::uint64_t handle) noexcept {
+    if (count() == 0) return nullptr;
+    const std::uint16_t number = table_->index[slot_of(handle)];
+    return number == 0 ? nullptr : &table_->entries[number];
+  }
 
   // A copy of the request of a handle; its handle is 0 if there is none.
-  Request find(std::uint64_t handle) noexcept;
+  Request find(std::uint64_t handle) noexcept {
+    const Locked locked(*this);
+    const Request* entry = of(handle);
+    return entry == nullptr ? Request{} : *entry;
+  }
 
-  // Number of the request of a handle, to recognise it later; 0 if there is none.
-  std::uint32_t id_of(std::uint64_t handle) noexcept { return count() == 0 ? 0 : find(handle).id; }
+  // Changes the request of a handle, if there is one.
+  template <class Change>
+  void change(std::uint64_t handle, Change apply) noexcept {
+    const Locked locked(*this);
+    if (Request* entry = of(handle)) apply(*entry);
+  }
 
-  // Replaces the request of the same handle and id, if it is still there.
-  void update(const Request& request) noexcept;
+  // Nobody waits any more for a request (RequestEntry::waiter); as for finish().
+  void stop_waiting(const Request& request) noexcept {
+    const Locked locked(*this);
+    if (Request* entry = entry_of(request)) entry->waiter = 0;
+  }
 
-  // Removes the request of a handle and id, if it is still there.
-  void remove(std::uint64_t handle, std::uint32_t id) noexcept;
+  // A request has completed: a persistent one stays. `request` is an entry, or a copy that was made before the
+  // call, after which the handle may be another request's.
+  void finish(const Request& request) noexcept;
+
+  // Removes the request of a handle that the program gives up.
+  void forget(std::uint64_t handle) noexcept;
 
   // From here on more than one thread uses the table.
   void share() noexcept { shared_ = true; }
   bool shared() const noexcept { return shared_; }
 
+  // The child has no requests, and a segment of its own once it calls MPI.
   void after_fork() noexcept;
 
-  static constexpr unsigned shards = 64;
-  static constexpr unsigned slots = 256;
-
  private:
-  std::atomic<std::uint32_t> count_{0};
-  std::atomic<std::uint32_t> last_id_{0};
+  class Locked {
+   public:
+    explicit Locked(Requests& requests) noexcept : lock_(requests.shared_ ? &requests.lock_ : nullptr) {
+      if (lock_ != nullptr) [[unlikely]]
+        lock_->lock();
+    }
+    ~Locked() {
+      if (lock_ != nullptr) [[unlikely]]
+        lock_->unlock();
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    recorder::SpinLock* lock_;
+  };
+
+  static unsigned home_of(std::uint64_t handle) noexcept {
+    static_assert(format::request_slots == 1U << (64 - 49));
+    return static_cast<unsigned>(handle * 0x9e3779b97f4a7c15U >> 49);
+  }
+  // Slot of the handle in the index, or the empty one where it would go.
+  unsigned slot_of(std::uint64_t handle) const noexcept {
+    unsigned slot = home_of(handle);
+    for (;; slot = (slot + 1) % format::request_slots) {
+      const std::uint16_t number = table_->index[slot];
+      if (number == 0 || table_->entries[number].handle == handle) return slot;
+    }
+  }
+  // The entry that `request` is, or is a copy of; nullptr if it is not there any more.
+  Request* entry_of(const Request& request) noexcept {
+    if (!shared_) return const_cast<Request*>(&request);
+    Request* entry = of(request.handle);
+    return entry != nullptr && entry->id == request.id ? entry : nullptr;
+  }
+  Request* place(std::uint64_t handle, bool plain_send) noexcept;
+  void erase(Request& entry) noexcept;
+
+  format::RequestTable* table_ = nullptr;  // of this process, from its first request on
   bool shared_ = false;
+  recorder::SpinLock lock_;
 };
 
 [[gnu::visibility("hidden")]] extern Requests requests;

@@ -84,6 +84,7 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
   segment.functions_ = header.functions;
   segment.definitions_at_ = header.definitions_at;
   segment.definitions_capacity_ = header.definitions_capacity;
+  segment.requests_at_ = header.requests_at;
   segment.locations_at_ = header.locations_at;
   segment.location_stride_ = header.location_stride;
   segment.row_capacity_ = header.row_capacity;
@@ -98,6 +99,8 @@ std::optional<std::string> SegmentFile::check_layout(std::uint64_t file_bytes) c
   if (definitions_at_ < segment_header_bytes || definitions_at_ > file_bytes ||
       definitions_capacity_ > file_bytes - definitions_at_)
     return "the definition log lies outside the file";
+  if (requests_at_ != 0 && (requests_at_ > file_bytes || sizeof(RequestTable) > file_bytes - requests_at_))
+    return "the request table lies outside the file";
   if (locations_at_ < segment_header_bytes || locations_at_ > file_bytes || locations_at_ % 64 != 0)
     return "the locations lie outside the file";
   const std::uint64_t fixed = rows_at + std::uint64_t{row_capacity_} * sizeof(ProfileRow);
@@ -115,6 +118,7 @@ SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
   functions_ = other.functions_;
   definitions_at_ = other.definitions_at_;
   definitions_capacity_ = other.definitions_capacity_;
+  requests_at_ = other.requests_at_;
   locations_at_ = other.locations_at_;
   location_stride_ = other.location_stride_;
   max_locations_ = other.max_locations_;
@@ -161,6 +165,18 @@ Result<std::uint64_t> SegmentFile::definitions_written() const {
   std::uint64_t written = 0;
   if (!read(&written, sizeof written, offsetof(SegmentHeader, definitions_written))) return cut_off();
   return written;
+}
+
+Result<std::vector<RequestEntry>> SegmentFile::requests() const {
+  std::vector<RequestEntry> entries;
+  if (requests_at_ == 0) return entries;
+  std::uint32_t used = 0;
+  if (!read(&used, sizeof used, requests_at_ + offsetof(RequestTable, used))) return cut_off();
+  entries.resize(std::min(used, request_capacity - 1));
+  const std::uint64_t first = requests_at_ + offsetof(RequestTable, entries) + sizeof(RequestEntry);
+  if (!read(entries.data(), entries.size() * sizeof(RequestEntry), first)) return cut_off();
+  std::erase_if(entries, [](const RequestEntry& entry) { return entry.handle == 0; });
+  return entries;
 }
 
 Result<std::uint32_t> SegmentFile::locations() const {

@@ -62,6 +62,8 @@ class SegmentFile {
   Result<std::string> definitions(std::uint64_t from = 0) const;
   // How much of it the process has written to the run directory.
   Result<std::uint64_t> definitions_written() const;
+  // The requests under way; empty if the process has no request table.
+  Result<std::vector<format::RequestEntry>> requests() const;
   // Location blocks in use now.
   Result<std::uint32_t> locations() const;
   Result<LocationCopy> location(std::uint32_t block) const;
@@ -81,6 +83,7 @@ class SegmentFile {
   std::uint32_t functions_ = 0;
   std::uint64_t definitions_at_ = 0;
   std::uint64_t definitions_capacity_ = 0;
+  std::uint64_t requests_at_ = 0;
   std::uint64_t locations_at_ = 0;
   std::uint64_t location_stride_ = 0;
   std::uint64_t max_locations_ = 0;

@@ -49,6 +49,29 @@ TEST(SegmentFile, ReadsWhatIsInUse) {
   EXPECT_FALSE(file->location(4));
 }
 
+TEST(SegmentFile, ReadsTheRequestsUnderWay) {
+  const TempDir dir;
+  Segment segment(dir, process_record(1, ProcessState::running));
+  format::RequestEntry request{};
+  request.handle = 0x1234;
+  request.peer = 3;
+  request.kind = format::receive_request;
+  segment.add_request(request);
+  segment.add_request({});  // one that has completed
+  request.peer = 5;
+  segment.add_request(request);
+  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0]);
+  ASSERT_TRUE(file) << file.error();
+  const auto requests = file->requests();
+  ASSERT_TRUE(requests) << requests.error();
+  ASSERT_EQ(requests->size(), 2U);
+  EXPECT_EQ((*requests)[0].peer, 3);
+  EXPECT_EQ((*requests)[1].peer, 5);
+  EXPECT_TRUE((*requests)[1].receives());
+  segment.header().requests_at = std::uint64_t{1} << 40;
+  EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0]));
+}
+
 TEST(SegmentFile, AnEmptyOneIsNotInitialised) {
   const TempDir dir;
   dir.write("tare-0123456789abcdef-77-1", "");

@@ -259,7 +259,9 @@ std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std:
 Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t buffer_bytes, unsigned counter)
     : name_(std::string("tare-") + run_id + "-" + std::to_string(process.pid) + "-" + std::to_string(counter)) {
   const std::uint64_t stride = (rows_at + row_capacity * sizeof(ProfileRow) + buffer_bytes + 4095) / 4096 * 4096;
-  size_ = segment_header_bytes + definitions_capacity + max_locations * stride;
+  const std::uint64_t requests_at = segment_header_bytes + definitions_capacity;
+  const std::uint64_t locations_at = requests_at + (sizeof(RequestTable) + 63) / 64 * 64;
+  size_ = locations_at + max_locations * stride;
   const int fd = ::open(dir.path(name_).c_str(), O_RDWR | O_CREAT, 0600);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(size_)) != 0) throw std::runtime_error("segment");
   data_ = static_cast<char*>(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
@@ -269,7 +271,8 @@ Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t
   h.functions = function_count;
   h.definitions_at = segment_header_bytes;
   h.definitions_capacity = definitions_capacity;
-  h.locations_at = segment_header_bytes + definitions_capacity;
+  h.requests_at = requests_at;
+  h.locations_at = locations_at;
   h.location_stride = stride;
   h.row_capacity = row_capacity;
   h.buffer_bytes = buffer_bytes;
@@ -304,6 +307,11 @@ void Segment::add_location() {
 
 void Segment::add_row(std::uint32_t block, const ProfileRow& row) {
   rows_of(&location(block))[location(block).summary.rows++] = row;
+}
+
+void Segment::add_request(const RequestEntry& request) {
+  auto& table = *reinterpret_cast<RequestTable*>(data_ + header().requests_at);
+  table.entries[++table.used] = request;
 }
 
 void Segment::add_record(std::uint32_t block, std::string_view record) {

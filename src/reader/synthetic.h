@@ -93,6 +93,7 @@ class Segment {
   void add_location();
   void add_row(std::uint32_t block, const format::ProfileRow& row);
   void add_record(std::uint32_t block, std::string_view record);
+  void add_request(const format::RequestEntry& request);
   // Removes the mapping; the file stays.
   void unmap();
 

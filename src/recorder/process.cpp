@@ -124,12 +124,18 @@ void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
   if (n < 0) p.executable[0] = '\0';
 }
 
-// Creates the segment file in `directory`: head and definition log.
+constexpr std::uint64_t requests_at = format::segment_header_bytes + definition_bytes;
+
+std::uint64_t locations_at() noexcept {
+  return requests_at + (state.options.requests ? whole_pages(sizeof(format::RequestTable)) : 0);
+}
+
+// Creates the segment file in `directory`: head, definition log and request table.
 SegmentHeader* create_segment(const char* directory, const char* run_id, std::uint64_t salt) noexcept {
   std::snprintf(state.path, sizeof state.path, "%s/tare-%s-%d-%08x", directory, run_id, static_cast<int>(getpid()),
                 static_cast<unsigned>(salt));
   if (!create_file(state.path)) return nullptr;
-  void* memory = map_file(state.path, 0, format::segment_header_bytes + definition_bytes);
+  void* memory = map_file(state.path, 0, locations_at());
   if (memory == nullptr) unlink(state.path);
   return static_cast<SegmentHeader*>(memory);
 }
@@ -194,7 +200,8 @@ bool attach_locked(const Configuration& configuration) noexcept {
   header->functions = format::function_count;
   header->definitions_at = format::segment_header_bytes;
   header->definitions_capacity = definition_bytes;
-  header->locations_at = format::segment_header_bytes + definition_bytes;
+  header->requests_at = state.options.requests ? requests_at : 0;
+  header->locations_at = locations_at();
   header->row_capacity = state.options.rows;
   header->buffer_bytes = configuration.buffer_bytes;
   header->location_stride =
@@ -275,6 +282,17 @@ void at_thread_end(void* value) noexcept {
 }  // namespace
 
 format::SegmentHeader* segment() noexcept { return state.header; }
+
+format::RequestTable* request_table() noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr || header->requests_at == 0) return nullptr;
+  return reinterpret_cast<format::RequestTable*>(reinterpret_cast<char*>(header) + header->requests_at);
+}
+
+const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcept {
+  const LocationHeader* location = block_at(block);
+  return location == nullptr ? nullptr : format::rows_of(location) + row;
+}
 
 bool traced() noexcept {
   const SegmentHeader* header = state.header;

@@ -13,6 +13,7 @@ namespace tare::recorder {
 struct Options {
   std::size_t location_bytes;  // size of the type derived from Location; zero-initialised memory
   std::uint32_t rows;          // of a location's profile table, at least 1
+  bool requests;               // whether the segment has a request table
   // Gives the number of the call site for an address seen for the first time (see define()).
   std::uint32_t (*site_of)(std::uint64_t address) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
@@ -41,6 +42,12 @@ bool run_given() noexcept;
 
 // The head of the segment; nullptr if not attached.
 format::SegmentHeader* segment() noexcept;
+
+// The request table of the segment; nullptr if there is none.
+format::RequestTable* request_table() noexcept;
+
+// A row of a block's table, of this process; nullptr if there is no such block. Takes a lock.
+const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcept;
 
 bool traced() noexcept;
 

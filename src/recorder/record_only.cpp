@@ -6,7 +6,7 @@
 namespace tare::recorder {
 
 Options default_options() noexcept {
-  return {sizeof(Location), 1, [](std::uint64_t) noexcept { return std::uint32_t{0}; }, nullptr};
+  return {sizeof(Location), 1, false, [](std::uint64_t) noexcept { return std::uint32_t{0}; }, nullptr};
 }
 
 }  // namespace tare::recorder

@@ -71,6 +71,25 @@ struct Probes : Receives<A> {
     std::atomic_ref(segment->process.untracked_requests).fetch_add(1, std::memory_order_relaxed);
 }
 
+// Notes in the entry of a request which call has started it.
+inline void start(Request& entry, const Thread& thread, const recorder::Call& call,
+                  const format::ProfileRow& row) noexcept {
+  entry.started = call.enter;
+  entry.block = thread.shared->block;
+  entry.row = static_cast<std::uint16_t>(&row - thread.rows);
+  entry.site = row.site;
+  entry.function = call.function;
+  entry.active = true;
+}
+
+// The row of the call that started a request; where another thread has, the row of the same key of this one.
+inline format::ProfileRow& row_of(Thread& thread, const Request& request) noexcept {
+  if (request.block == thread.shared->block) [[likely]]
+    return thread.rows[request.row];
+  const format::ProfileRow* row = recorder::row_of(request.block, request.row);
+  return row == nullptr ? thread.rows[0] : thread.row(row->address, row->function, row->size_class, row->communicator);
+}
+
 // A call that creates a request.
 template <class A, bool is_receive, bool is_persistent>
 struct Starts : Role {
@@ -82,17 +101,27 @@ struct Starts : Role {
     if (result != A::success || *request == A::request_null()) [[unlikely]]
       return;
     call.request = fold(bits(*request));
-    if constexpr (is_persistent) {  // moves nothing yet
-      bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
-      call.bytes = format::no_bytes;
-    }
+    bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
+    if constexpr (is_persistent) call.bytes = format::no_bytes;  // moves nothing yet
   }
-  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int) noexcept {
-    if constexpr (is_receive || is_persistent) {
-      if (call.request == format::no_request) return;
-      const Request entry{bits(*request), bytes, RowKey::of(row), 0, is_receive, is_persistent, !is_persistent};
-      if (!requests.put(entry)) count_untracked();
-    }
+  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int) noexcept {
+    if (call.request == format::no_request) [[unlikely]]
+      return;
+    // Complete already, and all of them may have the same handle.
+    if (!is_persistent && call.peer == format::proc_null) return;
+    const bool fits = requests.put(bits(*request), !is_receive && !is_persistent, [&](Request& entry) {
+      entry.bytes = bytes;
+      entry.communicator = call.communicator;
+      entry.peer = call.peer;
+      entry.tag = call.tag;
+      entry.kind = (is_receive ? format::receive_request : 0) | (is_persistent ? format::persistent_request : 0);
+      entry.waiter = 0;
+      entry.message = 0;
+      start(entry, thread, call, row);
+      entry.active = !is_persistent;
+    });
+    if (!fits) [[unlikely]]
+      count_untracked();
   }
 };
 
@@ -108,19 +137,14 @@ struct StartsPersistent : Role {
     if (count == 1) call.request = fold(bits(handles[0]));
     for (int i = 0; i < count; ++i) {
       const Request entry = requests.find(bits(handles[i]));
-      if (entry.handle == 0 || entry.receives) continue;
+      if (entry.handle == 0 || entry.receives()) continue;
       call.bytes = entry.bytes + (call.bytes == format::no_bytes ? 0 : call.bytes);
     }
   }
-  void committed(Thread&, const recorder::Call&, const format::ProfileRow& row, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
     if (result != A::success) return;
-    for (int i = 0; i < count; ++i) {
-      Request entry = requests.find(bits(handles[i]));
-      if (entry.handle == 0) continue;
-      entry.row = RowKey::of(row);
-      entry.active = true;
-      requests.update(entry);
-    }
+    for (int i = 0; i < count; ++i)
+      requests.change(bits(handles[i]), [&](Request& entry) { start(entry, thread, call, row); });
   }
 };
 
@@ -129,46 +153,50 @@ struct ForgetsRequest : Role {
   std::uint64_t handle;
   explicit ForgetsRequest(const typename A::Request* request) noexcept
       : handle(request == nullptr ? 0 : bits(*request)) {}
-  void before(Thread&, recorder::Call&) noexcept { requests.remove(handle, requests.id_of(handle)); }
+  void before(Thread&, recorder::Call&) noexcept { requests.forget(handle); }
 };
 
 // Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
-// what the table holds, or held before the call, for the handle; its handle is 0 if there was nothing.
+// what the table holds, or held before the call; nullptr if there was nothing.
 template <class A>
-void complete(Thread& thread, std::uint64_t handle, Request entry, const typename A::Status* status) noexcept {
+void complete(Thread& thread, std::uint32_t folded, const Request* entry, const typename A::Status* status) noexcept {
   ++thread.shared->summary.completions;
-  if (entry.handle == 0) {
-    thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
-    return;
-  }
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
-  if (entry.receives && entry.active && status != nullptr && !was_cancelled<A>(*status)) {
-    bytes = received_bytes<A>(*status);
-    source = Peer<A>::normal(A::source(*status));
-    tag = Tag<A>::normal(A::tag(*status));
-    format::ProfileRow& row =
-        thread.row(entry.row.address, entry.row.function, entry.row.size_class, entry.row.communicator);
-    row.bytes += bytes;
-    ++row.completed;
+  if (entry != nullptr) [[likely]] {
+    if (entry->receives() && entry->active && status != nullptr && !was_cancelled<A>(*status)) {
+      bytes = received_bytes<A>(*status);
+      source = Peer<A>::normal(A::source(*status));
+      tag = Tag<A>::normal(A::tag(*status));
+      row_of(thread, *entry).bytes += bytes;
+    }
+    requests.finish(*entry);
   }
-  if (entry.persistent) {
-    entry.active = false;
-    requests.update(entry);
-  } else {
-    requests.remove(handle, entry.id);
-  }
-  thread.commit_completion(fold(handle), bytes, source, tag);
+  thread.commit_completion(folded, bytes, source, tag);
 }
 
-// What the table holds for a handle that may complete. While threads share the table this is asked before the
-// call: once MPI has completed a request, another thread may be given its handle, and put it into the table.
-inline Request before_completion(std::uint64_t handle) noexcept {
-  return requests.shared() && requests.count() != 0 ? requests.find(handle) : Request{};
-}
-inline Request at_completion(std::uint64_t handle, const Request& before) noexcept {
-  return requests.shared() || requests.count() == 0 ? before : requests.find(handle);
+// A request that a call may complete, looked up before the call. While threads share the table `entry` is a copy:
+// once MPI has completed the request, another thread may be given its handle, and put it into the table.
+struct Known {
+  const Request* entry;  // nullptr: not in the table
+  std::uint32_t folded;  // 0: there is no request
+};
+
+// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one.
+inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits, Request* copy) noexcept {
+  const std::uint32_t waiter = thread.shared->block + 1;
+  if (!requests.shared()) [[likely]] {
+    Request* entry = requests.of(handle);
+    if (entry != nullptr && waits) entry->waiter = waiter;
+    return entry;
+  }
+  copy->handle = 0;
+  requests.change(handle, [&](Request& entry) {
+    if (waits) entry.waiter = waiter;
+    *copy = entry;
+  });
+  return copy->handle == 0 ? nullptr : copy;
 }
 
 // MPI_Wait, MPI_Test.
@@ -180,55 +208,71 @@ struct CompletesOne : Role {
   Status* asked;
   Status own;
   std::uint64_t handle = 0;
-  Request known{};
+  const Request* known = nullptr;
+  Request copy;
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
-  void before(Thread&, recorder::Call&) noexcept {
+  void before(Thread& thread, recorder::Call&) noexcept {
     if (request == nullptr || *request == A::request_null()) return;
     handle = bits(*request);
-    known = before_completion(handle);
+    known = look_up(thread, handle, flag == nullptr, &copy);
+    if (flag == nullptr) thread.shared->current.requests = 1;
   }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
     if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
     if (result == A::success) [[likely]]
-      complete<A>(thread, handle, at_completion(handle, known), status());
+      complete<A>(thread, fold(handle), known, status());
     else if (*request == A::request_null())
-      complete<A>(thread, handle, at_completion(handle, known), nullptr);
+      complete<A>(thread, fold(handle), known, nullptr);
+    else if (known != nullptr)
+      requests.stop_waiting(*known);
   }
 };
 
-// The handles of an array of requests, saved before MPI overwrites them, and room for statuses that the
-// program did not ask for. Lives in the thread's scratch memory.
+// The requests of an array, looked up before MPI overwrites their handles, and room for statuses that the program
+// did not ask for. Lives in the thread's scratch memory.
 template <class A>
 class Snapshot {
  public:
   using Status = typename A::Status;
 
-  void take(Thread& thread, int count, const typename A::Request* handles) noexcept {
+  void take(Thread& thread, int count, const typename A::Request* handles, bool waits) noexcept {
     if (count <= 0 || handles == nullptr || (requests.count() == 0 && thread.capacity == 0)) return;
     const auto n = static_cast<std::size_t>(count);
-    const bool shared = requests.shared();
-    const std::size_t each = sizeof(std::uint64_t) + (shared ? sizeof(Request) : 0) + sizeof(Status);
-    if (!reserve(thread, n * each)) return;
-    handles_ = reinterpret_cast<std::uint64_t*>(thread.scratch);
-    auto* behind = reinterpret_cast<char*>(handles_ + n);
-    if (shared) {
-      known_ = reinterpret_cast<Request*>(behind);
-      behind += n * sizeof(Request);
-    }
-    statuses_ = reinterpret_cast<Status*>(behind);
+    const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
+    if (!reserve(thread, n * (copied + sizeof(Known) + sizeof(Status)))) return;
+    auto* copies = reinterpret_cast<Request*>(thread.scratch);
+    known_ = reinterpret_cast<Known*>(thread.scratch + n * copied);
+    statuses_ = reinterpret_cast<Status*>(known_ + n);
     for (std::size_t i = 0; i < n; ++i) {
-      handles_[i] = handles[i] == A::request_null() ? 0 : bits(handles[i]);
-      if (shared) known_[i] = handles_[i] == 0 ? Request{} : before_completion(handles_[i]);
+      known_[i] = {};
+      if (handles[i] == A::request_null()) continue;
+      const std::uint64_t handle = bits(handles[i]);
+      const Request* entry = look_up(thread, handle, waits, copied == 0 ? nullptr : &copies[i]);
+      known_[i] = {entry, fold(handle)};
+      receives_ |= entry != nullptr && entry->receives();
+      ++present_;
     }
+    if (waits) thread.shared->current.requests = present_;
   }
-  explicit operator bool() const noexcept { return handles_ != nullptr; }
-  Status* statuses() noexcept { return statuses_; }
+  explicit operator bool() const noexcept { return known_ != nullptr; }
+  // Where MPI is to put statuses, if the program asked for none and some are of interest.
+  Status* statuses(Status* asked) noexcept { return asked == A::statuses_ignore() && receives_ ? statuses_ : asked; }
+  // What it has put there, or nullptr.
+  const Status* filled(Status* asked) noexcept {
+    const Status* at = statuses(asked);
+    return at == A::statuses_ignore() ? nullptr : at;
+  }
   void complete_one(Thread& thread, int i, const Status* status) noexcept {
-    if (handles_[i] == 0) return;
-    complete<A>(thread, handles_[i], at_completion(handles_[i], known_ == nullptr ? Request{} : known_[i]), status);
+    if (known_[i].folded != 0) complete<A>(thread, known_[i].folded, known_[i].entry, status);
+    known_[i] = {};
+  }
+  // Nobody waits any more for those that have not been completed.
+  void stop_waiting(int count) noexcept {
+    for (int i = 0; i < count; ++i)
+      if (known_[i].entry != nullptr) requests.stop_waiting(*known_[i].entry);
   }
 
  private:
@@ -245,9 +289,10 @@ class Snapshot {
     return true;
   }
 
-  std::uint64_t* handles_ = nullptr;
+  Known* known_ = nullptr;
   Status* statuses_ = nullptr;
-  Request* known_ = nullptr;
+  std::uint32_t present_ = 0;
+  bool receives_ = false;
 };
 
 // MPI_Waitall, MPI_Testall.
@@ -262,17 +307,18 @@ struct CompletesAll : Role {
   CompletesAll(int n, const typename A::Request* h, const int* f, void* s) noexcept
       : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
 
-  Status* status() noexcept { return asked == A::statuses_ignore() && snapshot ? snapshot.statuses() : asked; }
-  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles); }
+  Status* status() noexcept { return snapshot.statuses(asked); }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
     if (!snapshot || (flag != nullptr && result == A::success && *flag == 0)) return;
-    const Status* statuses = status();
-    for (int i = 0; i < count; ++i) {
-      if (result == A::success) [[likely]]
-        snapshot.complete_one(thread, i, &statuses[i]);
-      else if (handles[i] == A::request_null())
-        snapshot.complete_one(thread, i, nullptr);
+    if (result == A::success) [[likely]] {
+      const Status* statuses = snapshot.filled(asked);
+      for (int i = 0; i < count; ++i) snapshot.complete_one(thread, i, statuses == nullptr ? nullptr : &statuses[i]);
+      return;
     }
+    for (int i = 0; i < count; ++i)
+      if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr);
+    snapshot.stop_waiting(count);
   }
 };
 
@@ -291,10 +337,12 @@ struct CompletesAny : Role {
       : count(n), handles(h), index(i), flag(f), asked(static_cast<Status*>(s)) {}
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
-  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles); }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
-    if (!snapshot || result != A::success || (flag != nullptr && *flag == 0)) return;
-    if (*index >= 0 && *index < count) snapshot.complete_one(thread, *index, status());
+    if (!snapshot) return;
+    if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
+      snapshot.complete_one(thread, *index, status());
+    if (flag == nullptr) snapshot.stop_waiting(count);
   }
 };
 
@@ -307,17 +355,21 @@ struct CompletesSome : Role {
   const int* completed;
   const int* indices;
   Status* asked;
+  bool waits;
   Snapshot<A> snapshot;
-  CompletesSome(int n, const typename A::Request* h, const int* c, const int* i, void* s) noexcept
-      : count(n), handles(h), completed(c), indices(i), asked(static_cast<Status*>(s)) {}
+  CompletesSome(int n, const typename A::Request* h, const int* c, const int* i, void* s, bool w) noexcept
+      : count(n), handles(h), completed(c), indices(i), asked(static_cast<Status*>(s)), waits(w) {}
 
-  Status* status() noexcept { return asked == A::statuses_ignore() && snapshot ? snapshot.statuses() : asked; }
-  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles); }
+  Status* status() noexcept { return snapshot.statuses(asked); }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, waits); }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
-    if (!snapshot || (result != A::success && result != A::err_in_status)) return;
-    const Status* statuses = status();
-    for (int i = 0; i < *completed; ++i)  // MPI_UNDEFINED is negative
-      if (indices[i] >= 0 && indices[i] < count) snapshot.complete_one(thread, indices[i], &statuses[i]);
+    if (!snapshot) return;
+    const Status* statuses = snapshot.filled(asked);
+    const int done = result == A::success || result == A::err_in_status ? *completed : 0;
+    for (int i = 0; i < done; ++i)  // MPI_UNDEFINED is negative
+      if (indices[i] >= 0 && indices[i] < count)
+        snapshot.complete_one(thread, indices[i], statuses == nullptr ? nullptr : &statuses[i]);
+    if (waits) snapshot.stop_waiting(count);
   }
 };
 
