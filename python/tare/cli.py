@@ -10,7 +10,7 @@ import typer
 
 from tare import __version__
 
-VERBS = ("run", "info", "profile", "events", "merge", "split", "recover", "doctor")
+VERBS = ("run", "info", "profile", "diff", "events", "merge", "split", "recover", "doctor")
 # Everything after the first word that is not an option of tare belongs to the measured command.
 SETTINGS: dict[str, dict[str, Any]] = {
     "run": {

@@ -1,0 +1,172 @@
+"""`tare diff`: runs, or sets of repeated runs, side by side."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tare.analysis.compare import CONFIDENCE, Comparison
+from tare.analysis.diff import Difference, Gate, Line, difference, gate
+from tare.commands import Json
+from tare.errors import FAILED, UsageError
+from tare.recording import Recording, open_recording
+
+SCHEMA = "tare.diff/1"
+BETWEEN = "vs"
+LINES_SHOWN = 10
+
+
+class Metric(StrEnum):
+    """What the gate watches."""
+
+    NET = "net"
+    WALL = "wall"
+    MPI = "mpi"
+    COMPUTING = "computing"
+    CALLS = "calls"
+    BYTES = "bytes"
+
+
+def diff(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="BASE... vs NEW...", help="Two runs, or two sets of repeated runs with `vs` between."
+        ),
+    ],
+    fail_above: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            show_default=False,
+            help="Exit with 1 if the metric has grown by more than this, and by more than the noise.",
+        ),
+    ] = None,
+    metric: Annotated[Metric, typer.Option(help="What --fail-above watches.")] = Metric.NET,
+    limit: Annotated[
+        int, typer.Option(min=0, help="So many functions and call sites; 0: all.")
+    ] = LINES_SHOWN,
+    json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
+) -> None:
+    """Compare runs: what changed, and whether by more than the noise.
+
+    Which test, and how to use it as a gate: docs/diff.md.
+
+    Example: tare diff old-1 old-2 old-3 vs new-1 new-2 new-3 --fail-above 5%
+    """
+    if json and markdown:
+        raise UsageError("choose one of --json and --markdown")
+    threshold = _percent(fail_above) if fail_above is not None else None
+    base_paths, new_paths = _sides(runs)
+    base, new = ([open_recording(path) for path in paths] for paths in (base_paths, new_paths))
+    found = difference(base, new)
+    asked = _gate(found, metric, threshold) if threshold is not None else None
+    if json:
+        from tare.reporters import json as json_reporter
+
+        json_reporter.write(sys.stdout, SCHEMA, None, _content(base, new, found, asked, limit))
+    else:
+        _show(base, new, found, limit, markdown)
+    if asked is not None:
+        if not json:
+            from tare.reporters import diff as reporter
+
+            typer.echo(f"\n{reporter.verdict(asked)}")
+        if asked.exceeded:
+            raise typer.Exit(FAILED)
+
+
+def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
+    names = [str(run) for run in runs]
+    if names.count(BETWEEN) == 1:
+        at = names.index(BETWEEN)
+        base, new = runs[:at], runs[at + 1 :]
+        if base and new:
+            return base, new
+    elif len(runs) == 2 and BETWEEN not in names:
+        return runs[:1], runs[1:]
+    raise UsageError("name two runs, or two sets with `vs` between them: tare diff A1 A2 A3 vs B1 B2 B3")
+
+
+def _percent(text: str) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%?\s*", text)
+    if match is None:
+        raise UsageError(f"--fail-above {text}: write it like 5% or 2.5%")
+    return float(match[1]) / 100
+
+
+def _gate(found: Difference, metric: Metric, threshold: float) -> Gate:
+    if metric not in found.figures:
+        raise UsageError(f"--metric {metric}: a run that has not ended has none")
+    return gate(found, metric, threshold)
+
+
+def _content(
+    base: Sequence[Recording], new: Sequence[Recording], found: Difference, gate: Gate | None, limit: int
+) -> dict[str, Any]:
+    return {
+        "base": [str(run.run_dir.resolve()) for run in base],
+        "new": [str(run.run_dir.resolve()) for run in new],
+        "confidence": CONFIDENCE,
+        "noise_known": found.noise_known,
+        "figures": [{"metric": name, **_numbers(each)} for name, each in found.figures.items()],
+        "functions": [_line(line) for line in found.functions[: limit or None]],
+        "sites": [_line(line) for line in found.sites[: limit or None]],
+        "gate": {**asdict(gate), "exceeded": gate.exceeded} if gate else None,
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        **line.names,
+        "time_ns": _numbers(line.time_ns),
+        "calls": _numbers(line.calls),
+        "bytes": _numbers(line.bytes),
+    }
+
+
+def _numbers(comparison: Comparison) -> dict[str, Any]:
+    low, high = comparison.interval or (None, None)
+    return {
+        "base": comparison.base,
+        "new": comparison.new,
+        "base_mean": comparison.base_mean,
+        "new_mean": comparison.new_mean,
+        "ratio": comparison.ratio,
+        "ratio_low": low,
+        "ratio_high": high,
+        "p": comparison.p,
+        "corrected_p": comparison.corrected_p,
+        "differs": comparison.differs,
+    }
+
+
+def _show(
+    base: Sequence[Recording], new: Sequence[Recording], found: Difference, limit: int, markdown: bool
+) -> None:
+    from tare.reporters import diff as reporter
+    from tare.reporters import markdown as markdown_reporter
+    from tare.reporters import terminal
+
+    out = terminal.console()
+    sheets = [reporter.figures(found.figures)]
+    for lines, by_site in ((found.functions, False), (found.sites, True)):
+        if lines:
+            sheets.append(reporter.lines(lines[: limit or None], by_site=by_site))
+    out.file.write(reporter.title(base, new) + "\n")
+    for sheet in sheets:
+        out.file.write("\n")
+        if markdown:
+            markdown_reporter.write(sys.stdout, sheet)
+        else:
+            terminal.show_sheet(out, sheet)
+    for note in reporter.notes(base, new, noise_known=found.noise_known):
+        out.file.write("\n" + terminal.wrapped(note, out.width) + "\n")

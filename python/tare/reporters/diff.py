@@ -1,0 +1,153 @@
+"""Differences between runs, for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from tare.analysis.compare import Comparison
+    from tare.analysis.diff import Gate, Line
+    from tare.recording import Recording
+
+TITLES = {
+    "wall": "wall time",
+    "net": "net time",
+    "mpi": "in MPI (mean)",
+    "computing": "computing (mean)",
+    "calls": "calls",
+    "bytes": "bytes",
+}
+COUNTED = ("calls", "bytes")
+VERDICTS = {True: "yes", False: "no", None: "?"}
+
+
+def figures(found: dict[str, Comparison]) -> Sheet:
+    """One row a metric."""
+    sheet = Sheet(
+        [
+            Heading("Whole run", text=True), Heading("Base"), Heading("New"), Heading("Change"),
+            Heading("Real"), Heading("95 % interval", optional=True), Heading("p", optional=True),
+        ]
+    )  # fmt: skip
+    for metric, comparison in found.items():
+        shown = _amount(metric)
+        sheet.rows.append(
+            [
+                TITLES[metric],
+                shown(comparison.base_mean),
+                shown(comparison.new_mean),
+                change(comparison),
+                VERDICTS[_real(comparison, exact=metric in COUNTED)],
+                _interval(comparison),
+                NOTHING if comparison.p is None else _probability(comparison),
+            ]
+        )
+    return sheet
+
+
+def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
+    """One row a function or call site: its time, and how calls and bytes changed."""
+    place = [Heading("Caller", text=True, optional=True), Heading("Where", text=True)] if by_site else []
+    sheet = Sheet(
+        [
+            Heading("Function", text=True), *place, Heading("Base"), Heading("New"), Heading("Change"),
+            Heading("Real"), Heading("Calls", optional=True), Heading("Bytes", optional=True),
+        ]
+    )  # fmt: skip
+    for line in found:
+        sheet.rows.append(
+            [
+                line.names["function"],
+                *([line.names["caller"] or NOTHING, terminal.place(line.names)] if by_site else []),
+                units.duration(line.time_ns.base_mean),
+                units.duration(line.time_ns.new_mean),
+                change(line.time_ns),
+                VERDICTS[_real(line.time_ns, exact=False)],
+                change(line.calls),
+                change(line.bytes),
+            ]
+        )
+    return sheet
+
+
+def change(comparison: Comparison) -> str:
+    """Of the means, in percent; "=" if nothing changed, "new" and "gone" where one side is 0."""
+    base, new = comparison.base_mean, comparison.new_mean
+    if math.isclose(base, new):
+        return "="
+    if base == 0 or new == 0:
+        return "new" if base == 0 else "gone"
+    percent = 100 * (new / base - 1)
+    return f"{percent:+,.1f} %" if abs(percent) < 1000 else f"x {new / base:,.0f}"
+
+
+def title(base: Sequence[Recording], new: Sequence[Recording]) -> str:
+    """What is compared with what: "diffusion, 3 runs on 4 ranks, with 3 runs on 4 ranks"."""
+    return f"{_described(base)}, with {_described(new)}"
+
+
+def notes(base: Sequence[Recording], new: Sequence[Recording], *, noise_known: bool) -> Iterator[str]:
+    if len({_ranks(run) for run in (*base, *new)}) > 1:
+        yield "The runs have different numbers of ranks: times of MPI are not of the same work."
+    if noise_known:
+        yield (
+            "Real: yes if the difference exceeds the noise (Welch's t-test at 95 %, corrected by Holm for "
+            "the number of figures, of functions, of call sites)."
+        )
+    else:
+        yield (
+            "Real: ? as one run on each side does not tell how much times vary by themselves; calls and "
+            "bytes are exact. Repeat the runs: tare diff A1 A2 A3 vs B1 B2 B3"
+        )
+
+
+def verdict(gate: Gate) -> str:
+    grown = f"{TITLES[gate.metric]} {100 * gate.growth:+.1f} %, limit {100 * gate.threshold:+g} %"
+    if gate.p is None:
+        return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (one run on each side: noise not known)"
+    if gate.growth > gate.threshold and not gate.exceeded:
+        return f"passed: {grown}, but that is within the noise (p {gate.p:.2g})"
+    return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (p {gate.p:.2g})"
+
+
+def _described(runs: Sequence[Recording]) -> str:
+    names = "/".join(dict.fromkeys(run.meta["name"] for run in runs))
+    ranks = "/".join(dict.fromkeys(f"{_ranks(run):,}" for run in runs))
+    return f"{len(runs)} run{'s' if len(runs) > 1 else ''} of {names} on {ranks} ranks"
+
+
+def _ranks(run: Recording) -> int:
+    return len(run.processes)
+
+
+def _real(comparison: Comparison, *, exact: bool) -> bool | None:
+    """Of single runs only what is counted, not timed, tells."""
+    if comparison.differs is None and (exact or comparison.base == comparison.new):
+        return comparison.base != comparison.new
+    return comparison.differs
+
+
+def _interval(comparison: Comparison) -> str:
+    if comparison.interval is None:
+        return NOTHING
+    low, high = (100 * (bound - 1) for bound in comparison.interval)
+    return f"{low:+.1f} to {high:+.1f} %"
+
+
+def _probability(comparison: Comparison) -> str:
+    p = comparison.corrected_p if comparison.corrected_p is not None else comparison.p
+    assert p is not None
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def _amount(metric: str) -> Callable[[float], str]:
+    if metric == "calls":
+        return lambda value: units.count(round(value))
+    return units.size if metric == "bytes" else units.duration
