@@ -35,13 +35,14 @@ bench:
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
 
-# The unit tests under ASan, UBSan and TSan.
+# The unit tests under ASan, UBSan and TSan, and MPI_THREAD_MULTIPLE under TSan.
 sanitize:
 	@tools/apt.sh build test
 	@tools/venv.sh build
 	@for preset in asan ubsan tsan; do \
 		cmake --preset $$preset >/dev/null && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+	@tools/threads_tsan.sh
 
 # Programs with expectations at the ends of their lines stay as they are.
 CXX_FILES = git ls-files -co --exclude-standard '*.cpp' '*.h' '*.hpp' '*.c' ':!tests/programs'
