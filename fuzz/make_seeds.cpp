@@ -35,15 +35,35 @@ std::string in_pieces(const std::string& segment) {
   return input;
 }
 
+// Of every kind but sites.
+std::string all_definitions() {
+  format::CommunicatorDefinition inter{};
+  inter.communicator = 2;
+  inter.size = 1;
+  inter.remote_size = 3;
+  inter.key = 0x1234567890;
+  inter.group = 1;
+  inter.remote_group = 2;
+  inter.parent = 1;
+  return module_definition(1, "/bin/app", "build id") + communicator_definition(1, 2, "MPI_COMM_WORLD") +
+         group_definition(1, {{0, 0, 1}}) + group_definition(2, {{1, 2, 2}, {-1, 0, 1}}) +
+         communicator_definition(inter, "inter") + communicator_name(2, "renamed") +
+         event_type_definition(1, format::EventClass::regular, "step",
+                               {format::ParameterType::i32, format::ParameterType::f64}) +
+         event_type_definition(2, format::EventClass::raw, "note") +
+         event_type_definition(3, format::EventClass::counter, "load", {format::ParameterType::f64}, "W");
+}
+
 std::string segment_of_a_killed_process() {
   const TempDir dir;
   auto record = process_record(1, format::ProcessState::running);
   Segment segment(dir, record);
-  segment.define(python_site_definition(1, "solve.py", "solve", 12) + communicator_definition(1, 2, "MPI_COMM_WORLD"));
+  segment.define(python_site_definition(1, "solve.py", "solve", 12) + all_definitions());
   segment.add_location();
   segment.add_row(0, profile_row("MPI_Send", 1, 3, 300, 192));
   for (std::uint64_t call = 0; call < 3; ++call)
     segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + call * 200, 3100 + call * 200)));
+  segment.add_record(0, event_record(1, 3700, {1, 2}) + event_record(3, 3800, {0}) + raw_event_record(2, 3900, "text"));
   return dir.read(segment.name());
 }
 

@@ -171,29 +171,33 @@ class Roles:
         persistent = function.bare_name.endswith("_init")
         return [f"Starts<A, {str(receives).lower()}, {str(persistent).lower()}> starts{{request}}"]
 
-    @staticmethod
-    def made_communicator(function: Function) -> list[str]:
-        parameter = next(
-            (
-                p
-                for p in function.parameters
-                if p.name
-                in (
-                    "newcomm",
-                    "newintercomm",
-                    "comm_cart",
-                    "comm_graph",
-                    "comm_dist_graph",
-                    "newintracomm",
-                    "intercomm",
-                )
-                and p.is_pointer
-            ),
-            None,
+    # Names of the parameters that are new communicators.
+    MADE = (
+        "newcomm",
+        "newintercomm",
+        "comm_cart",
+        "comm_graph",
+        "comm_dist_graph",
+        "newintracomm",
+        "intercomm",
+    )
+    # Functions that not all members of the new communicator call with one and the same communicator.
+    PARENTLESS = ("Intercomm_create", "Comm_accept", "Comm_connect")
+
+    @classmethod
+    def made_communicator(cls, function: Function) -> list[str]:
+        made = next((p for p in function.parameters if p.name in cls.MADE and p.is_pointer), None)
+        if made is None:
+            return []
+        parent = next(
+            (p.name for p in function.parameters if p.kind == "COMMUNICATOR" and not p.is_pointer), None
         )
-        if parameter is None or function.bare_name in ("Comm_idup", "Comm_idup_with_info"):
-            return []  # usable only once its request is complete: defined at its first use
-        return [f"MakesCommunicator<A> makes{{{parameter.name}}}"]
+        if parent is None or function.bare_name in cls.PARENTLESS:
+            parent = "A::comm_null()"
+        arguments = [made.name, parent]
+        arguments += [p.name for p in function.parameters if p.name in ("tag", "stringtag")]
+        kind = "Duplicates" if function.bare_name.startswith("Comm_idup") else "Makes"
+        return [f"{kind}Communicator<A> makes{{{', '.join(arguments)}}}"]
 
 
 def wrapper(function: Function, roles: list[str]) -> str:

@@ -115,8 +115,13 @@ class Site(TypedDict):
     line: int | None
 
 class Communicator(TypedDict):
+    world: int
     name: str
     size: int
+    inter: bool
+    key: int  # equal on all members; 0 if not known
+    members: list[tuple[int, int, int]] | None  # ranks in the world: first, stride, count
+    remote_members: list[tuple[int, int, int]] | None  # of an intercommunicator
 
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""
@@ -136,6 +141,7 @@ class EventRow(TypedDict):
     text: NotRequired[str]
     site: NotRequired[int]
     peer: NotRequired[int]
+    peer_world: NotRequired[int]
     tag: NotRequired[int]
     bytes: NotRequired[int]
     communicator: NotRequired[int]

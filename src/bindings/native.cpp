@@ -129,6 +129,14 @@ nb::object escaped_text(std::string_view bytes) {
   return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "backslashreplace"));
 }
 
+// (first, stride, count) of each run; None if the members are not known.
+nb::object member_runs(const std::optional<reader::Members>& members) {
+  if (!members) return nb::none();
+  nb::list runs;
+  for (const format::MemberRun& run : members->runs()) runs.append(nb::make_tuple(run.first, run.stride, run.count));
+  return runs;
+}
+
 std::string_view first_line(const char* lines) {
   const std::string_view all(lines);
   return all.substr(0, all.find('\n'));
@@ -275,10 +283,15 @@ class PyRun {
 
   nb::list communicators() const {
     nb::list rows;
-    for (const reader::Communicator& communicator : run_.communicators()) {
+    for (const reader::CommunicatorInfo& communicator : run_.communicators()) {
       nb::dict row;
+      row["world"] = communicator.world;
       row["name"] = text(communicator.name);
       row["size"] = communicator.size;
+      row["inter"] = communicator.inter;
+      row["key"] = communicator.key;
+      row["members"] = member_runs(communicator.members);
+      row["remote_members"] = member_runs(communicator.remote_members);
       rows.append(row);
     }
     return rows;
@@ -323,9 +336,10 @@ class EventIterator {
   // The run is kept alive by the binding.
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
-    for (const char* name : {"start_ns",     "duration_ns", "world", "rank",  "thread", "function",   "site",
-                             "communicator", "bytes",       "peer",  "root",  "tag",    "request",    "records",
-                             "kind",         "name",        "begin", "value", "unit",   "parameters", "text"})
+    for (const char* name :
+         {"start_ns", "duration_ns", "world", "rank",       "thread",  "function",  "site", "communicator",
+          "bytes",    "peer",        "root",  "tag",        "request", "records",   "kind", "name",
+          "begin",    "value",       "unit",  "parameters", "text",    "peer_world"})
       keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run_.event_types()) event_names_.push_back(escaped_text(type.name));
   }
@@ -365,7 +379,8 @@ class EventIterator {
     value,
     unit,
     values,
-    note
+    note,
+    peer_world
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -397,6 +412,7 @@ class EventIterator {
     if (row.communicator >= 0) set(dict, communicator, row.communicator);
     if (row.bytes != format::no_bytes) set(dict, bytes, row.bytes);
     if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
+    if (row.peer_world != format::no_peer && !row.rooted) set(dict, peer_world, row.peer_world);
     if (row.tag != format::no_tag) set(dict, tag, row.tag);
     if (row.request != format::no_request) set(dict, request, row.request);
     if (row.kind != reader::EventKind::call) set(dict, records, row.records);

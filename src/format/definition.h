@@ -14,6 +14,7 @@ enum class DefinitionKind : std::uint16_t {
   communicator = 4,
   communicator_name = 5,
   event_type = 6,
+  group = 7,
 };
 
 struct DefinitionHead {
@@ -57,17 +58,39 @@ struct PythonSiteDefinition {
 };
 static_assert(sizeof(PythonSiteDefinition) == 24);
 
+// Members of a group whose ranks in MPI_COMM_WORLD are first, first + stride, ... A member that is not in the
+// world of the process is -1.
+struct MemberRun {
+  std::int32_t first;
+  std::int32_t stride;
+  std::uint32_t count;
+};
+static_assert(sizeof(MemberRun) == 12);
+
+struct GroupDefinition {
+  DefinitionHead head;
+  std::uint32_t group;
+  std::int32_t size;
+  std::uint32_t runs;
+  std::uint32_t reserved;
+  // MemberRun members[runs]: in order of rank, counts add up to size
+};
+static_assert(sizeof(GroupDefinition) == 24);
+
 struct CommunicatorDefinition {
   DefinitionHead head;
   std::uint32_t communicator;
   std::int32_t size;
   std::int32_t rank;
-  std::int32_t remote_size;  // of an intercommunicator, else 0
+  std::int32_t remote_size;    // of an intercommunicator, else 0
+  std::uint64_t key;           // equal on all members of one world; 0: not known
+  std::uint32_t group;         // 0: not known
+  std::uint32_t remote_group;  // of an intercommunicator, else 0
+  std::uint32_t parent;        // communicator that it was made from, 0 if none
   std::uint32_t name_bytes;
-  std::uint32_t reserved;
   // char name[name_bytes]: as MPI_Comm_get_name says, empty if the program never named it
 };
-static_assert(sizeof(CommunicatorDefinition) == 32);
+static_assert(sizeof(CommunicatorDefinition) == 48);
 
 // A new name for a communicator defined before (MPI_Comm_set_name).
 struct CommunicatorNameDefinition {

@@ -18,7 +18,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 2;
+inline constexpr std::uint32_t segment_layout = 3;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -150,6 +150,7 @@ struct CurrentCall {
   std::int32_t tag;
   std::atomic<std::uint32_t> function;
   std::uint32_t requests;  // that a call of MPI_Wait and its kin waits for; those known are in the request table
+  std::uint32_t communicator_number;  // as in records; 0 if it is not defined yet
 };
 
 inline constexpr unsigned duration_bins = 28;

@@ -1,5 +1,6 @@
 #include "mpi/communicators.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "recorder/process.h"
@@ -24,6 +25,15 @@ constinit unsigned used = 0;  // entries that were ever in use
 constinit std::uint32_t last_number = 0;
 constinit recorder::SpinLock table_lock;
 
+// How many communicators of the same members were made from a parent.
+struct Lineage {
+  std::uint32_t parent;
+  std::uint64_t seed;
+  std::uint32_t made;  // 0: free
+};
+constinit Lineage lineages[capacity] = {};
+constinit unsigned lineages_used = 0;
+
 class Locked {
  public:
   Locked() noexcept { table_lock.lock(); }
@@ -44,6 +54,60 @@ Entry* free_entry() noexcept {
   return used < capacity ? &entries[used++] : nullptr;
 }
 
+Lineage* lineage_of(std::uint32_t parent, std::uint64_t seed) noexcept {
+  Lineage* free = nullptr;
+  for (unsigned i = 0; i < lineages_used; ++i) {
+    if (lineages[i].made == 0)
+      free = &lineages[i];
+    else if (lineages[i].parent == parent && lineages[i].seed == seed)
+      return &lineages[i];
+  }
+  if (free == nullptr && lineages_used < capacity) free = &lineages[lineages_used++];
+  if (free != nullptr) *free = {parent, seed, 0};
+  return free;
+}
+
+// Nothing is made any more from a communicator that is gone.
+void forget_lineages(std::uint32_t parent) noexcept {
+  for (unsigned i = 0; i < lineages_used; ++i)
+    if (lineages[i].parent == parent) lineages[i] = {};
+}
+
+// The groups of an intercommunicator swap places on its other side.
+std::uint64_t members_of(const Communicator& c) noexcept {
+  if (c.group == nullptr || c.peers == nullptr) return 0;
+  if (c.remote_size == 0) return c.group->hash;
+  return mixed(std::min(c.group->hash, c.peers->hash), std::max(c.group->hash, c.peers->hash));
+}
+
+std::uint64_t key_of(const Communicator& c, const Origin& origin) noexcept {
+  const std::uint64_t members = members_of(c);
+  if (members == 0 || (origin.parent != format::no_communicator && origin.parent_key == 0)) return 0;
+  const std::uint64_t seed = mixed(mixed(members, origin.parent_key), origin.label);
+  Lineage* lineage = lineage_of(origin.parent, seed);
+  if (lineage == nullptr) return 0;
+  const std::uint64_t key = mixed(seed, ++lineage->made);
+  return key == 0 ? 1 : key;
+}
+
+std::uint32_t number_of(const Group* group) noexcept { return group == nullptr ? 0 : group->number; }
+
+void define(const Communicator& c, const Origin& origin, const char* name) noexcept {
+  format::CommunicatorDefinition definition{};
+  const std::size_t length = std::strlen(name);
+  definition.head.kind = format::DefinitionKind::communicator;
+  definition.communicator = c.number;
+  definition.size = c.size;
+  definition.rank = c.rank;
+  definition.remote_size = c.remote_size;
+  definition.key = c.key;
+  definition.group = number_of(c.group);
+  definition.remote_group = c.remote_size == 0 ? 0 : number_of(c.peers);
+  definition.parent = origin.parent;
+  definition.name_bytes = static_cast<std::uint32_t>(length);
+  recorder::define(&definition, sizeof definition, {name, length});
+}
+
 }  // namespace
 
 Communicator find_communicator(std::uint64_t handle) noexcept {
@@ -52,31 +116,27 @@ Communicator find_communicator(std::uint64_t handle) noexcept {
   return entry == nullptr ? Communicator{} : entry->communicator;
 }
 
-Communicator add_communicator(std::uint64_t handle, Communicator described, const char* name) noexcept {
+Communicator add_communicator(std::uint64_t handle, Communicator described, Origin origin, const char* name) noexcept {
   {
     const Locked locked;
     if (const Entry* known = find(handle)) return known->communicator;
     Entry* entry = free_entry();
     if (entry == nullptr) return {};
     described.number = ++last_number;
+    described.key = key_of(described, origin);
     *entry = {handle, described};
   }
-  format::CommunicatorDefinition definition{};
-  const std::size_t length = std::strlen(name);
-  definition.head.kind = format::DefinitionKind::communicator;
-  definition.communicator = described.number;
-  definition.size = described.size;
-  definition.rank = described.rank;
-  definition.remote_size = described.remote_size;
-  definition.name_bytes = static_cast<std::uint32_t>(length);
-  recorder::define(&definition, sizeof definition, {name, length});
+  define(described, origin, name);
   return described;
 }
 
 void forget_communicator(std::uint64_t handle) noexcept {
   {
     const Locked locked;
-    if (Entry* entry = find(handle)) *entry = {};
+    if (Entry* entry = find(handle)) {
+      forget_lineages(entry->communicator.number);
+      *entry = {};
+    }
   }
   communicator_generation.fetch_add(1, std::memory_order_relaxed);
 }

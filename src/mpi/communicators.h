@@ -1,18 +1,31 @@
-// The communicators of this process: from handle to number, size and rank.
+// The communicators of this process: from handle to number, size, rank and members.
 //
-// A communicator is defined (definition.h) when it is made by a blocking call, else at its first use. A
-// freed handle is forgotten before the call that frees it, because another thread may get the same value.
+// A communicator is defined (definition.h) when it is made, else at its first use. A freed handle is forgotten
+// before the call that frees it, because another thread may get the same value.
+//
+// Its key is equal on all its members, without a message: they all make it from the same parent, as the same one of
+// those of the same members (what a communicator's members do collectively they do in the same order), or without a
+// parent, as the same one of these members. Members of another world have keys of their own.
 #pragma once
 
+#include "mpi/groups.h"
 #include "mpi/thread.h"
 
 namespace tare::mpi {
 
+// What a communicator comes from, as far as all its members agree.
+struct Origin {
+  std::uint32_t parent = format::no_communicator;  // its number here
+  std::uint64_t parent_key = 0;
+  std::uint64_t label = 0;  // of the tag that tells apart what some members of the parent make by themselves
+};
+
 // Known communicator of a handle; number 0 if there is none. Thread-safe.
 Communicator find_communicator(std::uint64_t handle) noexcept;
 
-// Numbers and defines a communicator, or gives the number it has; thread-safe.
-Communicator add_communicator(std::uint64_t handle, Communicator described, const char* name) noexcept;
+// Numbers and defines a communicator and finds its key, or gives what is known already; thread-safe. `described` has
+// sizes, rank and groups.
+Communicator add_communicator(std::uint64_t handle, Communicator described, Origin origin, const char* name) noexcept;
 
 void forget_communicator(std::uint64_t handle) noexcept;
 void rename_communicator(std::uint64_t handle, const char* name) noexcept;
@@ -25,22 +38,6 @@ inline Communicator known_communicator(Thread& thread, std::uint64_t handle) noe
   const Communicator found = find_communicator(handle);
   if (found.number != format::no_communicator) entry = {handle, generation, found};
   return found;
-}
-
-// Asks MPI about a communicator that the library has just accepted, and defines it.
-template <class A>
-[[gnu::cold]] Communicator describe_communicator(typename A::Comm comm) noexcept {
-  using Comm = typename A::Comm;
-  Communicator c{};
-  int is_inter = 0;
-  char name[A::max_object_name + 1] = "";
-  int length = 0;
-  library<int(Comm, int*)>(Function::MPI_Comm_size)(comm, &c.size);
-  library<int(Comm, int*)>(Function::MPI_Comm_rank)(comm, &c.rank);
-  library<int(Comm, int*)>(Function::MPI_Comm_test_inter)(comm, &is_inter);
-  if (is_inter != 0) library<int(Comm, int*)>(Function::MPI_Comm_remote_size)(comm, &c.remote_size);
-  library<int(Comm, char*, int*)>(Function::MPI_Comm_get_name)(comm, name, &length);
-  return add_communicator(bits(comm), c, name);
 }
 
 }  // namespace tare::mpi

@@ -44,6 +44,7 @@ template <class A, Function F, class Real, class... Roles>
   current.address = call.address;
   current.peer = call.peer;
   current.tag = call.tag;
+  current.communicator_number = call.communicator;
   current.function.store(call.function, std::memory_order_release);
   call.enter = recorder::now();
   current.enter = call.enter;

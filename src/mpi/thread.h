@@ -10,12 +10,17 @@
 
 namespace tare::mpi {
 
+struct Group;
+
 // A communicator as records name it.
 struct Communicator {
   std::uint32_t number;  // format::no_communicator: not known
   std::int32_t size;     // of the local group
   std::int32_t rank;
   std::int32_t remote_size;  // of an intercommunicator's other group, else 0
+  std::uint64_t key;         // equal on all members of one world; 0: not known
+  const Group* group;        // the local one (groups.h); nullptr: not known, here and below
+  const Group* peers;        // that peers are ranks of: an intercommunicator's other one, else the local one
 
   // Ranks that a rooted or all-to-all operation reaches from here.
   std::int32_t partners() const noexcept { return remote_size != 0 ? remote_size : size; }

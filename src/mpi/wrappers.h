@@ -3,6 +3,7 @@
 
 #include "mpi/calibrate.h"
 #include "mpi/measure.h"
+#include "mpi/roles/communicator.h"
 #include "mpi/roles/lifecycle.h"
 #include "mpi/roles/request.h"
 #include "mpi/roles/volume.h"

@@ -21,6 +21,14 @@ class Entry {
     bytes_.remove_prefix(sizeof(T));
     return true;
   }
+  template <typename T>
+  bool array(std::uint32_t count, std::vector<T>& values) {
+    if (bytes_.size() / sizeof(T) < count) return false;
+    values.resize(count);
+    if (count != 0) std::memcpy(values.data(), bytes_.data(), count * sizeof(T));
+    bytes_.remove_prefix(count * sizeof(T));
+    return true;
+  }
   bool text(std::uint32_t bytes, std::string& value) {
     if (bytes_.size() < bytes) return false;
     value.assign(bytes_.substr(0, bytes));
@@ -63,11 +71,25 @@ bool apply_python_site(Entry entry, Definitions& to) {
   return true;
 }
 
+bool apply_group(Entry entry, Definitions& to) {
+  GroupDefinition in;
+  std::vector<MemberRun> runs;
+  if (!entry.fixed(in) || !entry.array(in.runs, runs)) return false;
+  Members members;
+  if (!members.assign(std::move(runs), in.size)) return false;
+  to.groups[in.group] = std::move(members);
+  return true;
+}
+
 bool apply_communicator(Entry entry, Definitions& to) {
   CommunicatorDefinition in;
   Communicator communicator;
   if (!entry.fixed(in) || !entry.text(in.name_bytes, communicator.name)) return false;
   communicator.size = in.size;
+  communicator.remote_size = in.remote_size;
+  communicator.key = in.key;
+  communicator.group = in.group;
+  communicator.remote_group = in.remote_group;
   to.communicators[in.communicator] = std::move(communicator);
   return true;
 }
@@ -106,6 +128,8 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
       return apply_communicator(Entry(bytes), to);
     case DefinitionKind::communicator_name:
       return apply_name(Entry(bytes), to);
+    case DefinitionKind::group:
+      return apply_group(Entry(bytes), to);
     case DefinitionKind::event_type:
       return apply_event_type(Entry(bytes), to);
   }
@@ -113,6 +137,42 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
 }
 
 }  // namespace
+
+bool Members::assign(std::vector<MemberRun> runs, std::int32_t size) {
+  std::vector<std::int64_t> begins;
+  std::int64_t begin = 0;
+  for (const MemberRun& run : runs) {
+    if (run.count == 0) return false;
+    begins.push_back(begin);
+    begin += run.count;
+  }
+  if (begin != size) return false;
+  runs_ = std::move(runs);
+  begins_ = std::move(begins);
+  size_ = size;
+  return true;
+}
+
+std::int32_t Members::world_rank(std::int32_t rank) const {
+  if (rank < 0 || rank >= size_) return -1;
+  const auto behind = std::upper_bound(begins_.begin(), begins_.end(), std::int64_t{rank});
+  const auto run = static_cast<std::size_t>(behind - begins_.begin()) - 1;
+  const std::int64_t found = runs_[run].first + runs_[run].stride * (rank - begins_[run]);
+  return found < 0 || found > INT32_MAX ? -1 : static_cast<std::int32_t>(found);
+}
+
+bool Members::has(std::int32_t world_rank) const {
+  return std::any_of(runs_.begin(), runs_.end(), [&](const MemberRun& run) {
+    const std::int64_t distance = std::int64_t{world_rank} - run.first;
+    if (run.stride == 0) return distance == 0;
+    return distance % run.stride == 0 && distance / run.stride >= 0 && distance / run.stride < run.count;
+  });
+}
+
+const Members* Definitions::members(std::uint32_t group) const {
+  const auto found = groups.find(group);
+  return found == groups.end() ? nullptr : &found->second;
+}
 
 bool Definitions::apply(std::string_view log) {
   while (!log.empty()) {

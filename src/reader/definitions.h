@@ -26,9 +26,30 @@ struct Site {
   std::string function;
 };
 
+// Members of a group as ranks in the world of the process, -1 for those of other worlds; in runs.
+class Members {
+ public:
+  Members() = default;
+  // False if the runs are not `size` members together; nothing is taken then.
+  bool assign(std::vector<format::MemberRun> runs, std::int32_t size);
+  const std::vector<format::MemberRun>& runs() const { return runs_; }
+  std::int32_t world_rank(std::int32_t rank) const;  // -1: no such member, or of another world
+  bool has(std::int32_t world_rank) const;
+
+ private:
+  std::vector<format::MemberRun> runs_;
+  std::vector<std::int64_t> begins_;
+  std::int32_t size_ = 0;
+};
+
+// As its process knows it.
 struct Communicator {
   std::string name;
-  std::int32_t size = 0;
+  std::int32_t size = 0;         // of the local group
+  std::int32_t remote_size = 0;  // 0: intracommunicator
+  std::uint64_t key = 0;         // equal on all members of a world; 0: not known
+  std::uint32_t group = 0;       // number in the process, 0: not known
+  std::uint32_t remote_group = 0;
 };
 
 // What the events of one type mean.
@@ -44,11 +65,15 @@ struct Definitions {
   std::unordered_map<std::uint32_t, Module> modules;
   std::unordered_map<std::uint32_t, Site> sites;
   std::unordered_map<std::uint32_t, Communicator> communicators;
+  std::unordered_map<std::uint32_t, Members> groups;
   std::unordered_map<std::uint32_t, EventType> event_types;
 
   // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
   // False if an entry is malformed; those before it have been applied.
   bool apply(std::string_view log);
+
+  // nullptr if the group is not known.
+  const Members* members(std::uint32_t group) const;
 };
 
 }  // namespace tare::reader

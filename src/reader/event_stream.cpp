@@ -146,7 +146,7 @@ class Cursor {
     }
     const std::size_t before = rows_.size();
     for (const DecodedCall& call : events_.calls) add(chunk, call, context);
-    for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i);
+    for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
     for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
     for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
     for (const DecodedEvent& event : events_.events) {
@@ -176,22 +176,36 @@ class Cursor {
     row.communicator = process_->communicators.find(call.communicator);
     row.bytes = call.bytes;
     row.peer = call.peer;
+    row.peer_world = world_rank(row.communicator, call.peer, context);
     row.tag = call.tag;
-    row.request = start_request(call.request);
+    row.request = start_request(call);
+  }
+
+  // no_peer if it is not known.
+  std::int32_t world_rank(std::int32_t communicator, std::int32_t peer, const Context& context) const {
+    if (communicator < 0 || peer < 0) return no_peer;
+    const CommunicatorInfo& of = context.run->communicators()[static_cast<std::size_t>(communicator)];
+    const std::int32_t rank = of.world_rank(process_->record.rank, peer);
+    return rank < 0 ? no_peer : rank;
   }
 
   // Requests are numbered anew, in the order of their start in this location: handles recur, and chunks leave
   // out those of requests that did not outlive them.
-  std::uint32_t start_request(std::uint32_t request) {
-    if (request == no_request) return no_request;
+  struct Started {
+    std::uint32_t request = no_request;
+    std::uint32_t communicator = no_communicator;
+  };
+  std::uint32_t start_request(const DecodedCall& call) {
+    if (call.request == no_request) return no_request;
     ++last_request_;
-    if (request != completed_in_chunk) open_requests_[request] = last_request_;
+    if (call.request != completed_in_chunk) open_requests_[call.request] = {last_request_, call.communicator};
     return last_request_;
   }
-  std::uint32_t completed_request(const DecodedCompletion& completion, std::size_t first_row) {
-    if (completion.start != UINT32_MAX) return rows_[first_row + completion.start].request;
+  Started completed_request(const DecodedCompletion& completion, std::size_t first_row) {
+    if (completion.start != UINT32_MAX)
+      return {rows_[first_row + completion.start].request, events_.calls[completion.start].communicator};
     const auto open = open_requests_.extract(completion.request);
-    return open.empty() ? no_request : open.mapped();  // started by another thread, or before a loss
+    return open.empty() ? Started{} : open.mapped();  // started by another thread, or before a loss
   }
 
   void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
@@ -209,7 +223,7 @@ class Cursor {
   }
 
   // Credits all completions of one call, the first of which is `from`; returns the first of the next call.
-  std::size_t complete(std::size_t first_row, std::size_t from) {
+  std::size_t complete(std::size_t first_row, std::size_t from, const Context& context) {
     const std::uint32_t call = events_.completions[from].call;
     std::size_t to = from;
     while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
@@ -225,9 +239,13 @@ class Cursor {
     }
     if (to - from != 1) return to;
     const DecodedCompletion& only = events_.completions[from];
-    if (row->peer == no_peer) row->peer = only.source;
+    const Started started = completed_request(only, first_row);
+    if (row->peer == no_peer) {
+      row->peer = only.source;
+      row->peer_world = world_rank(process_->communicators.find(started.communicator), only.source, context);
+    }
     if (row->tag == no_tag) row->tag = only.tag;
-    if (row->request == no_request) row->request = completed_request(only, first_row);
+    if (row->request == no_request) row->request = started.request;
     return to;
   }
 
@@ -237,7 +255,7 @@ class Cursor {
   std::vector<EventRow> rows_;
   std::size_t next_ = 0;
   std::vector<EventRow> held_back_;
-  std::unordered_map<std::uint32_t, std::uint32_t> open_requests_;  // handle as recorded to number
+  std::unordered_map<std::uint32_t, Started> open_requests_;  // by handle as recorded
   std::uint32_t last_request_ = no_request;
   std::vector<char> raw_;
   DecodedEvents events_;

@@ -35,6 +35,7 @@ struct EventRow {
   std::int32_t site = -1;
   std::int32_t communicator = -1;
   std::int32_t peer = format::no_peer;
+  std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
   std::int32_t tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;

@@ -17,6 +17,13 @@ constexpr std::size_t processes_a_thread = 256;
 
 }  // namespace
 
+std::int32_t CommunicatorInfo::world_rank(std::int32_t rank, std::int32_t peer) const {
+  if (key == 0 || !members) return -1;  // without a key it may stand for several
+  if (!inter) return members->world_rank(peer);
+  if (!remote_members) return -1;
+  return (members->has(rank) ? *remote_members : *members).world_rank(peer);
+}
+
 Result<Run> Run::open(const RunPaths& paths) {
   RunLoader loader(paths);
   loader.read_segments();

@@ -28,6 +28,20 @@ struct SiteInfo {
   Symbol symbol;   // empty strings and line 0 where nothing is known
 };
 
+// A communicator of the run.
+struct CommunicatorInfo {
+  int world = 0;
+  std::string name;
+  std::int32_t size = 0;
+  bool inter = false;
+  std::uint64_t key = 0;           // 0: not known
+  std::optional<Members> members;  // if known; of an intercommunicator, the group of the first process found
+  std::optional<Members> remote_members;
+
+  // Rank in the world of a peer of the process that has `rank` there; -1 if it is of another world or not known.
+  std::int32_t world_rank(std::int32_t rank, std::int32_t peer) const;
+};
+
 // A picture of one moment: a run that goes on has to be opened again. Reading does not change anything on
 // disk. Not thread-safe.
 class Run {
@@ -55,9 +69,9 @@ class Run {
   // Sites that the run has no symbol for, with what was found of them now.
   std::vector<SiteInfo> new_symbols();
 
-  // Communicators of all processes. Those with a name are one if name and size are equal; others are told
-  // apart by world, their number in the process and size.
-  const std::vector<Communicator>& communicators() const { return communicators_; }
+  // Communicators of all processes: those of a world that have the same key are one. Where the key is not known, those
+  // with a name are one if name and size are equal, others if world, number in the process and size are.
+  const std::vector<CommunicatorInfo>& communicators() const { return communicators_; }
 
   // Types of events of all processes: equal ones are one.
   const std::vector<EventType>& event_types() const { return event_types_; }
@@ -77,7 +91,7 @@ class Run {
   std::vector<SiteInfo> sites_;
   std::size_t sites_resolved_ = 0;
   std::vector<bool> newly_found_;
-  std::vector<Communicator> communicators_;
+  std::vector<CommunicatorInfo> communicators_;
   std::vector<EventType> event_types_;
   std::vector<Totals> totals_;  // of processes_; empty: not yet made
 };

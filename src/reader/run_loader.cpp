@@ -44,6 +44,14 @@ Profile profile_of(const LocationCopy& location) {
   return profile;
 }
 
+// Equal for what is one communicator.
+std::string identity_of(const Communicator& communicator, std::uint32_t number, int world) {
+  if (communicator.key != 0) return "k" + std::to_string(world) + ' ' + std::to_string(communicator.key);
+  const std::string size = std::to_string(communicator.size) + ' ';
+  if (!communicator.name.empty()) return "n" + size + communicator.name;
+  return size + std::to_string(world) + ' ' + std::to_string(number);
+}
+
 }  // namespace
 
 void RunLoader::read_segments() {
@@ -257,14 +265,21 @@ void RunLoader::index_sites(Process& process) {
 }
 
 void RunLoader::index_communicators(Process& process) {
+  const auto members = [&](std::uint32_t group) {
+    const Members* known = process.definitions.members(group);
+    return known == nullptr ? std::nullopt : std::optional(*known);
+  };
   for (const auto& [number, communicator] : process.definitions.communicators) {
-    std::string key = std::to_string(communicator.size) + ' ';
-    key += communicator.name.empty() ? std::to_string(process.world) + ' ' + std::to_string(number)
-                                     : "n" + communicator.name;
     const auto next = static_cast<std::int32_t>(run_.communicators_.size());
-    const auto [entry, is_new] = communicator_index_.try_emplace(std::move(key), next);
-    if (is_new) run_.communicators_.push_back(communicator);
+    const auto [entry, is_new] =
+        communicator_index_.try_emplace(identity_of(communicator, number, process.world), next);
     process.communicators.set(number, entry->second);
+    if (is_new)
+      run_.communicators_.push_back({process.world, communicator.name, communicator.size, communicator.remote_size != 0,
+                                     communicator.key, members(communicator.group),
+                                     members(communicator.remote_group)});
+    else if (std::string& name = run_.communicators_[static_cast<std::size_t>(entry->second)].name; name.empty())
+      name = communicator.name;  // not all of its members need to name it
   }
 }
 

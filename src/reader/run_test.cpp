@@ -1,7 +1,9 @@
 #include "reader/run.h"
 
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <cstring>
 
 #include <algorithm>
 
@@ -169,6 +171,61 @@ TEST_F(RunTest, ASegmentReplacesWhatIsOnDisk) {
   const auto rows = open().profile_sums(everything);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].calls, 10U);
+}
+
+TEST_F(RunTest, CommunicatorsOfOneKeyAreOneAndHaveMembers) {
+  std::string file = functions_chunk();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const ProcessRecord process = process_record(rank, ProcessState::exited);
+    format::CommunicatorDefinition row{};
+    row.communicator = 3 + rank;
+    row.size = 3;
+    row.key = 77;
+    row.group = 1;
+    format::CommunicatorDefinition inter = row;
+    inter.communicator = 9;
+    inter.key = 78 + rank;
+    inter.remote_size = 2;
+    inter.remote_group = 2;
+    file +=
+        process_chunk(process) +
+        definitions_chunk(process, group_definition(1, {{5, -2, 2}, {8, 0, 1}}) + group_definition(2, {{-1, 0, 2}}) +
+                                       communicator_definition(row, rank == 0 ? "" : "row") +
+                                       communicator_definition(inter, "row"));
+  }
+  dir_.write("n.tare", file);
+  const auto run = open();
+  EXPECT_EQ(run.communicators().size(), 3U) << "not one by name";
+  const std::int32_t of_rank_0 = run.processes()[0].communicators.find(3);
+  EXPECT_EQ(of_rank_0, run.processes()[1].communicators.find(4));
+  const CommunicatorInfo& row = run.communicators()[static_cast<std::size_t>(of_rank_0)];
+  EXPECT_EQ(row.name, "row") << "named by one of them";
+  EXPECT_EQ(row.key, 77U);
+  ASSERT_TRUE(row.members);
+  EXPECT_EQ(row.members->runs().size(), 2U);
+  EXPECT_FALSE(row.remote_members);
+  std::vector<std::int32_t> members;
+  for (std::int32_t rank = -2; rank < 4; ++rank) members.push_back(row.world_rank(5, rank));
+  EXPECT_EQ(members, (std::vector<std::int32_t>{-1, -1, 5, 3, 8, -1}));
+  const std::int32_t inter_of_rank_0 = run.processes()[0].communicators.find(9);
+  const CommunicatorInfo& inter = run.communicators()[static_cast<std::size_t>(inter_of_rank_0)];
+  EXPECT_EQ(inter.world_rank(3, 1), -1) << "a peer of a member is in the remote group, here of another world";
+  EXPECT_EQ(inter.world_rank(0, 1), 3) << "and of the others in the group of members";
+}
+
+TEST_F(RunTest, GroupsThatAreNotWhatTheySayAreRefused) {
+  Definitions definitions;
+  std::string cut = group_definition(1, {{0, 1, 2}, {4, 1, 1}});
+  const std::uint32_t more_runs = 9;
+  std::memcpy(&cut[16], &more_runs, sizeof more_runs);
+  EXPECT_FALSE(definitions.apply(cut));
+  std::string size = group_definition(1, {{0, 1, 2}});
+  size[12] = 3;
+  EXPECT_FALSE(definitions.apply(size));
+  EXPECT_FALSE(definitions.apply(group_definition(1, {{0, 1, 0}, {0, 1, 2}})));
+  EXPECT_TRUE(definitions.groups.empty());
+  EXPECT_TRUE(definitions.apply(group_definition(2, {{INT32_MAX, INT32_MAX, 3}})));
+  EXPECT_EQ(definitions.members(2)->world_rank(2), -1) << "beyond any rank";
 }
 
 TEST_F(RunTest, EqualSitesAndNamedCommunicatorsOfTwoProcessesAreOne) {

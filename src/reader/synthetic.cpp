@@ -173,8 +173,21 @@ std::string communicator_definition(std::uint32_t communicator, std::int32_t siz
   CommunicatorDefinition in{};
   in.communicator = communicator;
   in.size = size;
-  in.name_bytes = static_cast<std::uint32_t>(name.size());
-  return entry(in, DefinitionKind::communicator, name);
+  return communicator_definition(in, name);
+}
+
+std::string communicator_definition(CommunicatorDefinition communicator, std::string_view name) {
+  communicator.name_bytes = static_cast<std::uint32_t>(name.size());
+  return entry(communicator, DefinitionKind::communicator, name);
+}
+
+std::string group_definition(std::uint32_t group, const std::vector<MemberRun>& runs) {
+  GroupDefinition in{};
+  in.group = group;
+  for (const MemberRun& run : runs) in.size += static_cast<std::int32_t>(run.count);
+  in.runs = static_cast<std::uint32_t>(runs.size());
+  return entry(in, DefinitionKind::group,
+               {reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(MemberRun)});
 }
 
 std::string communicator_name(std::uint32_t communicator, std::string_view name) {

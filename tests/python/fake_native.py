@@ -62,7 +62,17 @@ SITES = [
     {"object": "/bin/app", "offset": 32, "caller": "main", "file": "/src/app.c", "line": 40},
     {"object": "/lib/libsolver.so.1", "offset": 48, "caller": "halo", "file": None, "line": None},
 ]
-COMMUNICATORS = [{"name": "MPI_COMM_WORLD", "size": 2}]
+COMMUNICATORS: list[dict[str, Any]] = [
+    {
+        "world": 0,
+        "name": "MPI_COMM_WORLD",
+        "size": 2,
+        "inter": False,
+        "key": 0xABC,
+        "members": [(0, 1, 2)],
+        "remote_members": None,
+    }
+]
 EVENTS: list[dict[str, Any]] = [
     {"start_ns": START_NS + 5, "duration_ns": 100, "world": 0, "rank": 0, "thread": 0,
      "function": "MPI_Send",

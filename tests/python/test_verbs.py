@@ -123,7 +123,8 @@ def test_events_json(tare: Tare, run_dir: Path) -> None:
     assert document["rows"][0] == {
         "start_ns": 1_000_000_000_005, "duration_ns": 100, "world": 0,
         "rank": 0, "thread": 0, "function": "MPI_Send",
-        "peer": 1, "tag": 7, "bytes": 1000, "communicator": "MPI_COMM_WORLD", "file": "/src/app.c",
+        "peer": 1, "tag": 7, "bytes": 1000, "communicator": "MPI_COMM_WORLD",
+        "communicator_key": "0000000000000abc", "file": "/src/app.c",
         "line": 12, "caller": "exchange", "object": "/bin/app", "offset": 16,
     }  # fmt: skip
 

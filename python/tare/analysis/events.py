@@ -31,6 +31,8 @@ def described(
         communicator = row.get("communicator", -1)
         if 0 <= communicator < len(communicators):
             row["communicator"] = communicators[communicator]["name"]
+            if communicators[communicator]["key"] != 0:
+                row["communicator_key"] = f"{communicators[communicator]['key']:016x}"
         else:
             row.pop("communicator", None)
         yield row | places[site]

@@ -38,6 +38,9 @@ def _content(recording: Recording) -> dict[str, Any]:
         "mpi": list(dict.fromkeys(process["mpi"] for process in processes)),
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
+        "communicators": [
+            {**row, "key": f"{row['key']:016x}" if row["key"] else None} for row in recording.communicators
+        ],
         "cost": recording.cost(),
         "trace": ranks.total_trace(processes),
         "warnings": recording.warnings,

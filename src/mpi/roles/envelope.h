@@ -1,7 +1,7 @@
 // Roles of what addresses a message: communicator, peer and tag.
 #pragma once
 
-#include "mpi/communicators.h"
+#include "mpi/describe.h"
 #include "mpi/measure.h"
 
 namespace tare::mpi {

@@ -1,4 +1,4 @@
-// Roles of calls that begin or end something: MPI itself, communicators, datatypes.
+// Roles of calls that begin or end something: MPI itself, sessions, datatypes.
 #pragma once
 
 #include <cstdio>
@@ -52,9 +52,13 @@ struct Initialises : Role {
     library<int(Comm, int*)>(Function::MPI_Comm_rank)(A::comm_world(), &process.rank);
     Comm parent = A::comm_null();
     library<int(Comm*)>(Function::MPI_Comm_get_parent)(&parent);
-    if (parent != A::comm_null()) process.flags |= format::spawned;
     note_library<A>(process);
+    has_world.store(true, std::memory_order_relaxed);
     describe_communicator<A>(A::comm_world());
+    if (parent != A::comm_null()) {
+      process.flags |= format::spawned;
+      describe_communicator<A>(parent);
+    }
     notice_modules();  // what MPI has loaded meanwhile
     recorder::note_clock();
     process.init_leave = call.leave;
@@ -73,6 +77,7 @@ struct InitialisesSession : Role {
     if (segment == nullptr || result != A::success) return;
     format::ProcessRecord& process = segment->process;
     requests.share();  // sessions may be of any thread level, each its own
+    add_session(bits(*session));
     if (process.rank >= 0) return;
     using Group = typename A::Group;
     Group group = A::group_null();
@@ -91,8 +96,17 @@ struct InitialisesSession : Role {
   }
 };
 
+template <class A>
+struct FinalisesSession : Role {
+  std::uint64_t handle;
+  explicit FinalisesSession(const typename A::Session* session) noexcept
+      : handle(session == nullptr ? 0 : bits(*session)) {}
+  void before(Thread&, recorder::Call&) noexcept { remove_session(handle); }
+};
+
 struct Finalises : Role {
   void before(Thread&, recorder::Call&) noexcept {
+    has_world.store(false, std::memory_order_relaxed);
     if (auto* segment = recorder::segment()) segment->process.finalize_enter = recorder::now();
   }
   void after(Thread&, recorder::Call& call, int) noexcept {
@@ -112,53 +126,16 @@ struct Aborts : Role {
 };
 
 template <class A>
-struct MakesCommunicator : Role {
-  const typename A::Comm* made;
-  explicit MakesCommunicator(const typename A::Comm* m) noexcept : made(m) {}
-  void after(Thread&, recorder::Call&, int result) noexcept {
-    if (result != A::success || *made == A::comm_null()) return;
-    forget_communicator(bits(*made));  // whatever had this handle before exists no more
-    describe_communicator<A>(*made);
-  }
+struct FreesDatatype : Role {
+  explicit FreesDatatype(const typename A::Datatype*) noexcept {}
+  void before(Thread&, recorder::Call&) noexcept { datatype_generation.fetch_add(1, std::memory_order_relaxed); }
 };
 
-template <class A>
-struct FreesCommunicator : Role {
-  std::uint64_t handle;
-  explicit FreesCommunicator(const typename A::Comm* comm) noexcept : handle(comm == nullptr ? 0 : bits(*comm)) {}
-  void before(Thread& thread, recorder::Call& call) noexcept {
-    call.communicator = known_communicator(thread, handle).number;
-    if (call.communicator != format::no_communicator) forget_communicator(handle);
-  }
-};
-
-// Frees inside another measured call (an attribute's delete function may free communicators) are not measured, but
-// the handle must be forgotten all the same, for MPI will use it again.
-template <class A, Function F, bool profiling>
-int nested_comm_free(typename A::Comm* comm) noexcept {
-  if (comm != nullptr) forget_communicator(bits(*comm));
-  return below<int(typename A::Comm*)>(F, profiling)(comm);
-}
+// Inside another measured call, see nested_comm_free (roles/communicator.h).
 template <class A, bool profiling>
 int nested_type_free(typename A::Datatype* datatype) noexcept {
   datatype_generation.fetch_add(1, std::memory_order_relaxed);
   return below<int(typename A::Datatype*)>(Function::MPI_Type_free, profiling)(datatype);
 }
-
-template <class A>
-struct NamesCommunicator : Role {
-  typename A::Comm comm;
-  const char* name;
-  NamesCommunicator(typename A::Comm c, const char* n) noexcept : comm(c), name(n) {}
-  void after(Thread&, recorder::Call&, int result) noexcept {
-    if (result == A::success) rename_communicator(bits(comm), name);
-  }
-};
-
-template <class A>
-struct FreesDatatype : Role {
-  explicit FreesDatatype(const typename A::Datatype*) noexcept {}
-  void before(Thread&, recorder::Call&) noexcept { datatype_generation.fetch_add(1, std::memory_order_relaxed); }
-};
 
 }  // namespace tare::mpi
