@@ -73,7 +73,7 @@ def test_reads_the_same_as_ever(run: Path, tare: Path) -> None:
 
 
 @stored
-@pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.95])
+@pytest.mark.parametrize("share", [0.3, 0.4, 0.7, 0.95])
 def test_a_copy_cut_off_is_read_to_its_last_whole_chunk(
     run: Path, share: float, tare: Path, tmp_path: Path
 ) -> None:
