@@ -145,6 +145,7 @@ class Cursor {
       return;
     }
     const std::size_t before = rows_.size();
+    resolve_requests();
     for (const DecodedCall& call : events_.calls) add(chunk, call, context);
     for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
     for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
@@ -201,11 +202,19 @@ class Cursor {
     if (call.request != completed_in_chunk) open_requests_[call.request] = {last_request_, call.communicator};
     return last_request_;
   }
-  Started completed_request(const DecodedCompletion& completion, std::size_t first_row) {
-    if (completion.start != UINT32_MAX)
-      return {rows_[first_row + completion.start].request, events_.calls[completion.start].communicator};
-    const auto open = open_requests_.extract(completion.request);
-    return open.empty() ? Started{} : open.mapped();  // started by another thread, or before a loss
+  // Completions of requests of earlier chunks, before the starts of this one: their handles may be used again in it.
+  void resolve_requests() {
+    resolved_.assign(events_.completions.size(), {});
+    for (std::size_t i = 0; i < resolved_.size(); ++i) {
+      if (events_.completions[i].start != UINT32_MAX) continue;
+      const auto open = open_requests_.extract(events_.completions[i].request);
+      if (!open.empty()) resolved_[i] = open.mapped();  // else started by another thread, or before a loss
+    }
+  }
+  Started completed_request(std::size_t completion, std::size_t first_row) const {
+    const std::uint32_t start = events_.completions[completion].start;
+    if (start == UINT32_MAX) return resolved_[completion];
+    return {rows_[first_row + start].request, events_.calls[start].communicator};
   }
 
   void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
@@ -239,7 +248,7 @@ class Cursor {
     }
     if (to - from != 1) return to;
     const DecodedCompletion& only = events_.completions[from];
-    const Started started = completed_request(only, first_row);
+    const Started started = completed_request(from, first_row);
     if (row->peer == no_peer) {
       row->peer = only.source;
       row->peer_world = world_rank(process_->communicators.find(started.communicator), only.source, context);
@@ -257,6 +266,7 @@ class Cursor {
   std::vector<EventRow> held_back_;
   std::unordered_map<std::uint32_t, Started> open_requests_;  // by handle as recorded
   std::uint32_t last_request_ = no_request;
+  std::vector<Started> resolved_;  // by completion of the chunk: the request of an earlier one
   std::vector<char> raw_;
   DecodedEvents events_;
 };

@@ -41,6 +41,16 @@ class EventStreamTest : public ::testing::Test {
       records += bytes_of(call_record("MPI_Send", 1, first_tick + i * step, first_tick + i * step + 5));
     return records;
   }
+  static std::string start(std::uint64_t tick, std::uint32_t handle, std::uint32_t communicator = 0) {
+    CallRecord call = call_record("MPI_Irecv", 1, tick, tick + 5);
+    call.request = handle;
+    call.communicator = communicator;
+    return bytes_of(call);
+  }
+  static std::string wait(std::uint64_t tick, std::uint32_t handle) {
+    return bytes_of(call_record("MPI_Wait", 1, tick, tick + 5)) +
+           bytes_of(CompletionRecord{{format::completion, 3}, handle, 8, 0, 0});
+  }
 
   TempDir dir_;
   std::optional<reader::Run> run_;
@@ -79,15 +89,6 @@ TEST_F(EventStreamTest, FieldsOfACall) {
 
 TEST_F(EventStreamTest, RequestsJoinStartAndCompletion) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
-  const auto start = [](std::uint64_t tick, std::uint32_t handle) {
-    CallRecord call = call_record("MPI_Irecv", 1, tick, tick + 5);
-    call.request = handle;
-    return bytes_of(call);
-  };
-  const auto wait = [](std::uint64_t tick, std::uint32_t handle) {
-    return bytes_of(call_record("MPI_Wait", 1, tick, tick + 5)) +
-           bytes_of(CompletionRecord{{format::completion, 3}, handle, 8, 0, 0});
-  };
   const std::string first = start(3000, 50) + start(3010, 60) + wait(3020, 60) + start(3030, 60);
   const std::string second = wait(3040, 60) + wait(3050, 50);
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, first) +
@@ -95,6 +96,30 @@ TEST_F(EventStreamTest, RequestsJoinStartAndCompletion) {
   std::vector<std::uint32_t> requests;
   for (const auto& row : events()) requests.push_back(row.request);
   EXPECT_EQ(requests, (std::vector<std::uint32_t>{1, 2, 2, 3, 3, 1}));
+}
+
+// MPI gives the handle of a completed request to the next one, here in the chunk where the first completes.
+TEST_F(EventStreamTest, ARequestMayHaveTheHandleOfOneOfAnEarlierChunk) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const auto communicator = [](std::uint32_t number, std::int32_t first_member) {
+    format::CommunicatorDefinition made{};
+    made.communicator = made.group = number;
+    made.key = number;
+    made.size = 2;
+    return group_definition(number, {{first_member, 1, 2}}) + communicator_definition(made);
+  };
+  const std::string log = communicator(1, 4) + communicator(2, 8);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + definitions_chunk(process, log) +
+                           events_chunk(process, 0, 0, start(3000, 50, 1)) +
+                           events_chunk(process, 0, 1, wait(3010, 50) + start(3020, 50, 2)) +
+                           events_chunk(process, 0, 2, wait(3030, 50)));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 4U);
+  std::vector<std::uint32_t> requests;
+  for (const auto& row : rows) requests.push_back(row.request);
+  EXPECT_EQ(requests, (std::vector<std::uint32_t>{1, 1, 2, 2}));
+  EXPECT_EQ(rows[1].peer_world, 4) << "a rank in the communicator of the request that it completes";
+  EXPECT_EQ(rows[3].peer_world, 8);
 }
 
 TEST_F(EventStreamTest, LocationsAreMergedInTheOrderOfTime) {
