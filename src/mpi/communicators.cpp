@@ -110,10 +110,16 @@ void define(const Communicator& c, const Origin& origin, const char* name) noexc
 
 }  // namespace
 
-Communicator find_communicator(std::uint64_t handle) noexcept {
+const Communicator& find_communicator(Thread& thread, std::uint64_t handle) noexcept {
+  static constexpr Communicator unknown{};
+  // Read before the table: an entry that is out of date in between must not look new.
+  const std::uint32_t generation = Thread::generation(communicator_generation);
   const Locked locked;
-  const Entry* entry = find(handle);
-  return entry == nullptr ? Communicator{} : entry->communicator;
+  const Entry* known = find(handle);
+  if (known == nullptr) return unknown;
+  Thread::CommunicatorEntry& entry = thread.cached_communicator(handle);
+  entry = {handle, generation, known->communicator};
+  return entry.communicator;
 }
 
 Communicator add_communicator(std::uint64_t handle, Communicator described, Origin origin, const char* name) noexcept {
@@ -141,13 +147,12 @@ void forget_communicator(std::uint64_t handle) noexcept {
   communicator_generation.fetch_add(1, std::memory_order_relaxed);
 }
 
-void rename_communicator(std::uint64_t handle, const char* name) noexcept {
-  const Communicator known = find_communicator(handle);
-  if (known.number == format::no_communicator || name == nullptr) return;
+void rename_communicator(std::uint32_t number, const char* name) noexcept {
+  if (number == format::no_communicator || name == nullptr) return;
   format::CommunicatorNameDefinition definition{};
   const std::size_t length = std::strlen(name);
   definition.head.kind = format::DefinitionKind::communicator_name;
-  definition.communicator = known.number;
+  definition.communicator = number;
   definition.name_bytes = static_cast<std::uint32_t>(length);
   recorder::define(&definition, sizeof definition, {name, length});
 }

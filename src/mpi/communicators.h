@@ -20,24 +20,22 @@ struct Origin {
   std::uint64_t label = 0;  // of the tag that tells apart what some members of the parent make by themselves
 };
 
-// Known communicator of a handle; number 0 if there is none. Thread-safe.
-Communicator find_communicator(std::uint64_t handle) noexcept;
-
 // Numbers and defines a communicator and finds its key, or gives what is known already; thread-safe. `described` has
 // sizes, rank and groups.
 Communicator add_communicator(std::uint64_t handle, Communicator described, Origin origin, const char* name) noexcept;
 
 void forget_communicator(std::uint64_t handle) noexcept;
-void rename_communicator(std::uint64_t handle, const char* name) noexcept;
+void rename_communicator(std::uint32_t number, const char* name) noexcept;
 
-// From the thread's cache or the process's table; never asks MPI.
-inline Communicator known_communicator(Thread& thread, std::uint64_t handle) noexcept {
-  const std::uint32_t generation = communicator_generation.load(std::memory_order_relaxed) + 1;
-  Thread::CommunicatorEntry& entry = thread.communicators[(handle ^ (handle >> 8)) % Thread::communicator_slots];
-  if (entry.handle == handle && entry.generation == generation) return entry.communicator;
-  const Communicator found = find_communicator(handle);
-  if (found.number != format::no_communicator) entry = {handle, generation, found};
-  return found;
+// The same where the thread's cache does not have it. Thread-safe.
+[[gnu::cold]] const Communicator& find_communicator(Thread& thread, std::uint64_t handle) noexcept;
+
+// What is known of a handle's communicator, number 0 if nothing; never asks MPI. Good until the thread asks again.
+[[gnu::always_inline]] inline const Communicator& known_communicator(Thread& thread, std::uint64_t handle) noexcept {
+  const Thread::CommunicatorEntry& entry = thread.cached_communicator(handle);
+  if (entry.handle == handle && entry.generation == Thread::generation(communicator_generation)) [[likely]]
+    return entry.communicator;
+  return find_communicator(thread, handle);
 }
 
 }  // namespace tare::mpi

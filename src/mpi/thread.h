@@ -48,14 +48,14 @@ inline std::uint32_t fold(std::uint64_t handle) noexcept {
 struct Thread : recorder::Location {
   static constexpr unsigned communicator_slots = 16;
   static constexpr unsigned datatype_slots = 64;
-  struct CommunicatorEntry {
+  struct alignas(64) CommunicatorEntry {
     std::uint64_t handle;
-    std::uint32_t generation;  // + 1, so that zeroed memory is empty
+    std::uint32_t generation;
     Communicator communicator;
   };
   struct DatatypeEntry {
     std::uint64_t handle;
-    std::uint32_t generation;  // + 1
+    std::uint32_t generation;
     std::int64_t size;
   };
   CommunicatorEntry communicators[communicator_slots];
@@ -63,6 +63,15 @@ struct Thread : recorder::Location {
   // Scratch for calls that complete many requests (requests.h); grows, never shrinks.
   char* scratch;
   std::size_t scratch_bytes;
+
+  // The entry where a communicator is, if it is cached.
+  CommunicatorEntry& cached_communicator(std::uint64_t handle) noexcept {
+    return communicators[(handle ^ (handle >> 8)) % communicator_slots];
+  }
+  // What entries made now are marked with; never that of zeroed memory.
+  static std::uint32_t generation(const std::atomic<std::uint32_t>& raised) noexcept {
+    return raised.load(std::memory_order_relaxed) + 1;
+  }
 };
 
 // A function of the MPI library itself, below every tool, by its number. Use inside a measured call only.

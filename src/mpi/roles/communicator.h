@@ -31,7 +31,7 @@ struct MakesCommunicator : Role {
   }
   Origin origin(Thread& thread) const noexcept {
     if (parent == A::comm_null()) return {format::no_communicator, 0, label};
-    const Communicator known = known_communicator(thread, bits(parent));
+    const Communicator& known = known_communicator(thread, bits(parent));
     return {known.number, known.key, label};
   }
 };
@@ -71,8 +71,8 @@ struct NamesCommunicator : Role {
   typename A::Comm comm;
   const char* name;
   NamesCommunicator(typename A::Comm c, const char* n) noexcept : comm(c), name(n) {}
-  void after(Thread&, recorder::Call&, int result) noexcept {
-    if (result == A::success) rename_communicator(bits(comm), name);
+  void after(Thread& thread, recorder::Call&, int result) noexcept {
+    if (result == A::success) rename_communicator(known_communicator(thread, bits(comm)).number, name);
   }
 };
 

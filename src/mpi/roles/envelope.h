@@ -10,19 +10,16 @@ namespace tare::mpi {
 template <class A>
 struct On : Role {
   typename A::Comm comm;
-  Communicator known{};
   explicit On(typename A::Comm c) noexcept : comm(c) {}
 
   void before(Thread& thread, recorder::Call& call) noexcept {
-    known = known_communicator(thread, bits(comm));
-    call.communicator = known.number;
+    call.communicator = known_communicator(thread, bits(comm)).number;
     thread.shared->current.communicator = bits(comm);
   }
   void after(Thread&, recorder::Call& call, int result) noexcept {
-    if (known.number != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]
+    if (call.communicator != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]
       return;
-    known = describe_communicator<A>(comm);
-    call.communicator = known.number;
+    call.communicator = describe_communicator<A>(comm).number;
   }
 };
 

@@ -12,7 +12,7 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
   const int builtin = A::builtin_size(datatype);
   if (builtin >= 0) return static_cast<std::uint64_t>(builtin);
   const std::uint64_t handle = bits(datatype);
-  const std::uint32_t generation = datatype_generation.load(std::memory_order_relaxed) + 1;
+  const std::uint32_t generation = Thread::generation(datatype_generation);
   Thread::DatatypeEntry& entry = thread.datatypes[(handle ^ (handle >> 4) ^ (handle >> 10)) % Thread::datatype_slots];
   if (entry.handle != handle || entry.generation != generation) [[unlikely]] {
     if (datatype == A::datatype_null()) return 0;
@@ -40,7 +40,7 @@ struct Volume : Role {
     call.bytes = call.peer == format::proc_null ? 0 : static_cast<Derived*>(this)->bytes(thread, call);
   }
   // The communicator that On has looked up for this call. Cold functions only: it is looked up again.
-  static Communicator communicator(Thread& thread) noexcept {
+  static const Communicator& communicator(Thread& thread) noexcept {
     return known_communicator(thread, thread.shared->current.communicator);
   }
   // Sum over the partners; counts that are not significant at this rank may be null.
@@ -131,7 +131,7 @@ struct ContributesV : Volume<A, ContributesV<A, Count>> {
   ContributesV(const void* s, Count sc, typename A::Datatype st, const Count* rc, typename A::Datatype rt) noexcept
       : sendbuf(s), sendcount(sc), recvcounts(rc), sendtype(st), recvtype(rt) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator c = this->communicator(thread);
+    const Communicator& c = this->communicator(thread);
     if (sendbuf == A::in_place())
       return recvcounts == nullptr ? 0 : this->product(thread, recvcounts[c.rank], recvtype);
     if (call.peer == format::root_of_other_group)
@@ -152,7 +152,7 @@ struct Scatters : Volume<A, Scatters<A, Count>> {
   Scatters(int, Count sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
       : sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator c = this->communicator(thread);
+    const Communicator& c = this->communicator(thread);
     if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
     return static_cast<std::uint64_t>(c.partners()) * this->product(thread, sendcount, sendtype);
   }
@@ -166,7 +166,7 @@ struct ScattersV : Volume<A, ScattersV<A, Count>> {
   ScattersV(int, const Count* sc, typename A::Datatype st, Count rc, typename A::Datatype rt) noexcept
       : sendcounts(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
-    const Communicator c = this->communicator(thread);
+    const Communicator& c = this->communicator(thread);
     if (!is_root(call, c)) return this->product(thread, recvcount, recvtype);
     return this->sum(sendcounts, c.partners()) * size_of<A>(thread, sendtype);
   }
