@@ -22,7 +22,7 @@ demo:
 
 test:
 	@tools/apt.sh build test
-	@tools/venv.sh build test
+	@tools/venv.sh build study test
 	@tools/mpi.sh
 	@tools/build.sh TARE_WORKLOADS TARE_TESTS
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
@@ -56,7 +56,7 @@ format:
 
 lint: all
 	@tools/apt.sh lint
-	@tools/venv.sh build lint
+	@tools/venv.sh build study lint
 	@$(CXX_FILES) | xargs -r clang-format --dry-run -Werror
 	@git ls-files -co --exclude-standard 'src/*.cpp' | xargs -r -P2 -n4 clang-tidy --quiet -p $(RELEASE)
 	@.venv/bin/ruff format --check .

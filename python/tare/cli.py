@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -11,6 +11,8 @@ import typer
 from tare import __version__
 
 VERBS = ("run", "info", "profile", "diff", "events", "merge", "split", "recover", "doctor")
+# Verbs that have verbs of their own.
+GROUPS = ("study",)
 # Everything after the first word that is not an option of tare belongs to the measured command.
 SETTINGS: dict[str, dict[str, Any]] = {
     "run": {
@@ -30,13 +32,17 @@ def application(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_main_options)
-    for verb in VERBS if arguments[:1] not in [[verb] for verb in VERBS] else arguments[:1]:
-        app.command(name=verb, **SETTINGS.get(verb, {}))(_load(verb))
+    known = (*VERBS, *GROUPS)
+    for verb in known if arguments[:1] not in [[verb] for verb in known] else arguments[:1]:
+        if verb in GROUPS:
+            app.add_typer(_load(verb), name=verb)
+        else:
+            app.command(name=verb, **SETTINGS.get(verb, {}))(_load(verb))
     return app
 
 
-def _load(verb: str) -> Callable[..., Any]:
-    command: Callable[..., Any] = getattr(import_module(f"tare.commands.{verb}"), verb)
+def _load(verb: str) -> Any:
+    command: Any = getattr(import_module(f"tare.commands.{verb}"), verb)
     return command
 
 

@@ -1,0 +1,131 @@
+"""One set of results, in the arrangement that tables and figures ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.study import plan, statistics
+from tare.study.description import Description
+from tare.study.frames import Results
+from tare.study.plan import Cell
+from tare.study.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WRITE = "write"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell and its baseline, with the runs of the blocks that have both."""
+
+    cell: Cell
+    label: str
+    ours: pd.DataFrame
+    bare: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Split:
+    """A cell that writes beside the same one that does not, and the bare one; the same blocks in all."""
+
+    pair: Pair
+    silent: pd.DataFrame
+
+
+class Analysis:
+    def __init__(self, description: Description, store: Store, results: Results, set_name: str) -> None:
+        self.description = description
+        self.store = store
+        self.results = results
+        self.set_name = set_name
+        self.confidence = description.analysis.confidence
+        self.bound = description.analysis.equivalence
+        self.precision = description.analysis.precision
+        self.cells = [cell for cell in plan.cells(description) if cell.key in set(results.runs["cell"])]
+        self._by_cell = {key: frame for key, frame in results.runs.groupby("cell", sort=False)}
+
+    def runs(self, cell: Cell) -> pd.DataFrame:
+        frame: pd.DataFrame = self._by_cell[cell.key]
+        return frame
+
+    def label(self, cell: Cell) -> str:
+        return cell.label(frozenset(self.results.varied)) or cell.level("workload")
+
+    def short_label(self, cell: Cell) -> str:
+        """Where the workload is known."""
+        varied = frozenset(self.results.varied) - {"workload"}
+        return cell.label(varied) or cell.level("tool")
+
+    def responses(self) -> list[str]:
+        """Those that the description asks for, by name or phase."""
+        wanted = self.description.analysis.responses
+        return [
+            name
+            for name in self.results.responses()
+            if not wanted
+            or name in wanted
+            or any(name in (f"{phase} wall", f"{phase} cpu") for phase in wanted)
+        ]
+
+    def by_workload(self) -> dict[str, list[Cell]]:
+        result: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            result.setdefault(cell.level("workload"), []).append(cell)
+        return result
+
+    def pairs(self) -> Iterator[Pair]:
+        for cell in self.cells:
+            base = plan.baseline_of(self.description, cell)
+            if base is None or base == cell or base.key not in self._by_cell:
+                continue
+            ours, bare = self.runs(cell).set_index("block"), self.runs(base).set_index("block")
+            blocks = ours.index.intersection(bare.index)
+            if len(blocks):
+                yield Pair(cell, self.label(cell), ours.loc[blocks], bare.loc[blocks])
+
+    def pairs_by_workload(self) -> dict[str, list[Pair]]:
+        result: dict[str, list[Pair]] = {}
+        for pair in self.pairs():
+            result.setdefault(pair.cell.level("workload"), []).append(pair)
+        return result
+
+    def splits(self) -> Iterator[Split]:
+        """Of cells with the factor `write` at "true" whose silent twin has runs in the same blocks."""
+        for pair in self.pairs():
+            if pair.cell.by_factor.get(WRITE) != "true":
+                continue
+            levels = tuple((name, "false" if name == WRITE else level) for name, level in pair.cell.levels)
+            silent = self._by_cell.get(Cell(levels).key)
+            if silent is None:
+                continue
+            silent = silent.set_index("block")
+            blocks = pair.ours.index.intersection(silent.index)
+            if len(blocks):
+                of_blocks = Pair(pair.cell, pair.label, pair.ours.loc[blocks], pair.bare.loc[blocks])
+                yield Split(of_blocks, silent.loc[blocks])
+
+    def paired(self, pair: Pair, response: str) -> statistics.Paired | None:
+        """None where the program or the bare one does not have this time, or it is 0."""
+        ours, bare = pair.ours[response], pair.bare[response]
+        known = (ours.notna() & bare.notna() & (bare > 0)).to_numpy()
+        if not known.any():
+            return None
+        ours, bare = ours[known], bare[known]
+        return statistics.paired(ours.to_list(), bare.to_list(), self.confidence, self.bound, self.precision)
+
+    def verdict(self, found: statistics.Paired) -> str:
+        alpha = 1 - self.confidence
+        if found.p_equivalent < alpha:
+            return f"none beyond ±{100 * self.bound:g} %"
+        if found.p_overhead_below < alpha:
+            return f"below {100 * self.bound:g} %"
+        if found.p_difference < alpha:
+            return "slower" if found.relative.median > 0 else "faster"
+        return "not decided"
+
+    def interval(self, values: pd.Series[float]) -> statistics.Interval:
+        return statistics.median_interval(values.to_list(), self.confidence)

@@ -1,0 +1,127 @@
+"""What a tool wrote in a run: events, flushes and bytes, per rank where its format says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.errors import TareError
+from tare.study import placeholders
+from tare.study.toolbox import Tool
+
+COMMAND_TIMEOUT_S = 300
+FLUSH = "tare:flush"
+# Of flushes as events, so many of a run are kept: a model needs some, not millions.
+MOST_FLUSHES = 20_000
+
+
+@dataclass(frozen=True)
+class RankCounts:
+    rank: int
+    events: int | None = None
+    calls: int | None = None
+    flushes: int | None = None
+    flush_s: float | None = None
+    flush_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Flush:
+    rank: int
+    start_s: float  # since the beginning of the run
+    duration_s: float
+    bytes: int
+    records: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    bytes: int = 0
+    files: int = 0
+    events: int | None = None
+    ranks: tuple[RankCounts, ...] = ()
+    flushes: tuple[Flush, ...] = ()
+    trouble: str = field(default="", compare=False)
+
+
+def of_run(tool: Tool, output: Path, values: Mapping[str, str], ask_command: bool) -> Counts:
+    """`ask_command`: whether a counter that is another program may be started (they can be slow)."""
+    size, files = _written(tool, output)
+    if tool.counter is None or (tool.counter.kind == "command" and not ask_command):
+        return Counts(size, files)
+    if tool.counter.kind == "tare":
+        return _by_tare(output / "run", size, files)
+    events, trouble = _by_command(tool, values)
+    return Counts(size, files, events, trouble=trouble)
+
+
+def _written(tool: Tool, output: Path) -> tuple[int, int]:
+    found = {path for pattern in tool.outputs for path in output.glob(pattern) if path.is_file()}
+    return sum(path.stat().st_size for path in found), len(found)
+
+
+def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[int | None, str]:
+    assert tool.counter is not None and tool.counter.events is not None
+    command = placeholders.fill_all(tool.counter.command, values, f"tool {tool.name}")
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, f"events of {tool.name} are not counted: {error}"
+    found = [int(number.replace(",", "")) for number in tool.counter.events.findall(done.stdout)]
+    return (
+        (sum(found), "")
+        if found
+        else (None, f"events of {tool.name} are not counted: no number in the output")
+    )
+
+
+def _by_tare(run_dir: Path, size: int, files: int) -> Counts:
+    from tare.recording import open_recording
+
+    try:
+        recording = open_recording(run_dir)
+        ranks = tuple(
+            RankCounts(
+                process["rank"],
+                process["trace"]["events"],
+                process["calls"],
+                process["cost"]["flushes"],
+                process["cost"]["flush_ns"] * 1e-9,
+                process["cost"]["flush_bytes"],
+            )
+            for process in recording.processes
+            if process["rank"] >= 0
+        )
+        traced = any(rank.flushes for rank in ranks)
+        flushes = [
+            Flush(
+                row["rank"],
+                (row["start_ns"] - recording.start_ns) * 1e-9,
+                row["duration_ns"] * 1e-9,
+                row.get("bytes", 0),
+                row.get("records", 0),
+            )
+            for row in (recording.events(None, [FLUSH], None, None, MOST_FLUSHES) if traced else ())
+        ]
+    except (TareError, OSError) as error:
+        return Counts(size, files, trouble=f"the run cannot be read: {error}")
+    events = sum(rank.events or 0 for rank in ranks)
+    return Counts(size, files, events, ranks, tuple(flushes))
+
+
+def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:
+    """The number that a pattern finds in a program's output; None if it finds none."""
+    try:
+        found = [float(value.replace(",", "")) for value in pattern.findall(text)]
+    except ValueError:
+        return None
+    if not found:
+        return None
+    if take in ("sum", "mean"):
+        return sum(found) / (len(found) if take == "mean" else 1)
+    return {"max": max(found), "min": min(found), "last": found[-1]}[take]

@@ -1,0 +1,318 @@
+"""What a study is: workloads, tools, factors, and how often, as its TOML file says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tare.study import document, placeholders, toolbox
+from tare.study.document import Table
+from tare.study.toolbox import Tool
+
+# Factors that every study has, whether it varies them or not; others are parameters of tools and workloads.
+BUILT_IN = ("workload", "tool", "mpi", "ranks")
+VARIABLE = "environment."
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "": 1.0}
+TAKES = ("max", "min", "sum", "mean", "last")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that the program prints; `wall` and `cpu` are times of a phase, in seconds when stored."""
+
+    phase: str
+    quantity: str  # "wall", "cpu", or the name of another value
+    pattern: re.Pattern[str]
+    scale: float
+    unit: str
+    take: str  # which, where several ranks or rounds print it
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    command: tuple[str, ...]
+    build: tuple[str, ...]
+    parameters: Mapping[str, str]
+    environment: Mapping[str, str]
+    measures: tuple[Measure, ...]
+    ranks: int
+    exit_code: int
+
+    def used_names(self) -> set[str]:
+        return placeholders.names([*self.command, *self.environment.values()])
+
+
+@dataclass(frozen=True)
+class Mpi:
+    name: str
+    family: str
+    launch: tuple[str, ...]
+    cc: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the report asks of the results."""
+
+    confidence: float
+    equivalence: float  # overhead that counts as none
+    precision: float  # wished half width of the interval of an overhead
+    responses: tuple[str, ...]  # phases; empty: all
+    anova_type: int
+
+
+@dataclass(frozen=True)
+class Description:
+    path: Path
+    text: str
+    title: str
+    about: str
+    seed: int
+    repetitions: int
+    most_repetitions: int
+    warmup: int
+    time_limit_s: float
+    pause_s: float
+    baseline: str
+    output: str
+    keep_output: bool
+    workloads: Mapping[str, Workload]
+    tools: Mapping[str, Tool]
+    mpis: Mapping[str, Mpi]
+    factors: Mapping[str, tuple[str, ...]]
+    excluded: tuple[Mapping[str, str], ...]
+    analysis: Analysis
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def read(path: Path) -> Description:
+    root = document.read(path)
+    study, factors = root.table("study"), root.table("factors")
+    workloads = {name: _workload(name, table) for name, table in root.table("workload").tables()}
+    if not workloads:
+        raise root.wrong("workload", "is missing: a study needs at least one [workload.NAME]")
+    tools = toolbox.shipped() | {
+        name: toolbox.parse(name, each) for name, each in root.table("tool").tables()
+    }
+    mpis = {name: _mpi(name, table) for name, table in root.table("mpi").tables()} or {"mpi": found_mpi()}
+    levels = _factors(factors, workloads, tools, mpis)
+    excluded = _excluded(root, levels)
+    repetitions = study.value("repetitions", int, 10)
+    description = Description(
+        path=path,
+        text=path.read_text("utf-8"),
+        title=study.value("title", str, path.stem),
+        about=study.value("about", str, ""),
+        seed=study.value("seed", int, 1),
+        repetitions=repetitions,
+        most_repetitions=study.value("most_repetitions", int, 10 * repetitions),
+        warmup=study.value("warmup", int, 1),
+        time_limit_s=study.seconds("time_limit", 600.0),
+        pause_s=study.seconds("pause", 0.0),
+        baseline=study.value("baseline", str, "none"),
+        output=study.value("output", str, ""),
+        keep_output=study.value("keep_output", bool, False),
+        workloads=workloads,
+        tools={name: tools[name] for name in levels["tool"]},
+        mpis=mpis,
+        factors=levels,
+        excluded=excluded,
+        analysis=_analysis(root.table("analysis")),
+    )
+    study.finish()
+    root.finish()
+    _check(description, root, study, factors)
+    return description
+
+
+def _workload(name: str, table: Table) -> Workload:
+    command = table.words("command")
+    if not command:
+        raise table.wrong("command", "is missing: the program and its arguments")
+    measures = [measure for phase, each in table.table("phase").tables() for measure in _phase(phase, each)]
+    measures += [_value(value, each) for value, each in table.table("value").tables()]
+    workload = Workload(
+        name=name,
+        command=tuple(command),
+        build=tuple(table.words("build")),
+        parameters=table.texts("parameters"),
+        environment=table.texts("environment"),
+        measures=tuple(measures),
+        ranks=table.value("ranks", int, 2),
+        exit_code=_exit_code(table),
+    )
+    table.finish()
+    return workload
+
+
+def _exit_code(table: Table) -> int:
+    return 0 if "exit_code" not in table else table.value("exit_code", int)
+
+
+def _phase(name: str, table: Table) -> list[Measure]:
+    unit, take = _unit(table, "s"), _take(table)
+    measures = [
+        Measure(name, quantity, table.pattern(quantity), UNITS[unit], "s", take)
+        for quantity in ("wall", "cpu")
+        if quantity in table
+    ]
+    if not measures:
+        raise table.wrong("wall", "is missing: a pattern that finds the time of this phase in the output")
+    table.finish()
+    return measures
+
+
+def _value(name: str, table: Table) -> Measure:
+    measure = Measure("", name, table.pattern("pattern"), 1.0, table.value("unit", str, ""), _take(table))
+    table.finish()
+    return measure
+
+
+def _unit(table: Table, default: str) -> str:
+    unit = table.value("unit", str, default)
+    if unit not in UNITS:
+        raise table.wrong("unit", "must be s, ms, us or ns")
+    return unit
+
+
+def _take(table: Table) -> str:
+    take = table.value("take", str, "max")
+    if take not in TAKES:
+        raise table.wrong("take", f"must be one of {', '.join(TAKES)}")
+    return take
+
+
+def _mpi(name: str, table: Table) -> Mpi:
+    launch = table.words("launch")
+    if "ranks" not in placeholders.names(launch):
+        raise table.wrong("launch", 'must hold {ranks}: "mpiexec -n {ranks}"')
+    mpi = Mpi(
+        name,
+        table.value("family", str, "") or _family(launch[0]),
+        tuple(launch),
+        tuple(table.words("cc")) or ("mpicc",),
+        table.texts("environment"),
+    )
+    table.finish()
+    return mpi
+
+
+def found_mpi() -> Mpi:
+    """The launcher in PATH."""
+    return Mpi("mpi", _family("mpiexec"), ("mpiexec", "-n", "{ranks}"), ("mpicc",), {})
+
+
+def _family(launcher: str) -> str:
+    """ "openmpi", "mpich" or "intel"; empty where the launcher does not say (srun)."""
+    if shutil.which(launcher) is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [launcher, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    text = (done.stdout + done.stderr).lower()
+    families = {"intel": "intel", "hydra": "mpich", "open mpi": "openmpi", "openrte": "openmpi"}
+    families["prte"] = "openmpi"
+    return next((family for sign, family in families.items() if sign in text), "")
+
+
+def _factors(
+    table: Table, workloads: Mapping[str, Workload], tools: Mapping[str, Tool], mpis: Mapping[str, Mpi]
+) -> dict[str, tuple[str, ...]]:
+    levels: dict[str, tuple[str, ...]] = {}
+    for name in table.content:
+        found = table.raw(name)
+        if isinstance(found, dict):
+            raise table.wrong(name, 'must be a list of levels; quote names with a dot: "environment.NAME"')
+        listed = found if isinstance(found, list) else [found]
+        if not listed or not all(isinstance(level, str | int | float) for level in listed):
+            raise table.wrong(name, "must be a list of levels: texts, numbers, true or false")
+        levels[name] = tuple(dict.fromkeys(document.label(level) for level in listed))
+    for name, known in (("workload", workloads), ("tool", tools), ("mpi", mpis)):
+        for level in levels.get(name, ()):
+            if level not in known:
+                raise table.wrong(name, f"has '{level}', which is none of: {', '.join(known)}")
+    for level in levels.get("ranks", ()):
+        if not level.isdigit() or int(level) < 1:
+            raise table.wrong("ranks", f"has '{level}', which is no number of ranks")
+    levels.setdefault("workload", tuple(workloads))
+    levels.setdefault("tool", ("none", "tare"))
+    levels.setdefault("mpi", tuple(mpis))
+    return levels
+
+
+def _excluded(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Mapping[str, str], ...]:
+    found = root.raw("exclude") or []
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise root.wrong("exclude", "must be tables: [[exclude]] with factors and their levels")
+    result = []
+    for each in found:
+        for name in each:
+            if name not in levels and name != "ranks":
+                raise root.wrong("exclude", f"names '{name}', which is no factor of this study")
+        result.append({name: document.label(level) for name, level in each.items()})
+    return tuple(result)
+
+
+def _analysis(table: Table) -> Analysis:
+    kind = table.value("anova_type", int, 2)
+    if kind not in (2, 3):
+        raise table.wrong("anova_type", "must be 2 or 3")
+    analysis = Analysis(
+        confidence=table.fraction("confidence", 0.95),
+        equivalence=table.fraction("equivalence", 0.01),
+        precision=table.fraction("precision", 0.01),
+        responses=tuple(table.words("responses")),
+        anova_type=kind,
+    )
+    table.finish()
+    return analysis
+
+
+def _check(description: Description, root: Table, study: Table, factors: Table) -> None:
+    """What can only be seen when everything is known."""
+    if description.repetitions < 1:
+        raise study.wrong("repetitions", "must be at least 1")
+    if description.baseline not in description.tools:
+        raise study.wrong("baseline", f"is '{description.baseline}', which is not among factors.tool")
+    known: set[str] = set()
+    for tool in description.tools.values():
+        known |= set(tool.parameters)
+    for workload in description.workloads.values():
+        known |= workload.used_names()
+    for mpi in description.mpis.values():
+        known |= placeholders.names(mpi.launch)
+    for name in description.factors:
+        if name not in BUILT_IN and not name.startswith(VARIABLE) and name not in known:
+            raise factors.wrong(
+                name, "changes nothing: no command holds {" + name + "}, and no tool has it as a parameter"
+            )
+    given = set(description.factors) | RUN_VALUES
+    for workload in description.workloads.values():
+        for name in sorted(workload.used_names() - given - set(workload.parameters)):
+            raise root.source.wrong(
+                ("workload", workload.name, "command"),
+                f"holds {{{name}}}, which is neither a factor nor in parameters",
+            )
+
+
+# What every run gives a value, beside factors and parameters.
+RUN_VALUES = {"ranks", "mpi", "family", "workload", "tool", "study", "output", "tare", "cc", "here"}
+
+
+def summary(description: Description) -> dict[str, Any]:
+    """What of a description is worth keeping beside its text."""
+    return {"title": description.title, "seed": description.seed, "fingerprint": description.fingerprint}

@@ -1,0 +1,97 @@
+"""The results of a set as a table: a row for each run, with its factors and all that it is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.errors import CommandError
+from tare.study.description import Description
+from tare.study.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Times that every run has; a phase's are "PHASE wall" and "PHASE cpu".
+TIMES = {
+    "net": "net_s",
+    "hook": "hook_s",
+    "init": "init_s",
+    "finalize": "finalize_s",
+    "wrap": "wrap_s",
+    "overall": "wall_s",
+    "net cpu": "net_cpu_s",
+    "cpu": "cpu_s",
+}
+MAIN = ("net", "hook", "wrap", "overall", "net cpu")
+COUNTS = (
+    "run", "set_name", "block", "cell", "environment", "events", "events_mean", "events_max", "flushes",
+    "flush_s", "flush_max_s", "output_bytes", "output_files", "foreign_share", "load_before", "load_after",
+    "max_rss_kib",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Results:
+    """`runs`: those of the set that count: ended well, not to warm up."""
+
+    runs: pd.DataFrame
+    factors: tuple[str, ...]
+    varied: tuple[str, ...]  # of the factors, those with several levels
+    phases: tuple[str, ...]
+    values: tuple[str, ...]  # other numbers that programs print
+
+    def responses(self) -> list[str]:
+        """Times that can be analysed, the phases' after those of whole runs."""
+        own = [
+            name for phase in self.phases for name in (f"{phase} wall", f"{phase} cpu") if name in self.runs
+        ]
+        return [*MAIN, *own]
+
+
+def load(store: Store, description: Description, set_name: str | None) -> Results:
+    """Of all sets if `set_name` is None."""
+    import pandas as pd
+
+    columns = [*COUNTS, *TIMES.values()]
+    rows = store.rows(
+        f"SELECT factors, {', '.join(columns)} FROM runs WHERE state = 'ok' AND block > 0 "
+        "AND (set_name = $1 OR $1 IS NULL) ORDER BY run",
+        set_name,
+    )
+    if not rows:
+        raise CommandError("there are no results yet: no run ended well, except to warm up")
+    frame = pd.DataFrame([row[1:] for row in rows], columns=columns)
+    frame = frame.rename(columns={column: name for name, column in TIMES.items()})
+    factors = [dict(row[0]) for row in rows]
+    names = list(dict.fromkeys(name for levels in factors for name in levels))
+    for name in names:
+        frame[f"factor {name}"] = [levels.get(name) for levels in factors]
+    phases, values = _measures(store, frame)
+    varied = [name for name in names if frame[f"factor {name}"].nunique() > 1]
+    return Results(frame, tuple(names), tuple(varied), phases, values)
+
+
+def _measures(store: Store, frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Adds a column for each number that programs print."""
+    rows = store.rows("SELECT run, phase, quantity, value FROM measures ORDER BY rowid")
+    columns: dict[str, dict[int, float]] = {}
+    phases: dict[str, None] = {}
+    values: dict[str, None] = {}
+    for run, phase, quantity, value in rows:
+        columns.setdefault(f"{phase} {quantity}".strip(), {})[run] = value
+        if phase:
+            phases[phase] = None
+        else:
+            values[quantity] = None
+    for name, by_run in columns.items():
+        if frame["run"].isin(list(by_run)).any():
+            frame[name] = frame["run"].map(by_run)
+    return tuple(phases), tuple(name for name in values if name in frame)
+
+
+def newest_set(store: Store) -> str:
+    found = store.rows("SELECT set_name FROM runs ORDER BY run DESC LIMIT 1")
+    if not found:
+        raise CommandError("there are no results yet")
+    return str(found[0][0])

@@ -1,0 +1,138 @@
+"""What writing traces costs at sizes that nobody here can run: a model fitted to measured flushes.
+
+A flush of b bytes takes, where nothing else writes,
+
+    t(b) = l + b / w          l: fixed part, w: rate of a rank; both fitted by least squares to single flushes
+
+On a shared file system with S servers of rate W each, n processes that write at once get a share of it:
+
+    t(b, n) = l + b * max(1 / w, n / (S W e(f)))      f: files written at once, a server has f / S of them
+
+and e, what is left of a server's rate by going back and forth between files, is 1 up to one file a server,
+then 1 / (1 + c log2(f / S)). Creating the files costs f / m, m: files that the metadata servers create in a
+second. With one file a rank f is the number of ranks; with one file a node the number of nodes, and the ranks
+of a node append to it one after another, which the fitted rate holds already (they did when it was measured).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tare.errors import CommandError
+
+# Fewer tell nothing about a slope.
+LEAST_FLUSHES = 20
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """Assumptions; the defaults are those of a large Lustre system of 2022 in round numbers."""
+
+    servers: int = 500
+    server_bytes_per_s: float = 5e9
+    creates_per_s: float = 50_000.0
+    switch_cost: float = 0.15  # c above; 0: files share a server without loss
+    ranks_per_node: int = 64
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Of t(b) = latency_s + b / bytes_per_s."""
+
+    latency_s: float
+    latency_error_s: float
+    bytes_per_s: float
+    bytes_per_s_low: float  # interval of 95 %; infinite where the slope may be 0
+    bytes_per_s_high: float
+    explained: float  # R squared
+    flushes: int
+    mean_bytes: float
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one rank writes in a run."""
+
+    flushes: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds that a rank spends on writing, for `ranks` ranks that all write at once."""
+
+    ranks: int
+    files_per_rank: int
+    files_per_node: int
+    create_per_rank_s: float
+    create_per_node_s: float
+    write_per_rank_s: float
+    write_per_node_s: float
+
+    @property
+    def per_rank_s(self) -> float:
+        return self.create_per_rank_s + self.write_per_rank_s
+
+    @property
+    def per_node_s(self) -> float:
+        return self.create_per_node_s + self.write_per_node_s
+
+
+def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
+    """Least squares over single flushes; of sizes that do not vary the whole duration is the rate's."""
+    import numpy as np
+    import statsmodels.api as models
+
+    if len(sizes) < LEAST_FLUSHES:
+        raise CommandError(
+            f"only {len(sizes)} flushes are recorded, {LEAST_FLUSHES} are needed: run with smaller buffers"
+        )
+    across, up = np.asarray(sizes, float), np.asarray(durations, float)
+    mean_bytes = float(across.mean())
+    if float(across.std()) < 0.01 * mean_bytes:
+        rate = mean_bytes / float(up.mean())
+        return Fit(0.0, math.nan, rate, rate, rate, 0.0, len(across), mean_bytes)
+    found = models.OLS(up, models.add_constant(across)).fit()
+    latency, slope = (float(value) for value in found.params)
+    low, high = (float(value) for value in found.conf_int(0.05)[1])
+    if slope <= 0:
+        # Duration does not grow with size here: all of it is fixed.
+        return Fit(
+            float(up.mean()), float(up.std()), math.inf, _rate(high), math.inf, 0.0, len(up), mean_bytes
+        )
+    return Fit(
+        max(0.0, latency), float(found.bse[0]), 1 / slope, _rate(high), _rate(low), float(found.rsquared),
+        len(up),
+        mean_bytes,
+    )  # fmt: skip
+
+
+def _rate(slope: float) -> float:
+    return 1 / slope if slope > 0 else math.inf
+
+
+def efficiency(files: float, system: FileSystem) -> float:
+    crowd = files / system.servers
+    return 1.0 if crowd <= 1 else 1 / (1 + system.switch_cost * math.log2(crowd))
+
+
+def predict(fitted: Fit, demand: Demand, ranks: int, system: FileSystem) -> Prediction:
+    nodes = math.ceil(ranks / system.ranks_per_node)
+
+    def write_s(files: int) -> float:
+        shared = system.servers * system.server_bytes_per_s * efficiency(files, system)
+        # A few files do not use all servers.
+        shared *= min(1.0, files / system.servers)
+        return demand.flushes * fitted.latency_s + demand.bytes * max(1 / fitted.bytes_per_s, ranks / shared)
+
+    return Prediction(
+        ranks=ranks,
+        files_per_rank=ranks,
+        files_per_node=nodes,
+        create_per_rank_s=ranks / system.creates_per_s,
+        create_per_node_s=nodes / system.creates_per_s,
+        write_per_rank_s=write_s(ranks),
+        write_per_node_s=write_s(nodes),
+    )

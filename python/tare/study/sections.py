@@ -1,0 +1,118 @@
+"""What a report is made of: sections of tables and figures, without saying how they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tare import units
+from tare.units import NOTHING
+
+# How a column's values are shown; numbers are aligned to the right.
+TEXT, SECONDS, SHARE, CHANGE, NUMBER, COUNT, BYTES, P, RATIO = (
+    "text", "seconds", "share", "change", "number", "count", "bytes", "p", "ratio",
+)  # fmt: skip
+LEAST_P = 0.0001
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: str = TEXT
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A value that may be chance; shown in brackets."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """`detail`: long, for those who look closer; the terminal leaves it out, the page folds it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: list[list[Any]]
+    note: str = ""
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    title: str
+    svg: str
+    note: str = ""
+
+
+@dataclass
+class Section:
+    title: str
+    about: str = ""
+    parts: list[Table | Figure] = field(default_factory=list)
+
+
+def columns(*described: str | tuple[str, str]) -> tuple[Column, ...]:
+    return tuple(Column(each) if isinstance(each, str) else Column(*each) for each in described)
+
+
+def shown(value: Any, kind: str) -> str:
+    """A value as people read it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NOTHING
+    if isinstance(value, tuple):
+        return f"{shown(value[0], kind)} .. {shown(value[1], kind)}"
+    if isinstance(value, Doubtful):
+        return f"({shown(value.value, kind)})"
+    match kind:
+        case "seconds":
+            return f"-{units.duration(-1e9 * value)}" if value < 0 else units.duration(1e9 * value)
+        case "share":
+            return f"{100 * value:.2f} %"
+        case "change":
+            return f"{100 * value:+.2f} %"
+        case "number":
+            return f"{value:.4g}"
+        case "count":
+            return f"{round(value):,}"
+        case "bytes":
+            return units.size(value)
+        case "p":
+            return f"< {LEAST_P}" if value < LEAST_P else f"{value:.4f}"
+        case "ratio":
+            return f"{value:.2f}"
+        case _:
+            return str(value)
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Doubtful):
+        return plain(value.value)
+    item = getattr(value, "item", None)
+    return plain(item()) if callable(item) else value
+
+
+def as_json(sections: Sequence[Section]) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": section.title,
+            "tables": [
+                {
+                    "title": part.title,
+                    "columns": [column.name for column in part.columns],
+                    "rows": [[plain(value) for value in row] for row in part.rows],
+                }
+                for part in section.parts
+                if isinstance(part, Table)
+            ],
+        }
+        for section in sections
+    ]

@@ -1,0 +1,259 @@
+"""`tare study run`: makes the runs that are still missing, one after another, and stores each as it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tare import library
+from tare.errors import CommandError, UsageError
+from tare.study import facts, plan, precision, runner, toolbox
+from tare.study.description import Description, summary
+from tare.study.facts import Facts
+from tare.study.plan import Cell, Planned
+from tare.study.runner import Outcome
+from tare.study.store import Store
+
+# Variables that differ from one terminal to the next and concern no program.
+IDLE_VARIABLES = {
+    "_", "SHLVL", "PWD", "OLDPWD", "TERM", "LS_COLORS", "WINDOWID", "COLUMNS", "LINES", "DISPLAY",
+    "XDG_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "TMUX", "TMUX_PANE",
+}  # fmt: skip
+DEFAULT_SET = "1"
+
+
+@dataclass
+class Progress:
+    """What is told of a study under way."""
+
+    runs: int
+    done: int = 0
+    spent_s: dict[str, list[float]] = field(default_factory=dict)
+
+    def ended(self, cell: Cell, seconds: float) -> None:
+        self.done += 1
+        self.spent_s.setdefault(cell.key, []).append(seconds)
+
+    def remaining_s(self, left: list[Planned]) -> float | None:
+        """From the runs that each cell has had, or all of them; None before the first."""
+        known = [seconds for runs in self.spent_s.values() for seconds in runs]
+        if not known:
+            return None
+        mean = sum(known) / len(known)
+        means = {key: sum(runs) / len(runs) for key, runs in self.spent_s.items()}
+        return sum(means.get(planned.cell.key, mean) for planned in left)
+
+
+Report = Callable[[Planned, Outcome, Progress, list[Planned]], None]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the command line asks beside the description."""
+
+    set_name: str = DEFAULT_SET
+    resume: bool = False
+    until: float | None = None
+    skip_unusable: bool = False
+
+
+@dataclass(frozen=True)
+class Ended:
+    runs: int
+    failed: int
+    interrupted: bool
+    lost_share: float | None  # of the time, to the harness
+    reached: bool | None  # the wished precision
+
+
+def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Cell], list[str]]:
+    """The cells that can run here, and why the others cannot."""
+    all_cells = plan.cells(description)
+    reasons: dict[str, str] = {}
+    for cell in all_cells:
+        name, family = cell.level("tool"), description.mpis[cell.level("mpi")].family
+        if why := toolbox.why_not(description.tools[name], family):
+            reasons[f"{name} with {cell.level('mpi')}"] = why
+    if reasons and not skip_unusable:
+        name, why = next(iter(reasons.items()))
+        raise CommandError(f"{name}: {why}; or leave out what is not usable here with --skip-unusable")
+    kept = [cell for cell in all_cells if f"{cell.level('tool')} with {cell.level('mpi')}" not in reasons]
+    if not kept:
+        raise CommandError("no tool of this study is usable here; see `tare study tools`")
+    return kept, [f"{name} is left out: {why}" for name, why in reasons.items()]
+
+
+def gather_facts(description: Description, cells: list[Cell], output: Path) -> Facts:
+    """Everything recorded of the environment of these runs."""
+    from tare import __version__
+
+    found = facts.machine() | facts.file_system(output) | {"software.tare": __version__}
+    variables = {name: value for name, value in os.environ.items() if name not in IDLE_VARIABLES}
+    found |= facts.environment(variables)
+    for cell in cells:
+        started = runner.command(description, cell, Path("output"), None)
+        mpi, workload = description.mpis[cell.level("mpi")], description.workloads[cell.level("workload")]
+        program = started.words[len(started.words) - len(workload.command)]
+        name = f"{workload.name}.{mpi.name}"
+        found |= facts.program(name, [program], started.environment)
+        found |= facts.mpi(mpi.name, mpi.launch[0], started.environment)
+        found |= {f"variable.{mpi.name}.{key}": value for key, value in mpi.environment.items()}
+        tool = description.tools[cell.level("tool")]
+        found |= facts.tool(tool.name, [*tool.around.preload, *tool.around.before_program[:1]])
+    for file in (library.MEASURING, library.FORWARDING, runner.TIMING):
+        found |= facts.tool("tare", [str(library.find(file))])
+    return found
+
+
+def refuse_mixture(store: Store, found: Mapping[str, str], set_name: str) -> None:
+    """Results of other programs, tools, MPIs or machines do not belong into the same set."""
+    before = store.facts_of_sets().get(set_name)
+    changed = facts.changed_identity(before, found) if before else []
+    if changed:
+        name, old, new = changed[0]
+        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        raise UsageError(
+            f"{name} has changed since the runs of set '{set_name}': it was {old}, it is {new}{more}; "
+            "record the new runs apart with --set NAME, and the report compares the sets"
+        )
+
+
+def refuse_other_description(store: Store, description: Description, resume: bool) -> None:
+    if store.described("fingerprint") is None:
+        store.describe({"description": description.text, **summary(description)})
+        return
+    if not resume:
+        raise UsageError(
+            "this study has results already; continue with --resume, or record them elsewhere with -o DIR"
+        )
+    store.describe({"description": description.text, **summary(description)})
+
+
+def run(
+    description: Description, directory: Path, wishes: Wishes, report: Report, say: Callable[[str], None]
+) -> Ended:
+    """Runs what is missing, until all is there, the precision is reached, or the user interrupts."""
+    cells, left_out = usable_cells(description, wishes.skip_unusable)
+    for line in left_out:
+        say(line)
+    for cell in cells:
+        runner.prepare(description, cell)
+    place = Path(description.output) if description.output else directory / "outputs"
+    place = place.resolve()
+    place.mkdir(parents=True, exist_ok=True)
+    found = gather_facts(description, cells, place)
+    with Store(directory, create=True) as store:
+        refuse_other_description(store, description, wishes.resume)
+        refuse_mixture(store, found, wishes.set_name)
+        environment = facts.fingerprint(found)
+        store.add_environment(environment, found)
+        store.forget_failed(wishes.set_name)
+        session = _Session(description, store, place, environment, wishes, report)
+        return session.run(cells)
+
+
+class _Session:
+    """The runs of one call of the command."""
+
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        place: Path,
+        environment: str,
+        wishes: Wishes,
+        report: Report,
+    ) -> None:
+        self.description = description
+        self.store = store
+        self.place = place
+        self.environment = environment
+        self.wishes = wishes
+        self.report = report
+        self.runs_s = 0.0
+        self.pauses_s = 0.0
+        self.failed = 0
+
+    def run(self, cells: list[Cell]) -> Ended:
+        begun, started_ns = time.perf_counter(), time.time_ns()
+        progress = Progress(0)
+        interrupted = False
+        reached: bool | None = None
+        try:
+            for blocks in self._stages():
+                self._make(blocks, cells, progress)
+                if self.wishes.until is not None and blocks.stop > 1:
+                    reached = self._precise_enough(self.wishes.until)
+                    if reached:
+                        break
+        except KeyboardInterrupt:
+            interrupted = True
+        elapsed_s = time.perf_counter() - begun
+        if progress.done:
+            self._remember(started_ns, elapsed_s, progress.done)
+        busy_s = self.runs_s + self.pauses_s
+        lost = max(0.0, 1 - busy_s / elapsed_s) if progress.done else None
+        return Ended(progress.done, self.failed, interrupted, lost, reached)
+
+    def _precise_enough(self, half_width: float) -> bool:
+        return precision.reached(self.store, self.description, self.wishes.set_name, half_width)
+
+    def _stages(self) -> Iterator[range]:
+        """Blocks that are made without looking at results in between."""
+        description = self.description
+        first = plan.warmup_blocks(description).start
+        if self.wishes.until is None:
+            yield range(first, description.repetitions + 1)
+            return
+        least = min(precision.LEAST_BLOCKS, description.most_repetitions)
+        yield range(first, least + 1)
+        for block in range(least + 1, description.most_repetitions + 1):
+            yield range(block, block + 1)
+
+    def _make(self, blocks: range, cells: list[Cell], progress: Progress) -> None:
+        done = self.store.done(self.wishes.set_name)
+        left = [
+            planned
+            for planned in plan.order(self.description, cells, blocks)
+            if (planned.block, planned.cell.key) not in done
+        ]
+        progress.runs += len(left)
+        while left:
+            planned = left.pop(0)
+            self._one(planned, progress, left)
+
+    def _one(self, planned: Planned, progress: Progress, left: list[Planned]) -> None:
+        first_of_cell = planned.block == plan.warmup_blocks(self.description).start
+        with tempfile.TemporaryDirectory(prefix="run-", dir=self.place) as made:
+            scratch, output = Path(made) / "run", Path(made) / "output"
+            scratch.mkdir()
+            output.mkdir()
+            outcome = runner.run(self.description, planned.cell, scratch, output, first_of_cell)
+            self.runs_s += outcome.wall_s
+            number = self.store.add_run(planned, self.wishes.set_name, self.environment, outcome)
+            if self.description.keep_output:
+                shutil.copytree(output, self.place / f"run-{number}", dirs_exist_ok=True)
+        self.failed += outcome.state != "ok"
+        progress.ended(planned.cell, outcome.wall_s)
+        self.report(planned, outcome, progress, left)
+        if self.description.pause_s and left:
+            time.sleep(self.description.pause_s)
+            self.pauses_s += self.description.pause_s
+
+    def _remember(self, started_ns: int, elapsed_s: float, runs: int) -> None:
+        self.store.add_session(
+            {
+                "started": datetime.fromtimestamp(started_ns * 1e-9, UTC).replace(tzinfo=None),
+                "set_name": self.wishes.set_name,
+                "elapsed_s": elapsed_s,
+                "runs_s": self.runs_s,
+                "pauses_s": self.pauses_s,
+                "runs": runs,
+            }
+        )

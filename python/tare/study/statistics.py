@@ -1,0 +1,263 @@
+"""Estimates and tests, on numbers alone; SciPy and statsmodels are loaded when first used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+RESAMPLES = 4000
+SEED = 20060601
+# Modified z-score from which a value counts as an outlier (Iglewicz and Hoaglin, 1993).
+OUTLIER_Z = 3.5
+MAD_TO_SIGMA = 1.4826
+POWER = 0.8
+MOST_NEEDED = 100_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with the interval that holds the true one with the confidence asked for."""
+
+    median: float
+    low: float
+    high: float
+    count: int
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Differences within blocks, of a tool's value and the baseline's; relative to the baseline."""
+
+    difference: Interval  # in the unit of the values
+    relative: Interval  # share of the baseline
+    p_difference: float  # that there is none (paired t-test); NaN with fewer than 2 blocks
+    p_rank: float  # the same by Wilcoxon's signed ranks
+    p_overhead_below: float  # that the overhead is the bound or more
+    p_equivalent: float  # that the difference is outside the bound on either side (TOST)
+    needed: int | None  # blocks for the wished half width
+    needed_for_bound: int | None  # blocks to show equivalence with a power of 0.8
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A line of an ANOVA table; `share` of the total sum of squares."""
+
+    name: str
+    sum_of_squares: float
+    degrees: float
+    share: float
+    f: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Outlier:
+    index: int
+    value: float
+    z: float
+
+
+def median_interval(values: Sequence[float], confidence: float) -> Interval:
+    """Bootstrap (percentile); with fewer than 3 values the range."""
+    import numpy as np
+
+    data = np.asarray(values, float)
+    data = data[np.isfinite(data)]
+    if len(data) == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    median = float(np.median(data))
+    if len(data) < 3:
+        return Interval(median, float(data.min()), float(data.max()), len(data))
+    random = np.random.default_rng(SEED)
+    medians = np.median(random.choice(data, (RESAMPLES, len(data))), axis=1)
+    low, high = np.quantile(medians, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(median, float(low), float(high), len(data))
+
+
+def paired(
+    with_tool: Sequence[float], without: Sequence[float], confidence: float, bound: float, precision: float
+) -> Paired:
+    """Values of the same blocks, in the same order. `bound` and `precision` are shares of the baseline."""
+    import numpy as np
+
+    ours, base = np.asarray(with_tool, float), np.asarray(without, float)
+    differences, relative = ours - base, ours / base - 1
+    p_difference, p_rank = _no_difference(relative)
+    p_below, p_equivalent = _within(relative, bound)
+    return Paired(
+        median_interval(list(differences), confidence),
+        median_interval(list(relative), confidence),
+        p_difference,
+        p_rank,
+        p_below,
+        p_equivalent,
+        repetitions_for_width(list(relative), precision, confidence),
+        repetitions_for_bound(list(relative), bound, confidence),
+    )
+
+
+def _no_difference(relative: np.ndarray[Any, Any]) -> tuple[float, float]:
+    from scipy import stats
+
+    if len(relative) < 2:
+        return math.nan, math.nan
+    if float(relative.std()) == 0:
+        p = 1.0 if float(relative[0]) == 0 else 0.0
+        return p, p
+    rank = float(stats.wilcoxon(relative).pvalue) if len(relative) >= 5 else math.nan
+    return float(stats.ttest_1samp(relative, 0).pvalue), rank
+
+
+def _within(relative: np.ndarray[Any, Any], bound: float) -> tuple[float, float]:
+    """p of "the overhead is below the bound", and of "it lies within the bound on both sides"."""
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    if len(relative) < 2:
+        return math.nan, math.nan
+    if float(relative.std()) == 0:
+        inside = abs(float(relative[0])) < bound
+        return (0.0 if float(relative[0]) < bound else 1.0), (0.0 if inside else 1.0)
+    p, _, upper = DescrStatsW(relative).ttost_mean(-bound, bound)
+    return float(upper[1]), float(p)
+
+
+def repetitions_for_width(values: Sequence[float], half_width: float, confidence: float) -> int | None:
+    """How many values give their mean an interval of ± `half_width`; None if it cannot be told."""
+    import numpy as np
+    from scipy import stats
+
+    if len(values) < 3 or half_width <= 0:
+        return None
+    deviation = float(np.std(values, ddof=1))
+    if deviation == 0:
+        return 2
+    count: int = max(2, math.ceil((stats.norm.ppf((1 + confidence) / 2) * deviation / half_width) ** 2))
+    while count < MOST_NEEDED:
+        reached: float = stats.t.ppf((1 + confidence) / 2, count - 1) * deviation / math.sqrt(count)
+        if reached <= half_width:
+            return count
+        count += max(1, count // 50)
+    return None
+
+
+def repetitions_for_bound(values: Sequence[float], bound: float, confidence: float) -> int | None:
+    """How many values show with POWER that their mean is below `bound`; None if it is not, or unknown."""
+    import numpy as np
+    from statsmodels.stats.power import TTestPower
+
+    if len(values) < 3:
+        return None
+    mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+    if mean >= bound:
+        return None
+    if deviation == 0:
+        return 2
+    effect = (bound - mean) / deviation
+    # One-sided t of the mean against the bound; statsmodels cannot bracket very large effects.
+    if effect > 5:
+        return 3
+    found = TTestPower().solve_power(effect, alpha=1 - confidence, power=POWER, alternative="larger")
+    number = float(np.atleast_1d(found)[0])
+    return math.ceil(number) if number < MOST_NEEDED else None
+
+
+def outliers(values: Sequence[float]) -> list[Outlier]:
+    """Values far from the median by the median absolute deviation."""
+    import numpy as np
+
+    data = np.asarray(values, float)
+    if len(data) < 4:
+        return []
+    median = np.median(data)
+    spread = MAD_TO_SIGMA * float(np.median(np.abs(data - median)))
+    if spread == 0:
+        return []
+    scores = (data - median) / spread
+    return [
+        Outlier(index, float(data[index]), float(score))
+        for index, score in enumerate(scores)
+        if abs(score) > OUTLIER_Z
+    ]
+
+
+def anova(frame: pd.DataFrame, response: str, factors: Sequence[str], kind: int = 2) -> list[Effect]:
+    """n factors with all interactions, by least squares; sums of squares of type II or III.
+
+    A factor with one level, or a response that does not vary, gives no effects. The shares are of the total
+    sum of squares about the mean; in an unbalanced design they need not add up to 1.
+    """
+    import numpy as np
+    import statsmodels.formula.api as formula
+    from statsmodels.stats.anova import anova_lm
+
+    used = [name for name in factors if frame[name].nunique() > 1]
+    values = frame[response].astype(float)
+    total = float(((values - values.mean()) ** 2).sum())
+    if not used or total <= 0 or len(frame) < 3:
+        return []
+    renamed = frame[used].astype(str).rename(columns={name: f"f{at}" for at, name in enumerate(used)})
+    renamed["y"] = values / math.sqrt(total)  # for numbers of order 1
+    contrast = ", Sum" if kind == 3 else ""
+    highest = _interaction_order(renamed, len(used))
+    terms = "+".join(f"C(f{at}{contrast})" for at in range(len(used)))
+    model = formula.ols(f"y ~ ({terms})**{highest}", data=renamed).fit()
+    if model.df_resid < 1 or not np.isfinite(model.ssr):
+        return []
+    table = anova_lm(model, typ=kind)
+    names = {f"C(f{at}{contrast})": name for at, name in enumerate(used)}
+    return [
+        Effect(
+            _term(str(index), names),
+            float(row["sum_sq"]) * total,
+            float(row["df"]),
+            float(row["sum_sq"]),
+            float(row["F"]),
+            float(row["PR(>F)"]),
+        )
+        for index, row in table.iterrows()
+        if index != "Intercept"
+    ]
+
+
+def _interaction_order(frame: pd.DataFrame, factors: int) -> int:
+    """All interactions if every combination of levels has values; else main effects alone."""
+    columns = [f"f{at}" for at in range(factors)]
+    combinations = math.prod(int(frame[name].nunique()) for name in columns)
+    present = len(frame[columns].drop_duplicates())
+    return factors if present == combinations and len(frame) > combinations else 1
+
+
+def _term(name: str, names: Mapping[str, str]) -> str:
+    if name == "Residual":
+        return "residuals"
+    return ":".join(names[part] for part in name.split(":"))
+
+
+def correlation(left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
+    """Pearson's r and its p; NaN where one of them does not vary."""
+    import numpy as np
+    from scipy import stats
+
+    if len(left) < 3 or float(np.std(left)) == 0 or float(np.std(right)) == 0:
+        return math.nan, math.nan
+    found = stats.pearsonr(left, right)
+    return float(found.statistic), float(found.pvalue)
+
+
+def welch(left: Sequence[float], right: Sequence[float]) -> float:
+    """p of "the means are the same", without assuming that the variances are."""
+    from scipy import stats
+
+    if len(left) < 2 or len(right) < 2:
+        return math.nan
+    return float(stats.ttest_ind(left, right, equal_var=False).pvalue)

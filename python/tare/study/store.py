@@ -1,0 +1,245 @@
+"""The results of a study: one DuckDB file that anyone can query; docs/study.md describes its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tare.errors import CommandError
+from tare.study import packages
+from tare.study.facts import Facts
+from tare.study.plan import Planned
+from tare.study.runner import Outcome
+
+if TYPE_CHECKING:
+    import duckdb
+
+VERSION = 1
+FILE = "study.duckdb"
+TABLES = ("study", "environments", "runs", "ranks", "measures", "flushes", "sessions")
+SCHEMA = """
+CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
+CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
+    PRIMARY KEY (environment, fact));
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY, set_name VARCHAR, block INTEGER, position INTEGER, cell VARCHAR,
+    factors MAP(VARCHAR, VARCHAR), environment VARCHAR, state VARCHAR, message VARCHAR, exit_code INTEGER,
+    started TIMESTAMP, wall_s DOUBLE, net_s DOUBLE, init_s DOUBLE, finalize_s DOUBLE, hook_s DOUBLE,
+    wrap_s DOUBLE, net_cpu_s DOUBLE, cpu_s DOUBLE, max_rss_kib BIGINT, load_before DOUBLE, load_after DOUBLE,
+    foreign_share DOUBLE, output_bytes BIGINT, output_files INTEGER, events BIGINT, events_mean DOUBLE,
+    events_max BIGINT, flushes BIGINT, flush_s DOUBLE, flush_max_s DOUBLE
+);
+CREATE TABLE ranks (
+    run INTEGER, rank INTEGER, host VARCHAR, pid INTEGER, entered VARCHAR, init_s DOUBLE, net_s DOUBLE,
+    finalize_s DOUBLE, hook_s DOUBLE, wrap_s DOUBLE, net_user_s DOUBLE, net_system_s DOUBLE, user_s DOUBLE,
+    system_s DOUBLE, max_rss_kib BIGINT, net_waits BIGINT, net_preempted BIGINT, major_faults BIGINT,
+    events BIGINT, calls BIGINT, flushes BIGINT, flush_s DOUBLE, flush_bytes BIGINT
+);
+CREATE TABLE measures (run INTEGER, phase VARCHAR, quantity VARCHAR, unit VARCHAR, value DOUBLE);
+CREATE TABLE flushes (run INTEGER, rank INTEGER, start_s DOUBLE, duration_s DOUBLE, bytes BIGINT,
+    records BIGINT);
+CREATE TABLE sessions (started TIMESTAMP, set_name VARCHAR, elapsed_s DOUBLE, runs_s DOUBLE, pauses_s DOUBLE,
+    runs INTEGER);
+"""
+
+
+class Store:
+    """An open study; every run is committed as it ends."""
+
+    def __init__(self, directory: Path, *, create: bool = False) -> None:
+        packages.require()
+        import duckdb
+
+        path = directory / FILE
+        if not create and not path.is_file():
+            raise CommandError(f"{directory} holds no results; `tare study run` makes them")
+        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = duckdb.connect(str(path), read_only=not create)
+        except duckdb.IOException as error:
+            raise CommandError(f"{path} cannot be opened: {str(error).splitlines()[0]}") from error
+        if create and not self._tables():
+            self._connection.execute(SCHEMA)
+            self.describe({"schema": f"tare.study/{VERSION}"})
+        version = self.described("schema")
+        if version != f"tare.study/{VERSION}":
+            raise CommandError(f"{path} has schema {version}, this tare reads tare.study/{VERSION}")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        return self._connection
+
+    def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, list(parameters)).fetchall()
+
+    def _tables(self) -> set[str]:
+        return {row[0] for row in self.rows("SELECT table_name FROM information_schema.tables")}
+
+    def describe(self, facts: Mapping[str, str]) -> None:
+        for name, value in facts.items():
+            self._connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", [name, value])
+
+    def described(self, name: str) -> str | None:
+        found = self.rows("SELECT value FROM study WHERE name = ?", name)
+        return str(found[0][0]) if found else None
+
+    def add_environment(self, name: str, facts: Facts) -> None:
+        if not self.rows("SELECT 1 FROM environments WHERE environment = ? LIMIT 1", name):
+            self._connection.executemany(
+                "INSERT INTO environments VALUES (?, ?, ?)",
+                [[name, fact, value] for fact, value in sorted(facts.items())],
+            )
+
+    def facts_of_sets(self) -> dict[str, Facts]:
+        """The facts that the runs of each set had; of several values the last."""
+        result: dict[str, Facts] = {}
+        for name, fact, value in self.rows(
+            "SELECT r.set_name, e.fact, e.value FROM environments e JOIN "
+            "(SELECT set_name, environment, max(run) AS last FROM runs GROUP BY ALL) r USING (environment) "
+            "ORDER BY r.last"
+        ):
+            result.setdefault(name, {})[fact] = value
+        return result
+
+    def done(self, set_name: str) -> set[tuple[int, str]]:
+        """Block and cell of the runs that need not be repeated."""
+        rows = self.rows("SELECT block, cell FROM runs WHERE set_name = ?", set_name)
+        return {(block, cell) for block, cell in rows}
+
+    def forget_failed(self, set_name: str) -> None:
+        failed = "SELECT run FROM runs WHERE set_name = ? AND state <> 'ok'"
+        for table in ("ranks", "measures", "flushes"):
+            self._connection.execute(f"DELETE FROM {table} WHERE run IN ({failed})", [set_name])
+        self._connection.execute("DELETE FROM runs WHERE set_name = ? AND state <> 'ok'", [set_name])
+
+    def add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
+        self._connection.begin()
+        try:
+            run = self._add_run(planned, set_name, environment, outcome)
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
+        return run
+
+    def _add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
+        (run,) = self.rows("SELECT coalesce(max(run), 0) + 1 FROM runs")[0]
+        ranks = _ranks(run, outcome)
+        counts = outcome.counts
+        events = [rank.events for rank in counts.ranks if rank.events is not None]
+        flushes = [rank for rank in counts.ranks if rank.flushes is not None]
+        levels = {name: level for name, level in planned.cell.levels if level is not None}
+        hook, net = _slowest(ranks, "hook_s"), _slowest(ranks, "net_s")
+        row = {
+            "run": run, "set_name": set_name, "block": planned.block, "position": planned.position,
+            "cell": planned.cell.key, "environment": environment, "state": outcome.state,
+            "message": outcome.message, "exit_code": outcome.exit_code, "wall_s": outcome.wall_s,
+            "net_s": net, "init_s": _slowest(ranks, "init_s"), "finalize_s": _slowest(ranks, "finalize_s"),
+            "hook_s": hook, "wrap_s": _mean(ranks, "wrap_s"),
+            "net_cpu_s": _sum(ranks, "net_user_s", "net_system_s"),
+            "cpu_s": _sum(ranks, "user_s", "system_s"),
+            "max_rss_kib": _slowest(ranks, "max_rss_kib"), "load_before": outcome.load_before,
+            "load_after": outcome.load_after, "foreign_share": outcome.foreign_share,
+            "output_bytes": counts.bytes, "output_files": counts.files, "events": counts.events,
+            "events_mean": sum(events) / len(events) if events else None,
+            "events_max": max(events, default=None),
+            "flushes": sum(rank.flushes or 0 for rank in flushes) if flushes else None,
+            "flush_s": sum(rank.flush_s or 0 for rank in flushes) if flushes else None,
+            "flush_max_s": max((rank.flush_s or 0 for rank in flushes), default=None),
+        }  # fmt: skip
+        self._insert("runs", [row], extra=("factors", "started"), values=[levels, _time(outcome.started_ns)])
+        self._insert("ranks", ranks)
+        self._insert(
+            "measures",
+            [
+                {"run": run, "phase": phase, "quantity": quantity, "unit": unit, "value": value}
+                for phase, quantity, unit, value in outcome.measures
+            ],
+        )
+        self._insert("flushes", [{"run": run, **vars(flush)} for flush in counts.flushes])
+        return int(run)
+
+    def _insert(
+        self,
+        table: str,
+        rows: list[dict[str, Any]],
+        extra: tuple[str, ...] = (),
+        values: list[Any] | None = None,
+    ) -> None:
+        if not rows:
+            return
+        names = [*rows[0], *extra]
+        marks = ", ".join("?" for _ in names)
+        content = [[*row.values(), *(values or [])] for row in rows]
+        statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
+        self._connection.executemany(statement, content)
+
+    def add_session(self, session: Mapping[str, Any]) -> None:
+        self._insert("sessions", [dict(session)])
+
+    def export(self, directory: Path, kind: str) -> list[Path]:
+        """One file a table."""
+        directory.mkdir(parents=True, exist_ok=True)
+        options = "FORMAT PARQUET" if kind == "parquet" else "FORMAT CSV, HEADER"
+        written = []
+        for table in TABLES:
+            path = directory / f"{table}.{kind}"
+            # CSV has no maps: levels of factors are JSON there, and in Parquet the same.
+            source = (
+                "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
+            )
+            quoted = str(path).replace("'", "''")
+            self._connection.execute(f"COPY {source} TO '{quoted}' ({options})")
+            written.append(path)
+        return written
+
+
+def _time(unix_ns: int) -> datetime:
+    return datetime.fromtimestamp(unix_ns * 1e-9, UTC).replace(tzinfo=None)
+
+
+def _ranks(run: int, outcome: Outcome) -> list[dict[str, Any]]:
+    counted = {rank.rank: rank for rank in outcome.counts.ranks}
+    rows = []
+    for record in outcome.timings:
+        counts = counted.get(record["rank"])
+        hook = record["init_ns"] + record["finalize_ns"]
+        rows.append(
+            {
+                "run": run, "rank": record["rank"], "host": record["host"], "pid": record["pid"],
+                "entered": record["entered"], "init_s": record["init_ns"] * 1e-9,
+                "net_s": record["net_ns"] * 1e-9, "finalize_s": record["finalize_ns"] * 1e-9,
+                "hook_s": hook * 1e-9, "wrap_s": outcome.wall_s - (hook + record["net_ns"]) * 1e-9,
+                "net_user_s": record["net_user_ns"] * 1e-9, "net_system_s": record["net_system_ns"] * 1e-9,
+                "user_s": record["user_ns"] * 1e-9, "system_s": record["system_ns"] * 1e-9,
+                "max_rss_kib": record["max_rss_kib"], "net_waits": record["net_waits"],
+                "net_preempted": record["net_preempted"], "major_faults": record["major_faults"],
+                "events": counts and counts.events, "calls": counts and counts.calls,
+                "flushes": counts and counts.flushes, "flush_s": counts and counts.flush_s,
+                "flush_bytes": counts and counts.flush_bytes,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _slowest(ranks: list[dict[str, Any]], name: str) -> Any:
+    return max((rank[name] for rank in ranks), default=None)
+
+
+def _mean(ranks: list[dict[str, Any]], name: str) -> float | None:
+    return sum(rank[name] for rank in ranks) / len(ranks) if ranks else None
+
+
+def _sum(ranks: list[dict[str, Any]], *names: str) -> float | None:
+    return sum(rank[name] for rank in ranks for name in names) if ranks else None

@@ -1,0 +1,74 @@
+"""A whole report: every section of a set of results, with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tare.errors import CommandError
+from tare.study import description as descriptions
+from tare.study import extrapolation, figures, frames
+from tare.study.analysis import Analysis
+from tare.study.model import FileSystem
+from tare.study.parts import costs, overheads, runs, variation
+from tare.study.sections import Figure, Section
+from tare.study.store import Store
+
+Make = Callable[[Analysis], Section | None]
+Draw = Callable[[Analysis], list[Figure]]
+
+# Every section with its figures, in the order of the page.
+SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
+    (overheads.summary, (figures.net_overhead,)),
+    (overheads.overheads, ()),
+    (costs.composition, (figures.composition, figures.scaling)),
+    (costs.written, (figures.parts_of_overhead,)),
+    (costs.event_counts, (figures.over_events, figures.flushes)),
+    (variation.variation, ()),
+    (variation.correlations, ()),
+    (costs.reported, ()),
+    (runs.sets, ()),
+    (runs.outliers, ()),
+    (overheads.power, ()),
+    (runs.overview, ()),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    title: str
+    text: str  # of the description
+    set_name: str
+    warnings: list[str]
+    sections: list[Section]
+
+
+def report(file: Path, directory: Path, set_name: str | None, *, with_figures: bool) -> Report:
+    """`file` is the description; where it is a directory, the one that the results keep is taken."""
+    with Store(directory) as store:
+        described = descriptions.read(file) if file.is_file() else _kept(store, directory)
+        chosen = set_name or frames.newest_set(store)
+        analysis = Analysis(described, store, frames.load(store, described, chosen), chosen)
+        sections = []
+        for make, drawings in SECTIONS:
+            if (section := make(analysis)) is not None:
+                sections.append(section)
+                for draw in drawings if with_figures else ():
+                    section.parts += draw(analysis)
+        warnings = runs.warnings(analysis)
+        # A study without flushes has nothing to extrapolate.
+        with suppress(CommandError):
+            sections.append(extrapolation.section(store, chosen, FileSystem()))
+    return Report(described.title, described.text, chosen, warnings, sections)
+
+
+def _kept(store: Store, directory: Path) -> descriptions.Description:
+    import tempfile
+
+    text = store.described("description") or ""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        return descriptions.read(Path(file.name))

@@ -1,0 +1,152 @@
+"""Descriptions: errors that name line and key, and the runs that follow from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tare.errors import UsageError
+from tare.study import description, placeholders, plan, toolbox
+from tare.study.description import Description
+
+BASE = """
+[study]
+repetitions = 3
+
+[workload.one]
+command = "true -n {size}"
+parameters = { size = 1 }
+
+[mpi.x]
+launch = "env -n {ranks}"
+family = "mpich"
+
+[factors]
+tool = ["none", "tare", "tare-trace"]
+"""
+
+# A tool with two parameters, and factors for them.
+MINE = """
+buffer = ["1M", "8M"]
+write = [true, false]
+size = [1, 2]
+ranks = [2]
+
+[tool.mine.parameter.buffer]
+environment = { BUFFER = "{value}" }
+[tool.mine.parameter.write.level]
+true = {}
+false = { environment = { SILENT = "1" } }
+"""
+
+
+def read(tmp_path: Path, text: str) -> Description:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    return description.read(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "message"),
+    [
+        (("repetitions = 3", "repetitions = 'many'"), 3, "study.repetitions must be a whole number"),
+        (
+            ("repetitions = 3", "repetition = 3"),
+            3,
+            "study.repetition is not known here; do you mean 'repetitions'?",
+        ),
+        (
+            ("repetitions = 3", "time_limit = '5 weeks'"),
+            3,
+            'study.time_limit must be a duration like 30, "30 s"',
+        ),
+        (("repetitions = 3", "repetitions = "), 3, "Invalid value"),
+        (('command = "true -n {size}"\n', ""), 5, "workload.one.command is missing"),
+        (("{size}", "{bigness}"), 6, "holds {bigness}, which is neither a factor nor in parameters"),
+        (("-n {ranks}", ""), 10, "mpi.x.launch must hold {ranks}"),
+        (('"tare"', '"tear"'), 14, "factors.tool has 'tear', which is none of:"),
+        (('"none", ', ""), 2, "study.baseline is 'none', which is not among factors.tool"),
+        (("[factors]", "[factors]\nspeed = [1, 2]"), 14, "factors.speed changes nothing"),
+        (("[factors]", "[factors]\nranks = [0]"), 14, "factors.ranks has '0', which is no number of ranks"),
+        (("[factors]", "[factors]\nsize = { a = 1 }"), 14, "factors.size must be a list of levels"),
+        (
+            ("[mpi.x]", "[workload.one.phase.solve]\nwall = 'solve [0-9]+'\n[mpi.x]"),
+            10,
+            "workload.one.phase.solve.wall must have one group",
+        ),
+        (
+            ("[mpi.x]", "[workload.one.phase.solve]\nwall = 'solve ('\n[mpi.x]"),
+            10,
+            "is no regular expression",
+        ),
+    ],
+)
+def test_errors_name_line_and_key(tmp_path: Path, change: tuple[str, str], line: int, message: str) -> None:
+    assert change[0] in BASE
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, BASE.replace(*change, 1))
+    assert message in str(raised.value)
+    assert f"line {line}" in str(raised.value) or f":{line}:" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_only_combinations_that_differ_are_run(tmp_path: Path) -> None:
+    text = BASE.replace('"tare-trace"', '"mine"') + MINE
+    cells = plan.cells(read(tmp_path, text))
+    # none and tare know neither buffer nor write; size belongs to the program.
+    assert len(cells) == (1 + 1 + 4) * 2
+    bare = [cell for cell in cells if cell.level("tool") == "none"]
+    assert [cell.by_factor["buffer"] for cell in bare] == [None, None]
+    excluded = text + '\n[[exclude]]\ntool = "mine"\nsize = 2\n'
+    assert len(plan.cells(read(tmp_path, excluded))) == (1 + 1) * 2 + 4
+
+
+def test_the_baseline_is_the_same_run_without_the_tool(tmp_path: Path) -> None:
+    described = read(tmp_path, BASE + 'buffer = ["1M", "8M"]\nsize = [1, 2]\n')
+    for cell in plan.cells(described):
+        base = plan.baseline_of(described, cell)
+        assert base is not None
+        assert base.level("tool") == "none"
+        assert base.level("size") == cell.level("size")
+        assert base.by_factor["buffer"] is None
+
+
+def test_the_order_is_random_within_blocks_and_the_same_every_time(tmp_path: Path) -> None:
+    described = read(tmp_path, BASE + "size = [1, 2, 3, 4, 5]\n")
+    cells = plan.cells(described)
+    first, again = (list(plan.order(described, cells, range(1, 4))) for _ in range(2))
+    assert first == again
+    blocks = [[run.cell for run in first if run.block == block] for block in (1, 2, 3)]
+    assert all(set(block) == set(cells) for block in blocks)
+    assert blocks[0] != blocks[1]
+    other = read(tmp_path, BASE.replace("repetitions", "seed = 2\nrepetitions") + "size = [1, 2, 3, 4, 5]\n")
+    assert list(plan.order(other, cells, range(1, 4))) != first
+
+
+def test_the_example_is_a_study(tmp_path: Path) -> None:
+    from tare import study
+
+    described = read(tmp_path, (Path(study.__path__[0]) / "template.toml").read_text())
+    assert set(described.tools) == {"none", "forward", "tare", "tare-trace"}
+    assert placeholders.names(described.workloads["my-program"].command) == {"steps"}
+
+
+def test_shipped_tools_say_what_to_do_where_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = toolbox.shipped()
+    expected = {"none", "forward", "tare", "tare-trace", "eztrace", "mpip", "ipm", "score-p", "extrae", "tau"}
+    assert expected | {"hpctoolkit", "pilgrim", "mpe", "darshan", "caliper"} <= set(shipped)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    for name in ("eztrace", "score-p", "hpctoolkit"):
+        why = toolbox.why_not(shipped[name])
+        assert why.startswith("no "), name
+        assert ":" in why, "and what to do"
+    assert toolbox.why_not(shipped["none"]) == ""
+
+
+def test_a_tool_that_another_mpi_cannot_use(tmp_path: Path) -> None:
+    text = 'title = "t"\n[usable]\nmpi = ["openmpi"]\n'
+    (tmp_path / "picky.toml").write_text(text)
+    tool = toolbox.load(tmp_path / "picky.toml")
+    assert toolbox.why_not(tool, "openmpi") == ""
+    assert "does not work with mpich" in toolbox.why_not(tool, "mpich")

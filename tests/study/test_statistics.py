@@ -1,0 +1,143 @@
+"""Estimates and tests of a study, on data whose answers are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from tare.study import model, statistics
+from tare.study.model import Demand, FileSystem
+
+RANDOM = np.random.default_rng(7)
+
+
+def test_the_interval_holds_the_median() -> None:
+    inside = 0
+    for _ in range(200):
+        found = statistics.median_interval(list(RANDOM.normal(10, 2, 25)), 0.95)
+        inside += found.low <= 10 <= found.high
+    assert 175 <= inside <= 200, "an interval of 95 %"
+
+
+def test_no_difference_is_shown_not_only_not_refuted() -> None:
+    bare = RANDOM.normal(1, 0.02, 40)
+    same = bare * (1 + RANDOM.normal(0, 0.004, 40))
+    found = statistics.paired(list(same), list(bare), 0.95, 0.01, 0.005)
+    assert found.p_equivalent < 0.05
+    assert found.p_overhead_below < 0.05
+    noisy = RANDOM.normal(1, 0.2, 8)
+    unknown = statistics.paired(list(noisy), list(bare[:8]), 0.95, 0.01, 0.005)
+    assert unknown.p_equivalent > 0.05, "few and noisy runs show nothing"
+
+
+def test_pairs_remove_what_changes_from_block_to_block() -> None:
+    drift = np.linspace(1, 3, 20)
+    ours = drift * 1.05 * (1 + RANDOM.normal(0, 0.002, 20))
+    found = statistics.paired(list(ours), list(drift), 0.95, 0.01, 0.01)
+    assert found.relative.low < 0.05 < found.relative.high
+    assert found.relative.half_width < 0.005
+    assert found.p_difference < 1e-6
+    assert found.p_overhead_below > 0.99
+
+
+def test_repetitions_that_are_said_to_suffice_do() -> None:
+    first = RANDOM.normal(0, 0.03, 2000)
+    needed = statistics.repetitions_for_width(list(first), 0.005, 0.95)
+    assert needed is not None
+    # 1.96 * 0.03 / 0.005, squared, is 138.
+    assert 125 <= needed <= 155
+    for_bound = statistics.repetitions_for_bound(list(first), 0.01, 0.95)
+    assert for_bound is not None
+    # (1.645 + 0.842)^2 * (0.03 / 0.01)^2 = 56, the mean being about 0.
+    assert 40 <= for_bound <= 80
+    assert statistics.repetitions_for_bound(list(first + 0.5), 0.01, 0.95) is None
+
+
+def design(write_s: float, buffer_s: float, both_s: float, noise_s: float) -> pd.DataFrame:
+    rows = [
+        {
+            "write": write,
+            "buffer": buffer,
+            "time": 10
+            + write_s * (write == "true")
+            + buffer_s * (buffer == "8M")
+            + both_s * (write == "true" and buffer == "8M")
+            + RANDOM.normal(0, noise_s),
+        }
+        for _ in range(20)
+        for write in ("true", "false")
+        for buffer in ("1M", "8M")
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+def test_anova_finds_the_factors_and_their_shares(kind: int) -> None:
+    found = statistics.anova(design(2.0, 1.0, 0.0, 0.1), "time", ["write", "buffer"], kind)
+    shares = {effect.name: effect.share for effect in found}
+    # Variances of two levels apart by d are d^2 / 4: 1, 0.25 and the noise's 0.01.
+    assert shares["write"] == pytest.approx(1 / 1.26, abs=0.02)
+    assert shares["buffer"] == pytest.approx(0.25 / 1.26, abs=0.02)
+    assert shares["write:buffer"] < 0.01
+    assert shares["residuals"] == pytest.approx(0.01 / 1.26, abs=0.005)
+    assert sum(shares.values()) == pytest.approx(1), "balanced"
+    assert {effect.name: effect.p < 0.001 for effect in found if effect.name in ("write", "buffer")} == {
+        "write": True,
+        "buffer": True,
+    }
+
+
+def test_anova_finds_an_interaction() -> None:
+    found = statistics.anova(design(0.0, 0.0, 1.0, 0.05), "time", ["write", "buffer"])
+    by_name = {effect.name: effect for effect in found}
+    assert by_name["write:buffer"].p < 0.001
+    assert by_name["write:buffer"].share == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_anova_agrees_with_the_one_way_test() -> None:
+    from scipy import stats
+
+    frame = design(0.05, 0.0, 0.0, 0.1)
+    (write, residuals) = statistics.anova(frame, "time", ["write"])
+    groups = [group["time"].to_list() for _, group in frame.groupby("write")]
+    assert write.p == pytest.approx(float(stats.f_oneway(*groups).pvalue))
+    assert write.share + residuals.share == pytest.approx(1)
+
+
+def test_outliers_are_found_and_spread_is_not() -> None:
+    values = [*RANDOM.normal(1, 0.01, 30), 1.5]
+    assert [found.index for found in statistics.outliers(values)] == [30]
+    assert statistics.outliers([1.0] * 10 + [1.1]) == [], "no spread to compare with"
+
+
+def test_correlation() -> None:
+    r, p = statistics.correlation([1, 2, 3, 4], [2, 4, 6, 8.1])
+    assert r == pytest.approx(1, abs=0.001)
+    assert p < 0.01
+    assert math.isnan(statistics.correlation([1, 2, 3], [5, 5, 5])[0])
+
+
+def test_the_model_finds_the_parameters_of_flushes() -> None:
+    sizes = RANDOM.uniform(10_000, 1_000_000, 500)
+    durations = 200e-6 + sizes / 400e6 + RANDOM.normal(0, 20e-6, 500)
+    found = model.fit(list(sizes), list(durations))
+    assert found.latency_s == pytest.approx(200e-6, rel=0.05)
+    assert found.bytes_per_s == pytest.approx(400e6, rel=0.02)
+    assert found.bytes_per_s_low < 400e6 < found.bytes_per_s_high
+
+
+def test_a_small_system_is_as_measured_and_a_crowd_is_slower() -> None:
+    fitted = model.Fit(100e-6, 0, 400e6, 390e6, 410e6, 1.0, 100, 1e5)
+    demand = Demand(flushes=100, bytes=1e8)
+    system = FileSystem(servers=100, server_bytes_per_s=1e9, creates_per_s=10_000, ranks_per_node=50)
+    few = model.predict(fitted, demand, 100, system)
+    assert few.write_per_rank_s == pytest.approx(100 * 100e-6 + 1e8 / 400e6), "as measured"
+    many = model.predict(fitted, demand, 1_000_000, system)
+    assert (many.files_per_rank, many.files_per_node) == (1_000_000, 20_000)
+    assert many.create_per_rank_s == pytest.approx(100)
+    assert many.create_per_node_s == pytest.approx(2)
+    # 10^14 bytes through 10^11 bytes a second are 1000 s, and the crowd of files costs more.
+    assert many.write_per_node_s > 1000
+    assert many.write_per_rank_s > many.write_per_node_s
