@@ -63,6 +63,9 @@ std::string segment_of_a_killed_process() {
   segment.add_row(0, profile_row("MPI_Send", 1, 3, 300, 192));
   for (std::uint64_t call = 0; call < 3; ++call)
     segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + call * 200, 3100 + call * 200)));
+  format::ExchangeRecord exchange{call_record("MPI_Sendrecv", 1, 3610, 3620), 80, 1, 2};
+  exchange.call.head.words = sizeof exchange / 8;
+  segment.add_record(0, bytes_of(exchange));
   segment.add_record(0, event_record(1, 3700, {1, 2}) + event_record(3, 3800, {0}) + raw_event_record(2, 3900, "text"));
   return dir.read(segment.name());
 }

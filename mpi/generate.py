@@ -167,9 +167,14 @@ class Roles:
             return []
         if function.bare_name in ("Start", "Cancel", "Wait", "Test", "Request_free", "Request_get_status"):
             return []
-        receives = function.bare_name in ("Irecv", "Imrecv", "Recv_init", "Precv_init")
-        persistent = function.bare_name.endswith("_init")
-        return [f"Starts<A, {str(receives).lower()}, {str(persistent).lower()}> starts{{request}}"]
+        kinds = []
+        if function.bare_name in ("Irecv", "Imrecv", "Recv_init", "Precv_init"):
+            kinds = ["format::receive_request"]
+        elif function.bare_name in ("Isendrecv", "Isendrecv_replace"):
+            kinds = ["format::receive_request", "format::exchange_request"]
+        if function.bare_name.endswith("_init"):
+            kinds.append("format::persistent_request")
+        return [f"Starts<A, {' | '.join(kinds or ['format::plain_request'])}> starts{{request}}"]
 
     # Names of the parameters that are new communicators.
     MADE = (
@@ -209,7 +214,7 @@ def wrapper(function: Function, roles: list[str]) -> str:
         name = role.split("{")[0].split()[-1]
         names.append(name)
         # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
-        if re.match(r"(Receives|Probes|Completes\w+)<", role):
+        if re.match(r"(Receives|AlsoReceives|Probes|Completes\w+)<", role):
             arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
     lines = [f"static {function.returns} {function.name}({parameters}) {{"]
     lines += [f"  {role};" for role in roles]

@@ -80,6 +80,7 @@ class ProfileSum(TypedDict):
     max_ns: int
     squared_ns2: float
     bytes: int
+    received: int
     timed: bool
     ranks: int
     rank_time_min_ns: int
@@ -101,6 +102,7 @@ class ProfileRow(TypedDict):
     max_ns: int
     squared_ns2: float
     bytes: int
+    received: int
     timed: bool
     ranks: int
     rank_time_min_ns: int
@@ -142,6 +144,10 @@ class EventRow(TypedDict):
     site: NotRequired[int]
     peer: NotRequired[int]
     peer_world: NotRequired[int]
+    received: NotRequired[int]
+    source: NotRequired[int]
+    source_world: NotRequired[int]
+    source_tag: NotRequired[int]
     tag: NotRequired[int]
     bytes: NotRequired[int]
     communicator: NotRequired[int]

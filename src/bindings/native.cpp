@@ -251,6 +251,7 @@ class PyRun {
       row["max_ns"] = sum.max_ns;
       row["squared_ns2"] = sum.squared_ns2;
       row["bytes"] = sum.bytes;
+      row["received"] = sum.received;
       row["timed"] = sum.timed;
       row["ranks"] = sum.ranks;
       row["rank_time_min_ns"] = sum.rank_time_min_ns;
@@ -337,9 +338,10 @@ class EventIterator {
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
     for (const char* name :
-         {"start_ns", "duration_ns", "world", "rank",       "thread",  "function",  "site", "communicator",
-          "bytes",    "peer",        "root",  "tag",        "request", "records",   "kind", "name",
-          "begin",    "value",       "unit",  "parameters", "text",    "peer_world"})
+         {"start_ns",     "duration_ns", "world",  "rank",         "thread",    "function",   "site",
+          "communicator", "bytes",       "peer",   "root",         "tag",       "request",    "records",
+          "kind",         "name",        "begin",  "value",        "unit",      "parameters", "text",
+          "peer_world",   "received",    "source", "source_world", "source_tag"})
       keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run_.event_types()) event_names_.push_back(escaped_text(type.name));
   }
@@ -380,7 +382,11 @@ class EventIterator {
     unit,
     values,
     note,
-    peer_world
+    peer_world,
+    received,
+    source,
+    source_world,
+    source_tag
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -414,6 +420,10 @@ class EventIterator {
     if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
     if (row.peer_world != format::no_peer && !row.rooted) set(dict, peer_world, row.peer_world);
     if (row.tag != format::no_tag) set(dict, tag, row.tag);
+    if (row.received != format::no_bytes) set(dict, received, row.received);
+    if (row.source != format::no_peer) set(dict, source, row.source);
+    if (row.source_world != format::no_peer) set(dict, source_world, row.source_world);
+    if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
     if (row.request != format::no_request) set(dict, request, row.request);
     if (row.kind != reader::EventKind::call) set(dict, records, row.records);
     return dict;

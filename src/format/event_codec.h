@@ -1,10 +1,10 @@
 // Event chunks: the records of a buffer, turned by 90 degrees.
 //
-// A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes and
-// communicator that occur in one chunk are few, and are written once, as signatures; so are the combinations of
-// source, tag and bytes of completed requests. What is left of a call is its signature number, the gap since the
-// call before, its duration, and its request. And most requests complete soon, in the order in which they were
-// started: a completion says which start it belongs to, as the step from the completion before, nearly always 1,
+// A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes, communicator, and what
+// was received beside them, that occur in one chunk are few, and are written once, as signatures; so are the
+// combinations of source, tag and bytes of completed requests. What is left of a call is its signature number, the gap
+// since the call before, its duration, and its request. And most requests complete soon, in the order in which they
+// were started: a completion says which start it belongs to, as the step from the completion before, nearly always 1,
 // and then nobody needs the request's number.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
@@ -13,7 +13,7 @@
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
 //   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss,
 //                             4 event, 5 raw event
-//   columns of signatures:    function, site, peer, tag, bytes, communicator
+//   columns of signatures:    function, site, peer, tag, bytes, communicator, received, source, source_tag
 //                             (of completions: function 0x8001, site 0, peer the source, communicator 0)
 //   columns of calls:         signature, gap, duration, request
 //   columns of completions:   signature, step, request
@@ -83,9 +83,11 @@ class EventEncoder {
 struct DecodedCall {
   std::uint64_t enter, leave;  // ticks >> tick_shift
   std::uint64_t bytes;         // no_bytes
+  std::uint64_t received;      // no_bytes
   std::uint32_t site, communicator;
   std::uint32_t request;  // as in the file: 0, completed_in_chunk, or a request's number
   std::int32_t peer, tag;
+  std::int32_t source, source_tag;
   std::uint16_t function;
 };
 struct DecodedCompletion {

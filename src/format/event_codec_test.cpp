@@ -49,6 +49,32 @@ class EventCodec : public ::testing::Test {
   EventEncoder::Chunk chunk_{};
 };
 
+TEST_F(EventCodec, WhatWasReceivedBesideComesBack) {
+  const CallRecord call{{7, 6}, 21, 100, 200, 80, 1, 2, 3, no_request};
+  ExchangeRecord exchange{{{7, 8}, 21, 300, 400, 80, 1, 2, 3, no_request}, 160, 5, 6};
+  add(call);
+  add(exchange);
+  add(call);
+  exchange.received = 161;
+  add(exchange);
+  exchange.source = no_peer;
+  add(exchange);
+  exchange.source_tag = no_tag;
+  add(exchange);
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.calls.size(), 6U);
+  const std::uint64_t received[] = {no_bytes, 160, no_bytes, 161, 161, 161};
+  const std::int32_t source[] = {no_peer, 5, no_peer, 5, no_peer, no_peer};
+  const std::int32_t source_tag[] = {no_tag, 6, no_tag, 6, 6, no_tag};
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(events.calls[i].received, received[i]) << i;
+    EXPECT_EQ(events.calls[i].source, source[i]) << i;
+    EXPECT_EQ(events.calls[i].source_tag, source_tag[i]) << i;
+    EXPECT_EQ(events.calls[i].bytes, 80U);
+    EXPECT_EQ(events.calls[i].peer, 1);
+  }
+}
+
 TEST_F(EventCodec, CallsComeBack) {
   std::mt19937_64 random(3);
   std::vector<CallRecord> calls;

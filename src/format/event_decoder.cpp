@@ -38,7 +38,7 @@ class ColumnReader {
 };
 
 struct Signatures {
-  std::vector<std::int64_t> function, site, peer, tag, bytes, communicator;
+  std::vector<std::int64_t> function, site, peer, tag, bytes, communicator, received, source, source_tag;
 };
 
 Signatures read_signatures(ColumnReader& in, std::size_t n) {
@@ -49,6 +49,9 @@ Signatures read_signatures(ColumnReader& in, std::size_t n) {
   s.tag = in.next(n);
   s.bytes = in.next(n);
   s.communicator = in.next(n);
+  s.received = in.next(n);
+  s.source = in.next(n);
+  s.source_tag = in.next(n);
   return s;
 }
 
@@ -75,6 +78,9 @@ bool read_calls(ColumnReader& in, std::size_t n, const Signatures& s, std::uint6
     call.peer = static_cast<std::int32_t>(s.peer[k]);
     call.tag = static_cast<std::int32_t>(s.tag[k]);
     call.function = static_cast<std::uint16_t>(s.function[k]);
+    call.received = static_cast<std::uint64_t>(s.received[k]);
+    call.source = static_cast<std::int32_t>(s.source[k]);
+    call.source_tag = static_cast<std::int32_t>(s.source_tag[k]);
   }
   return true;
 }

@@ -16,7 +16,7 @@ constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 
 // A record is of one kind, so the columns of the kinds share the room; a type of event has columns of its own.
-constexpr unsigned max_columns = 6 + 3 + max_parameters;
+constexpr unsigned max_columns = 9 + 3 + max_parameters;
 constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
 constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
 constexpr std::size_t payload_head = 7 * 4 + 8;
@@ -61,12 +61,18 @@ std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw
   return sizeof header + stored;
 }
 
-// The part of a call or a completion that recurs. Compared as four words.
+// Source and tag of what a call received, if it received nothing beside its `bytes`.
+constexpr std::uint64_t no_source =
+    static_cast<std::uint32_t>(no_peer) | std::uint64_t{static_cast<std::uint32_t>(no_tag)} << 32;
+
+// The part of a call or a completion that recurs. Compared as six words.
 struct Signature {
-  std::uint64_t what;  // function and site, or `completion`: the record's first word
+  std::uint64_t what;  // function, size and site, or `completion`: the record's first word
   std::uint64_t bytes;
   std::uint64_t peer_tag;
   std::uint64_t communicator;
+  std::uint64_t received;
+  std::uint64_t source_tag;
   bool operator==(const Signature&) const = default;
 };
 
@@ -76,11 +82,18 @@ Signature signature_of(const CallRecord& call) noexcept {
   s.bytes = call.bytes;
   std::memcpy(&s.peer_tag, &call.peer, 8);
   s.communicator = call.communicator;
+  s.received = no_bytes;
+  s.source_tag = no_source;
+  if (call.head.words == sizeof(ExchangeRecord) / 8) {
+    const auto& exchange = reinterpret_cast<const ExchangeRecord&>(call);
+    s.received = exchange.received;
+    std::memcpy(&s.source_tag, &exchange.source, 8);
+  }
   return s;
 }
 
 Signature signature_of(const CompletionRecord& completed) noexcept {
-  Signature s{completion, completed.bytes, 0, 0};
+  Signature s{completion, completed.bytes, 0, 0, no_bytes, no_source};
   std::memcpy(&s.peer_tag, &completed.source, 8);
   return s;
 }
@@ -89,7 +102,7 @@ constexpr std::size_t signature_slots = 4 * chunk_records;
 
 std::size_t slot_of(const Signature& s) noexcept {
   std::uint64_t h = (s.what ^ s.communicator << 16 ^ s.bytes << 40) * 0x9e3779b97f4a7c15ULL;
-  h = (h ^ h >> 32 ^ s.bytes ^ s.peer_tag) * 0xc2b2ae3d27d4eb4fULL;
+  h = (h ^ h >> 32 ^ s.bytes ^ s.peer_tag ^ s.received << 8 ^ s.source_tag << 4) * 0xc2b2ae3d27d4eb4fULL;
   return (h >> 40) % signature_slots;
 }
 
@@ -99,7 +112,7 @@ std::size_t slot_of(const Signature& s) noexcept {
   std::memcpy(&head, at, sizeof head);
   const std::size_t size = head.words * std::size_t{8};
   if (size > available) return 0;
-  if (head.kind < first_other) return size == sizeof(CallRecord) ? size : 0;
+  if (head.kind < first_other) return size == sizeof(CallRecord) || size == sizeof(ExchangeRecord) ? size : 0;
   switch (head.kind) {
     case completion:
       return size == sizeof(CompletionRecord) ? size : 0;
@@ -293,7 +306,7 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
       const Signature s = signature_of(call);
       const Signature& last = w.signatures.entries[signature];  // often it is the one before
       if (((s.what ^ last.what) | (s.bytes ^ last.bytes) | (s.peer_tag ^ last.peer_tag) |
-           (s.communicator ^ last.communicator)) != 0)
+           (s.communicator ^ last.communicator) | (s.received ^ last.received) | (s.source_tag ^ last.source_tag)) != 0)
         signature = w.signatures.number(s);
       const std::uint64_t enter = call.enter >> tick_shift;
       const std::uint64_t leave = call.leave >> tick_shift;
@@ -341,6 +354,9 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag >> 32)}; });
     signature_column([](const Signature& s) { return as_signed(s.bytes); });
     signature_column([](const Signature& s) { return as_signed(s.communicator); });
+    signature_column([](const Signature& s) { return as_signed(s.received); });
+    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag)}; });
+    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag >> 32)}; });
   }
   if (counts[calls] != 0)
     for (auto& column : w.column) out = encode_column(column, counts[calls], out);

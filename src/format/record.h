@@ -51,6 +51,16 @@ struct CallRecord {
 };
 static_assert(sizeof(CallRecord) == 48);
 
+// A call that sends and receives: its `bytes`, `peer` and `tag` are of what it sends. Told from a CallRecord by its
+// size.
+struct ExchangeRecord {
+  CallRecord call;
+  std::uint64_t received;   // bytes; no_bytes if it failed
+  std::int32_t source;      // that they came from, in the communicator; no_peer where that is not one rank
+  std::int32_t source_tag;  // their tag
+};
+static_assert(sizeof(ExchangeRecord) == 64);
+
 struct CompletionRecord {
   RecordHead head;
   std::uint32_t request;  // as in CallRecord

@@ -18,7 +18,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 3;
+inline constexpr std::uint32_t segment_layout = 4;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -124,8 +124,14 @@ struct RequestEntry {
 
   bool receives() const noexcept { return (kind & 1U) != 0; }
   bool persistent() const noexcept { return (kind & 2U) != 0; }
+  bool exchanges() const noexcept { return (kind & 8U) != 0; }
 };
-enum RequestKind : std::uint8_t { plain_request = 0, receive_request = 1, persistent_request = 2 };
+enum RequestKind : std::uint8_t {
+  plain_request = 0,
+  receive_request = 1,
+  persistent_request = 2,
+  exchange_request = 8  // beside receive_request: sends as well (MPI_Isendrecv)
+};
 static_assert(sizeof(RequestEntry) == 64);
 
 // The requests of a process. Entries lie densely: a free one is used before an untouched one. Number 0 is none.
@@ -151,6 +157,8 @@ struct CurrentCall {
   std::atomic<std::uint32_t> function;
   std::uint32_t requests;  // that a call of MPI_Wait and its kin waits for; those known are in the request table
   std::uint32_t communicator_number;  // as in records; 0 if it is not defined yet
+  std::int32_t source;                // as posted, of a call that sends and receives; else no_peer
+  std::int32_t source_tag;            // else no_tag
 };
 
 inline constexpr unsigned duration_bins = 28;
@@ -173,7 +181,7 @@ struct ProfileRow {
   std::uint64_t ticks_max;
   double ticks_squared;  // sum of squares
   std::uint64_t bytes;
-  std::uint64_t completed;  // requests completed by calls of this row
+  std::uint64_t received;  // bytes received beside those of `bytes`, by calls that send and receive
   std::uint32_t histogram[duration_bins];
 };
 static_assert(sizeof(ProfileRow) == 192);

@@ -19,6 +19,8 @@ class Inside {
 
 // A role of arguments. What a role does not need it inherits from here.
 struct Role {
+  // Whether the call may receive something beside the bytes that it is known by (recorder::Call::received).
+  static constexpr bool exchanges = false;
   // Before the call, outside its time: what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
   // After the call, outside its time.
@@ -53,7 +55,7 @@ template <class A, Function F, class Real, class... Roles>
   current.function.store(0, std::memory_order_release);
   if constexpr (sizeof...(Roles) != 0) {
     (roles.after(thread, call, result), ...);
-    const format::ProfileRow& row = thread.commit(call);
+    const format::ProfileRow& row = thread.commit<(Roles::exchanges || ...)>(call);
     (roles.committed(thread, call, row, result), ...);
   } else {
     thread.commit(call);

@@ -179,6 +179,10 @@ class Cursor {
     row.peer = call.peer;
     row.peer_world = world_rank(row.communicator, call.peer, context);
     row.tag = call.tag;
+    row.received = call.received;
+    row.source = call.source;
+    row.source_world = world_rank(row.communicator, call.source, context);
+    row.source_tag = call.source_tag;
     row.request = start_request(call);
   }
 

@@ -27,7 +27,8 @@ struct EventRow {
   std::int64_t start_ns = 0;  // unix
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = format::no_bytes;
-  std::uint64_t records = 0;  // of a flush or loss
+  std::uint64_t received = format::no_bytes;  // beside `bytes`, by a call that sends and receives
+  std::uint64_t records = 0;                  // of a flush or loss
   std::int32_t world = 0;
   std::int32_t rank = 0;
   std::uint32_t thread = 0;
@@ -37,6 +38,9 @@ struct EventRow {
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
   std::int32_t tag = format::no_tag;
+  std::int32_t source = format::no_peer;  // that `received` came from, and its rank in the world
+  std::int32_t source_world = format::no_peer;
+  std::int32_t source_tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
   bool rooted = false;                      // peer is a root

@@ -113,6 +113,7 @@ void ProfileSummer::add(const ProfileRow& row) {
   add_durations(group, timed);
   group.calls += row.calls;
   group.bytes += row.bytes;
+  group.received += row.received;
   group.time_ns = sum(group.time_ns, time_ns);
   group.rank_time_ns += time_ns;
 }
@@ -163,6 +164,7 @@ void ProfileSummer::join(const ProfileSummer& other) {
     add_durations(to, from);
     to.calls += from.calls;
     to.bytes += from.bytes;
+    to.received += from.received;
     to.time_ns = sum(to.time_ns, static_cast<std::uint64_t>(from.time_ns));
     add_ranks(to, from.ranks, from.rank_time_min_ns, from.rank_time_max_ns, from.rank_time_max_at);
   }

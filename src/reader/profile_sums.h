@@ -38,6 +38,7 @@ struct ProfileSum {
   bool timed = false;  // false if all calls were only counted, not timed
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t received = 0;  // beside `bytes`, by calls that send and receive
   std::int64_t time_ns = 0;
   std::int64_t min_ns = 0;  // of one timed call, as max_ns
   std::int64_t max_ns = 0;

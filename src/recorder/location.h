@@ -20,8 +20,11 @@ struct Call {
   std::uint64_t leave = 0;
   std::uint64_t address = 0;  // return address, or what stands for the call path
   std::uint64_t bytes = format::no_bytes;
+  std::uint64_t received = format::no_bytes;  // this and the next two: only of calls that send and receive
   std::int32_t peer = format::no_peer;
   std::int32_t tag = format::no_tag;
+  std::int32_t source = format::no_peer;
+  std::int32_t source_tag = format::no_tag;
   std::uint32_t communicator = format::no_communicator;
   std::uint32_t request = format::no_request;
   std::uint16_t function = 0;
@@ -50,7 +53,9 @@ struct Location {
     }
   }
 
-  // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row.
+  // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `exchanges`: whether it
+  // may have received something beside `bytes`.
+  template <bool exchanges = false>
   format::ProfileRow& commit(const Call& call) noexcept {
     const std::uint8_t size_class =
         call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
@@ -63,11 +68,15 @@ struct Location {
     const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
     r.ticks_squared += as_double * as_double;
     if (call.bytes != format::no_bytes) r.bytes += call.bytes;
+    if constexpr (exchanges)
+      if (call.received != format::no_bytes) r.received += call.received;
     const auto width = static_cast<unsigned>(std::bit_width(ticks | 0xf)) - 4;
     ++r.histogram[width < format::duration_bins ? width : format::duration_bins - 1];
     if (capacity != 0) {
-      auto& record = *static_cast<format::CallRecord*>(reserve(sizeof(format::CallRecord)));
-      record.head = {call.function, sizeof(format::CallRecord) / 8};
+      constexpr std::uint64_t size = exchanges ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
+      auto* at = static_cast<char*>(reserve(size));
+      auto& record = *reinterpret_cast<format::CallRecord*>(at);
+      record.head = {call.function, size / 8};
       record.site = r.site;
       record.enter = call.enter;
       record.leave = call.leave;
@@ -76,7 +85,13 @@ struct Location {
       record.tag = call.tag;
       record.communicator = call.communicator;
       record.request = call.request;
-      publish(sizeof record);
+      if constexpr (exchanges) {
+        auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
+        exchange.received = call.received;
+        exchange.source = call.source;
+        exchange.source_tag = call.source_tag;
+      }
+      publish(size);
     }
     return r;
   }

@@ -262,6 +262,8 @@ Location* new_location(SegmentHeader& header) noexcept {
   if (workspace != 0) location->encoder = format::EventEncoder(static_cast<char*>(memory) + own);
   location->rows[0].ticks_min = UINT64_MAX;
   location->shared->summary.rows = 1;
+  location->shared->current.source = format::no_peer;
+  location->shared->current.source_tag = format::no_tag;
   *slot = location;
   header.locations.store(block + 1, std::memory_order_release);
   return location;

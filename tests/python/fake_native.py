@@ -45,7 +45,7 @@ def row(rank: int, function: str, site: int, calls: int, time_ns: int, size: int
     return {
         "world": 0, "rank": rank, "function": function, "site": site, "communicator": 0,
         "size_class": 3 if size else -1, "calls": calls, "time_ns": time_ns,
-        "min_ns": time_ns // calls // 2, "max_ns": time_ns, "bytes": size, "timed": site >= 0,
+        "min_ns": time_ns // calls // 2, "max_ns": time_ns, "bytes": size, "received": 0, "timed": site >= 0,
     }  # fmt: skip
 
 

@@ -23,9 +23,9 @@ KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "communicator": ("communicator", "communicator_size"),
     "rank": ("rank",),
 }
-FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "timed")
+FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "timed")
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
-OF_A_RANK = ("calls", "time_ns", "bytes", "mpi_share")
+OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
 
 class Recorded(Protocol):
@@ -198,7 +198,7 @@ class _Group:
 
     def __init__(self, first: ProfileRow) -> None:
         self.first = first
-        self.calls = self.time_ns = self.bytes = self.timed_calls = 0
+        self.calls = self.time_ns = self.bytes = self.received = self.timed_calls = 0
         self.min_ns: int | None = None
         self.max_ns = 0
         self.by_rank: dict[int, int] = {}
@@ -206,6 +206,7 @@ class _Group:
     def add(self, row: ProfileRow) -> None:
         self.calls += row["calls"]
         self.bytes += row["bytes"]
+        self.received += row["received"]
         if not row["timed"] or not row["calls"]:
             return
         self.timed_calls += row["calls"]
@@ -222,6 +223,7 @@ class _Group:
             "min_ns": self.min_ns or 0,
             "max_ns": self.max_ns,
             "bytes": self.bytes,
+            "received": self.received,
             "timed": self.timed_calls > 0,
         }
 
@@ -289,6 +291,7 @@ def _by_rank(rows: Iterable[ProfileRow], processes: Sequence[Process], chosen: C
                 "calls": group.calls if group else 0,
                 "time_ns": time_ns,
                 "bytes": group.bytes if group else 0,
+                "received": group.received if group else 0,
                 "mpi_share": time_ns / process["net_ns"] if process["net_ns"] > 0 else 0.0,
             }
         )

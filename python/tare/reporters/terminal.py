@@ -178,8 +178,16 @@ def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
         rank(row),
         str(row["thread"]),
         *([printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
-        *(_known(row, key) for key in ("peer", "tag", "bytes", "communicator")),
+        _both(row, "peer", "source"),
+        _both(row, "tag", "source_tag"),
+        _both(row, "bytes", "received"),
+        _known(row, "communicator"),
     ]
+
+
+def _both(row: Mapping[str, Any], sent: str, received: str) -> str:
+    """What is sent, and behind a stroke what is received, by a call that does both."""
+    return f"{_known(row, sent)}/{_known(row, received)}" if received in row else _known(row, sent)
 
 
 def _call_cells(row: Mapping[str, Any]) -> list[str]:

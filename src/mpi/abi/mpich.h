@@ -57,6 +57,8 @@ struct Mpich : Callbacks {
   static Count byte_count(const Status& status) noexcept {
     return static_cast<Count>(status.count_high_and_cancelled >> 1) << 32 | status.count_low;
   }
+  // MPICH leaves what it was.
+  static constexpr bool isendrecv_fills_status = false;
   static constexpr bool has_cancelled = true;
   static bool cancelled(const Status& status) noexcept { return (status.count_high_and_cancelled & 1) != 0; }
 

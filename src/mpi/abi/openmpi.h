@@ -52,6 +52,7 @@ struct OpenMpi : Callbacks {
   static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = true;
   static Count byte_count(const Status& status) noexcept { return static_cast<Count>(status.bytes); }
+  static constexpr bool isendrecv_fills_status = true;
   static constexpr bool has_cancelled = true;
   static bool cancelled(const Status& status) noexcept { return status.cancelled != 0; }
 

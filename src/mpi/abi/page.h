@@ -124,7 +124,8 @@ concept Page = std::derived_from<A, Callbacks> &&
 
   // Fields of a status that MPI has filled in. Where the ABI does not tell the size of the
   // message, has_byte_count is false, byte_count gives -1, and MPI_Get_count must be asked;
-  // cancelled, likewise, gives false without has_cancelled. As MPI says, `error` is meaningful
+  // cancelled, likewise, gives false without has_cancelled. isendrecv_fills_status: whether the
+  // status of a request of MPI_Isendrecv tells of the receive, as it should. As MPI says, `error` is meaningful
   // only after a call that gave err_in_status.
   { A::source(status) }
   noexcept->std::same_as<int>;
@@ -135,6 +136,7 @@ concept Page = std::derived_from<A, Callbacks> &&
   { A::has_byte_count } -> Gives<bool>;
   { A::byte_count(status) }
   noexcept->std::same_as<typename A::Count>;
+  { A::isendrecv_fills_status } -> Gives<bool>;
   { A::has_cancelled } -> Gives<bool>;
   { A::cancelled(status) }
   noexcept->std::same_as<bool>;

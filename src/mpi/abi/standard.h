@@ -52,6 +52,8 @@ struct Standard : Callbacks {
   static int error(const Status& status) noexcept { return status.error; }
   static constexpr bool has_byte_count = false;
   static Count byte_count(const Status&) noexcept { return -1; }
+  // As MPICH, the first library of this ABI.
+  static constexpr bool isendrecv_fills_status = false;
   static constexpr bool has_cancelled = false;
   static bool cancelled(const Status&) noexcept { return false; }
 

@@ -53,6 +53,32 @@ struct Receives : Role {
   }
 };
 
+// The receive of a blocking call that sends and receives.
+template <class A>
+struct AlsoReceives : Receives<A> {
+  static constexpr bool exchanges = true;
+  std::int32_t source, tag;
+  AlsoReceives(int s, int t, void* status) noexcept
+      : Receives<A>(status), source(Peer<A>::normal(s)), tag(Tag<A>::normal(t)) {}
+
+  void before(Thread& thread, recorder::Call&) noexcept {
+    format::CurrentCall& current = thread.shared->current;
+    current.source = source;
+    current.source_tag = tag;
+  }
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
+    format::CurrentCall& current = thread.shared->current;
+    current.source = format::no_peer;
+    current.source_tag = format::no_tag;
+    if (result != A::success) [[unlikely]]
+      return;
+    const typename A::Status& s = *this->status();
+    call.source = Peer<A>::normal(A::source(s));
+    call.source_tag = Tag<A>::normal(A::tag(s));
+    call.received = received_bytes<A>(s);
+  }
+};
+
 // A probe: tells of a message, moves none.
 template <class A>
 struct Probes : Receives<A> {
@@ -90,9 +116,12 @@ inline format::ProfileRow& row_of(Thread& thread, const Request& request) noexce
   return row == nullptr ? thread.rows[0] : thread.row(row->address, row->function, row->size_class, row->communicator);
 }
 
-// A call that creates a request.
-template <class A, bool is_receive, bool is_persistent>
+// A call that creates a request; `what` is made of format::RequestKind.
+template <class A, unsigned what>
 struct Starts : Role {
+  static constexpr bool is_silent = (what & format::exchange_request) != 0 && !A::isendrecv_fills_status;
+  static constexpr unsigned kind = is_silent ? unsigned{format::exchange_request} : what;
+  static constexpr bool is_persistent = (kind & format::persistent_request) != 0;
   const typename A::Request* request;
   std::uint64_t bytes = 0;
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
@@ -108,13 +137,13 @@ struct Starts : Role {
     if (call.request == format::no_request) [[unlikely]]
       return;
     // Complete already, and all of them may have the same handle.
-    if (!is_persistent && call.peer == format::proc_null) return;
-    const bool fits = requests.put(bits(*request), !is_receive && !is_persistent, [&](Request& entry) {
+    if (!is_persistent && (kind & format::exchange_request) == 0 && call.peer == format::proc_null) return;
+    const bool fits = requests.put(bits(*request), kind == format::plain_request, [&](Request& entry) {
       entry.bytes = bytes;
       entry.communicator = call.communicator;
       entry.peer = call.peer;
       entry.tag = call.tag;
-      entry.kind = (is_receive ? format::receive_request : 0) | (is_persistent ? format::persistent_request : 0);
+      entry.kind = kind;
       entry.waiter = 0;
       entry.message = 0;
       start(entry, thread, call, row);
@@ -169,7 +198,8 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
       bytes = received_bytes<A>(*status);
       source = Peer<A>::normal(A::source(*status));
       tag = Tag<A>::normal(A::tag(*status));
-      row_of(thread, *entry).bytes += bytes;
+      format::ProfileRow& row = row_of(thread, *entry);
+      (entry->exchanges() ? row.received : row.bytes) += bytes;
     }
     requests.finish(*entry);
   }
