@@ -31,7 +31,7 @@ test:
 
 bench:
 	@tools/apt.sh build demo bench
-	@tools/venv.sh build
+	@tools/venv.sh build study
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
 

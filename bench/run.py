@@ -13,7 +13,7 @@ from pathlib import Path
 
 import account
 from account import Account
-from measurements import call, collectives, hooks, memory, recorders, solver
+from measurements import call, collectives, hooks, memory, recorders, solver, studies
 from programs import built
 from report import Table, misses, show, write_json
 
@@ -29,6 +29,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
     "recorders": (7, 2, "the recorder's API beside LiTL, FxT, OTF2 and LTTng-UST"),
+    "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
@@ -41,6 +42,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "hooks": hooks.measure,
     "memory": memory.measure,
     "recorders": recorders.measure,
+    "studies": studies.measure,
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from environments import ROOT
 from tare.errors import UsageError
-from tare.study import description, placeholders, plan, toolbox
+from tare.study import description, placeholders, plan, runner, toolbox
 from tare.study.description import Description
 
 BASE = """
@@ -129,6 +130,31 @@ def test_the_example_is_a_study(tmp_path: Path) -> None:
     described = read(tmp_path, (Path(study.__path__[0]) / "template.toml").read_text())
     assert set(described.tools) == {"none", "forward", "tare", "tare-trace"}
     assert placeholders.names(described.workloads["my-program"].command) == {"steps"}
+
+
+def test_a_part_of_a_study_keeps_the_baseline(tmp_path: Path) -> None:
+    described = read(tmp_path, BASE.replace('"tare-trace"', '"mine"') + MINE)
+    part = description.narrowed(described, ["tool=mine", "size=2", "buffer=8M,1M"])
+    cells = plan.cells(part)
+    assert {cell.level("tool") for cell in cells} == {"none", "mine"}
+    assert set(cells) < set(plan.cells(described))
+    assert len(cells) == 1 + 4
+    for wrong, message in (("tol=mine", "'tol' is no factor"), ("size=3", "size has no level '3'")):
+        with pytest.raises(UsageError, match=message):
+            description.narrowed(described, [wrong])
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "studies").glob("*.toml")), ids=lambda file: file.stem)
+def test_ready_made_studies_are_studies(file: Path) -> None:
+    described = description.read(file)
+    cells = plan.cells(described)
+    assert len(cells) >= 5
+    for cell in cells:
+        words = runner.command(described, cell, Path("output"), None).words
+        assert not placeholders.names(words), "every placeholder has a value"
+        program = next(word for word in words if "workloads" in word)
+        assert (ROOT / "workloads" / f"{Path(program).name.removesuffix('_events')}.c").exists()
+    assert any(f"studies/{file.name}" in page.read_text() for page in (ROOT / "docs").glob("*.md"))
 
 
 def test_shipped_tools_say_what_to_do_where_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,12 @@ def run(
     repetitions: Annotated[
         int | None, typer.Option(min=1, show_default=False, help="So many, whatever the study says.")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FACTOR=LEVEL,...", show_default=False, help="These levels alone; may be repeated."
+        ),
+    ] = None,
     set_name: Annotated[
         str, typer.Option("--set", metavar="NAME", help="Record these runs as a set of their own.")
     ] = "1",
@@ -97,7 +103,7 @@ def run(
     wished = document.parse_fraction(until) if until is not None else None
     if until is not None and not wished:
         raise UsageError(f"--until {until}: must be a share like 0.5% or 0.005")
-    described = descriptions.read(file)
+    described = descriptions.narrowed(descriptions.read(file), only or ())
     if repetitions is not None:
         described = replace(described, repetitions=repetitions)
     if dry_run:

@@ -47,13 +47,13 @@ class Counts:
     trouble: str = field(default="", compare=False)
 
 
-def of_run(tool: Tool, output: Path, values: Mapping[str, str], ask_command: bool) -> Counts:
-    """`ask_command`: whether a counter that is another program may be started (they can be slow)."""
+def of_run(tool: Tool, output: Path, values: Mapping[str, str], thorough: bool) -> Counts:
+    """`thorough`: also what takes long: a counter that is another program; each flush by itself."""
     size, files = _written(tool, output)
-    if tool.counter is None or (tool.counter.kind == "command" and not ask_command):
+    if tool.counter is None or (tool.counter.kind == "command" and not thorough):
         return Counts(size, files)
     if tool.counter.kind == "tare":
-        return _by_tare(output / "run", size, files)
+        return _by_tare(output / "run", size, files, thorough)
     events, trouble = _by_command(tool, values)
     return Counts(size, files, events, trouble=trouble)
 
@@ -80,7 +80,7 @@ def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[int | None, str]
     )
 
 
-def _by_tare(run_dir: Path, size: int, files: int) -> Counts:
+def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Counts:
     from tare.recording import open_recording
 
     try:
@@ -97,7 +97,7 @@ def _by_tare(run_dir: Path, size: int, files: int) -> Counts:
             for process in recording.processes
             if process["rank"] >= 0
         )
-        traced = any(rank.flushes for rank in ranks)
+        wanted = single_flushes and any(rank.flushes for rank in ranks)
         flushes = [
             Flush(
                 row["rank"],
@@ -106,7 +106,7 @@ def _by_tare(run_dir: Path, size: int, files: int) -> Counts:
                 row.get("bytes", 0),
                 row.get("records", 0),
             )
-            for row in (recording.events(None, [FLUSH], None, None, MOST_FLUSHES) if traced else ())
+            for row in (recording.events(None, [FLUSH], None, None, MOST_FLUSHES) if wanted else ())
         ]
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")

@@ -6,11 +6,12 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tare.errors import UsageError
 from tare.study import document, placeholders, toolbox
 from tare.study.document import Table
 from tare.study.toolbox import Tool
@@ -307,6 +308,25 @@ def _check(description: Description, root: Table, study: Table, factors: Table) 
                 ("workload", workload.name, "command"),
                 f"holds {{{name}}}, which is neither a factor nor in parameters",
             )
+
+
+def narrowed(description: Description, wishes: Sequence[str]) -> Description:
+    """With the levels alone that texts like "ranks=2,4" name; the baseline stays."""
+    factors = dict(description.factors)
+    for wish in wishes:
+        name, _, levels = wish.partition("=")
+        if name not in factors:
+            raise UsageError(f"--only {wish}: '{name}' is no factor of the study: {', '.join(factors)}")
+        chosen = set(levels.split(","))
+        if unknown := chosen - set(factors[name]):
+            raise UsageError(
+                f"--only {wish}: {name} has no level '{min(unknown)}': {', '.join(factors[name])}"
+            )
+        if name == "tool":
+            chosen.add(description.baseline)
+        factors[name] = tuple(level for level in factors[name] if level in chosen)
+    tools = {name: description.tools[name] for name in factors["tool"]}
+    return replace(description, factors=factors, tools=tools)
 
 
 # What every run gives a value, beside factors and parameters.

@@ -51,6 +51,7 @@ class Outcome:
     timings: list[dict[str, Any]]  # tare.timing/1, by rank
     measures: list[tuple[str, str, str, float]]  # phase, quantity, unit, value
     counts: Counts
+    counting_s: float  # that the harness took to read what the tool wrote
 
 
 def command(description: Description, cell: Cell, output: Path, timing: Path | None) -> Command:
@@ -135,8 +136,8 @@ def _timed(environment: dict[str, str], timing: Path, before_program: bool) -> l
     return []
 
 
-def run(description: Description, cell: Cell, scratch: Path, output: Path, ask_command: bool) -> Outcome:
-    """Runs a cell once; `scratch` and `output` are empty. An interrupt ends the program and passes on."""
+def run(description: Description, cell: Cell, scratch: Path, output: Path, thorough: bool) -> Outcome:
+    """Runs a cell once, in empty `scratch` and `output`; `thorough`: see counts.of_run. Ctrl-C ends it."""
     started = command(description, cell, output, scratch / "timing")
     before = load.snapshot()
     begun_ns = time.time_ns()
@@ -159,14 +160,12 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, ask_c
         state, message = "failed", f"the output has nothing that matches {missing}"
     if state == "ok" and not timings:
         state, message = "failed", "no rank left a timing record: is it an MPI program, linked dynamically?"
-    found = (
-        counts.of_run(description.tools[cell.level("tool")], output, started.values, ask_command)
-        if state == "ok"
-        else Counts()
-    )
+    found, start = Counts(), time.perf_counter()
+    if state == "ok":
+        found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
     return Outcome(
         state, message, exit_code, begun_ns, wall_s, before.average, after.average,
-        load.foreign_share(before, after), timings, measures, found,
+        load.foreign_share(before, after), timings, measures, found, time.perf_counter() - start,
     )  # fmt: skip
 
 

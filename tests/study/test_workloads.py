@@ -1,0 +1,68 @@
+"""The workloads of the ready-made studies do what their headers say."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import installed
+from environments import ROOT, MpiEnvironment, compile_c, openmpi4, run
+
+WORKLOADS = ROOT / "workloads"
+BUILT = ROOT / "build" / "release" / "workloads"
+RUNS, PHOTONS = 12, 200
+
+
+@pytest.fixture(scope="module")
+def openmpi() -> MpiEnvironment:
+    return installed(openmpi4())
+
+
+def found(pattern: str, text: str) -> list[str]:
+    match = re.search(pattern, text)
+    assert match is not None, text
+    return list(match.groups())
+
+
+def test_photons_are_the_same_on_any_number_of_ranks(openmpi: MpiEnvironment, tmp_path: Path) -> None:
+    program = compile_c(openmpi, [WORKLOADS / "photons.c"], tmp_path / "photons", "-O2", "-lm")
+    arguments = ["-p", str(PHOTONS)]
+    alone, both, weak = (
+        run(openmpi, ranks, [program, *size, *arguments], cwd=tmp_path)
+        for ranks, size in ((1, ["-r", str(RUNS)]), (2, ["-r", str(RUNS)]), (2, ["-R", str(RUNS // 2)]))
+    )
+    for done in (alone, both, weak):
+        assert done.returncode == 0, done.stderr
+    tallies = [
+        found(r"(\d+) flights\s+absorbed +(\S+), escaped (\S+)", each.stdout) for each in (alone, both, weak)
+    ]
+    assert tallies[0] == tallies[1] == tallies[2]
+    absorbed, escaped = float(tallies[0][1]), float(tallies[0][2])
+    assert absorbed + escaped == pytest.approx(1)
+    assert 0.3 < escaped < 0.4, "as with 640,000 photons: 0.340"
+
+
+def test_photons_send_five_messages_a_run(openmpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(openmpi, [WORKLOADS / "photons.c"], tmp_path / "photons", "-O2", "-lm")
+    prefix: list[Path | str] = [tare, "run", "-q", "-o", tmp_path / "run", "--"]
+    command: list[Path | str] = [program, "-r", str(RUNS), "-p", str(PHOTONS)]
+    assert run(openmpi, 2, command, prefix=prefix, cwd=tmp_path).returncode == 0
+    shown = subprocess.run(
+        [tare, "profile", tmp_path / "run", "--by", "function", "--json"], capture_output=True, text=True
+    )
+    calls = {row["function"]: row["calls"] for row in json.loads(shown.stdout)["rows"]}
+    assert calls["MPI_Send"] == calls["MPI_Recv"] == 5 * RUNS // 2
+
+
+def test_photons_with_events_record_two_a_flight(openmpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    prefix: list[Path | str] = [tare, "run", "-q", "--trace", "-o", tmp_path / "run", "--"]
+    command: list[Path | str] = [BUILT / "photons_events", "-r", "2", "-p", str(PHOTONS)]
+    done = run(openmpi, 1, command, prefix=prefix, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (flights,) = found(r"(\d+) flights", done.stdout)
+    shown = subprocess.run([tare, "info", tmp_path / "run", "--json"], capture_output=True, text=True)
+    events = json.loads(shown.stdout)["ranks"][0]["trace"]["events"]
+    assert 2 * int(flights) <= events <= 2 * int(flights) + 20
