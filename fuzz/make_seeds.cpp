@@ -51,7 +51,8 @@ std::string all_definitions() {
          event_type_definition(1, format::EventClass::regular, "step",
                                {format::ParameterType::i32, format::ParameterType::f64}) +
          event_type_definition(2, format::EventClass::raw, "note") +
-         event_type_definition(3, format::EventClass::counter, "load", {format::ParameterType::f64}, "W");
+         event_type_definition(3, format::EventClass::counter, "load", {format::ParameterType::f64}, "W") +
+         event_type_definition(4, format::EventClass::phase, "solve", {format::ParameterType::u8});
 }
 
 std::string segment_of_a_killed_process() {
@@ -61,6 +62,8 @@ std::string segment_of_a_killed_process() {
   segment.define(python_site_definition(1, "solve.py", "solve", 12) + all_definitions());
   segment.add_location();
   segment.add_row(0, profile_row("MPI_Send", 1, 3, 300, 192));
+  segment.add_peer(0, {1, 1, 3, 192, 2, 128});
+  segment.add_phase(0, {4, 0, 1, 500, 100, 1, 64});
   for (std::uint64_t call = 0; call < 3; ++call)
     segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + call * 200, 3100 + call * 200)));
   format::ExchangeRecord exchange{call_record("MPI_Sendrecv", 1, 3610, 3620), 80, 1, 2};

@@ -112,6 +112,7 @@ class Roles:
             role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role
         ]
         roles += self.volume(function)
+        roles += self.messages(function)
         roles += self.request(function)
         roles += self.made_communicator(function)
         roles += self.exceptions.get(f"MPI_{function.bare_name}", [])
@@ -139,6 +140,23 @@ class Roles:
             if parameter is not None and parameter.kind == "TAG" and not parameter.is_pointer:
                 return f"Tag<A> tagged{{{name}}}"
         return None
+
+    @staticmethod
+    def messages(function: Function) -> list[str]:
+        """What counts for the table of peers: of messages, and of one-sided calls."""
+        if function.bare_name.endswith("_init"):
+            return []  # moves nothing yet: every MPI_Start does
+        if function.parameter("dest") is not None:
+            return ["Sends sending{}"]
+        if function.parameter("target_rank") is not None:
+            name = function.blocking_name.removeprefix("r")
+            if name in ("put", "accumulate"):
+                return ["Sends sending{}"]
+            if name == "get":
+                return ["Fetches fetching{}"]
+            if name in ("get_accumulate", "fetch_and_op", "compare_and_swap"):
+                return ["Sends sending{}", "Fetches fetching{}"]
+        return []
 
     def volume(self, function: Function) -> list[str]:
         for pattern, text in self.volumes:
@@ -174,6 +192,8 @@ class Roles:
             kinds = ["format::receive_request", "format::exchange_request"]
         if function.bare_name.endswith("_init"):
             kinds.append("format::persistent_request")
+            if function.parameter("dest") is not None:
+                kinds.append("format::send_request")
         return [f"Starts<A, {' | '.join(kinds or ['format::plain_request'])}> starts{{request}}"]
 
     # Names of the parameters that are new communicators.

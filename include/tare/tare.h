@@ -41,7 +41,8 @@ TARE_API tare_id tare_define_region(const char* name);
 TARE_API void tare_enter(tare_id region);
 TARE_API void tare_leave(tare_id region);
 
-/* A stretch of the whole run, such as "setup" or "iterate". */
+/* A stretch of the run, such as "setup" or "iterate", as this thread goes through it. Phases nest; the profile has the
+ * time and the MPI calls of each, also without a trace. */
 TARE_API tare_id tare_define_phase(const char* name);
 TARE_API void tare_begin_phase(tare_id phase);
 TARE_API void tare_end_phase(tare_id phase);

@@ -81,6 +81,7 @@ class ProfileSum(TypedDict):
     squared_ns2: float
     bytes: int
     received: int
+    waited_ns: int
     timed: bool
     ranks: int
     rank_time_min_ns: int
@@ -103,11 +104,42 @@ class ProfileRow(TypedDict):
     squared_ns2: float
     bytes: int
     received: int
+    waited_ns: int
     timed: bool
     ranks: int
     rank_time_min_ns: int
     rank_time_max_ns: int
     rank_time_max_at: int
+
+class PeerSum(TypedDict):
+    """Exchanged with a rank of the world; `peer` -1: of another one, or there was no room for it."""
+
+    world: int
+    rank: int  # this, and the next, if asked for
+    communicator: int
+    peer: int
+    sent_messages: int
+    sent_bytes: int
+    received_messages: int
+    received_bytes: int
+    ranks: int
+
+class PhaseSum(TypedDict):
+    """In a phase, without phases within it; `phase` None: outside of all, or without room."""
+
+    world: int
+    rank: int  # if asked for
+    phase: str | None
+    outside: bool
+    entries: int
+    time_ns: int
+    mpi_ns: int
+    calls: int
+    bytes: int
+    ranks: int
+    rank_min_ns: int
+    rank_max_ns: int
+    rank_max: int
 
 class Site(TypedDict):
     object: str
@@ -210,6 +242,18 @@ class Run:
         `site_of[i]` stands for site i, so that sites can be taken for one; `communicator_of` likewise, and
         `communicators` means what stands for them.
         """
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None = None,
+        ranks: list[int] | None = None,
+        communicators: list[int] | None = None,
+    ) -> list[PeerSum]:
+        """What ranks exchanged with whom; `by` of "rank" and "communicator"."""
+    def phase_sums(
+        self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
+    ) -> list[PhaseSum]:
+        """What happened in each phase; `by` of "rank"."""
     def sites(self) -> list[Site]: ...
     def communicators(self) -> list[Communicator]: ...
     def events(

@@ -12,7 +12,7 @@ from tare.analysis import ranks
 from tare.errors import UsageError, native_errors
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, EventRow, Process, ProfileRow, Run, Site
+    from tare._native import Communicator, EventRow, PeerSum, PhaseSum, Process, ProfileRow, Run, Site
     from tare.analysis.ranks import TotalCost
     from tare.rundir import Meta
 
@@ -46,6 +46,20 @@ class Recording:
     def profile(self) -> list[ProfileRow]:
         with native_errors():
             return self._native.profile() if self._native else []
+
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None,
+        ranks: list[int] | None,
+        communicators: list[int] | None,
+    ) -> list[PeerSum]:
+        with native_errors():
+            return self._native.peer_sums(by, worlds, ranks, communicators) if self._native else []
+
+    def phase_sums(self, by: list[str], worlds: list[int] | None, ranks: list[int] | None) -> list[PhaseSum]:
+        with native_errors():
+            return self._native.phase_sums(by, worlds, ranks) if self._native else []
 
     @cached_property
     def sites(self) -> list[Site]:

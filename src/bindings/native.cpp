@@ -252,11 +252,70 @@ class PyRun {
       row["squared_ns2"] = sum.squared_ns2;
       row["bytes"] = sum.bytes;
       row["received"] = sum.received;
+      row["waited_ns"] = sum.waited_ns;
       row["timed"] = sum.timed;
       row["ranks"] = sum.ranks;
       row["rank_time_min_ns"] = sum.rank_time_min_ns;
       row["rank_time_max_ns"] = sum.rank_time_max_ns;
       row["rank_time_max_at"] = sum.rank_time_max_at;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  static reader::TablesQuery tables_query(const std::vector<std::string>& by, std::optional<Numbers> worlds,
+                                          std::optional<Numbers> ranks, std::optional<Numbers> communicators) {
+    const auto has = [&](const char* key) { return std::find(by.begin(), by.end(), key) != by.end(); };
+    return {has("rank"), has("communicator"), std::move(worlds), std::move(ranks), std::move(communicators)};
+  }
+
+  nb::list peer_sums(const std::vector<std::string>& by, std::optional<Numbers> worlds, std::optional<Numbers> ranks,
+                     std::optional<Numbers> communicators) {
+    const reader::TablesQuery query = tables_query(by, std::move(worlds), std::move(ranks), std::move(communicators));
+    const auto sums = [&] {
+      const nb::gil_scoped_release unlocked;
+      return run_.peers(query);
+    }();
+    nb::list rows;
+    for (const reader::PeerSum& sum : sums) {
+      nb::dict row;
+      row["world"] = sum.world;
+      if (query.rank) row["rank"] = sum.rank;
+      if (query.communicator) row["communicator"] = sum.communicator;
+      row["peer"] = sum.peer;
+      row["sent_messages"] = sum.sent_messages;
+      row["sent_bytes"] = sum.sent_bytes;
+      row["received_messages"] = sum.received_messages;
+      row["received_bytes"] = sum.received_bytes;
+      row["ranks"] = sum.ranks;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list phase_sums(const std::vector<std::string>& by, std::optional<Numbers> worlds, std::optional<Numbers> ranks) {
+    const reader::TablesQuery query = tables_query(by, std::move(worlds), std::move(ranks), {});
+    const auto sums = [&] {
+      const nb::gil_scoped_release unlocked;
+      return run_.phases(query);
+    }();
+    nb::list rows;
+    for (const reader::PhaseSum& sum : sums) {
+      nb::dict row;
+      row["world"] = sum.world;
+      if (query.rank) row["rank"] = sum.rank;
+      row["phase"] = nb::none();
+      if (sum.type >= 0) row["phase"] = escaped_text(run_.event_types()[static_cast<std::size_t>(sum.type)].name);
+      row["outside"] = sum.outside;
+      row["entries"] = sum.entries;
+      row["time_ns"] = sum.time_ns;
+      row["mpi_ns"] = sum.mpi_ns;
+      row["calls"] = sum.calls;
+      row["bytes"] = sum.bytes;
+      row["ranks"] = sum.ranks;
+      row["rank_min_ns"] = sum.rank_min_ns;
+      row["rank_max_ns"] = sum.rank_max_ns;
+      row["rank_max"] = sum.longest;
       rows.append(row);
     }
     return rows;
@@ -622,6 +681,9 @@ NB_MODULE(_native, module) {
       .def("profile_sums", &PyRun::profile_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
            "functions"_a = nb::none(), "communicators"_a = nb::none(), "site_of"_a = nb::none(),
            "communicator_of"_a = nb::none())
+      .def("peer_sums", &PyRun::peer_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
+           "communicators"_a = nb::none())
+      .def("phase_sums", &PyRun::phase_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none())
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)
       .def(

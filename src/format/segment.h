@@ -18,7 +18,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 4;
+inline constexpr std::uint32_t segment_layout = 5;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -125,11 +125,13 @@ struct RequestEntry {
   bool receives() const noexcept { return (kind & 1U) != 0; }
   bool persistent() const noexcept { return (kind & 2U) != 0; }
   bool exchanges() const noexcept { return (kind & 8U) != 0; }
+  bool sends() const noexcept { return (kind & 4U) != 0; }
 };
 enum RequestKind : std::uint8_t {
   plain_request = 0,
   receive_request = 1,
   persistent_request = 2,
+  send_request = 4,     // beside persistent_request: what it starts are messages to `peer`
   exchange_request = 8  // beside receive_request: sends as well (MPI_Isendrecv)
 };
 static_assert(sizeof(RequestEntry) == 64);
@@ -161,12 +163,13 @@ struct CurrentCall {
   std::int32_t source_tag;            // else no_tag
 };
 
-inline constexpr unsigned duration_bins = 28;
+inline constexpr unsigned duration_bins = 26;
 inline constexpr std::uint8_t no_size = 255;  // size class of calls that move no bytes
 
 // One row of the profile table. Also on disk: the payload of a profile chunk is an array of these after
-// its LocationSummary. Durations are in ticks. Bin i of the histogram counts durations of bit width i + 4
-// (bin 0 also those below, the last bin also those above).
+// its LocationSummary. Durations are in ticks. Bin i of the histogram counts durations of bit width i + 6
+// (bin 0 also those below, the last bin also those above). A call of a known row touches the first two or three
+// cache lines, in this order.
 struct ProfileRow {
   std::uint64_t address;  // return address, or what stands for the call path (see src/mpi/site.h)
   std::uint16_t function;
@@ -181,10 +184,44 @@ struct ProfileRow {
   std::uint64_t ticks_max;
   double ticks_squared;  // sum of squares
   std::uint64_t bytes;
-  std::uint64_t received;  // bytes received beside those of `bytes`, by calls that send and receive
+  std::uint64_t received;      // beside those of `bytes`, by calls that send and receive
+  std::uint64_t waited_ticks;  // of the calls of MPI_Wait, MPI_Test and their kin that completed its requests
   std::uint32_t histogram[duration_bins];
 };
 static_assert(sizeof(ProfileRow) == 192);
+inline constexpr unsigned first_bin_width = 6;
+
+// What a thread has sent to a rank of a communicator, and received from it. Also on disk.
+struct PeerEntry {
+  std::uint32_t communicator;
+  std::int32_t peer;  // rank in it (of an intercommunicator, in the other group)
+  std::uint64_t sent_messages;
+  std::uint64_t sent_bytes;
+  std::uint64_t received_messages;
+  std::uint64_t received_bytes;
+};
+static_assert(sizeof(PeerEntry) == 40);
+
+// What happened in a phase, without what happened in phases within it. Also on disk.
+struct PhaseEntry {
+  std::uint32_t type;  // number of its event type, which has its name; 0: outside of any phase
+  std::uint32_t reserved;
+  std::uint64_t entries;    // times that it began
+  std::uint64_t ticks;      // without the stretch that is going on: see LocationSummary
+  std::uint64_t mpi_ticks;  // of them in MPI
+  std::uint64_t calls;      // timed ones
+  std::uint64_t bytes;      // of the calls, and received beside them and for requests that completed
+};
+static_assert(sizeof(PhaseEntry) == 48);
+
+// Entry 0 of either table takes what finds no room: of peers it has no_peer, of phases type UINT32_MAX.
+inline constexpr unsigned peer_capacity = 2048;
+inline constexpr unsigned peer_slots = 4096;
+inline constexpr unsigned phase_capacity = 64;
+inline constexpr std::uint32_t other_phase = UINT32_MAX;
+// Phase 1 is what lies outside of all phases. It has its time only: its calls are those of the rows that are in no
+// other phase, so that a program without phases does not pay for them.
+inline constexpr std::uint32_t outside_phases = 1;
 
 // Counters of a location. Also on disk, at the head of a profile chunk.
 struct LocationSummary {
@@ -199,8 +236,14 @@ struct LocationSummary {
   std::uint64_t flush_raw_bytes;  // before encoding
   std::uint64_t flush_bytes;      // written
   std::uint64_t completions;      // requests completed by its calls, as far as they were looked at
+  std::uint32_t peers;            // entries in use, as of rows
+  std::uint32_t phases;
+  std::uint64_t phase_since;  // ticks: when the phase that the thread is in began or was come back to
+  std::uint32_t phase;        // which that is: an entry of the phase table
+  std::uint32_t full;         // FullTables
 };
-static_assert(sizeof(LocationSummary) == 72);
+static_assert(sizeof(LocationSummary) == 96);
+enum FullTables : std::uint32_t { full_rows = 1, full_peers = 2, full_phases = 4 };
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
 inline constexpr unsigned max_functions = 1024;
@@ -222,7 +265,10 @@ struct LocationHeader {
   std::uint64_t unrecorded_losses;
   alignas(64) LocationSummary summary;
   alignas(64) std::uint64_t lookups[max_functions];
-  std::uint16_t index[index_slots];  // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
+  std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
+  std::uint16_t peer_index[peer_slots];  // the same of peers
+  alignas(64) PhaseEntry phases[phase_capacity];
+  alignas(64) PeerEntry peers[peer_capacity];
 };
 
 inline constexpr std::uint64_t rows_at = (sizeof(LocationHeader) + 63) / 64 * 64;

@@ -32,6 +32,11 @@ std::uint32_t cheapest(Step step, Reset reset) noexcept {
   return static_cast<std::uint32_t>(best / steps);
 }
 
+// A call that moves something.
+struct MovesEight : Role {
+  void after(Thread&, recorder::Call& call, int) noexcept { call.bytes = 8; }
+};
+
 // Runs the path on an empty location and leaves it empty.
 template <class A>
 [[gnu::cold, gnu::noinline]] Costs calibrate(Thread& thread) noexcept {
@@ -43,8 +48,10 @@ template <class A>
   const auto one_call = [&](int i) {
     Peer<A> peer{0};
     Tag<A> tagged{i};
+    MovesEight moves;
+    Sends sending;
     measure<A, Function::none>(
-        __builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged);
+        __builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged, moves, sending);
   };
   Costs costs{};
   Request copy;
@@ -54,15 +61,18 @@ template <class A>
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
         requests.put(handle, true, [&](Request& entry) { start(entry, thread, {}, thread.rows[0]); });
-        complete<A>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr);
+        complete<A>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr, 0);
       },
       empty);
   empty();
-  thread.rows[1] = {};
-  shared.summary.rows = 1;
+  thread.rows[0].waited_ticks = 0;
+  for (std::uint32_t row = 1; row < shared.summary.rows; ++row) thread.rows[row] = {};
+  shared.peers[1] = {};
+  shared.summary.rows = shared.summary.peers = 1;
   shared.summary.completions = 0;
   shared.lookups[0] = 0;
   std::fill(std::begin(shared.index), std::end(shared.index), std::uint16_t{0});
+  std::fill(std::begin(shared.peer_index), std::end(shared.peer_index), std::uint16_t{0});
   return costs;
 }
 

@@ -19,14 +19,14 @@ class Inside {
 
 // A role of arguments. What a role does not need it inherits from here.
 struct Role {
-  // Whether the call may receive something beside the bytes that it is known by (recorder::Call::received).
-  static constexpr bool exchanges = false;
+  // What the bytes of the call are: recorder::Traffic.
+  static constexpr unsigned traffic = recorder::no_traffic;
   // Before the call, outside its time: what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
   // After the call, outside its time.
   void after(Thread&, recorder::Call&, int) noexcept {}
   // After the call has been added to profile and trace; `row` is its row.
-  void committed(Thread&, const recorder::Call&, const format::ProfileRow&, int) noexcept {}
+  void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
 };
 
 // Measures real(), a call of the function F that was made at return_address. `frame` is the frame of the
@@ -55,7 +55,7 @@ template <class A, Function F, class Real, class... Roles>
   current.function.store(0, std::memory_order_release);
   if constexpr (sizeof...(Roles) != 0) {
     (roles.after(thread, call, result), ...);
-    const format::ProfileRow& row = thread.commit<(Roles::exchanges || ...)>(call);
+    format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call);
     (roles.committed(thread, call, row, result), ...);
   } else {
     thread.commit(call);
@@ -67,7 +67,9 @@ template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline void count_call(Function function, Caller kind, void* return_address) noexcept {
   if (is_own_call_of_binding(kind, return_address)) [[unlikely]]
     return;
-  if (recorder::Location* location = recorder::here()) ++location->shared->lookups[static_cast<unsigned>(function)];
+  recorder::Location* location = recorder::here();
+  if (location != nullptr && location->mode != recorder::Mode::paused)
+    ++location->shared->lookups[static_cast<unsigned>(function)];
 }
 
 // The function below this one, with the type of the wrapper given.

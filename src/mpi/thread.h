@@ -60,6 +60,11 @@ struct Thread : recorder::Location {
   };
   CommunicatorEntry communicators[communicator_slots];
   DatatypeEntry datatypes[datatype_slots];
+  // MPI_Pcontrol (roles/pcontrol.h): the phase that it has begun, and the type of the level that it was called with
+  // last.
+  std::uint32_t control_phase;
+  std::uint32_t controlled_type;
+  int controlled_level;
   // Scratch for calls that complete many requests (requests.h); grows, never shrinks.
   char* scratch;
   std::size_t scratch_bytes;

@@ -5,6 +5,7 @@
 #include "mpi/measure.h"
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/lifecycle.h"
+#include "mpi/roles/pcontrol.h"
 #include "mpi/roles/request.h"
 #include "mpi/roles/volume.h"
 

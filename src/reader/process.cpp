@@ -50,6 +50,7 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   }
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
   totals.completions += profile.summary.completions;
+  totals.full |= profile.summary.full;
   totals.dropped += profile.summary.dropped;
   totals.flushes += profile.summary.flushes;
   totals.flush_ticks += profile.summary.flush_ticks;

@@ -59,6 +59,7 @@ struct Totals {
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
+  std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
   std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
   std::uint64_t events = 0;        // calls and completions that can be read
   std::uint64_t stored_bytes = 0;  // of event chunks on disk

@@ -6,19 +6,27 @@ namespace tare::reader {
 
 using namespace tare::format;
 
+namespace {
+
+// Takes the first `count` elements of a payload; false if it has fewer.
+template <typename T>
+bool take(std::string_view& payload, std::size_t count, std::vector<T>& out) {
+  if (count > payload.size() / sizeof(T)) return false;
+  out.resize(count);
+  if (count > 0) std::memcpy(out.data(), payload.data(), count * sizeof(T));
+  payload.remove_prefix(count * sizeof(T));
+  return true;
+}
+
+}  // namespace
+
 bool parse_profile(std::string_view payload, Profile& profile) {
   if (payload.size() < sizeof profile.summary) return false;
   std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
   payload.remove_prefix(sizeof profile.summary);
-  const std::size_t rows = profile.summary.rows;
-  if (rows > payload.size() / sizeof(ProfileRow)) return false;
-  profile.rows.resize(rows);
-  if (rows > 0) std::memcpy(profile.rows.data(), payload.data(), rows * sizeof(ProfileRow));
-  payload.remove_prefix(rows * sizeof(ProfileRow));
-  if (payload.size() % sizeof(CountedCalls) != 0) return false;
-  profile.counted.resize(payload.size() / sizeof(CountedCalls));
-  if (!payload.empty()) std::memcpy(profile.counted.data(), payload.data(), payload.size());
-  return true;
+  return take(payload, profile.summary.rows, profile.rows) && take(payload, profile.summary.peers, profile.peers) &&
+         take(payload, profile.summary.phases, profile.phases) && payload.size() % sizeof(CountedCalls) == 0 &&
+         take(payload, payload.size() / sizeof(CountedCalls), profile.counted);
 }
 
 void ProfileReader::read(const ProfileSources& sources,

@@ -17,6 +17,8 @@ namespace tare::reader {
 struct Profile {
   format::LocationSummary summary{};
   std::vector<format::ProfileRow> rows;
+  std::vector<format::PeerEntry> peers;
+  std::vector<format::PhaseEntry> phases;
   std::vector<format::CountedCalls> counted;
 };
 

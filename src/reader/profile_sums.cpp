@@ -114,6 +114,7 @@ void ProfileSummer::add(const ProfileRow& row) {
   group.calls += row.calls;
   group.bytes += row.bytes;
   group.received += row.received;
+  group.waited_ns = sum(group.waited_ns, static_cast<std::uint64_t>(clock.duration_ns(row.waited_ticks)));
   group.time_ns = sum(group.time_ns, time_ns);
   group.rank_time_ns += time_ns;
 }
@@ -165,6 +166,7 @@ void ProfileSummer::join(const ProfileSummer& other) {
     to.calls += from.calls;
     to.bytes += from.bytes;
     to.received += from.received;
+    to.waited_ns = sum(to.waited_ns, static_cast<std::uint64_t>(from.waited_ns));
     to.time_ns = sum(to.time_ns, static_cast<std::uint64_t>(from.time_ns));
     add_ranks(to, from.ranks, from.rank_time_min_ns, from.rank_time_max_ns, from.rank_time_max_at);
   }

@@ -40,7 +40,8 @@ struct ProfileSum {
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;  // beside `bytes`, by calls that send and receive
   std::int64_t time_ns = 0;
-  std::int64_t min_ns = 0;  // of one timed call, as max_ns
+  std::int64_t waited_ns = 0;  // that other calls spent on completing the requests which these have started
+  std::int64_t min_ns = 0;     // of one timed call, as max_ns
   std::int64_t max_ns = 0;
   double squared_ns2 = 0;  // sum over the timed calls of the squares of their durations
   // Over the processes of the group that have such calls:

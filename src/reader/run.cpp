@@ -66,9 +66,47 @@ void Run::read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summ
     summer.end();
     if (all) add_trace(totals[i], process);
   });
-  if (all) totals_ = std::move(totals);
-  for (const std::string& warning : damage)
-    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+  if (all) {
+    totals_ = std::move(totals);
+    for (const std::string& warning : full_tables(totals_)) warn_once(warning);
+  }
+  for (const std::string& warning : damage) warn_once(warning);
+}
+
+void Run::warn_once(const std::string& warning) {
+  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+}
+
+template <typename Sum, typename Add>
+std::vector<Sum> Run::read_tables(const TablesQuery& query, const Add& add) {
+  const unsigned threads = threads_for(processes_.size(), processes_a_thread);
+  std::vector<std::vector<Sum>> found(threads);
+  std::vector<ProfileReader> readers(threads);
+  std::mutex lock;
+  const auto damaged = [&](const ChunkRef& chunk, const std::string& reason) {
+    const std::scoped_lock locked(lock);
+    warn_once(damaged_chunk(files_.names[chunk.file], chunk, reason));
+  };
+  parallel(processes_.size(), threads, [&](unsigned thread, std::size_t i) {
+    const Process& process = processes_[i];
+    if (!query.wants(process)) return;
+    readers[thread].read(
+        process.profiles, [&](std::uint32_t, const Profile& profile) { add(found[thread], process, profile); },
+        damaged);
+  });
+  std::vector<Sum> all;
+  for (const std::vector<Sum>& of_thread : found) all.insert(all.end(), of_thread.begin(), of_thread.end());
+  return all;
+}
+
+std::vector<PeerSum> Run::peers(const TablesQuery& query) {
+  return merged(read_tables<PeerSum>(query, [&](auto& sums, const Process& process, const Profile& profile) {
+    add_peers(sums, query, communicators_, process, profile);
+  }));
+}
+
+std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
+  return merged(read_tables<PhaseSum>(query, add_phases), query.rank);
 }
 
 std::vector<ProfileSum> Run::profile_sums(const SumsQuery& query) {

@@ -10,6 +10,7 @@
 
 #include "reader/process.h"
 #include "reader/profile_sums.h"
+#include "reader/profile_tables.h"
 #include "reader/result.h"
 #include "reader/run_files.h"
 #include "reader/symbol_table.h"
@@ -60,6 +61,9 @@ class Run {
 
   // The profile, added up as asked for. Reads the profiles of all processes wanted, on several threads.
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
+  // Peers and phases, sorted by world and rank.
+  std::vector<PeerSum> peers(const TablesQuery& query);
+  std::vector<PhaseSum> phases(const TablesQuery& query);
   // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
   const Totals& totals(std::size_t process);
 
@@ -80,6 +84,9 @@ class Run {
   friend class RunLoader;
   Run() = default;
   void read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summers);
+  template <typename Sum, typename Add>
+  std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
+  void warn_once(const std::string& warning);
 
   RunPaths paths_;
   RunFiles files_;

@@ -38,7 +38,7 @@ bool is_open(const std::string& run_dir) {
 }
 
 Profile profile_of(const LocationCopy& location) {
-  Profile profile{location.summary, location.rows, {}};
+  Profile profile{location.summary, location.rows, location.peers, location.phases, {}};
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
     if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
   return profile;

@@ -200,6 +200,14 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   location.rows.resize(std::min(header.summary.rows, row_capacity_));
   if (!read(location.rows.data(), location.rows.size() * sizeof(ProfileRow), at + rows_at)) return cut_off();
   location.summary.rows = static_cast<std::uint32_t>(location.rows.size());
+  location.peers.resize(std::min(header.summary.peers, peer_capacity));
+  if (!read(location.peers.data(), location.peers.size() * sizeof(PeerEntry), at + offsetof(LocationHeader, peers)))
+    return cut_off();
+  location.summary.peers = static_cast<std::uint32_t>(location.peers.size());
+  location.phases.resize(std::min(header.summary.phases, phase_capacity));
+  if (!read(location.phases.data(), location.phases.size() * sizeof(PhaseEntry), at + offsetof(LocationHeader, phases)))
+    return cut_off();
+  location.summary.phases = static_cast<std::uint32_t>(location.phases.size());
   return location;
 }
 

@@ -29,6 +29,8 @@ struct LocationCopy {
   std::uint64_t last_enter = 0;        // ticks, of that or the last call
   format::LocationSummary summary{};
   std::vector<format::ProfileRow> rows;
+  std::vector<format::PeerEntry> peers;
+  std::vector<format::PhaseEntry> phases;
   std::vector<std::uint64_t> lookups;  // by function number
 };
 

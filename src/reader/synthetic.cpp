@@ -248,11 +248,18 @@ std::string definitions_chunk(const ProcessRecord& process, std::string_view log
 
 std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, const std::vector<ProfileRow>& rows,
                           const std::vector<CountedCalls>& counted) {
-  LocationSummary summary{};
-  summary.rows = static_cast<std::uint32_t>(rows.size());
-  std::string payload = bytes_of(summary);
-  for (const ProfileRow& row : rows) payload += bytes_of(row);
-  for (const CountedCalls& calls : counted) payload += bytes_of(calls);
+  return profile_chunk(process, block, Profile{{}, rows, {}, {}, counted});
+}
+
+std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, Profile profile) {
+  profile.summary.rows = static_cast<std::uint32_t>(profile.rows.size());
+  profile.summary.peers = static_cast<std::uint32_t>(profile.peers.size());
+  profile.summary.phases = static_cast<std::uint32_t>(profile.phases.size());
+  std::string payload = bytes_of(profile.summary);
+  for (const ProfileRow& row : profile.rows) payload += bytes_of(row);
+  for (const PeerEntry& peer : profile.peers) payload += bytes_of(peer);
+  for (const PhaseEntry& phase : profile.phases) payload += bytes_of(phase);
+  for (const CountedCalls& calls : profile.counted) payload += bytes_of(calls);
   ChunkHeader identity = identity_of(process, ChunkType::profile);
   identity.location = identity.block = block;
   return chunk(identity, payload);
@@ -315,11 +322,22 @@ void Segment::add_location() {
   const std::uint32_t block = header().locations++;
   location(block).block = block;
   location(block).summary.number = block;
-  location(block).summary.rows = 1;
+  LocationSummary& summary = location(block).summary;
+  summary.rows = summary.peers = 1;
+  summary.phase = outside_phases;
+  summary.phases = outside_phases + 1;
 }
 
 void Segment::add_row(std::uint32_t block, const ProfileRow& row) {
   rows_of(&location(block))[location(block).summary.rows++] = row;
+}
+
+void Segment::add_peer(std::uint32_t block, const PeerEntry& peer) {
+  location(block).peers[location(block).summary.peers++] = peer;
+}
+
+void Segment::add_phase(std::uint32_t block, const PhaseEntry& phase) {
+  location(block).phases[location(block).summary.phases++] = phase;
 }
 
 void Segment::add_request(const RequestEntry& request) {

@@ -10,6 +10,7 @@
 #include "format/definition.h"
 #include "format/record.h"
 #include "format/segment.h"
+#include "reader/profile.h"
 
 namespace tare::reader::synthetic {
 
@@ -69,6 +70,7 @@ std::string definitions_chunk(const format::ProcessRecord& process, std::string_
 std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block,
                           const std::vector<format::ProfileRow>& rows,
                           const std::vector<format::CountedCalls>& counted = {});
+std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block, Profile profile);
 std::string events_chunk(const format::ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
                          std::string_view records);
 
@@ -94,6 +96,8 @@ class Segment {
   void define(std::string_view log);
   void add_location();
   void add_row(std::uint32_t block, const format::ProfileRow& row);
+  void add_peer(std::uint32_t block, const format::PeerEntry& peer);
+  void add_phase(std::uint32_t block, const format::PhaseEntry& phase);
   void add_record(std::uint32_t block, std::string_view record);
   void add_request(const format::RequestEntry& request);
   // Removes the mapping; the file stays.

@@ -127,8 +127,16 @@ void tare_enter(tare_id region) { record(region, std::uint64_t{1}); }
 void tare_leave(tare_id region) { record(region, std::uint64_t{0}); }
 
 tare_id tare_define_phase(const char* name) { return tare::recorder::define_span(EventClass::phase, name); }
-void tare_begin_phase(tare_id phase) { record(phase, std::uint64_t{1}); }
-void tare_end_phase(tare_id phase) { record(phase, std::uint64_t{0}); }
+void tare_begin_phase(tare_id phase) {
+  record(phase, std::uint64_t{1});
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location != nullptr && phase != 0) location->begin_phase(phase);
+}
+void tare_end_phase(tare_id phase) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location != nullptr && phase != 0) location->end_phase(phase);
+  record(phase, std::uint64_t{0});
+}
 
 tare_id tare_define_counter(const char* name, const char* unit) {
   return tare::recorder::register_event_type({EventClass::counter, 1, {ParameterType::f64}}, name, unit);

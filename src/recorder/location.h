@@ -14,6 +14,14 @@
 
 namespace tare::recorder {
 
+// What a call moves between this rank and its peer, for the table of peers.
+enum Traffic : unsigned {
+  no_traffic = 0,
+  sends = 1,     // `bytes` are a message to the peer, or are put into its window
+  receives = 2,  // `bytes` come from it
+  exchanges = 4  // it may have received something beside `bytes`
+};
+
 // One MPI call as its wrapper has measured it.
 struct Call {
   std::uint64_t enter = 0;
@@ -30,15 +38,23 @@ struct Call {
   std::uint16_t function = 0;
 };
 
+// What commit() has to do beyond the usual.
+enum class Mode : std::uint8_t { usual, in_phase, paused };
+
 // One block's private half. Zero-initialised; users of the recorder may derive from it (see Options).
 struct Location {
   format::LocationHeader* shared;
   format::ProfileRow* rows;
   char* buffer;
-  std::uint64_t head;            // == shared->head
-  std::uint64_t capacity;        // of the buffer; 0 without trace
-  format::EventEncoder encoder;  // set up only if there is a trace
+  std::uint64_t head;      // == shared->head
+  std::uint64_t capacity;  // of the buffer; 0 without trace
   std::uint32_t row_capacity;
+  Mode mode;
+  format::PhaseEntry* phase;     // that the thread is in
+  format::EventEncoder encoder;  // set up only if there is a trace
+  static constexpr unsigned nested_phases = 16;
+  std::uint8_t phase_depth;
+  std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
 
   // The row of a call, made at its first. Row 0 if the table is full.
   format::ProfileRow& row(std::uint64_t address, std::uint16_t function, std::uint8_t size_class,
@@ -53,10 +69,21 @@ struct Location {
     }
   }
 
-  // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `exchanges`: whether it
-  // may have received something beside `bytes`.
-  template <bool exchanges = false>
-  format::ProfileRow& commit(const Call& call) noexcept {
+  // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `traffic` is made of
+  // Traffic. Of a thread that is paused nothing is added: row 0, and the call has moved nothing.
+  template <unsigned traffic = no_traffic>
+  format::ProfileRow& commit(Call& call) noexcept {
+    if (mode != Mode::usual) [[unlikely]] {
+      if (mode == Mode::paused) {
+        call.bytes = call.received = format::no_bytes;
+        return rows[0];
+      }
+      ++phase->calls;
+      phase->mpi_ticks += call.leave - call.enter;
+      if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
+      if constexpr ((traffic & exchanges) != 0)
+        if (call.received != format::no_bytes) phase->bytes += call.received;
+    }
     const std::uint8_t size_class =
         call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
     format::ProfileRow& r = row(call.address, call.function, size_class, call.communicator);
@@ -68,12 +95,14 @@ struct Location {
     const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
     r.ticks_squared += as_double * as_double;
     if (call.bytes != format::no_bytes) r.bytes += call.bytes;
-    if constexpr (exchanges)
+    if constexpr ((traffic & exchanges) != 0)
       if (call.received != format::no_bytes) r.received += call.received;
-    const auto width = static_cast<unsigned>(std::bit_width(ticks | 0xf)) - 4;
-    ++r.histogram[width < format::duration_bins ? width : format::duration_bins - 1];
+    constexpr std::uint64_t least = (1U << format::first_bin_width) - 1;
+    const auto bin = static_cast<unsigned>(std::bit_width(ticks | least)) - format::first_bin_width;
+    ++r.histogram[bin < format::duration_bins ? bin : format::duration_bins - 1];
     if (capacity != 0) {
-      constexpr std::uint64_t size = exchanges ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
+      constexpr bool both = (traffic & exchanges) != 0;
+      constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
       auto* at = static_cast<char*>(reserve(size));
       auto& record = *reinterpret_cast<format::CallRecord*>(at);
       record.head = {call.function, size / 8};
@@ -85,7 +114,7 @@ struct Location {
       record.tag = call.tag;
       record.communicator = call.communicator;
       record.request = call.request;
-      if constexpr (exchanges) {
+      if constexpr (both) {
         auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
         exchange.received = call.received;
         exchange.source = call.source;
@@ -93,12 +122,44 @@ struct Location {
       }
       publish(size);
     }
+    // Last, when little else is in registers.
+    if constexpr ((traffic & sends) != 0) count_sent(call.communicator, call.peer, call.bytes);
+    if constexpr ((traffic & receives) != 0) count_received(call.communicator, call.peer, call.bytes);
+    if constexpr ((traffic & exchanges) != 0) count_received(call.communicator, call.source, call.received);
     return r;
   }
 
+  // A message to a rank of a communicator; nothing if `peer` is none, or if it has not been sent.
+  void count_sent(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {
+    if (peer < 0 || bytes == format::no_bytes) return;
+    format::PeerEntry& entry = peer_entry(communicator, peer);
+    ++entry.sent_messages;
+    entry.sent_bytes += bytes;
+  }
+  // And one from it.
+  void count_received(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {
+    if (peer < 0 || bytes == format::no_bytes) return;
+    format::PeerEntry& entry = peer_entry(communicator, peer);
+    ++entry.received_messages;
+    entry.received_bytes += bytes;
+  }
+  // Bytes that became known after the call had been committed, or came beside what it sent.
+  void count_in_phase(std::uint64_t bytes) noexcept {
+    if (mode == Mode::in_phase) phase->bytes += bytes;
+  }
+
+  // A phase, by its event type, begins within the one that the thread is in; or ends. Ending one that lies further
+  // out leaves those within it as they are; ending one that has not begun does nothing.
+  void begin_phase(std::uint32_t type) noexcept;
+  void end_phase(std::uint32_t type) noexcept;
+  // A thread begins, or ends: outside of all phases.
+  void leave_all_phases() noexcept;
+  // From here on, calls are not recorded; or are again.
+  void pause(bool paused) noexcept;
+
   // Notes a completed request of the call committed last, if there is a trace.
   void commit_completion(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
-    if (capacity == 0) return;
+    if (capacity == 0 || mode == Mode::paused) return;
     auto& record = *static_cast<format::CompletionRecord*>(reserve(sizeof(format::CompletionRecord)));
     record = {{format::completion, sizeof record / 8}, request, bytes, source, tag};
     publish(sizeof record);
@@ -151,6 +212,22 @@ struct Location {
     return what;
   }
   format::ProfileRow& new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept;
+
+  format::PeerEntry& peer_entry(std::uint32_t communicator, std::int32_t peer) noexcept {
+    const std::uint64_t key = communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
+    auto slot = static_cast<unsigned>(key * 0x9e3779b97f4a7c15U >> 52);
+    static_assert(format::peer_slots == 1U << (64 - 52));
+    for (;; slot = (slot + 1) % format::peer_slots) {
+      const std::uint16_t number = shared->peer_index[slot];
+      if (number == 0) return new_peer(slot, key);
+      format::PeerEntry& candidate = shared->peers[number];
+      std::uint64_t its_key;
+      std::memcpy(&its_key, &candidate, sizeof its_key);
+      if (its_key == key) return candidate;
+    }
+  }
+  [[gnu::cold]] format::PeerEntry& new_peer(unsigned slot, std::uint64_t key) noexcept;
+  void switch_to_phase(std::uint32_t number) noexcept;
 
   void* reserve(std::uint64_t bytes) noexcept {
     if (head + bytes > capacity) drain();

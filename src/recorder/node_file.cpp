@@ -59,10 +59,11 @@ bool write_function_names() noexcept {
   return memory.append(header, memory.raw(), bytes);
 }
 
-// Summary, rows, and the counters above zero, as one chunk.
+// Summary, rows, peers, phases, and the counters above zero, as one chunk.
 bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
   const std::size_t rows = block.summary.rows;
-  const std::size_t most = sizeof block.summary + rows * sizeof(format::ProfileRow) + 2 * sizeof block.lookups;
+  const std::size_t most = sizeof block.summary + rows * sizeof(format::ProfileRow) + sizeof block.peers +
+                           sizeof block.phases + 2 * sizeof block.lookups;
   ChunkMemory memory(most);
   if (!memory) return false;
   char* out = memory.raw();
@@ -72,6 +73,8 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
   };
   put(&block.summary, sizeof block.summary);
   put(format::rows_of(&block), rows * sizeof(format::ProfileRow));
+  put(block.peers, block.summary.peers * sizeof(format::PeerEntry));
+  put(block.phases, block.summary.phases * sizeof(format::PhaseEntry));
   for (std::uint64_t function = 0; function < format::max_functions; ++function) {
     if (block.lookups[function] == 0) continue;
     put(&function, sizeof function);

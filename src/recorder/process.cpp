@@ -261,9 +261,16 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->capacity = header.buffer_bytes;
   if (workspace != 0) location->encoder = format::EventEncoder(static_cast<char*>(memory) + own);
   location->rows[0].ticks_min = UINT64_MAX;
-  location->shared->summary.rows = 1;
   location->shared->current.source = format::no_peer;
   location->shared->current.source_tag = format::no_tag;
+  location->shared->peers[0].peer = format::no_peer;
+  location->shared->phases[0].type = format::other_phase;
+  location->phase = &location->shared->phases[format::outside_phases];
+  format::LocationSummary& summary = location->shared->summary;
+  summary.phase_since = now();
+  summary.phase = format::outside_phases;
+  summary.phases = format::outside_phases + 1;
+  summary.peers = summary.rows = 1;
   *slot = location;
   header.locations.store(block + 1, std::memory_order_release);
   return location;
@@ -276,6 +283,8 @@ void at_thread_end(void* value) noexcept {
   // After a fork in between, the location belongs to the parent's segment.
   if (state.header == nullptr || this_location != location) return;
   location->drain();
+  location->pause(false);
+  location->leave_all_phases();
   this_location = nullptr;
   const Locked locked;
   location->shared->summary.in_use = 0;
@@ -366,6 +375,7 @@ Location* start_location() noexcept {
   {
     const Locked locked;
     location = free_location(header);
+    if (location != nullptr) location->shared->summary.phase_since = now();
     if (location == nullptr) location = new_location(header);
     if (location != nullptr) {
       format::LocationSummary& summary = location->shared->summary;
@@ -427,8 +437,10 @@ format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std:
   // The last quarter of the table is kept for one row a function, without call site, when the rest is full; row 0,
   // "other", for what does not fit even there. Probing stays short with the index not full.
   const std::uint32_t number = shared->summary.rows;
-  if (address != 0 && number >= row_capacity - row_capacity / 4)
+  if (address != 0 && number >= row_capacity - row_capacity / 4) {
+    shared->summary.full |= format::full_rows;
     return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
+  }
   if (number >= row_capacity) return rows[0];
   format::ProfileRow& row = rows[number];
   row = {};
@@ -439,6 +451,18 @@ format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std:
   std::atomic_ref(shared->summary.rows).store(number + 1, std::memory_order_release);
   shared->index[slot] = static_cast<std::uint16_t>(number);
   return row;
+}
+
+format::PeerEntry& Location::new_peer(unsigned slot, std::uint64_t key) noexcept {
+  const std::uint32_t number = shared->summary.peers;
+  if (number == format::peer_capacity) {
+    shared->summary.full |= format::full_peers;
+    return shared->peers[0];
+  }
+  std::memcpy(&shared->peers[number], &key, sizeof key);
+  std::atomic_ref(shared->summary.peers).store(number + 1, std::memory_order_release);
+  shared->peer_index[slot] = static_cast<std::uint16_t>(number);
+  return shared->peers[number];
 }
 
 }  // namespace tare::recorder

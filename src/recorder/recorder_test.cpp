@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cfloat>
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <cstdio>
@@ -30,6 +31,7 @@
 #include "format/definition.h"
 #include "format/event_codec.h"
 #include "format/segment.h"
+#include "recorder/location.h"
 #include "recorder/process.h"
 #include "tare/tare.hpp"
 
@@ -612,6 +614,80 @@ TEST_F(Recorder, ADirectoryThatCannotBeMadeIsAnError) {
               return tare_start(directory().c_str()) == 0 && tare_recording() == 1 ? 0 : 3;  // another may be tried
             }),
             0);
+}
+
+TEST_F(Recorder, PhasesNest) {
+  EXPECT_EQ(run_program([&] {
+              if (tare_start(directory().c_str()) != 0) return 1;
+              const tare::phase outer{"outer"};
+              const tare::phase inner{"inner"};
+              const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+              const auto current = [] { return tare::recorder::here()->shared->summary.phase; };
+              tare_begin_phase(outer.id());
+              pause();
+              const std::uint32_t first = current();
+              tare_begin_phase(inner.id());
+              const std::uint32_t second = current();
+              tare_end_phase(outer.id());  // not the innermost: that goes on
+              if (current() != second) return 2;
+              tare_end_phase(inner.id());
+              if (current() != tare::format::outside_phases) return 3;
+              tare_end_phase(inner.id());  // has not begun
+              if (current() != tare::format::outside_phases) return 4;
+              const tare::format::PhaseEntry* phases = tare::recorder::here()->shared->phases;
+              if (phases[first].type != outer.id() || phases[second].type != inner.id()) return 5;
+              if (phases[first].entries != 1 || phases[second].entries != 1) return 6;
+              return phases[first].ticks > phases[second].ticks && phases[second].ticks > 0 ? 0 : 7;
+            }),
+            0);
+}
+
+TEST_F(Recorder, PhasesWithoutRoomAreOne) {
+  constexpr std::uint32_t more = tare::format::phase_capacity + 10;
+  const ReadBack run = record([] {
+    for (std::uint32_t i = 0; i < more; ++i) {
+      const tare::phase phase{("phase " + std::to_string(i)).c_str()};
+      const auto span = phase.begin();
+    }
+    const tare::phase first{"phase 0"};  // has its entry
+    const auto span = first.begin();
+    const tare::format::LocationHeader& shared = *tare::recorder::here()->shared;
+    EXPECT_EQ(shared.phases[tare::format::outside_phases + 1].entries, 2U);
+    EXPECT_EQ(shared.phases[0].entries, more - (tare::format::phase_capacity - 2));
+    if (testing::Test::HasFailure()) std::_Exit(1);
+  });
+  ASSERT_EQ(run.blocks.size(), 1U);
+  EXPECT_EQ(run.blocks.begin()->second.full, tare::format::full_phases);
+  EXPECT_EQ(run.blocks.begin()->second.phases, tare::format::phase_capacity);
+}
+
+TEST_F(Recorder, PeersWithoutRoomAreOne) {
+  const ReadBack run = record([] {
+    tare::recorder::Location& location = *tare::recorder::here();
+    constexpr std::uint32_t ranks = 3000;
+    for (int round = 0; round < 2; ++round)
+      for (std::uint32_t peer = 0; peer < ranks; ++peer) {
+        location.count_sent(1, static_cast<std::int32_t>(peer), 8);
+        location.count_received(1, static_cast<std::int32_t>(peer), 3);
+      }
+    location.count_sent(1, tare::format::proc_null, 8);
+    location.count_received(1, 5, tare::format::no_bytes);  // a call that failed
+    location.count_received(2, 5, 1);
+    const tare::format::PeerEntry* peers = location.shared->peers;
+    const std::uint64_t told_apart = tare::format::peer_capacity - 1;
+    EXPECT_EQ(peers[0].sent_messages, 2 * (ranks - told_apart));
+    EXPECT_EQ(peers[0].received_messages, 2 * (ranks - told_apart) + 1);
+    for (std::uint32_t i = 1; i <= told_apart; ++i) {
+      EXPECT_EQ(peers[i].communicator, 1U);
+      EXPECT_EQ(peers[i].peer, static_cast<std::int32_t>(i - 1));
+      EXPECT_EQ(peers[i].sent_messages, 2U);
+      EXPECT_EQ(peers[i].sent_bytes, 16U);
+      EXPECT_EQ(peers[i].received_bytes, 6U);
+    }
+    if (testing::Test::HasFailure()) std::_Exit(1);
+  });
+  ASSERT_EQ(run.blocks.size(), 1U);
+  EXPECT_EQ(run.blocks.begin()->second.full, tare::format::full_peers);
 }
 
 TEST_F(Recorder, AFullDiskIsCounted) {

@@ -41,22 +41,43 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
     }  # fmt: skip
 
 
-def row(rank: int, function: str, site: int, calls: int, time_ns: int, size: int) -> dict[str, Any]:
+def row(
+    rank: int, function: str, site: int, calls: int, time_ns: int, size: int, waited_ns: int = 0
+) -> dict[str, Any]:
     return {
         "world": 0, "rank": rank, "function": function, "site": site, "communicator": 0,
         "size_class": 3 if size else -1, "calls": calls, "time_ns": time_ns,
-        "min_ns": time_ns // calls // 2, "max_ns": time_ns, "bytes": size, "received": 0, "timed": site >= 0,
+        "min_ns": time_ns // calls // 2, "max_ns": time_ns, "bytes": size, "timed": site >= 0,
+        "received": 0, "waited_ns": waited_ns,
     }  # fmt: skip
 
 
 PROCESSES = [process(0, 200_000_000), process(1, 600_000_000, "killed")]
 PROFILE = [
     row(0, "MPI_Send", 0, 4, 150_000_000, 4000),
-    row(0, "MPI_Send", 1, 1, 10_000_000, 8),
+    row(0, "MPI_Send", 1, 1, 10_000_000, 8, waited_ns=25_000_000),
     row(1, "MPI_Recv", 2, 5, 590_000_000, 4008),
     row(0, "MPI_Comm_rank", -1, 4, 0, 0),
     row(1, "MPI_Send", 0, 2, 10_000_000, 16),
 ]
+PEERS = [
+    {"world": 0, "rank": 0, "communicator": 0, "peer": 1, "sent_messages": 5, "sent_bytes": 4008,
+     "received_messages": 2, "received_bytes": 16, "ranks": 1},
+    {"world": 0, "rank": 1, "communicator": 0, "peer": 0, "sent_messages": 2, "sent_bytes": 16,
+     "received_messages": 5, "received_bytes": 4008, "ranks": 1},
+    {"world": 0, "rank": 1, "communicator": -1, "peer": -1, "sent_messages": 1, "sent_bytes": 1,
+     "received_messages": 0, "received_bytes": 0, "ranks": 1},
+]  # fmt: skip
+PHASES = [
+    {"world": 0, "phase": phase, "outside": outside, "entries": entries, "time_ns": time_ns,
+     "mpi_ns": mpi_ns, "calls": 4, "bytes": 64, "ranks": 2, "rank_min_ns": time_ns // 4,
+     "rank_max_ns": time_ns - time_ns // 4, "rank_max": 1}
+    for phase, outside, entries, time_ns, mpi_ns in (
+        (None, True, 0, 1_000_000_000, 200_000_000),
+        ("solve", False, 6, 3_000_000_000, 600_000_000),
+        (None, False, 1, 2_000, 0),
+    )
+]  # fmt: skip
 SITES = [
     {"object": "/bin/app", "offset": 16, "caller": "exchange", "file": "/src/app.c", "line": 12},
     {"object": "/bin/app", "offset": 32, "caller": "main", "file": "/src/app.c", "line": 40},
@@ -98,6 +119,28 @@ class Run:
 
     def profile(self) -> list[dict[str, Any]]:
         return PROFILE
+
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None,
+        ranks: list[int] | None,
+        communicators: list[int] | None,
+    ) -> list[dict[str, Any]]:
+        dropped = {"rank", "communicator"} - set(by)
+        return [
+            {key: value for key, value in peer.items() if key not in dropped}
+            for peer in PEERS
+            if (ranks is None or peer["rank"] in ranks)
+            and (communicators is None or peer["communicator"] in communicators)
+        ]
+
+    def phase_sums(
+        self, by: list[str], worlds: list[int] | None, ranks: list[int] | None
+    ) -> list[dict[str, Any]]:
+        if "rank" not in by:
+            return PHASES
+        return [phase | {"rank": rank} for phase in PHASES for rank in (0, 1) if rank in (ranks or (0, 1))]
 
     def sites(self) -> list[dict[str, Any]]:
         return SITES

@@ -43,7 +43,11 @@ def test_version(tare: Tare) -> None:
         ("rank", {"rank", "calls", "time_ns", "mpi_share"}),
         ("size", {"size_from", "size_to", "calls", "imbalance_ns"}),
         ("communicator", {"communicator", "communicator_size", "calls"}),
-        ("function,size,rank", {"function", "size_from", "rank", "calls"}),
+        ("function,size,rank", {"function", "size_from", "rank", "calls", "received", "waited_ns"}),
+        ("peer", {"peer", "sent_messages", "sent_bytes", "received_messages", "received_bytes", "ranks"}),
+        ("communicator,peer,rank", {"communicator", "communicator_size", "peer", "rank", "sent_bytes"}),
+        ("phase", {"phase", "entries", "time_ns", "mpi_ns", "mpi_share", "rank_mean_ns", "rank_max"}),
+        ("rank,phase", {"rank", "phase", "time_ns", "calls"}),
     ],
 )
 def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns: set[str]) -> None:
@@ -88,6 +92,48 @@ def test_profile_fits_the_terminal(tare: Tare, run_dir: Path, by: str, columns: 
     assert {"Calls", "Time" if by != "rank" else "time", "Bytes"} <= set(titles)
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("by", ["peer", "rank,peer", "rank,communicator,peer", "phase", "rank,phase"])
+def test_tables_fit_the_terminal(tare: Tare, run_dir: Path, by: str, columns: int) -> None:
+    _, shown = tare("profile", run_dir, "--by", by, COLUMNS=str(columns)).stdout.split("\n\n")
+    lines = shown.splitlines()
+    assert len(lines) > 3 and max(map(len, lines)) <= columns
+    assert ("Bytes from" if "peer" in by else "MPI share") in lines[0]
+
+
+def test_peers_are_sorted_and_chosen(tare: Tare, run_dir: Path) -> None:
+    def rows(*options: str) -> list[dict[str, object]]:
+        found = json.loads(tare("profile", run_dir, "--by", "rank,peer", "--json", *options).stdout)["rows"]
+        assert isinstance(found, list)
+        return found
+
+    assert [(row["rank"], row["peer"]) for row in rows()] == [(0, 1), (1, 0), (1, None)]
+    assert [row["peer"] for row in rows("--rank", "1")] == [0, None]
+    assert [row["peer"] for row in rows("--communicator", "MPI_COMM_WORLD")] == [1, 0]
+    assert len(rows("--sort", "calls", "--limit", "1")) == 1
+    lines = tare("profile", run_dir, "--by", "rank,peer").stdout.split("\n\n")[1].splitlines()
+    assert lines[1].split() == ["0", "1", "5", "3.91", "KiB", "2", "16", "B"]
+
+
+def test_phases_have_time_in_mpi(tare: Tare, run_dir: Path) -> None:
+    rows = json.loads(tare("profile", run_dir, "--by", "phase", "--json").stdout)["rows"]
+    assert [row["phase"] for row in rows] == ["solve", None, "other"]
+    assert rows[0] == {
+        "world": 0, "phase": "solve", "entries": 6, "time_ns": 3_000_000_000, "mpi_ns": 600_000_000,
+        "mpi_share": 0.2, "calls": 4, "bytes": 64, "ranks": 2, "rank_mean_ns": 1_500_000_000.0,
+        "rank_min_ns": 750_000_000, "rank_max_ns": 2_250_000_000, "rank_max": 1,
+    }  # fmt: skip
+    lines = tare("profile", run_dir, "--by", "phase").stdout.split("\n\n")[1].splitlines()
+    assert lines[1].split()[:8] == ["solve", "6", "3.00", "s", "600", "ms", "20.0", "%"]
+    assert lines[2].startswith("(in no phase)")
+
+
+def test_profile_shows_time_in_waits(tare: Tare, run_dir: Path) -> None:
+    titles, *lines = tare("profile", run_dir).stdout.split("\n\n")[1].splitlines()
+    assert titles.endswith("In waits")
+    assert [line.split()[-2:] for line in lines if "app.c:40" in line] == [["25.0", "ms"]]
+
+
 def test_profile_as_markdown(tare: Tare, run_dir: Path) -> None:
     lines = tare("profile", run_dir, "--by", "function", "--limit", "1", "--markdown").stdout.splitlines()
     assert lines[0].startswith("| Function | Calls | Time |")
@@ -101,7 +147,18 @@ def test_profile_says_how_much_it_leaves_out(tare: Tare, run_dir: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--by", "colour"), ("--by", ""), ("--json", "--markdown"), ("--by", "rank", "--sort", "mean")],
+    [
+        ("--by", "colour"),
+        ("--by", ""),
+        ("--json", "--markdown"),
+        ("--by", "rank", "--sort", "mean"),
+        ("--by", "peer,function"),
+        ("--by", "phase,communicator"),
+        ("--by", "peer,phase"),
+        ("--by", "peer", "--sort", "time"),
+        ("--by", "peer", "--function", "MPI_Send"),
+        ("--by", "phase", "--communicator", "MPI_COMM_WORLD"),
+    ],
 )
 def test_profile_refuses_what_makes_no_sense(tare: Tare, run_dir: Path, options: tuple[str, ...]) -> None:
     done = tare("profile", run_dir, *options)

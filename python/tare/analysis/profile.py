@@ -23,7 +23,7 @@ KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "communicator": ("communicator", "communicator_size"),
     "rank": ("rank",),
 }
-FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "timed")
+FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed")
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
 OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
@@ -198,7 +198,8 @@ class _Group:
 
     def __init__(self, first: ProfileRow) -> None:
         self.first = first
-        self.calls = self.time_ns = self.bytes = self.received = self.timed_calls = 0
+        self.calls = self.time_ns = self.bytes = self.timed_calls = 0
+        self.received = self.waited_ns = 0
         self.min_ns: int | None = None
         self.max_ns = 0
         self.by_rank: dict[int, int] = {}
@@ -207,6 +208,7 @@ class _Group:
         self.calls += row["calls"]
         self.bytes += row["bytes"]
         self.received += row["received"]
+        self.waited_ns += row["waited_ns"]
         if not row["timed"] or not row["calls"]:
             return
         self.timed_calls += row["calls"]
@@ -224,6 +226,7 @@ class _Group:
             "max_ns": self.max_ns,
             "bytes": self.bytes,
             "received": self.received,
+            "waited_ns": self.waited_ns,
             "timed": self.timed_calls > 0,
         }
 

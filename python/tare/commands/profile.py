@@ -9,6 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from tare.analysis import profile as sums
+from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.profile import Chosen, Key, Row
 from tare.commands import AnyMember, Json, RunDirectory
@@ -27,6 +28,7 @@ class Sort(StrEnum):
     MEAN = "mean"
     LONGEST = "longest"
     WAITING = "waiting"
+    WAITED = "waited"
 
 
 COLUMNS = {
@@ -36,6 +38,15 @@ COLUMNS = {
     Sort.MEAN: "mean_ns",
     Sort.LONGEST: "max_ns",
     Sort.WAITING: "imbalance_ns",
+    Sort.WAITED: "waited_ns",
+}
+# Of tables of their own: what each can be sorted by, its default first. Both directions add up.
+TABLE_COLUMNS: dict[tables.Subject, dict[Sort, tuple[str, ...]]] = {
+    "peer": {
+        Sort.BYTES: ("sent_bytes", "received_bytes"),
+        Sort.CALLS: ("sent_messages", "received_messages"),
+    },
+    "phase": {Sort.TIME: ("time_ns",), Sort.CALLS: ("calls",), Sort.BYTES: ("bytes",)},
 }
 # Rows whose own order says more.
 IN_ORDER = (["rank"], ["size"])
@@ -48,7 +59,7 @@ def profile(
         typer.Option(
             metavar="KEYS",
             help="What a row stands for: site, function, size, communicator, rank; or several, "
-            "like function,size.",
+            "like function,size. Or peer, with rank or communicator; or phase, with rank.",
         ),
     ] = "site",
     sort: Annotated[
@@ -84,16 +95,24 @@ def profile(
     """
     if json + csv + markdown > 1:
         raise UsageError("choose one of --json, --csv and --markdown")
-    keys = _keys(by)
+    names = _names(by)
     chosen = Chosen(
         frozenset(function or ()),
         frozenset(rank or ()),
         frozenset(communicator or ()),
         frozenset(world or ()),
     )
+    subject = tables.subject_of(names)
     recording = open_recording(run, member)
-    found = sums.summed(recording, keys, chosen)
-    rows = _ordered(found, keys, sort, limit)
+    if subject is not None:
+        found = tables.rows(recording, subject, names, chosen)
+        rows = _ordered_table(found, subject, names, sort, limit)
+        columns = tables.columns(subject, names)
+    else:
+        keys = cast("list[Key]", names)
+        found = sums.summed(recording, keys, chosen)
+        rows = _ordered(found, keys, sort, limit)
+        columns = sums.columns(keys)
     if json:
         from tare.reporters import json as json_reporter
 
@@ -102,17 +121,19 @@ def profile(
     elif csv:
         from tare.reporters import csv as csv_reporter
 
-        csv_reporter.write_rows(sys.stdout, sums.columns(keys), rows)
+        csv_reporter.write_rows(sys.stdout, columns, rows)
     else:
-        _show(recording, keys, rows, len(found), markdown)
+        _show(recording, names, rows, len(found), markdown)
 
 
-def _keys(by: str) -> list[Key]:
+def _names(by: str) -> list[str]:
+    """The keys; of sums, or of a table beside them."""
     names = list(dict.fromkeys(name.strip() for name in by.split(",")))
+    known = (*sums.KEYS, *tables.SUBJECTS)
     for name in names:
-        if name not in sums.KEYS:
-            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(sums.KEYS)}")
-    return cast("list[Key]", names)
+        if name not in known:
+            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(known)}")
+    return names
 
 
 def _ordered(rows: list[Row], keys: list[Key], sort: Sort | None, limit: int) -> list[Row]:
@@ -126,17 +147,34 @@ def _ordered(rows: list[Row], keys: list[Key], sort: Sort | None, limit: int) ->
     return sums.ordered(rows, column, limit)
 
 
-def _show(recording: Recording, keys: list[Key], rows: list[Row], found: int, markdown: bool) -> None:
+def _ordered_table(
+    rows: list[Row], subject: tables.Subject, names: list[str], sort: Sort | None, limit: int
+) -> list[Row]:
+    known = TABLE_COLUMNS[subject]
+    columns = known.get(sort or next(iter(known)))
+    if columns is None:
+        raise UsageError(f"--sort {sort} does not go with --by {','.join(names)}")
+    rows = sorted(rows, key=lambda row: sum(row[column] for column in columns), reverse=True)
+    return rows[:limit] if limit else rows
+
+
+def _show(recording: Recording, names: list[str], rows: list[Row], found: int, markdown: bool) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
     from tare.reporters import terminal
 
     if not rows:
-        why = "no call matches" if recording.processes else "no process of this run called MPI"
+        what = "message" if "peer" in names else "call"
+        why = f"no {what} matches" if recording.processes else "no process of this run called MPI"
         typer.echo(why, err=True)
         return
-    total_ns = sums.net_time_ns(recording.profile)
-    sheet = reporter.sheet(rows, keys, total_ns, recording.worlds)
+    if tables.subject_of(names) is not None:
+        from tare.reporters import tables as tables_reporter
+
+        sheet = tables_reporter.sheet(rows, names, recording.worlds)
+    else:
+        total_ns = sums.net_time_ns(recording.profile)
+        sheet = reporter.sheet(rows, cast("list[Key]", names), total_ns, recording.worlds)
     if markdown:
         markdown_reporter.write(sys.stdout, sheet)
         return

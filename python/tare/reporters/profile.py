@@ -37,6 +37,8 @@ FIGURES = (
     Heading("Calls"), Heading("Time"), Heading("of MPI"), Heading("Bytes"),
     Heading("Waiting", optional=True), Heading("Mean", optional=True), Heading("Longest", optional=True),
 )  # fmt: skip
+# Only where requests have been waited for.
+IN_WAITS = Heading("In waits", optional=True)
 OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
 LABEL_WIDTH = 24
 
@@ -47,13 +49,16 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
         keys = [key for key in keys if key != "function"]
     of_rank = list(keys) == ["rank"]
     headings = [heading for key in keys for heading in OF_KEY[key]]
+    waited = not of_rank and any(row["waited_ns"] for row in rows)
     headings += OF_A_RANK if of_rank else FIGURES
+    headings += [IN_WAITS] if waited else []
     if worlds > 1:
         headings.append(Heading("World"))
     result = Sheet(headings)
     for row in rows:
         cells = [cell for key in keys for cell in _key_cells(row, key)]
         cells += _rank_figures(row) if of_rank else _figures(row, total_ns)
+        cells += [units.duration(row["waited_ns"]) if row["waited_ns"] else NOTHING] if waited else []
         result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
     return result
 

@@ -37,6 +37,7 @@ bool was_cancelled(const typename A::Status& status) noexcept {
 // A blocking receive: what came is in its status, which the program may not have asked for.
 template <class A>
 struct Receives : Role {
+  static constexpr unsigned traffic = recorder::receives;
   using Status = typename A::Status;
   Status* asked;
   Status own;
@@ -56,7 +57,7 @@ struct Receives : Role {
 // The receive of a blocking call that sends and receives.
 template <class A>
 struct AlsoReceives : Receives<A> {
-  static constexpr bool exchanges = true;
+  static constexpr unsigned traffic = recorder::exchanges;
   std::int32_t source, tag;
   AlsoReceives(int s, int t, void* status) noexcept
       : Receives<A>(status), source(Peer<A>::normal(s)), tag(Tag<A>::normal(t)) {}
@@ -82,6 +83,7 @@ struct AlsoReceives : Receives<A> {
 // A probe: tells of a message, moves none.
 template <class A>
 struct Probes : Receives<A> {
+  static constexpr unsigned traffic = recorder::no_traffic;
   const int* flag;
   Probes(const int* f, void* status) noexcept : Receives<A>(status), flag(f) {}
 
@@ -90,6 +92,16 @@ struct Probes : Receives<A> {
     call.peer = Peer<A>::normal(A::source(*this->status()));
     call.tag = Tag<A>::normal(A::tag(*this->status()));
   }
+};
+
+// A call that sends, or puts into a window.
+struct Sends : Role {
+  static constexpr unsigned traffic = recorder::sends;
+};
+
+// A call that gets from a window.
+struct Fetches : Role {
+  static constexpr unsigned traffic = recorder::receives;
 };
 
 [[gnu::cold]] inline void count_untracked() noexcept {
@@ -133,11 +145,12 @@ struct Starts : Role {
     bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
     if constexpr (is_persistent) call.bytes = format::no_bytes;  // moves nothing yet
   }
-  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int) noexcept {
     if (call.request == format::no_request) [[unlikely]]
       return;
     // Complete already, and all of them may have the same handle.
-    if (!is_persistent && (kind & format::exchange_request) == 0 && call.peer == format::proc_null) return;
+    const bool complete = (kind & format::exchange_request) == 0 && call.peer == format::proc_null;
+    if (!is_persistent && (complete || thread.mode == recorder::Mode::paused)) return;
     const bool fits = requests.put(bits(*request), kind == format::plain_request, [&](Request& entry) {
       entry.bytes = bytes;
       entry.communicator = call.communicator;
@@ -170,10 +183,14 @@ struct StartsPersistent : Role {
       call.bytes = entry.bytes + (call.bytes == format::no_bytes ? 0 : call.bytes);
     }
   }
-  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int result) noexcept {
     if (result != A::success) return;
     for (int i = 0; i < count; ++i)
-      requests.change(bits(handles[i]), [&](Request& entry) { start(entry, thread, call, row); });
+      requests.change(bits(handles[i]), [&](Request& entry) {
+        start(entry, thread, call, row);
+        if (entry.sends() && call.bytes != format::no_bytes)
+          thread.count_sent(entry.communicator, entry.peer, entry.bytes);
+      });
   }
 };
 
@@ -186,20 +203,25 @@ struct ForgetsRequest : Role {
 };
 
 // Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
-// what the table holds, or held before the call; nullptr if there was nothing.
+// what the table holds, or held before the call; nullptr if there was nothing. `waited` is its share of the time
+// that the call took: requests that a call completes share it evenly.
 template <class A>
-void complete(Thread& thread, std::uint32_t folded, const Request* entry, const typename A::Status* status) noexcept {
+void complete(Thread& thread, std::uint32_t folded, const Request* entry, const typename A::Status* status,
+              std::uint64_t waited) noexcept {
   ++thread.shared->summary.completions;
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
   if (entry != nullptr) [[likely]] {
+    format::ProfileRow& row = row_of(thread, *entry);
+    row.waited_ticks += waited;
     if (entry->receives() && entry->active && status != nullptr && !was_cancelled<A>(*status)) {
       bytes = received_bytes<A>(*status);
       source = Peer<A>::normal(A::source(*status));
       tag = Tag<A>::normal(A::tag(*status));
-      format::ProfileRow& row = row_of(thread, *entry);
       (entry->exchanges() ? row.received : row.bytes) += bytes;
+      thread.count_in_phase(bytes);
+      thread.count_received(entry->communicator, source, bytes);
     }
     requests.finish(*entry);
   }
@@ -229,6 +251,11 @@ inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool w
   return copy->handle == 0 ? nullptr : copy;
 }
 
+// Of the time of a call, for each of the requests that it completed.
+inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
+  return requests == 0 ? 0 : (call.leave - call.enter) / requests;
+}
+
 // MPI_Wait, MPI_Test.
 template <class A>
 struct CompletesOne : Role {
@@ -250,12 +277,12 @@ struct CompletesOne : Role {
     known = look_up(thread, handle, flag == nullptr, &copy);
     if (flag == nullptr) thread.shared->current.requests = 1;
   }
-  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
     if (result == A::success) [[likely]]
-      complete<A>(thread, fold(handle), known, status());
+      complete<A>(thread, fold(handle), known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
-      complete<A>(thread, fold(handle), known, nullptr);
+      complete<A>(thread, fold(handle), known, nullptr, call.leave - call.enter);
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -295,8 +322,9 @@ class Snapshot {
     const Status* at = statuses(asked);
     return at == A::statuses_ignore() ? nullptr : at;
   }
-  void complete_one(Thread& thread, int i, const Status* status) noexcept {
-    if (known_[i].folded != 0) complete<A>(thread, known_[i].folded, known_[i].entry, status);
+  std::uint32_t present() const noexcept { return present_; }
+  void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
+    if (known_[i].folded != 0) complete<A>(thread, known_[i].folded, known_[i].entry, status, waited);
     known_[i] = {};
   }
   // Nobody waits any more for those that have not been completed.
@@ -339,15 +367,17 @@ struct CompletesAll : Role {
 
   Status* status() noexcept { return snapshot.statuses(asked); }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
-  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot || (flag != nullptr && result == A::success && *flag == 0)) return;
     if (result == A::success) [[likely]] {
       const Status* statuses = snapshot.filled(asked);
-      for (int i = 0; i < count; ++i) snapshot.complete_one(thread, i, statuses == nullptr ? nullptr : &statuses[i]);
+      const std::uint64_t waited = share(call, snapshot.present());
+      for (int i = 0; i < count; ++i)
+        snapshot.complete_one(thread, i, statuses == nullptr ? nullptr : &statuses[i], waited);
       return;
     }
     for (int i = 0; i < count; ++i)
-      if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr);
+      if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr, 0);
     snapshot.stop_waiting(count);
   }
 };
@@ -368,10 +398,10 @@ struct CompletesAny : Role {
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
-  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
-      snapshot.complete_one(thread, *index, status());
+      snapshot.complete_one(thread, *index, status(), call.leave - call.enter);
     if (flag == nullptr) snapshot.stop_waiting(count);
   }
 };
@@ -392,13 +422,14 @@ struct CompletesSome : Role {
 
   Status* status() noexcept { return snapshot.statuses(asked); }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, waits); }
-  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     const Status* statuses = snapshot.filled(asked);
     const int done = result == A::success || result == A::err_in_status ? *completed : 0;
+    const std::uint64_t waited = done > 0 ? share(call, static_cast<std::uint32_t>(done)) : 0;
     for (int i = 0; i < done; ++i)  // MPI_UNDEFINED is negative
       if (indices[i] >= 0 && indices[i] < count)
-        snapshot.complete_one(thread, indices[i], statuses == nullptr ? nullptr : &statuses[i]);
+        snapshot.complete_one(thread, indices[i], statuses == nullptr ? nullptr : &statuses[i], waited);
     if (waits) snapshot.stop_waiting(count);
   }
 };

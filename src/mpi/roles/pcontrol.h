@@ -1,0 +1,60 @@
+// MPI_Pcontrol: what the program tells a profiler. The levels are the standard's suggestions (MPI 5.0, section 15.2.4);
+// those that it leaves to the profiler are phases.
+#pragma once
+
+#include <cstdio>
+
+#include "mpi/measure.h"
+#include "recorder/event_types.h"
+
+namespace tare::mpi {
+
+// 0: from here on the calls of this thread are not recorded. 1: they are again; ends the phase. 2: writes the buffer.
+// Another: phase "pcontrol LEVEL" begins, in place of the one that a call before has begun; negative: it ends.
+struct Controls : Role {
+  int level;
+  explicit Controls(int l) noexcept : level(l) {}
+
+  void before(Thread& thread, recorder::Call&) noexcept {
+    if (level != 0) thread.pause(false);
+  }
+  void committed(Thread& thread, const recorder::Call&, format::ProfileRow&, int) noexcept {
+    switch (level) {
+      case 0:
+        return thread.pause(true);
+      case 1:
+        return change(thread, 0);
+      case 2:
+        return thread.drain();
+      default:
+        return change(thread, level < 0 ? 0 : phase_of(thread));
+    }
+  }
+
+ private:
+  std::uint32_t phase_of(Thread& thread) const noexcept {
+    if (thread.controlled_level == level) return thread.controlled_type;
+    char name[32];
+    std::snprintf(name, sizeof name, "pcontrol %d", level);
+    const recorder::EventType type{format::EventClass::phase, 1, {format::ParameterType::u8}};
+    thread.controlled_level = level;
+    return thread.controlled_type = recorder::register_event_type(type, name, nullptr);
+  }
+  // Type 0: no phase.
+  static void change(Thread& thread, std::uint32_t type) noexcept {
+    if (thread.control_phase != 0) {
+      thread.end_phase(thread.control_phase);
+      note(thread, thread.control_phase, 0);
+    }
+    thread.control_phase = type;
+    if (type != 0) {
+      note(thread, type, 1);
+      thread.begin_phase(type);
+    }
+  }
+  static void note(Thread& thread, std::uint32_t type, std::uint64_t begins) noexcept {
+    if (thread.capacity != 0) thread.commit_event(type, recorder::now(), &begins, 1);
+  }
+};
+
+}  // namespace tare::mpi

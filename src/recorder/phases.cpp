@@ -1,0 +1,70 @@
+// Phases of a thread. Its time and its calls count for the innermost phase that it is in.
+#include <algorithm>
+
+#include "recorder/location.h"
+
+namespace tare::recorder {
+namespace {
+
+// The entry of a phase, made when it begins for the first time; 0, "other", if there are too many.
+std::uint32_t number_of(format::LocationHeader& shared, std::uint32_t type) noexcept {
+  format::LocationSummary& summary = shared.summary;
+  for (std::uint32_t number = 1; number < summary.phases; ++number)
+    if (shared.phases[number].type == type) return number;
+  if (summary.phases == format::phase_capacity) {
+    summary.full |= format::full_phases;
+    return 0;
+  }
+  const std::uint32_t number = summary.phases;
+  shared.phases[number].type = type;
+  std::atomic_ref(summary.phases).store(number + 1, std::memory_order_release);
+  return number;
+}
+
+}  // namespace
+
+void Location::switch_to_phase(std::uint32_t number) noexcept {
+  format::LocationSummary& summary = shared->summary;
+  const std::uint64_t time = now();
+  phase->ticks += time - summary.phase_since;
+  summary.phase_since = time;
+  summary.phase = number;
+  phase = &shared->phases[number];
+  if (mode != Mode::paused) pause(false);
+}
+
+void Location::pause(bool paused) noexcept {
+  if (paused)
+    mode = Mode::paused;
+  else
+    mode = shared->summary.phase == format::outside_phases ? Mode::usual : Mode::in_phase;
+}
+
+void Location::begin_phase(std::uint32_t type) noexcept {
+  if (phase_depth == nested_phases) {
+    shared->summary.full |= format::full_phases;
+    return;
+  }
+  outer_phases[phase_depth++] = static_cast<std::uint8_t>(shared->summary.phase);
+  switch_to_phase(number_of(*shared, type));
+  ++phase->entries;
+}
+
+void Location::end_phase(std::uint32_t type) noexcept {
+  if (phase_depth == 0) return;
+  const std::uint32_t number = number_of(*shared, type);
+  if (shared->summary.phase == number) return switch_to_phase(outer_phases[--phase_depth]);
+  for (unsigned i = phase_depth; i-- > 1;) {  // the outermost is no phase
+    if (outer_phases[i] != number) continue;
+    std::copy(outer_phases + i + 1, outer_phases + phase_depth, outer_phases + i);
+    --phase_depth;
+    return;
+  }
+}
+
+void Location::leave_all_phases() noexcept {
+  phase_depth = 0;
+  switch_to_phase(format::outside_phases);
+}
+
+}  // namespace tare::recorder
