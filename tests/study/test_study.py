@@ -258,6 +258,41 @@ def test_results_of_another_program_are_refused_and_compared_as_a_set(
     assert counted == [(8,)]
 
 
+PLAIN = """
+[study]
+baseline = "slow"
+repetitions = 6
+warmup = 0
+
+[workload.plain]
+mpi = false
+command = ["awk", "BEGIN { srand(); print \\"took\\", {time} * (1 + 0.001 * rand()), \\"us\\" }"]
+[workload.plain.phase.event]
+wall = 'took ([0-9.]+) us'
+unit = "us"
+
+[factors]
+tool = ["slow", "quick"]
+time = [100, 200]
+[tool.slow]
+[tool.quick]
+"""
+
+
+def test_a_program_without_mpi_is_judged_by_what_it_prints(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(PLAIN)
+    done = study("run", file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = report(file)
+    assert "In short" not in found, "there is no net time"
+    rows = found["Overhead of each tool"]["Against slow"]
+    assert {row["time"] for row in rows} == {"overall", "event wall"}
+    assert {row["verdict"] for row in rows if row["time"] == "event wall"} == {"none beyond ±1 %"}
+    shares = found["What causes the differences"]["plain"]
+    assert next(row for row in shares if row["factor"] == "time")["event wall"] > 0.99
+
+
 def test_failures_are_told_and_recorded(
     mpich: MpiEnvironment, compiled: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -71,9 +71,13 @@ class Analysis:
             or any(name in (f"{phase} wall", f"{phase} cpu") for phase in wanted)
         ]
 
-    def by_workload(self) -> dict[str, list[Cell]]:
+    def timed_cells(self) -> list[Cell]:
+        """Those that have a net time: of programs with MPI."""
+        return [cell for cell in self.cells if self.runs(cell)["net"].notna().any()]
+
+    def timed_by_workload(self) -> dict[str, list[Cell]]:
         result: dict[str, list[Cell]] = {}
-        for cell in self.cells:
+        for cell in self.timed_cells():
             result.setdefault(cell.level("workload"), []).append(cell)
         return result
 
@@ -87,10 +91,11 @@ class Analysis:
             if len(blocks):
                 yield Pair(cell, self.label(cell), ours.loc[blocks], bare.loc[blocks])
 
-    def pairs_by_workload(self) -> dict[str, list[Pair]]:
+    def timed_pairs(self) -> dict[str, list[Pair]]:
         result: dict[str, list[Pair]] = {}
         for pair in self.pairs():
-            result.setdefault(pair.cell.level("workload"), []).append(pair)
+            if (pair.ours["net"].notna() & pair.bare["net"].notna()).any():
+                result.setdefault(pair.cell.level("workload"), []).append(pair)
         return result
 
     def splits(self) -> Iterator[Split]:

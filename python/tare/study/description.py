@@ -45,6 +45,7 @@ class Workload:
     measures: tuple[Measure, ...]
     ranks: int
     exit_code: int
+    mpi: bool  # otherwise started without a launcher, and not timed from within
 
     def used_names(self) -> set[str]:
         return placeholders.names([*self.command, *self.environment.values()])
@@ -152,6 +153,7 @@ def _workload(name: str, table: Table) -> Workload:
         measures=tuple(measures),
         ranks=table.value("ranks", int, 2),
         exit_code=_exit_code(table),
+        mpi=table.value("mpi", bool, True),
     )
     table.finish()
     return workload

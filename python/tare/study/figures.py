@@ -27,7 +27,7 @@ ROW_IN = 0.28
 def composition(analysis: Analysis) -> list[Figure]:
     """Hunold's figures 3 and 5: what the overall time consists of, by workload."""
     figures = []
-    for workload, cells in analysis.by_workload().items():
+    for workload, cells in analysis.timed_by_workload().items():
         axes = _bars(len(cells))
         left = [0.0] * len(cells)
         for name, colour in PARTS:
@@ -44,7 +44,7 @@ def composition(analysis: Analysis) -> list[Figure]:
 def net_overhead(analysis: Analysis) -> list[Figure]:
     """Hunold's figures 4 and 6: net time over the bare program's, with intervals."""
     figures = []
-    for workload, pairs in analysis.pairs_by_workload().items():
+    for workload, pairs in analysis.timed_pairs().items():
         axes = _bars(len(pairs))
         for row, pair in enumerate(pairs):
             relative = (pair.ours["net"] / pair.bare["net"] - 1).to_list()
@@ -101,7 +101,7 @@ def scaling(analysis: Analysis) -> list[Figure]:
     if "ranks" not in analysis.results.varied:
         return []
     figures = []
-    for workload, cells in analysis.by_workload().items():
+    for workload, cells in analysis.timed_by_workload().items():
         series: dict[str, list[tuple[int, float, float]]] = {}
         for cell in cells:
             runs = analysis.runs(cell)

@@ -62,6 +62,8 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
     if not rows:
         raise CommandError("there are no results yet: no run ended well, except to warm up")
     frame = pd.DataFrame([row[1:] for row in rows], columns=columns)
+    # A program without MPI has no net time; a column of nothing but None would be no numbers.
+    frame = frame.astype(dict.fromkeys(TIMES.values(), float))
     frame = frame.rename(columns={column: name for name, column in TIMES.items()})
     factors = [dict(row[0]) for row in rows]
     names = list(dict.fromkeys(name for levels in factors for name in levels))

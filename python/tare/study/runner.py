@@ -25,6 +25,10 @@ TIMING = "libtare-timing.so"
 TIMING_EXEC = "tare-timing"
 GRACE_S = 5.0
 SHOWN = 2000
+NO_TIMING = (
+    "no rank left a timing record: is it an MPI program, linked dynamically? "
+    "If it has no MPI, give the workload mpi = false"
+)
 # A tool of the caller must not measure the study.
 NOT_INHERITED = ("LD_PRELOAD", "TARE_TIMING", "TARE_RUN_DIR")
 
@@ -83,10 +87,11 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
     environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED} | variables
     if preload:
         environment["LD_PRELOAD"] = ":".join(preload)
-    if timing is not None:
+    if timing is not None and workload.mpi:
         inner += _timed(environment, timing, tool.above_program)
     outer = [*fill(tool.around.before_launcher), *options, *fill(tool.around.options_end)]
-    return Command([*outer, *fill(mpi.launch), *inner, *fill(workload.command)], environment, values)
+    launch = fill(mpi.launch) if workload.mpi else []
+    return Command([*outer, *launch, *inner, *fill(workload.command)], environment, values)
 
 
 def _values(description: Description, cell: Cell, output: Path) -> dict[str, str]:
@@ -147,9 +152,9 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
         wall_s = time.perf_counter() - start
     after = load.snapshot()
     text = (scratch / "stdout").read_text("utf-8", "replace")
-    wanted = description.workloads[cell.level("workload")].exit_code
+    workload = description.workloads[cell.level("workload")]
     message = ""
-    if state == "ok" and exit_code != wanted:
+    if state == "ok" and exit_code != workload.exit_code:
         last = (scratch / "stderr").read_text("utf-8", "replace").strip() or text.strip()
         state, message = "failed", f"exit code {exit_code}: {last[-SHOWN:]}"
     elif state == "timeout":
@@ -158,8 +163,8 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
     measures, missing = _measures(description, cell, text)
     if state == "ok" and missing:
         state, message = "failed", f"the output has nothing that matches {missing}"
-    if state == "ok" and not timings:
-        state, message = "failed", "no rank left a timing record: is it an MPI program, linked dynamically?"
+    if state == "ok" and workload.mpi and not timings:
+        state, message = "failed", NO_TIMING
     found, start = Counts(), time.perf_counter()
     if state == "ok":
         found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)

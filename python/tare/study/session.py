@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -160,6 +161,10 @@ def run(
         return session.run(cells)
 
 
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 class _Session:
     """The runs of one call of the command."""
 
@@ -184,6 +189,8 @@ class _Session:
         self.failed = 0
 
     def run(self, cells: list[Cell]) -> Ended:
+        """Ends early, with what there is stored, at Ctrl-C and at SIGTERM, which batch systems send."""
+        signal.signal(signal.SIGTERM, _interrupt)
         begun, started_ns = time.perf_counter(), time.time_ns()
         progress = Progress(0)
         interrupted = False

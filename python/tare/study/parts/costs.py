@@ -8,15 +8,17 @@ from tare.study.sections import BYTES, COUNT, NUMBER, SECONDS, Section, Table, c
 PARTS = ("net", "init", "finalize", "wrap", "overall")
 
 
-def composition(analysis: Analysis) -> Section:
+def composition(analysis: Analysis) -> Section | None:
     rows = [
         [
             analysis.label(cell),
             *(float(analysis.runs(cell)[name].median()) for name in PARTS),
             len(analysis.runs(cell)),
         ]
-        for cell in analysis.cells
+        for cell in analysis.timed_cells()
     ]
+    if not rows:
+        return None
     names = columns("run", *((name, SECONDS) for name in PARTS), ("runs", COUNT))
     note = (
         "Medians. Net: from leaving MPI_Init to entering MPI_Finalize; init, finalize: within them; of the "

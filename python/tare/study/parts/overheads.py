@@ -20,7 +20,7 @@ def summary(analysis: Analysis) -> Section | None:
         "run", ("bare net", SECONDS), ("net overhead", CHANGE), ("interval", CHANGE), "verdict",
         ("hook overhead", SECONDS), ("wrap overhead", SECONDS), ("blocks", COUNT),
     )  # fmt: skip
-    for workload, pairs in analysis.pairs_by_workload().items():
+    for workload, pairs in analysis.timed_pairs().items():
         rows = [row for pair in pairs if (row := _summary_row(analysis, pair)) is not None]
         if rows:
             section.parts.append(Table(workload, names, rows, note))
@@ -61,7 +61,11 @@ def overheads(analysis: Analysis) -> Section | None:
         f"Blocks needed: for an interval of ±{100 * analysis.precision:g} %. Times of the slowest rank; "
         "wrap: mean; cpu: of all ranks."
     )
-    table = Table("Against the bare program", names, rows, note, detail=True)
+    # Where there is no net time this is all there is.
+    in_short = bool(analysis.timed_cells())
+    baseline = analysis.description.baseline
+    title = "Against the bare program" if baseline == "none" else f"Against {baseline}"
+    table = Table(title, names, rows, note, detail=in_short)
     return Section("Overhead of each tool", parts=[table])
 
 

@@ -32,7 +32,8 @@ def variation(analysis: Analysis) -> Section | None:
     kind_name = "II" if analysis.description.analysis.anova_type == 2 else "III"
     note = (
         f"n-factor analysis of variance with interactions, sums of squares of type {kind_name}, as shares of "
-        "the total. Factors that do not apply to every tool are analysed for the tools that they apply to."
+        "the total (where runs are missing they need not add up to 100 %). Factors that do not apply to "
+        "every tool are analysed for the tools that they apply to."
     )
     full = Table("Analysis of variance", names, rows, note, detail=True)
     return Section("What causes the differences", parts=[*_shares(rows), full])
