@@ -35,7 +35,7 @@ std::string in_pieces(const std::string& segment) {
   return input;
 }
 
-// Of every kind but sites.
+// Of every kind but Python frames.
 std::string all_definitions() {
   format::CommunicatorDefinition inter{};
   inter.communicator = 2;
@@ -45,7 +45,9 @@ std::string all_definitions() {
   inter.group = 1;
   inter.remote_group = 2;
   inter.parent = 1;
-  return module_definition(1, "/bin/app", "build id") + communicator_definition(1, 2, "MPI_COMM_WORLD") +
+  return module_definition(1, "/bin/app", "build id", format::of_program) + frame_definition(2, 1, 0x1234) +
+         frame_definition(3, format::no_module, 0x7f0000001234) +
+         path_definition(2, {3, 1, 2}, format::path_cut | format::frames_left_out) + communicator_definition(1, 2, "MPI_COMM_WORLD") +
          group_definition(1, {{0, 0, 1}}) + group_definition(2, {{1, 2, 2}, {-1, 0, 1}}) +
          communicator_definition(inter, "inter") + communicator_name(2, "renamed") +
          event_type_definition(1, format::EventClass::regular, "step",

@@ -241,7 +241,7 @@ def wrapper(function: Function, roles: list[str]) -> str:
     call = f"real(&{function.name}, Function::{function.name})({arguments})"
     lines += [
         f"  return measure<A, Function::{function.name}>(",
-        "      __builtin_return_address(0), __builtin_frame_address(0),",
+        "      TARE_CALLER,",
         f"      [&] {{ return {call}; }}{''.join(', ' + n for n in names)});",
         "}",
     ]

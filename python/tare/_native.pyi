@@ -141,12 +141,27 @@ class PhaseSum(TypedDict):
     rank_max_ns: int
     rank_max: int
 
-class Site(TypedDict):
+class Frame(TypedDict):
+    """A place in the program where a function was called; None where nothing is known."""
+
     object: str
     offset: int
     caller: str | None
     file: str | None
     line: int | None
+
+class Site(TypedDict):
+    """A call path; its own fields are those of the frame that stands for it, `path[shown]`."""
+
+    object: str
+    offset: int
+    caller: str | None
+    file: str | None
+    line: int | None
+    path: list[Frame]  # innermost first
+    shown: int
+    cut: bool  # the stack goes on, but how is not known
+    left_out: bool  # frames between the last one and the one before it
 
 class Communicator(TypedDict):
     world: int

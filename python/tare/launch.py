@@ -22,7 +22,7 @@ NOT_FOUND = 127
 # The terminal sends these to the whole process group, so the program has them already.
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-VARIABLES = ("RUN_DIR", "RUN_ID", "SEGMENT_DIR", "TRACE", "BUFFER", "LOOKUPS", "COLLECTOR")
+VARIABLES = ("RUN_DIR", "RUN_ID", "SEGMENT_DIR", "TRACE", "BUFFER", "STACK", "LOOKUPS", "COLLECTOR")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[s
         result["TARE_TRACE"] = "1"
     if options["buffer"]:
         result["TARE_BUFFER"] = str(options["buffer"])
+    if options.get("stack"):
+        result["TARE_STACK"] = str(options["stack"])
     if options["time_lookups"]:
         result["TARE_LOOKUPS"] = "time"
     return result

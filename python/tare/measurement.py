@@ -28,6 +28,7 @@ class Options:
 
     trace: bool = False
     buffer: int | None = None
+    stack: int | None = None
     time_lookups: bool = False
     forward: bool = False
 
@@ -85,6 +86,7 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     chosen = {
         "trace": options.trace,
         "buffer": options.buffer,
+        "stack": options.stack,
         "time_lookups": options.time_lookups,
         "forward": options.forward,
     }

@@ -321,21 +321,37 @@ class PyRun {
     return rows;
   }
 
+  // What is known of a frame, as fields of `row`.
+  static void describe(nb::dict& row, const reader::CodeAddress& at, const reader::Symbol& symbol) {
+    row["object"] = text(at.object);
+    row["offset"] = at.address;
+    row["caller"] = text_or_none(symbol.caller);
+    row["file"] = text_or_none(symbol.file);
+    row["line"] = nb::none();
+    if (symbol.line != 0) row["line"] = symbol.line;
+  }
+
   nb::list sites() {
     const std::vector<reader::SiteInfo>* sites = nullptr;
+    const std::vector<reader::FrameInfo>* frames = nullptr;
     {
       const nb::gil_scoped_release unlocked;
       sites = &run_.sites();
+      frames = &run_.frames();
     }
+    // Frames are shared by many paths.
+    std::vector<nb::dict> described(frames->size());
+    for (std::size_t i = 0; i < frames->size(); ++i) describe(described[i], (*frames)[i].at, (*frames)[i].symbol);
     nb::list rows;
     for (const reader::SiteInfo& site : *sites) {
       nb::dict row;
-      row["object"] = text(site.at.object);
-      row["offset"] = site.at.address;
-      row["caller"] = text_or_none(site.symbol.caller);
-      row["file"] = text_or_none(site.symbol.file);
-      row["line"] = nb::none();
-      if (site.symbol.line != 0) row["line"] = site.symbol.line;
+      describe(row, site.at, site.symbol);
+      nb::list path;
+      for (const std::int32_t frame : site.path) path.append(described[static_cast<std::size_t>(frame)]);
+      row["path"] = path;
+      row["shown"] = site.shown;
+      row["cut"] = (site.flags & format::path_cut) != 0;
+      row["left_out"] = (site.flags & format::frames_left_out) != 0;
       rows.append(row);
     }
     return rows;

@@ -9,21 +9,25 @@ namespace tare::format {
 
 enum class DefinitionKind : std::uint16_t {
   module = 1,
-  site = 2,
-  python_site = 3,
+  frame = 2,
+  python_frame = 3,
   communicator = 4,
   communicator_name = 5,
   event_type = 6,
   group = 7,
+  site = 16,
 };
 
 struct DefinitionHead {
   DefinitionKind kind;
-  std::uint16_t reserved;
+  std::uint16_t flags;  // as the kind says; 0 where it says nothing
   std::uint32_t bytes;  // of the whole entry, padding included
 };
 
-// A loaded object. Address in memory = bias + address in the file.
+// Flag of modules and Python frames: part of the program itself, not of a library or an interpreter.
+inline constexpr std::uint16_t of_program = 1;
+
+// A loaded object. Address in memory = bias + address in the file. Flag: of_program.
 struct ModuleDefinition {
   DefinitionHead head;
   std::uint32_t module;
@@ -37,26 +41,43 @@ static_assert(sizeof(ModuleDefinition) == 48);
 
 inline constexpr std::uint32_t no_module = UINT32_MAX;
 
-// A call site in native code. `address` is in the module's file (in memory, where the module is unknown)
-// and is a return address: the call instruction is the one before.
-struct SiteDefinition {
+// A place in native code where a function was called. `address` is in the module's file (in memory, where the module
+// is unknown) and is a return address: the call instruction is the one before.
+struct FrameDefinition {
   DefinitionHead head;
-  std::uint32_t site;
+  std::uint32_t frame;
   std::uint32_t module;  // no_module if the address lies in none
   std::uint64_t address;
 };
-static_assert(sizeof(SiteDefinition) == 24);
+static_assert(sizeof(FrameDefinition) == 24);
 
-// A call site in Python code.
-struct PythonSiteDefinition {
+// A place in Python code. Flag: of_program.
+struct PythonFrameDefinition {
   DefinitionHead head;
-  std::uint32_t site;
+  std::uint32_t frame;
   std::uint32_t line;
   std::uint32_t file_bytes;
   std::uint32_t function_bytes;
   // char file[file_bytes], char function[function_bytes]
 };
-static_assert(sizeof(PythonSiteDefinition) == 24);
+static_assert(sizeof(PythonFrameDefinition) == 24);
+
+inline constexpr unsigned max_frames = 32;  // of a call site
+
+// Flags of sites.
+enum SiteFlags : std::uint16_t {
+  path_cut = 1,         // the stack goes on, but how is not known
+  frames_left_out = 2,  // between the last frame, which is the first one in the program itself, and the one before it
+};
+
+// A call site: a call path, innermost frame first.
+struct SiteDefinition {
+  DefinitionHead head;
+  std::uint32_t site;
+  std::uint32_t frames;  // 1 to max_frames
+  // u32 frame[frames]
+};
+static_assert(sizeof(SiteDefinition) == 16);
 
 // Members of a group whose ranks in MPI_COMM_WORLD are first, first + stride, ... A member that is not in the
 // world of the process is -1.

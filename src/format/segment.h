@@ -18,7 +18,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 5;
+inline constexpr std::uint32_t segment_layout = 6;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -152,7 +152,6 @@ struct RequestTable {
 // The call that a thread is in. `function` is 0 outside MPI; written last on entry, first on exit.
 struct CurrentCall {
   std::uint64_t enter;
-  std::uint64_t address;       // return address of the call
   std::uint64_t communicator;  // MPI handle as the program passed it
   std::int32_t peer;
   std::int32_t tag;
@@ -161,6 +160,8 @@ struct CurrentCall {
   std::uint32_t communicator_number;  // as in records; 0 if it is not defined yet
   std::int32_t source;                // as posted, of a call that sends and receives; else no_peer
   std::int32_t source_tag;            // else no_tag
+  std::uint32_t site;                 // number of the call site, which has been defined; 0 if there was no room for it
+  std::uint32_t reserved;
 };
 
 inline constexpr unsigned duration_bins = 26;
@@ -171,7 +172,7 @@ inline constexpr std::uint8_t no_size = 255;  // size class of calls that move n
 // (bin 0 also those below, the last bin also those above). A call of a known row touches the first two or three
 // cache lines, in this order.
 struct ProfileRow {
-  std::uint64_t address;  // return address, or what stands for the call path (see src/mpi/site.h)
+  std::uint64_t address;  // == site; 0 in rows that count calls of many sites
   std::uint16_t function;
   std::uint8_t size_class;  // bit width of the bytes of one call; no_size
   std::uint8_t reserved;

@@ -45,13 +45,15 @@ template <class A>
     thread.head = 0;
     shared.head.store(0, std::memory_order_relaxed);
   };
+  const Frame caller = TARE_CALLER;
+  forgo_site(thread, caller);
   const auto one_call = [&](int i) {
     Peer<A> peer{0};
     Tag<A> tagged{i};
     MovesEight moves;
     Sends sending;
     measure<A, Function::none>(
-        __builtin_return_address(0), __builtin_frame_address(0), [] { return 0; }, peer, tagged, moves, sending);
+        caller, [] { return 0; }, peer, tagged, moves, sending);
   };
   Costs costs{};
   Request copy;
@@ -65,6 +67,7 @@ template <class A>
       },
       empty);
   empty();
+  forget_paths(thread);
   thread.rows[0].waited_ticks = 0;
   for (std::uint32_t row = 1; row < shared.summary.rows; ++row) thread.rows[row] = {};
   shared.peers[1] = {};

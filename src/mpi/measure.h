@@ -29,10 +29,9 @@ struct Role {
   void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
 };
 
-// Measures real(), a call of the function F that was made at return_address. `frame` is the frame of the
-// wrapper, from which bindings above it are unwound.
+// Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
 template <class A, Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto measure(void* return_address, void* frame, Real real, Roles&... roles) {
+[[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]]
     return real();
@@ -40,10 +39,10 @@ template <class A, Function F, class Real, class... Roles>
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  call.address = call_address(return_address, frame);
+  call.address = site_of(thread, caller.return_address, caller.stack, caller.base);
   (roles.before(thread, call), ...);
   format::CurrentCall& current = thread.shared->current;
-  current.address = call.address;
+  current.site = static_cast<std::uint32_t>(call.address);
   current.peer = call.peer;
   current.tag = call.tag;
   current.communicator_number = call.communicator;

@@ -39,6 +39,18 @@ Binding binding_of(const char* path) noexcept {
   return Binding::none;
 }
 
+// By file name, but for the program itself, which is the first in the loader's list. Where that is an interpreter,
+// the program is what it interprets.
+Origin origin_of(const char* path, bool is_first) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  const char* name = slash == nullptr ? path : slash + 1;
+  if (begins(name, "libpython")) return Origin::interpreter;
+  if (is_first) return begins(name, "python") ? Origin::interpreter : Origin::program;
+  for (const char* start : {"libc.so", "libc-2", "libpthread"})
+    if (begins(name, start)) return Origin::system;
+  return Origin::elsewhere;
+}
+
 void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Description& out) noexcept {
   const char* note = reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr);
   const char* end = note + segment.p_memsz;
@@ -74,7 +86,7 @@ bool known(std::uintptr_t low) noexcept {
 }
 
 int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
-  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, false};
+  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, Origin::elsewhere, false};
   Description description{};
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
@@ -87,6 +99,7 @@ int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
   if (m.high == 0 || n == max_modules || known(m.low)) return 0;
   copy_path(object->dlpi_name, description);
   m.binding = binding_of(description.path);
+  m.origin = origin_of(description.path, n == 0);
   modules[n] = m;
   descriptions[n] = description;
   count.store(n + 1, std::memory_order_release);
@@ -128,6 +141,7 @@ void define_module(std::uint32_t number) noexcept {
   format::ModuleDefinition definition{};
   const std::size_t length = std::strlen(description.path);
   definition.head.kind = format::DefinitionKind::module;
+  definition.head.flags = modules[number].origin == Origin::program ? format::of_program : 0;
   definition.module = number;
   definition.path_bytes = static_cast<std::uint32_t>(length);
   definition.bias = modules[number].bias;

@@ -7,11 +7,15 @@ namespace tare::mpi {
 
 enum class Binding : std::uint8_t { none, fortran, cxx, python };
 
+// The rest of what the path of a call depends on (Recipe::Place).
+enum class Origin : std::uint8_t { elsewhere, program, system, interpreter };
+
 struct Module {
   std::uintptr_t low;  // of its loaded segments
   std::uintptr_t high;
   std::uintptr_t bias;
   Binding binding;
+  Origin origin;
   bool defined;  // in the definition log
 };
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <string_view>
 
 namespace tare::mpi {
 namespace {
@@ -14,6 +15,7 @@ namespace layout {
 constexpr std::size_t thread_cframe = 56;            // PyThreadState.cframe
 constexpr std::size_t cframe_current = 8;            // _PyCFrame.current_frame
 constexpr std::size_t frame_code = 32;               // _PyInterpreterFrame.f_code
+constexpr std::size_t frame_previous = 48;           // _PyInterpreterFrame.previous
 constexpr std::size_t frame_instruction = 56;        // _PyInterpreterFrame.prev_instr
 constexpr std::size_t code_file = 112;               // PyCodeObject.co_filename
 constexpr std::size_t code_qualified_name = 128;     // PyCodeObject.co_qualname
@@ -76,25 +78,54 @@ void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept
 
 }  // namespace
 
-std::uint64_t python_position() noexcept {
+unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept {
   const Interpreter* python = find_interpreter();
   const void* frame = python == nullptr ? nullptr : current_frame(*python);
-  if (frame == nullptr) return 0;
-  return field<std::uint64_t>(frame, layout::frame_instruction) | std::uint64_t{1} << 63;
+  unsigned depth = 0;
+  for (; frame != nullptr && depth < most_python_frames; frame = field<const void*>(frame, layout::frame_previous)) {
+    const auto instruction = field<std::uint64_t>(frame, layout::frame_instruction);
+    out[depth++] = {frame, instruction | std::uint64_t{1} << 63};
+  }
+  return depth;
 }
 
-bool python_source(PythonSource& out) noexcept {
+bool in_program(const PythonFrame& frame) noexcept {
+  const PythonSource source = source_of(frame);
+  const std::string_view file(source.file, source.file_bytes);
+  for (const std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python3."})
+    if (file.find(part) != std::string_view::npos) return false;
+  return !file.starts_with("<frozen ");
+}
+
+CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
+                              unsigned (&chosen)[format::max_frames]) noexcept {
+  CallPath path{};
+  bool program_seen = false;
+  for (unsigned i = 0; i < depth && path.count < format::max_frames; ++i) {
+    const bool wanted = path.count < stack_frames;
+    if (!wanted && (program_seen || stack_frames <= 1)) break;
+    const bool of_program = !program_seen && in_program(stack[i]);
+    program_seen = program_seen || of_program;
+    if (!wanted && !of_program) continue;
+    if (path.count != 0 && chosen[path.count - 1] + 1 != i) path.flags |= format::frames_left_out;
+    chosen[path.count] = i;
+    path.add(stack[i].position);
+  }
+  return path;
+}
+
+PythonSource source_of(const PythonFrame& frame) noexcept {
+  PythonSource out{};
   const Interpreter* python = find_interpreter();
-  const void* frame = python == nullptr ? nullptr : current_frame(*python);
-  if (frame == nullptr) return false;
-  void* code = field<void*>(frame, layout::frame_code);
-  const auto offset = field<std::uintptr_t>(frame, layout::frame_instruction) -
+  if (python == nullptr) return out;
+  void* code = field<void*>(frame.frame, layout::frame_code);
+  const auto offset = field<std::uintptr_t>(frame.frame, layout::frame_instruction) -
                       (reinterpret_cast<std::uintptr_t>(code) + layout::code_instructions);
   const int line = python->line_of(code, static_cast<int>(offset));
   text_of(field<const void*>(code, layout::code_file), out.file, out.file_bytes);
   text_of(field<const void*>(code, layout::code_qualified_name), out.function, out.function_bytes);
   out.line = line < 0 ? 0 : static_cast<std::uint32_t>(line);
-  return true;
+  return out;
 }
 
 }  // namespace tare::mpi

@@ -1,7 +1,7 @@
-// The position of the running thread in Python code, read without the GIL.
+// Where the running thread is in Python code, read without the GIL.
 //
-// mpi4py releases the GIL around MPI calls, so the interpreter's functions cannot be asked. But the frame
-// that is executing, and its code object, belong to this thread until the call returns: they are read in
+// mpi4py releases the GIL around MPI calls, so the interpreter's functions cannot be asked. But the frames
+// that are executing, and their code objects, belong to this thread until the call returns: they are read in
 // place. Their layout is private to a version of CPython; it is known here for 3.11. Under any other version,
 // or without an interpreter, calls keep the native call site.
 #pragma once
@@ -9,15 +9,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mpi/call_path.h"
+
 namespace tare::mpi {
 
-// Stands for the position: the address of the instruction in the code object, with the top bit set, which no
-// code address has. 0 if there is no position to be had.
-std::uint64_t python_position() noexcept;
+struct PythonFrame {
+  const void* frame;
+  std::uint64_t position;  // address of the instruction in the code object, with the top bit set, which no code has
+};
 
-inline bool is_python_position(std::uint64_t address) noexcept { return (address >> 63) != 0; }
+// The innermost frames of this thread, innermost first; returns their number, 0 if there are none to be had.
+inline constexpr unsigned most_python_frames = format::max_frames;
+unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept;
 
-// The source of the position that this thread is at.
+// The path of a call made in stack[0]: as walk() does it. `chosen[i]` is the index in `stack` of frame i of the path.
+CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
+                              unsigned (&chosen)[format::max_frames]) noexcept;
+
+// Whether a frame's code is the user's own, as far as its path tells: neither standard library nor installed package.
+bool in_program(const PythonFrame& frame) noexcept;
+
+// The source of a frame of this thread.
 struct PythonSource {
   const char* file;  // UTF-8, not zero-terminated; valid until the call returns
   std::size_t file_bytes;
@@ -25,6 +37,6 @@ struct PythonSource {
   std::size_t function_bytes;
   std::uint32_t line;
 };
-bool python_source(PythonSource& out) noexcept;
+PythonSource source_of(const PythonFrame& frame) noexcept;
 
 }  // namespace tare::mpi

@@ -1,11 +1,12 @@
 #include "mpi/site.h"
 
+#include <atomic>
 #include <cstring>
 
-#include "format/definition.h"
+#include "mpi/call_path.h"
 #include "mpi/modules.h"
+#include "mpi/numbers.h"
 #include "mpi/python_frame.h"
-#include "mpi/unwind.h"
 #include "recorder/process.h"
 #include "recorder/system.h"
 
@@ -15,40 +16,20 @@ constinit BindingSpan binding_span{};
 
 namespace {
 
-// Sites by address: open addressing; the number of a site is its place plus one.
-struct Site {
-  std::uint64_t address;
-  std::uint32_t number;  // 0: empty
-};
-constexpr std::uint32_t capacity = 16384;
-constinit Site sites[capacity] = {};
-constinit std::uint32_t last_number = 0;
-constinit recorder::SpinLock sites_lock;
+constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};  // 0: with return addresses alone it does not
 
-// Bindings call through one another (mpi_f08 through mpif.h's layer): this many at the most.
-constexpr int most_binding_frames = 8;
+constinit Numbers<16384> sites;   // by key of the path
+constinit Numbers<16384> frames;  // by return address or position in Python code
 
 Binding binding_at(std::uintptr_t address) noexcept {
   const std::uint32_t number = module_of(address);
   return number == unknown_module ? Binding::none : module(number).binding;
 }
 
-// The number of an address; `is_new` if this call has given it. 0 if the table is full.
-std::uint32_t number_of(std::uint64_t address, bool& is_new) noexcept {
-  sites_lock.lock();
-  std::uint32_t slot = static_cast<std::uint32_t>((address * 0x9e3779b97f4a7c15U) >> 50) % capacity;
-  while (sites[slot].number != 0 && sites[slot].address != address) slot = (slot + 1) % capacity;
-  is_new = sites[slot].number == 0 && last_number < capacity * 3 / 4;
-  if (is_new) sites[slot] = {address, ++last_number};
-  const std::uint32_t number = sites[slot].number;
-  sites_lock.unlock();
-  return number;
-}
-
 void define_native(std::uint32_t number, std::uint64_t address) noexcept {
-  format::SiteDefinition definition{};
-  definition.head.kind = format::DefinitionKind::site;
-  definition.site = number;
+  format::FrameDefinition definition{};
+  definition.head.kind = format::DefinitionKind::frame;
+  definition.frame = number;
   const std::uint32_t owner = module_of(address);
   definition.module = owner == unknown_module ? format::no_module : owner;
   definition.address = owner == unknown_module ? address : address - module(owner).bias;
@@ -56,12 +37,12 @@ void define_native(std::uint32_t number, std::uint64_t address) noexcept {
   recorder::define(&definition, sizeof definition);
 }
 
-void define_python(std::uint32_t number) noexcept {
-  PythonSource source{};
-  if (!python_source(source)) return;
-  format::PythonSiteDefinition definition{};
-  definition.head.kind = format::DefinitionKind::python_site;
-  definition.site = number;
+void define_python(std::uint32_t number, const PythonFrame& frame) noexcept {
+  const PythonSource source = source_of(frame);
+  format::PythonFrameDefinition definition{};
+  definition.head.kind = format::DefinitionKind::python_frame;
+  definition.head.flags = in_program(frame) ? format::of_program : 0;
+  definition.frame = number;
   definition.line = source.line;
   definition.file_bytes = static_cast<std::uint32_t>(source.file_bytes);
   definition.function_bytes = static_cast<std::uint32_t>(source.function_bytes);
@@ -69,34 +50,98 @@ void define_python(std::uint32_t number) noexcept {
                    {source.function, source.function_bytes});
 }
 
+// The number of a path, defined with its frames at its first call. `define_frame(number, i)` defines frame i.
+template <class DefineFrame>
+std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept {
+  bool is_new = false;
+  const std::uint32_t number = sites.number_of(path.key(), is_new);
+  if (!is_new) return number;
+  std::uint32_t numbers[format::max_frames];
+  for (unsigned i = 0; i < path.count; ++i) {
+    numbers[i] = frames.number_of(path.frames[i], is_new);
+    if (is_new) define_frame(numbers[i], i);
+  }
+  format::SiteDefinition definition{};
+  definition.head.kind = format::DefinitionKind::site;
+  definition.site = number;
+  definition.head.flags = path.flags;
+  definition.frames = path.count;
+  recorder::define(&definition, sizeof definition,
+                   {reinterpret_cast<const char*>(numbers), path.count * sizeof numbers[0]});
+  return number;
+}
+
+// The path of a call that mpi4py has made, remembered by the positions of all its frames. 0: not to be had.
+std::uint32_t find_python_site(Thread& thread) noexcept {
+  PythonFrame stack[most_python_frames];
+  const unsigned depth = python_stack(stack);
+  if (depth == 0) return 0;
+  CallPath all{};
+  for (unsigned i = 0; i < depth; ++i) all.add(stack[i].position);
+  PathMemo::Builder read;
+  read.caller = {all.key(), 1, 0};  // a stack pointer that no call has
+  read.base_mask = 0;
+  read.count = 0;
+  read.overflow = false;
+  if (const std::uint32_t* known = thread.paths.find(read.caller)) return *known;
+  unsigned chosen[format::max_frames];
+  const CallPath path = choose_python_frames(stack, depth, chosen);
+  const std::uint32_t number =
+      number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, stack[chosen[i]]); });
+  thread.paths.add(read, number);
+  return number;
+}
+
+std::uint32_t find_native_site(Thread& thread, const Frame& caller, bool in_binding) noexcept {
+  CallPath path;
+  PathMemo::Builder read;
+  walk(caller, thread.stack, stack_frames, path, read);
+  const std::uint32_t number =
+      number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
+  read.caller.stack &= stack_matters;
+  if (stack_matters != 0 || !in_binding) thread.paths.add(read, number);
+  return number;
+}
+
+// The number of a path that this thread has not taken yet, or not lately.
+[[gnu::cold, gnu::noinline]] std::uint32_t find_site(Thread& thread, std::uintptr_t return_address,
+                                                     std::uintptr_t stack, std::uintptr_t base) noexcept {
+  const recorder::ErrnoGuard guard;
+  const Frame caller{return_address, stack, base};
+  const Binding binding =
+      caller.return_address - binding_span.low < binding_span.bytes ? binding_at(caller.return_address) : Binding::none;
+  if (binding == Binding::python) {
+    const std::uint32_t number = find_python_site(thread);
+    if (number != 0) return number;
+  }
+  return find_native_site(thread, caller, binding != Binding::none);
+}
+
 }  // namespace
 
-std::uint64_t see_through(std::uintptr_t address, void* frame) noexcept {
-  const recorder::ErrnoGuard guard;
-  Binding binding = binding_at(address);
-  if (binding == Binding::python) {
-    const std::uint64_t position = python_position();
-    return position != 0 ? position : address;
-  }
-  Frame caller = caller_of(frame);
-  for (int i = 0; i < most_binding_frames && (binding == Binding::fortran || binding == Binding::cxx); ++i) {
-    if (!step(caller)) return address;
-    binding = binding_at(caller.return_address);
-  }
-  return caller.return_address;
+std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                      std::uintptr_t base) noexcept {
+  const bool alone = stack_matters == 0;
+  if (alone)
+    if (const std::uint32_t* known = thread.addresses.find(return_address)) [[likely]]
+      return *known;
+  const std::uint32_t* known = thread.paths.find({return_address, stack & stack_matters, base});
+  if (known == nullptr) return find_site(thread, return_address, stack, base);
+  if (alone) thread.addresses.add(return_address, *known);
+  return *known;
+}
+
+void forgo_site(Thread& thread, const Frame& caller) noexcept {
+  CallPath path;
+  PathMemo::Builder read;
+  walk(caller, thread.stack, stack_frames, path, read);
+  read.caller.stack &= stack_matters;
+  thread.paths.add(read, 0);
 }
 
 bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept {
   const Binding binding = binding_at(address);
   return binding == Binding::cxx || (binding == Binding::fortran && kind == Caller::converts);
-}
-
-std::uint32_t site_of(std::uint64_t address) noexcept {
-  bool is_new = false;
-  const std::uint32_t number = number_of(address, is_new);
-  if (is_new && is_python_position(address)) define_python(number);
-  if (is_new && !is_python_position(address)) define_native(number, address);
-  return number;
 }
 
 void notice_modules() noexcept {
@@ -117,10 +162,26 @@ void notice_modules() noexcept {
   binding_span.bytes = high - low;
 }
 
+void forget_paths(Thread& thread) noexcept {
+  thread.paths.clear();
+  thread.addresses.clear();
+}
+
+void choose_paths() noexcept {
+  choose_stack_frames();
+  stack_matters = stack_frames > 1 ? ~std::uintptr_t{0} : 0;
+}
+
+void begin_paths(recorder::Location& location) noexcept {
+  auto& thread = static_cast<Thread&>(location);
+  forget_paths(thread);
+  thread.stack = stack_of_thread();
+}
+
 void forget_sites() noexcept {
-  sites_lock.reset();
-  std::memset(sites, 0, sizeof sites);
-  last_number = 0;
+  sites.clear();
+  frames.clear();
+  release_recipes();
   forget_modules();
 }
 

@@ -1,14 +1,26 @@
 // Call sites: where in the program an MPI function was called from.
 //
-// A call site is the return address of the call. Where the caller is a language binding, which says nothing
-// about the program, the address is replaced: for Fortran by the return address in the binding's caller
-// (unwind.h), for mpi4py by the position in the Python code (python_frame.h). Which addresses belong to
-// bindings is known by module, so that other calls pay one comparison.
+// A call site is a call path (call_path.h), numbered in order of first call and defined in the definition log before
+// that call is made. Where mpi4py has made the call, the path is in Python code (python_frame.h).
 #pragma once
 
 #include <cstdint>
 
+#include "mpi/thread.h"
+#include "mpi/unwind.h"
+
 namespace tare::mpi {
+
+// The number of the call site of a call made in the frame that these registers are of. 0 if there is no more room for
+// sites. (Words, so that they are passed in registers.)
+[[gnu::hot]] std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                   std::uintptr_t base) noexcept;
+
+// Has a thread forget what it remembers; numbers stay.
+void forget_paths(Thread& thread) noexcept;
+
+// Has calls made in `caller` belong to no site, as long as their thread remembers: for calibrating.
+void forgo_site(Thread& thread, const Frame& caller) noexcept;
 
 // The span of addresses that holds all bindings loaded; empty in most programs.
 struct BindingSpan {
@@ -16,16 +28,6 @@ struct BindingSpan {
   std::uintptr_t bytes;
 };
 [[gnu::visibility("hidden")]] extern BindingSpan binding_span;
-
-// What stands for the caller of a binding at `address`, called by a wrapper whose frame is `frame`.
-[[gnu::cold]] std::uint64_t see_through(std::uintptr_t address, void* frame) noexcept;
-
-[[gnu::always_inline]] inline std::uint64_t call_address(void* return_address, void* frame) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(return_address);
-  if (address - binding_span.low < binding_span.bytes) [[unlikely]]
-    return see_through(address, frame);
-  return address;
-}
 
 // What a look-up function is called for: bindings convert handles for every call that they pass on.
 enum class Caller : std::uint8_t { asks, converts };
@@ -37,11 +39,14 @@ enum class Caller : std::uint8_t { asks, converts };
   return address - binding_span.low < binding_span.bytes && binding_calls_itself(kind, address);
 }
 
-// Number of the call site of an address (recorder::Options::site_of); defines it at its first call.
-std::uint32_t site_of(std::uint64_t address) noexcept;
-
 // Looks for bindings among the modules loaded now. Idempotent.
 void notice_modules() noexcept;
+
+// As `tare run --stack` says. Before the first call.
+void choose_paths() noexcept;
+
+// A thread begins (recorder::Options::started).
+void begin_paths(recorder::Location& location) noexcept;
 
 // Forgets what was defined: a forked child defines anew.
 void forget_sites() noexcept;

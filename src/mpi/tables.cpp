@@ -39,5 +39,5 @@ tare::recorder::Options tare::recorder::default_options() noexcept {
   // A quarter of them is enough for every function (Location::new_row).
   constexpr std::uint32_t rows = 2816;
   static_assert(rows / 4 > tare::format::function_count && rows <= tare::format::index_slots * 3 / 4);
-  return {sizeof(tare::mpi::Thread), rows, true, tare::mpi::site_of, tare::mpi::in_forked_child};
+  return {sizeof(tare::mpi::Thread), rows, true, tare::mpi::begin_paths, tare::mpi::in_forked_child};
 }

@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include "mpi/dispatch.h"
+#include "mpi/path_memo.h"
+#include "mpi/unwind.h"
 #include "recorder/location.h"
 
 namespace tare::mpi {
@@ -68,6 +70,9 @@ struct Thread : recorder::Location {
   // Scratch for calls that complete many requests (requests.h); grows, never shrinks.
   char* scratch;
   std::size_t scratch_bytes;
+  Stack stack;
+  PathMemo paths;
+  AddressMemo addresses;
 
   // The entry where a communicator is, if it is cached.
   CommunicatorEntry& cached_communicator(std::uint64_t handle) noexcept {

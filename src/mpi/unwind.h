@@ -1,25 +1,55 @@
-// One step up the stack, from the unwind tables that compilers emit (.eh_frame).
-//
-// What a return address means for the frame above it never changes, so it is worked out once, as a recipe,
-// and remembered: a step is then a table look-up and two loads (as in HPCToolkit). Handles what optimising
-// compilers emit for ordinary functions: the frame's address relative to the stack or the frame pointer.
+// Steps up the stack of a thread, by recipes (recipe.h). Reads nothing but that stack, so that a wrong or missing
+// table ends a walk and cannot harm the program.
 #pragma once
 
 #include <cstdint>
 
+#include "mpi/recipe.h"
+
 namespace tare::mpi {
 
-// Registers in a frame, at the point of a call it has made.
+// Registers in a function's frame, at the point of a call it has made.
 struct Frame {
   std::uintptr_t return_address;  // where execution goes on in this frame
   std::uintptr_t stack;           // stack pointer there
   std::uintptr_t base;            // frame pointer register there
 };
 
-// The frame of the caller of a function, given that function's frame address (__builtin_frame_address(0)).
-Frame caller_of(void* frame_address) noexcept;
+// The stack of a thread: memory that stays as long as the thread does.
+struct Stack {
+  std::uintptr_t low;
+  std::uintptr_t high;  // one past the end
 
-// Moves `frame` to its caller. False, and nothing moved, if there are no usable unwind tables.
-bool step(Frame& frame) noexcept;
+  bool holds(std::uintptr_t address) const noexcept { return address - low < high - low; }
+};
+
+// That of this thread; empty if it is not known. Makes system calls and may take memory: once a thread.
+Stack stack_of_thread() noexcept;
+
+// A word of the stack, as it was read.
+struct Word {
+  std::uintptr_t address;
+  std::uintptr_t value;
+};
+
+// What a step has read: the same words give the same step.
+struct Step {
+  Word return_address;
+  Word base;  // address 0: the frame pointer is the same in the caller
+  Word cfa;   // address 0: computed, not read
+  bool needs_base;
+};
+
+// Moves `frame` to its caller. False, and nothing moved, if the recipe cannot be used or leads off the stack.
+bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& read) noexcept;
+
+inline Frame frame_of_caller(void* return_address, void* cfa, void* frame_address) noexcept {
+  return {reinterpret_cast<std::uintptr_t>(return_address), reinterpret_cast<std::uintptr_t>(cfa),
+          *static_cast<std::uintptr_t*>(frame_address)};
+}
 
 }  // namespace tare::mpi
+
+// The frame that has called the function in which this stands. A macro, because the built-ins speak of that function.
+#define TARE_CALLER \
+  ::tare::mpi::frame_of_caller(__builtin_return_address(0), __builtin_dwarf_cfa(), __builtin_frame_address(0))

@@ -37,6 +37,7 @@ template <class A>
   const std::uint64_t start = recorder::now();
   if (!recorder::attach()) return;
   notice_modules();
+  choose_paths();
   recorder::Location* location = recorder::here();
   format::ProcessRecord& process = recorder::segment()->process;
   if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile

@@ -97,12 +97,12 @@ class Collector {
     for (const SegmentName& name : list_segments(paths_.segment_dir, paths_.run_id)) collect_segment(name);
   }
 
-  // Symbols of the call sites that the run has none for yet.
+  // Symbols of the frames that the run has none for yet.
   void store_symbols() {
     auto run = Run::open(paths_);
     if (!run) return;
     std::string payload;
-    for (const SiteInfo& site : run->new_symbols()) append_symbol(payload, site.at, site.symbol);
+    for (const FrameInfo& frame : run->new_symbols()) append_symbol(payload, frame.at, frame.symbol);
     if (payload.empty() || run->files().names.empty()) return;
     ChunkFile file(paths_.run_dir + "/" + run->files().names.front());
     ChunkHeader identity{};

@@ -46,28 +46,41 @@ bool apply_module(Entry entry, Definitions& to) {
   if (!entry.fixed(in) || !entry.text(in.path_bytes, module.path)) return false;
   const auto bytes = std::min<std::size_t>(in.build_id_bytes, sizeof in.build_id);
   module.build_id.assign(reinterpret_cast<const char*>(in.build_id), bytes);
+  module.of_program = (in.head.flags & of_program) != 0;
   to.modules[in.module] = std::move(module);
+  return true;
+}
+
+bool apply_frame(Entry entry, Definitions& to) {
+  FrameDefinition in;
+  if (!entry.fixed(in)) return false;
+  to.native_frames.push_back({in.frame, in.module, in.address});
+  return true;
+}
+
+bool apply_python_frame(Entry entry, Definitions& to) {
+  PythonFrameDefinition in;
+  PythonFrame frame;
+  if (!entry.fixed(in) || !entry.text(in.file_bytes, frame.file)) return false;
+  if (!entry.text(in.function_bytes, frame.function)) return false;
+  frame.number = in.frame;
+  frame.line = in.line;
+  frame.of_program = (in.head.flags & of_program) != 0;
+  to.python_frames.push_back(std::move(frame));
   return true;
 }
 
 bool apply_site(Entry entry, Definitions& to) {
   SiteDefinition in;
-  if (!entry.fixed(in)) return false;
-  Site site;
-  site.module = in.module;
-  site.address = in.address;
-  to.sites[in.site] = std::move(site);
-  return true;
-}
-
-bool apply_python_site(Entry entry, Definitions& to) {
-  PythonSiteDefinition in;
-  Site site;
-  if (!entry.fixed(in) || !entry.text(in.file_bytes, site.file)) return false;
-  if (!entry.text(in.function_bytes, site.function)) return false;
-  site.python = true;
-  site.line = in.line;
-  to.sites[in.site] = std::move(site);
+  if (!entry.fixed(in) || in.frames == 0 || in.frames > max_frames) return false;
+  const auto first = to.paths.size();
+  for (std::uint32_t i = 0; i < in.frames; ++i) {
+    std::uint32_t frame;
+    if (!entry.fixed(frame)) return false;
+    to.paths.push_back(frame);
+  }
+  to.sites.push_back(
+      {in.site, static_cast<std::uint32_t>(first), static_cast<std::uint16_t>(in.frames), in.head.flags});
   return true;
 }
 
@@ -120,10 +133,12 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
   switch (kind) {
     case DefinitionKind::module:
       return apply_module(Entry(bytes), to);
+    case DefinitionKind::frame:
+      return apply_frame(Entry(bytes), to);
+    case DefinitionKind::python_frame:
+      return apply_python_frame(Entry(bytes), to);
     case DefinitionKind::site:
       return apply_site(Entry(bytes), to);
-    case DefinitionKind::python_site:
-      return apply_python_site(Entry(bytes), to);
     case DefinitionKind::communicator:
       return apply_communicator(Entry(bytes), to);
     case DefinitionKind::communicator_name:

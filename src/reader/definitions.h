@@ -15,15 +15,29 @@ namespace tare::reader {
 struct Module {
   std::string path;
   std::string build_id;  // bytes
+  bool of_program = false;
 };
 
-struct Site {
-  std::uint32_t module = format::no_module;  // native
-  std::uint64_t address = 0;                 // return address
-  bool python = false;
-  std::uint32_t line = 0;  // Python, as the strings
+// Frames of call paths.
+struct NativeFrame {
+  std::uint32_t number;
+  std::uint32_t module;   // format::no_module: of none
+  std::uint64_t address;  // return address
+};
+struct PythonFrame {
+  std::uint32_t number;
+  std::uint32_t line;
+  bool of_program;
   std::string file;
   std::string function;
+};
+
+// A call site: frames paths[first] to paths[first + frames - 1] of its Definitions.
+struct Site {
+  std::uint32_t number;
+  std::uint32_t first;
+  std::uint16_t frames;
+  std::uint16_t flags;  // format::SiteFlags
 };
 
 // Members of a group as ranks in the world of the process, -1 for those of other worlds; in runs.
@@ -63,7 +77,11 @@ struct EventType {
 
 struct Definitions {
   std::unordered_map<std::uint32_t, Module> modules;
-  std::unordered_map<std::uint32_t, Site> sites;
+  // In the order of the log: of those with the same number the last counts.
+  std::vector<NativeFrame> native_frames;
+  std::vector<PythonFrame> python_frames;
+  std::vector<Site> sites;
+  std::vector<std::uint32_t> paths;  // numbers of frames, innermost first
   std::unordered_map<std::uint32_t, Communicator> communicators;
   std::unordered_map<std::uint32_t, Members> groups;
   std::unordered_map<std::uint32_t, EventType> event_types;

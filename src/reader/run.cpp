@@ -122,29 +122,43 @@ const Totals& Run::totals(std::size_t process) {
   return totals_[process];
 }
 
-const std::vector<SiteInfo>& Run::sites() {
-  if (sites_resolved_ == sites_.size()) return sites_;
+void Run::resolve() {
+  if (resolved_) return;
+  resolved_ = true;
   Symbolizer symbolizer;
-  newly_found_.assign(sites_.size(), false);
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    SiteInfo& site = sites_[i];
-    if (!site.symbol.caller.empty() || !site.symbol.file.empty()) continue;
-    if (const Symbol* stored = symbols_.find(site.at)) {
-      site.symbol = *stored;
-    } else if (auto found = symbolizer.find(site.at)) {
-      site.symbol = std::move(*found);
+  newly_found_.assign(frames_.size(), false);
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    FrameInfo& frame = frames_[i];
+    if (!frame.symbol.caller.empty() || !frame.symbol.file.empty()) continue;
+    if (const Symbol* stored = symbols_.find(frame.at)) {
+      frame.symbol = *stored;
+    } else if (auto found = symbolizer.find(frame.at)) {
+      frame.symbol = std::move(*found);
       newly_found_[i] = true;
     }
   }
-  sites_resolved_ = sites_.size();
+  for (SiteInfo& site : sites_) {
+    const FrameInfo& shown = frames_[static_cast<std::size_t>(site.path[site.shown])];
+    site.at = shown.at;
+    site.symbol = shown.symbol;
+  }
+}
+
+const std::vector<FrameInfo>& Run::frames() {
+  resolve();
+  return frames_;
+}
+
+const std::vector<SiteInfo>& Run::sites() {
+  resolve();
   return sites_;
 }
 
-std::vector<SiteInfo> Run::new_symbols() {
-  sites();
-  std::vector<SiteInfo> found;
+std::vector<FrameInfo> Run::new_symbols() {
+  resolve();
+  std::vector<FrameInfo> found;
   for (std::size_t i = 0; i < newly_found_.size(); ++i)
-    if (newly_found_[i]) found.push_back(sites_[i]);
+    if (newly_found_[i]) found.push_back(frames_[i]);
   return found;
 }
 

@@ -13,6 +13,7 @@
 #include "reader/profile_tables.h"
 #include "reader/result.h"
 #include "reader/run_files.h"
+#include "reader/site_index.h"
 #include "reader/symbol_table.h"
 
 namespace tare::reader {
@@ -22,11 +23,6 @@ struct RunPaths {
   std::string segment_dir;  // empty: look at no segments
   std::string run_id;
   std::string member{};  // if not empty, run_dir is an archive and this a run of it
-};
-
-struct SiteInfo {
-  CodeAddress at;  // native; the object is "python" for a site in Python code
-  Symbol symbol;   // empty strings and line 0 where nothing is known
 };
 
 // A communicator of the run.
@@ -67,11 +63,12 @@ class Run {
   // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
   const Totals& totals(std::size_t process);
 
-  // Call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of this
-  // machine; found once.
+  // Frames and call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of
+  // this machine; found once.
+  const std::vector<FrameInfo>& frames();
   const std::vector<SiteInfo>& sites();
-  // Sites that the run has no symbol for, with what was found of them now.
-  std::vector<SiteInfo> new_symbols();
+  // Frames that the run has no symbol for, with what was found of them now.
+  std::vector<FrameInfo> new_symbols();
 
   // Communicators of all processes: those of a world that have the same key are one. Where the key is not known, those
   // with a name are one if name and size are equal, others if world, number in the process and size are.
@@ -87,6 +84,7 @@ class Run {
   template <typename Sum, typename Add>
   std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
   void warn_once(const std::string& warning);
+  void resolve();
 
   RunPaths paths_;
   RunFiles files_;
@@ -95,8 +93,9 @@ class Run {
   std::vector<Process> processes_;
   std::vector<std::string> warnings_;
   SymbolTable symbols_;
+  std::vector<FrameInfo> frames_;
   std::vector<SiteInfo> sites_;
-  std::size_t sites_resolved_ = 0;
+  bool resolved_ = false;
   std::vector<bool> newly_found_;
   std::vector<CommunicatorInfo> communicators_;
   std::vector<EventType> event_types_;

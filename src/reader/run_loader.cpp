@@ -97,9 +97,10 @@ Result<Run> RunLoader::load(RunFiles files) {
   }
   set_clocks();
   assign_worlds(run_.processes_);
+  SiteIndex sites(run_.frames_, run_.sites_);
   for (Process& process : run_.processes_) {
     read_definitions(process);
-    index_sites(process);
+    sites.add(process);
     index_communicators(process);
     index_event_types(process);
     if (!process.segment) process.definitions = {};
@@ -238,29 +239,6 @@ void RunLoader::set_clocks() {
       }
       if (process.clock.is_measured()) rates[tsc] = process.clock.rate();
     }
-  }
-}
-
-void RunLoader::index_sites(Process& process) {
-  for (const auto& [number, site] : process.definitions.sites) {
-    SiteInfo info;
-    std::string key;
-    if (site.python) {
-      info.at.object = "python";
-      info.symbol = {site.function, site.file, site.line};
-      key = "p" + std::to_string(site.line) + '\0' + site.file + '\0' + site.function;
-    } else {
-      const auto module = process.definitions.modules.find(site.module);
-      if (module != process.definitions.modules.end()) info.at = {module->second.path, module->second.build_id, 0};
-      info.at.address = site.address;
-      key = "n" + std::to_string(site.address) + '\0' + info.at.build_id + '\0' + info.at.object;
-      // Addresses of memory mean something in one process only.
-      if (info.at.object.empty()) key += std::to_string(process.id);
-    }
-    const auto next = static_cast<std::int32_t>(run_.sites_.size());
-    const auto [entry, is_new] = site_index_.try_emplace(std::move(key), next);
-    if (is_new) run_.sites_.push_back(std::move(info));
-    process.sites.set(number, entry->second);
   }
 }
 

@@ -38,7 +38,6 @@ class RunLoader {
   void set_state(Process& process) const;
   void set_clocks();
   void read_definitions(Process& process);
-  void index_sites(Process& process);
   void index_communicators(Process& process);
   void index_event_types(Process& process);
 
@@ -47,7 +46,6 @@ class RunLoader {
   std::unordered_map<std::uint64_t, Process> processes_;
   std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // process -> file
   std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
-  std::unordered_map<std::string, std::int32_t> site_index_;
   std::unordered_map<std::string, std::int32_t> communicator_index_;
   std::map<EventType, std::int32_t> event_type_index_;
   std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file

@@ -142,8 +142,10 @@ CallRecord call_record(std::string_view function, std::uint32_t site, std::uint6
   return call;
 }
 
-std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id) {
+std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id,
+                              std::uint16_t flags) {
   ModuleDefinition in{};
+  in.head.flags = flags;
   in.module = module;
   in.path_bytes = static_cast<std::uint32_t>(path.size());
   in.build_id_bytes = static_cast<std::uint32_t>(build_id.size());
@@ -151,22 +153,41 @@ std::string module_definition(std::uint32_t module, std::string_view path, std::
   return entry(in, DefinitionKind::module, path);
 }
 
-std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address) {
-  SiteDefinition in{};
-  in.site = site;
+std::string frame_definition(std::uint32_t frame, std::uint32_t module, std::uint64_t address) {
+  FrameDefinition in{};
+  in.frame = frame;
   in.module = module;
   in.address = address;
-  return entry(in, DefinitionKind::site, "");
+  return entry(in, DefinitionKind::frame, "");
+}
+
+std::string python_frame_definition(std::uint32_t frame, std::string_view file, std::string_view function,
+                                    std::uint32_t line) {
+  PythonFrameDefinition in{};
+  in.head.flags = of_program;
+  in.frame = frame;
+  in.line = line;
+  in.file_bytes = static_cast<std::uint32_t>(file.size());
+  in.function_bytes = static_cast<std::uint32_t>(function.size());
+  return entry(in, DefinitionKind::python_frame, std::string(file) + std::string(function));
+}
+
+std::string path_definition(std::uint32_t site, const std::vector<std::uint32_t>& frames, std::uint16_t flags) {
+  SiteDefinition in{};
+  in.head.flags = flags;
+  in.site = site;
+  in.frames = static_cast<std::uint32_t>(frames.size());
+  return entry(in, DefinitionKind::site,
+               {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(std::uint32_t)});
+}
+
+std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address) {
+  return frame_definition(site, module, address) + path_definition(site, {site});
 }
 
 std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
                                    std::uint32_t line) {
-  PythonSiteDefinition in{};
-  in.site = site;
-  in.line = line;
-  in.file_bytes = static_cast<std::uint32_t>(file.size());
-  in.function_bytes = static_cast<std::uint32_t>(function.size());
-  return entry(in, DefinitionKind::python_site, std::string(file) + std::string(function));
+  return python_frame_definition(site, file, function, line) + path_definition(site, {site});
 }
 
 std::string communicator_definition(std::uint32_t communicator, std::int32_t size, std::string_view name) {

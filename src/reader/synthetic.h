@@ -46,7 +46,13 @@ format::ProfileRow profile_row(std::string_view function, std::uint32_t site, st
 format::CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter, std::uint64_t leave);
 
 // Entries of a definition log.
-std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id = "");
+std::string module_definition(std::uint32_t module, std::string_view path, std::string_view build_id = "",
+                              std::uint16_t flags = 0);
+std::string frame_definition(std::uint32_t frame, std::uint32_t module, std::uint64_t address);
+std::string python_frame_definition(std::uint32_t frame, std::string_view file, std::string_view function,
+                                    std::uint32_t line);
+std::string path_definition(std::uint32_t site, const std::vector<std::uint32_t>& frames, std::uint16_t flags = 0);
+// Sites of one frame, which gets the number of the site.
 std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address);
 std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
                                    std::uint32_t line);

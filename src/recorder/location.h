@@ -26,7 +26,7 @@ enum Traffic : unsigned {
 struct Call {
   std::uint64_t enter = 0;
   std::uint64_t leave = 0;
-  std::uint64_t address = 0;  // return address, or what stands for the call path
+  std::uint64_t address = 0;  // number of the call site; 0: none
   std::uint64_t bytes = format::no_bytes;
   std::uint64_t received = format::no_bytes;  // this and the next two: only of calls that send and receive
   std::int32_t peer = format::no_peer;

@@ -391,6 +391,7 @@ Location* start_location() noexcept {
       complain("no memory for another thread's buffer: this thread is not measured");
     return nullptr;
   }
+  if (state.options.started != nullptr) state.options.started(*location);
   this_location = location;
   pthread_setspecific(state.thread_end, location);
   return location;
@@ -447,7 +448,7 @@ format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std:
   row.address = address;
   std::memcpy(&row.function, &what, sizeof what);
   row.ticks_min = UINT64_MAX;
-  row.site = address == 0 ? 0 : state.options.site_of(address);
+  row.site = static_cast<std::uint32_t>(address);
   std::atomic_ref(shared->summary.rows).store(number + 1, std::memory_order_release);
   shared->index[slot] = static_cast<std::uint16_t>(number);
   return row;

@@ -9,13 +9,15 @@
 
 namespace tare::recorder {
 
+struct Location;
+
 // What the recorder's user adds to it.
 struct Options {
   std::size_t location_bytes;  // size of the type derived from Location; zero-initialised memory
   std::uint32_t rows;          // of a location's profile table, at least 1
   bool requests;               // whether the segment has a request table
-  // Gives the number of the call site for an address seen for the first time (see define()).
-  std::uint32_t (*site_of)(std::uint64_t address) noexcept;
+  // Called in a thread that has got its location, which may have been another's; may be nullptr.
+  void (*started)(Location& location) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
   void (*forked)() noexcept;
 };

@@ -5,8 +5,6 @@
 
 namespace tare::recorder {
 
-Options default_options() noexcept {
-  return {sizeof(Location), 1, false, [](std::uint64_t) noexcept { return std::uint32_t{0}; }, nullptr};
-}
+Options default_options() noexcept { return {sizeof(Location), 1, false, nullptr, nullptr}; }
 
 }  // namespace tare::recorder

@@ -78,10 +78,21 @@ PHASES = [
         (None, False, 1, 2_000, 0),
     )
 ]  # fmt: skip
+
+
+def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app") -> dict[str, Any]:
+    file = "/src/app.c" if line else None
+    return {"object": where, "offset": offset, "caller": caller, "file": file, "line": line}
+
+
+def site(*path: dict[str, Any], shown: int = 0, cut: bool = False, left_out: bool = False) -> dict[str, Any]:
+    return {**path[shown], "path": list(path), "shown": shown, "cut": cut, "left_out": left_out}
+
+
 SITES = [
-    {"object": "/bin/app", "offset": 16, "caller": "exchange", "file": "/src/app.c", "line": 12},
-    {"object": "/bin/app", "offset": 32, "caller": "main", "file": "/src/app.c", "line": 40},
-    {"object": "/lib/libsolver.so.1", "offset": 48, "caller": "halo", "file": None, "line": None},
+    site(frame(16, "exchange", 12), frame(64, "main", 50)),
+    site(frame(32, "main", 40)),
+    site(frame(48, "halo", None, "/lib/libsolver.so.1")),
 ]
 COMMUNICATORS: list[dict[str, Any]] = [
     {

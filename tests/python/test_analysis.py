@@ -113,11 +113,20 @@ def test_init_is_in_no_sum_with_other_functions() -> None:
 
 
 def test_copies_of_a_line_are_one_site() -> None:
-    unrolled = {**SITES[0], "offset": 999}
+    unrolled = fake_native.site(fake_native.frame(999, "exchange", 12), fake_native.frame(64, "main", 50))
     more = [*PROFILE, fake_native.row(0, "MPI_Send", 3, 2, 100, 8)]
     rows = profile.summed(recorded(more, [*SITES, unrolled]), ["site"])
     (row,) = [row for row in rows if row["line"] == 12]
     assert (row["calls"], row["offset"]) == (8, 16)
+
+
+def test_one_line_called_from_two_is_two_sites() -> None:
+    caller = fake_native.frame(80, "main", 60)
+    from_elsewhere = fake_native.site(fake_native.frame(16, "exchange", 12), caller)
+    more = [*PROFILE, fake_native.row(0, "MPI_Send", 3, 2, 100, 8)]
+    rows = profile.summed(recorded(more, [*SITES, from_elsewhere]), ["site"])
+    callers = {row["path"][1]["line"]: row["calls"] for row in rows if row["line"] == 12}
+    assert callers == {50: 6, 60: 2}
 
 
 def test_any_keys_can_be_combined() -> None:

@@ -17,13 +17,15 @@ from python import fake_native
 from python.fake_tare import Tare
 
 BASE = [100.0, 102.0, 98.0, 101.0]
-SITES = fake_native.SITES
 
 
 def measured(send_ns: int = 10_000_000, line: int = 12, net_ns: int = 2_000_000_000, calls: int = 4) -> Any:
     """A run of one rank with MPI_Send in two places of exchange()."""
     process = {**fake_native.process(0, send_ns), "net_ns": net_ns}
-    sites = [{**SITES[0], "line": line}, {**SITES[0], "line": line + 10, "offset": 20}]
+    sites = [
+        fake_native.site(fake_native.frame(16, "exchange", line)),
+        fake_native.site(fake_native.frame(20, "exchange", line + 10)),
+    ]
     rows = [
         fake_native.row(0, "MPI_Send", 0, calls, send_ns, 4000),
         fake_native.row(0, "MPI_Send", 1, 1, 1000, 8),

@@ -6,16 +6,20 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tare.analysis.profile import place
+from tare.analysis.profile import path, place
 
 if TYPE_CHECKING:
     from tare._native import Communicator, EventRow, Site
 
 
 def described(
-    events: Iterable[EventRow], sites: Sequence[Site], communicators: Sequence[Communicator]
+    events: Iterable[EventRow],
+    sites: Sequence[Site],
+    communicators: Sequence[Communicator],
+    *,
+    paths: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Each call with `file`, `line`, `caller`, `object` for its site, and its communicator's name.
+    """Each call with `file`, `line`, `caller`, `object` for its site, the path if wished, and communicator.
 
     Events of the program, which have `kind`, as they are; of their numbers, those that are none are None.
     """
@@ -27,7 +31,7 @@ def described(
             continue
         site = row.pop("site", -1)
         if site not in places:
-            places[site] = place(site, sites)
+            places[site] = place(site, sites) | (path(site, sites) if paths else {})
         communicator = row.get("communicator", -1)
         if 0 <= communicator < len(communicators):
             row["communicator"] = communicators[communicator]["name"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from tare.analysis.functions import OUTSIDE_NET, is_collective
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, Process, ProfileRow, Site
+    from tare._native import Communicator, Frame, Process, ProfileRow, Site
 
 Key = Literal["site", "function", "size", "communicator", "rank"]
 KEYS: tuple[Key, ...] = ("site", "function", "size", "communicator", "rank")
@@ -17,7 +17,18 @@ Row = dict[str, Any]
 
 # What each key adds to a row, then what every row has.
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
-    "site": ("function", "file", "line", "caller", "object", "offset"),
+    "site": (
+        "function",
+        "file",
+        "line",
+        "caller",
+        "object",
+        "offset",
+        "path",
+        "path_shown",
+        "path_gap",
+        "path_cut",
+    ),
     "function": ("function",),
     "size": ("size_from", "size_to"),
     "communicator": ("communicator", "communicator_size"),
@@ -118,6 +129,19 @@ def place(site: int, sites: Sequence[Site]) -> Row:
     }
 
 
+def path(site: int, sites: Sequence[Site]) -> Row:
+    """How the program came to a call, as columns; innermost frame first."""
+    if not 0 <= site < len(sites):
+        return {"path": [], "path_shown": 0, "path_gap": False, "path_cut": False}
+    found = sites[site]
+    return {
+        "path": found["path"],
+        "path_shown": found["shown"],
+        "path_gap": found["left_out"],
+        "path_cut": found["cut"],
+    }
+
+
 def _chosen(recorded: Recorded, chosen: Chosen) -> list[ProfileRow]:
     names = communicator_names(recorded.communicators) if chosen.communicators else []
 
@@ -137,8 +161,8 @@ class _Description:
 
     def __init__(self, recorded: Recorded) -> None:
         self._sites = recorded.sites
-        # Calls from one line are one site, though the compiler may have made several of it.
-        self._lines = [_line(site, number) for number, site in enumerate(self._sites)]
+        # Calls from the same lines are one site, though the compiler may have made several of one.
+        self._lines = [_lines(site) for site in self._sites]
         self._communicators = recorded.communicators
         self._names = communicator_names(self._communicators)
 
@@ -152,7 +176,7 @@ class _Description:
             if key in ("site", "function"):
                 result["function"] = row["function"]
             if key == "site":
-                result |= place(row["site"], self._sites)
+                result |= place(row["site"], self._sites) | path(row["site"], self._sites)
             elif key == "size":
                 result["size_from"], result["size_to"] = size_range(row["size_class"])
             elif key == "communicator":
@@ -187,10 +211,14 @@ def size_range(size_class: int) -> tuple[int | None, int | None]:
     return (0, 1) if size_class == 0 else (1 << (size_class - 1), 1 << size_class)
 
 
-def _line(site: Site, number: int) -> Hashable:
-    if site["file"] is None or site["line"] is None:
-        return number
-    return site["object"], site["caller"], site["file"], site["line"]
+def _lines(site: Site) -> Hashable:
+    return site["cut"], site["left_out"], tuple(_line(frame) for frame in site["path"])
+
+
+def _line(frame: Frame) -> Hashable:
+    if frame["file"] is None or frame["line"] is None:
+        return frame["object"], frame["offset"]
+    return frame["object"], frame["caller"], frame["file"], frame["line"]
 
 
 class _Group:

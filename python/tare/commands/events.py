@@ -36,6 +36,9 @@ def events(
         typer.Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    paths: Annotated[
+        bool, typer.Option("--paths", help="With --json: the call path of every call, too.")
+    ] = False,
     member: AnyMember = None,
     json: Json = False,
 ) -> None:
@@ -47,7 +50,7 @@ def events(
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
     )
-    rows = described(found, recording.sites, recording.communicators)
+    rows = described(found, recording.sites, recording.communicators, paths=paths)
     if json:
         from tare.reporters import json as reporter
 

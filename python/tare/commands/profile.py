@@ -82,6 +82,7 @@ def profile(
         list[int] | None,
         typer.Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
     ] = None,
+    paths: Annotated[bool, typer.Option("--paths", help="Print the call path of every site.")] = False,
     member: AnyMember = None,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -96,6 +97,8 @@ def profile(
     if json + csv + markdown > 1:
         raise UsageError("choose one of --json, --csv and --markdown")
     names = _names(by)
+    if paths and "site" not in names:
+        raise UsageError("--paths goes with --by site")
     chosen = Chosen(
         frozenset(function or ()),
         frozenset(rank or ()),
@@ -123,7 +126,7 @@ def profile(
 
         csv_reporter.write_rows(sys.stdout, columns, rows)
     else:
-        _show(recording, names, rows, len(found), markdown)
+        _show(recording, names, rows, len(found), markdown=markdown, paths=paths)
 
 
 def _names(by: str) -> list[str]:
@@ -158,7 +161,9 @@ def _ordered_table(
     return rows[:limit] if limit else rows
 
 
-def _show(recording: Recording, names: list[str], rows: list[Row], found: int, markdown: bool) -> None:
+def _show(
+    recording: Recording, names: list[str], rows: list[Row], found: int, *, markdown: bool, paths: bool
+) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
     from tare.reporters import terminal
@@ -176,8 +181,10 @@ def _show(recording: Recording, names: list[str], rows: list[Row], found: int, m
         total_ns = sums.net_time_ns(recording.profile)
         sheet = reporter.sheet(rows, cast("list[Key]", names), total_ns, recording.worlds)
     if markdown:
+        if paths:
+            reporter.add_paths(sheet, rows)
         markdown_reporter.write(sys.stdout, sheet)
         return
     out = terminal.console()
     reporter.show_efficiencies(out, efficiencies(recording.processes))
-    reporter.show(out, sheet, rows, found - len(rows))
+    reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)

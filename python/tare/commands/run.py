@@ -41,6 +41,16 @@ def run(
             help="Event buffer of a thread, like 512K or 4M.",
         ),
     ] = None,
+    stack: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=32,
+            metavar="N",
+            show_default=False,
+            help="Frames of a call path (4), and the first in the program itself; 1: no more than one.",
+        ),
+    ] = None,
     time_lookups: Annotated[
         bool,
         typer.Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
@@ -65,7 +75,7 @@ def run(
 
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
-    options = Options(trace=trace, buffer=buffer, time_lookups=time_lookups, forward=forward)
+    options = Options(trace=trace, buffer=buffer, stack=stack, time_lookups=time_lookups, forward=forward)
     measured = measure(command, output, options)
     if not quiet:
         _summarize(measured, expect_records=not forward)

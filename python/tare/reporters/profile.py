@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.analysis.functions import OUTSIDE_NET
-from tare.reporters import terminal
+from tare.reporters import paths, terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
@@ -47,8 +47,9 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
     """`total_ns`: net time in MPI of all rows, also of those not shown."""
     if "site" in keys:
         keys = [key for key in keys if key != "function"]
+    between = "site" in keys and any(row["path_shown"] for row in rows)
     of_rank = list(keys) == ["rank"]
-    headings = [heading for key in keys for heading in OF_KEY[key]]
+    headings = [heading for key in keys for heading in (*OF_KEY[key], *_between(key, between))]
     waited = not of_rank and any(row["waited_ns"] for row in rows)
     headings += OF_A_RANK if of_rank else FIGURES
     headings += [IN_WAITS] if waited else []
@@ -56,16 +57,33 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
         headings.append(Heading("World"))
     result = Sheet(headings)
     for row in rows:
-        cells = [cell for key in keys for cell in _key_cells(row, key)]
+        cells = [cell for key in keys for cell in (*_key_cells(row, key), *_through(row, key, between))]
         cells += _rank_figures(row) if of_rank else _figures(row, total_ns)
         cells += [units.duration(row["waited_ns"]) if row["waited_ns"] else NOTHING] if waited else []
         result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
     return result
 
 
-def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int) -> None:
+def _between(key: Key, between: bool) -> tuple[Heading, ...]:
+    return (Heading("Through", text=True),) if between and key == "site" else ()
+
+
+def _through(row: Row, key: Key, between: bool) -> list[str]:
+    """Where libraries make calls for the program, the function by which they do."""
+    return [paths.through(row)] if between and key == "site" else []
+
+
+def add_paths(shown: Sheet, rows: Sequence[Row]) -> None:
+    """As a column more."""
+    shown.headings.append(Heading("Path", text=True))
+    for cells, row in zip(shown.rows, rows, strict=True):
+        cells.append(paths.one_line(row))
+
+
+def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with_paths: bool = False) -> None:
     """`rows`: those of the sheet; `left_out`: how many there are beyond."""
-    terminal.show_sheet(out, shown)
+    below = [list(paths.lines(row)) for row in rows] if with_paths else None
+    terminal.show_sheet(out, shown, below=below)
     if left_out:
         out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
     if any(row.get("function") == OVERFLOW for row in rows):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
+BELOW = "    "
 NARROWEST_TEXT = 8
 # An optional column goes before texts become narrower than this.
 READABLE_TEXT = 14
@@ -65,8 +66,13 @@ def show_table(out: Console, shown: Table, indent: str = "") -> None:
         out.file.write(f"{indent}{line}".rstrip() + "\n")
 
 
-def show_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
-    """Prints as many of the columns as there is room for; by hand, as Rich needs half a millisecond a row."""
+def show_sheet(
+    out: Console, sheet: Sheet, indent: str = "", below: Sequence[Sequence[str]] | None = None
+) -> None:
+    """Prints as many of the columns as there is room for; by hand, as Rich needs half a millisecond a row.
+
+    `below`: for each row, lines that stand under it.
+    """
     room = out.width - len(indent)
     widths = _widths(sheet)
     while (column := _expendable(sheet, widths, room)) is not None:
@@ -75,8 +81,10 @@ def show_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
     _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
     header = _sheet_line(sheet, [each.title for each in sheet.headings], widths)
     out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
-    for row in sheet.rows:
+    for number, row in enumerate(sheet.rows):
         out.file.write(f"{indent}{_sheet_line(sheet, row, widths)}".rstrip() + "\n")
+        for line in below[number] if below else ():
+            out.file.write(_cut(f"{indent}{BELOW}{line}", out.width) + "\n")
 
 
 def _widths(sheet: Sheet) -> list[int]:

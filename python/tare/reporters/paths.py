@@ -1,0 +1,45 @@
+"""Call paths for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tare.reporters import terminal
+from tare.units import NOTHING
+
+CUT = "… beyond here the stack is not known"
+GAP = "…"
+
+
+def through(row: Mapping[str, Any]) -> str:
+    """The function of a library by which the program has made a call; nothing if it has made it itself.
+
+    Wrappers of the MPI function say nothing, so it is the first one below them.
+    """
+    inner: Sequence[Mapping[str, Any]] = row["path"][: row["path_shown"]]
+    if not inner:
+        return NOTHING
+    names = [frame["caller"] or terminal.place(frame) for frame in inner]
+    return next((name for name in names if row["function"] not in name), names[-1])
+
+
+def lines(row: Mapping[str, Any]) -> Iterator[str]:
+    """One line a frame, innermost first."""
+    path: Sequence[Mapping[str, Any]] = row["path"]
+    for number, frame in enumerate(path):
+        if row["path_gap"] and number == len(path) - 1:
+            yield GAP
+        yield _frame(frame)
+    if row["path_cut"] and path:
+        yield CUT
+
+
+def one_line(row: Mapping[str, Any]) -> str:
+    """The same for a cell: what is called stands left of its caller."""
+    return " < ".join(line.replace("  ", " ") for line in lines(row))
+
+
+def _frame(frame: Mapping[str, Any]) -> str:
+    name = frame["caller"]
+    return f"{terminal.printable(name)}  {terminal.place(frame)}" if name else terminal.place(frame)

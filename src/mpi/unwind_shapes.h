@@ -1,0 +1,25 @@
+// Functions of many shapes of frame, compiled once for every set of flags (CMakeLists.txt). Each calls back at its end.
+#pragma once
+
+namespace tare::mpi::shapes {
+
+using Back = void (*)();
+
+struct Shape {
+  const char* name;
+  void (*call)(Back);
+};
+inline constexpr unsigned count = 11;
+
+#define TARE_SHAPES_OF(flags) \
+  namespace flags {           \
+  extern const Shape all[];   \
+  }
+TARE_SHAPES_OF(unoptimised)
+TARE_SHAPES_OF(optimised)
+TARE_SHAPES_OF(frame_pointers)
+TARE_SHAPES_OF(vectorised)
+TARE_SHAPES_OF(small)
+#undef TARE_SHAPES_OF
+
+}  // namespace tare::mpi::shapes

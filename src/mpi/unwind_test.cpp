@@ -1,0 +1,214 @@
+// The unwinder against another one: glibc's backtrace().
+#include "mpi/unwind.h"
+
+#include <execinfo.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "mpi/call_path.h"
+#include "mpi/unwind_shapes.h"
+
+namespace tare::mpi {
+namespace {
+
+constexpr int most = 512;
+
+using Addresses = std::vector<std::uintptr_t>;
+
+// All return addresses from `frame` on.
+Addresses steps_from(Frame frame) {
+  const Stack stack = stack_of_thread();
+  Addresses found;
+  while (frame.return_address != 0 && found.size() < most) {
+    found.push_back(frame.return_address);
+    Step read;
+    if (!stack.holds(frame.stack) || !step(recipe_of(frame.return_address), stack, frame, read)) break;
+  }
+  return found;
+}
+
+Addresses of_this_unwinder;
+Addresses of_the_other;
+
+[[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] void note_both() {
+  of_this_unwinder = steps_from(TARE_CALLER);
+  void* found[most];
+  const int count = backtrace(found, most);
+  of_the_other.clear();
+  for (int i = 1; i < count; ++i) of_the_other.push_back(reinterpret_cast<std::uintptr_t>(found[i]));
+}
+
+struct Flags {
+  const char* name;
+  const shapes::Shape* all;
+};
+
+class Unwind : public testing::TestWithParam<Flags> {};
+
+TEST_P(Unwind, AgreesWithAnotherUnwinder) {
+  for (unsigned i = 0; i < shapes::count; ++i) {
+    const shapes::Shape& shape = GetParam().all[i];
+    of_this_unwinder.clear();
+    shape.call(note_both);
+    EXPECT_EQ(of_this_unwinder, of_the_other) << shape.name;
+    EXPECT_GT(of_this_unwinder.size(), 2U) << shape.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Flags, Unwind,
+                         testing::Values(Flags{"unoptimised", shapes::unoptimised::all},
+                                         Flags{"optimised", shapes::optimised::all},
+                                         Flags{"frame_pointers", shapes::frame_pointers::all},
+                                         Flags{"vectorised", shapes::vectorised::all},
+                                         Flags{"small", shapes::small::all}),
+                         [](const auto& each) { return each.param.name; });
+
+// The frames of a path, without those that start the program.
+CallPath path_from(const Frame& caller, unsigned wanted) {
+  CallPath path;
+  PathMemo::Builder read;
+  walk(caller, stack_of_thread(), wanted, path, read);
+  return path;
+}
+
+CallPath path;
+unsigned wanted;
+
+[[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] void note_path() { path = path_from(TARE_CALLER, wanted); }
+
+TEST(CallPath, HasTheFramesWished) {
+  for (wanted = 1; wanted <= 32; ++wanted) {
+    shapes::optimised::all[6].call(note_path);  // deep
+    EXPECT_EQ(path.count, wanted);
+    EXPECT_EQ(path.flags, 0);
+  }
+}
+
+TEST(CallPath, EndsBeforeWhatStartsAThread) {
+  wanted = 32;
+  shapes::optimised::all[10].call(note_path);  // in a thread
+  shapes::optimised::all[10].call(note_both);
+  EXPECT_EQ(path.flags, 0);
+  ASSERT_LT(path.count, of_the_other.size());  // start_thread and clone are not on it
+  EXPECT_GE(path.count, 2U);
+  for (unsigned i = 1; i < path.count; ++i) EXPECT_EQ(path.frames[i], of_the_other[i]);
+}
+
+Addresses in_handler;
+
+void handler(int) { in_handler = steps_from(TARE_CALLER); }
+
+TEST(Unwind, EndsAtASignal) {
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = handler;
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  raise(SIGUSR1);
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(in_handler.size(), 1U);  // the trampoline, which nobody has called
+}
+
+ucontext_t of_test, of_coroutine;
+
+void coroutine() {
+  wanted = 4;
+  shapes::optimised::all[0].call(note_path);
+}
+
+TEST(Unwind, ReadsNoOtherStack) {
+  constexpr std::size_t bytes = 256 * 1024;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  getcontext(&of_coroutine);
+  of_coroutine.uc_stack.ss_sp = memory;
+  of_coroutine.uc_stack.ss_size = bytes;
+  of_coroutine.uc_link = &of_test;
+  makecontext(&of_coroutine, coroutine, 0);
+  swapcontext(&of_test, &of_coroutine);
+  munmap(memory, bytes);
+  EXPECT_EQ(path.count, 1U);
+  EXPECT_EQ(path.flags, format::path_cut);
+}
+
+TEST(Unwind, SurvivesFramesThatAreNone) {
+  shapes::optimised::all[6].call(note_both);  // addresses of code
+  const Stack stack = stack_of_thread();
+  std::uintptr_t words[64];
+  std::uint64_t state = 1;
+  for (int round = 0; round < 10000; ++round) {
+    for (std::uintptr_t& word : words) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      const std::uintptr_t somewhere = reinterpret_cast<std::uintptr_t>(words) + (state >> 40) % 4096;
+      word = (state >> 33) % 3 == 0   ? somewhere
+             : (state >> 33) % 3 == 1 ? of_the_other[state % of_the_other.size()]
+                                      : state;
+    }
+    const Frame frame{of_the_other[(state >> 20) % of_the_other.size()], reinterpret_cast<std::uintptr_t>(words),
+                      words[0]};
+    CallPath ignored;
+    PathMemo::Builder read;
+    walk(frame, stack, 32, ignored, read);
+    EXPECT_LE(ignored.count, 32U);
+  }
+}
+
+Frame frame_at(std::uintptr_t* words) { return {0x1234, reinterpret_cast<std::uintptr_t>(words), 7}; }
+
+PathMemo::Builder built_from(std::uintptr_t* words, unsigned count) {
+  PathMemo::Builder built;
+  built.caller = frame_at(words);
+  built.base_mask = 0;
+  built.count = 0;
+  built.overflow = false;
+  for (unsigned i = 0; i < count; ++i) built.add({reinterpret_cast<std::uintptr_t>(&words[i]), words[i]});
+  return built;
+}
+
+TEST(PathMemo, KnowsAPathAsLongAsItsWordsAreTheSame) {
+  const auto memo = std::make_unique<PathMemo>();
+  std::uintptr_t words[] = {1, 2, 3};
+  EXPECT_EQ(memo->find(frame_at(words)), nullptr);
+  memo->add(built_from(words, 3), 17);
+  ASSERT_NE(memo->find(frame_at(words)), nullptr);
+  EXPECT_EQ(*memo->find(frame_at(words)), 17U);
+  words[2] = 4;
+  EXPECT_EQ(memo->find(frame_at(words)), nullptr);
+  memo->add(built_from(words, 3), 18);
+  EXPECT_EQ(*memo->find(frame_at(words)), 18U);
+  words[2] = 3;
+  EXPECT_EQ(*memo->find(frame_at(words)), 17U);
+  memo->clear();
+  EXPECT_EQ(memo->find(frame_at(words)), nullptr);
+}
+
+TEST(PathMemo, TheFramePointerCountsWhereThePathDependsOnIt) {
+  const auto memo = std::make_unique<PathMemo>();
+  std::uintptr_t words[] = {1};
+  PathMemo::Builder built = built_from(words, 1);
+  built.base_mask = ~std::uintptr_t{0};
+  memo->add(built, 17);
+  Frame caller = frame_at(words);
+  EXPECT_NE(memo->find(caller), nullptr);
+  caller.base = 8;
+  EXPECT_EQ(memo->find(caller), nullptr);
+}
+
+TEST(PathMemo, IsNeverFull) {
+  const auto memo = std::make_unique<PathMemo>();
+  static std::uintptr_t words[100000];
+  for (unsigned i = 0; i + 8 < std::size(words); ++i) {
+    memo->add(built_from(&words[i], 8), i);
+    const std::uint32_t* known = memo->find(frame_at(&words[i]));
+    ASSERT_NE(known, nullptr);
+    ASSERT_EQ(*known, i);
+  }
+}
+
+}  // namespace
+}  // namespace tare::mpi
