@@ -25,11 +25,14 @@ class Row:
     over: Estimate | None = None  # of the rounds' differences from bare
     limit: float | None = None  # of `over`
     peers: str = ""
+    invisible: bool = False  # met if it cannot be told from nothing, whatever the median is
 
     @property
     def verdict(self) -> str:
         if self.limit is None or self.over is None:
             return ""
+        if self.invisible and self.over.low <= self.limit:
+            return "met"
         word = "met" if self.over.median <= self.limit else "not met"
         certain = self.over.high <= self.limit or self.over.low > self.limit
         return word if certain else f"{word} (uncertain)"
@@ -74,8 +77,12 @@ def over_bare(
     quoted: dict[Tool, str],
     *,
     digits: int = 1,
+    invisible: bool = False,
 ) -> Table:
-    """A row for each tool: the median of what `of` takes from its runs, and how it compares with bare."""
+    """A row for each tool: the median of what `of` takes from its runs, and how it compares with bare.
+
+    `invisible`: a limit is met if the interval does not lie above it.
+    """
     samples = {tool: measured.samples(tool, of) for tool in measured.tools}
     rows = [
         Row(
@@ -84,6 +91,7 @@ def over_bare(
             None if tool is BARE else compare(samples[tool]),
             limits.get(tool),
             quoted.get(tool, ""),
+            invisible,
         )
         for tool in measured.tools
     ]

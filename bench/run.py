@@ -13,7 +13,7 @@ from pathlib import Path
 
 import account
 from account import Account
-from measurements import call, collectives, hooks, memory, recorders, solver, studies
+from measurements import applications, call, collectives, hooks, memory, recorders, solver, studies
 from programs import built
 from report import Table, misses, show, write_json
 
@@ -25,6 +25,7 @@ MOST_BUSY = 0.1
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "call": (15, 3, "one wrapped call"),
     "solver": (20, 3, "a real program with many calls"),
+    "applications": (20, 3, "hpcc's MPIRandomAccess, and LAMMPS"),
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
     "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
@@ -39,6 +40,7 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
     "collectives": collectives.measure,
 }
 PLAIN: dict[str, Callable[[int], list[Table]]] = {
+    "applications": applications.measure,
     "hooks": hooks.measure,
     "memory": memory.measure,
     "recorders": recorders.measure,

@@ -86,10 +86,13 @@ def run_once(
     rank_prefix: Sequence[Path | str] = (),
     summary: bool = False,
     timeout_s: float = 300,
+    cwd: Path | None = None,
+    **variables: str,
 ) -> Outcome:
     """Runs a program under a tool; its output directory is gone afterwards.
 
-    `rank_prefix` goes between the launcher and the program; `summary` leaves tare's summary on.
+    `rank_prefix` goes between the launcher and the program; `summary` leaves tare's summary on; `variables`
+    are of the program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="tare-bench-", dir=_scratch()) as directory:
         out = Path(directory) / "out"
@@ -107,6 +110,8 @@ def run_once(
             program,
             prefix=prefix,
             timeout_s=timeout_s,
+            cwd=cwd,
+            **variables,
             OMPI_MCA_hwloc_base_binding_policy=_BINDING,
         )
         wall_s = time.perf_counter() - start

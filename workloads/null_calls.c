@@ -8,11 +8,13 @@
  *   -i  calls in a round (for waitall: batches)           (1000000; waitall: a tenth)
  *   -r  rounds                                            (7)
  *   -b  requests that one MPI_Waitall completes           (16)
- *   KIND  send, recv, comm_rank, wtime or waitall         (all)
+ *   KIND  send, recv, comm_rank, wtime, waitall, sites or completions (all)
  *         waitall: BATCH/2 MPI_Isend, BATCH/2 MPI_Irecv and one MPI_Waitall, timed together
+ *         sites: as send, through 1,000 call sites in turn
+ *         completions: the MPI_Waitall alone of 32 messages to itself, sent and received
  *
  * Prints one line of JSON: for each kind the median over the rounds and the fastest round, in ns a
- * call (waitall: ns a batch):
+ * call (waitall: ns a batch; completions: ns a request):
  *   {"iterations": 1000000, "rounds": 7, "batch": 16, "send_ns": 8.1, "send_min_ns": 8.0, ...}
  * Exit code 2 on wrong usage.
  */
@@ -22,10 +24,17 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_ROUNDS = 1000, MAX_BATCH = 4096, WAITALL_FRACTION = 10 };
+enum { MAX_ROUNDS = 1000, MAX_BATCH = 4096, WAITALL_FRACTION = 10, COMPLETIONS = 64 };
 
-static char buffer[8];
+static char buffer[8], outgoing[8];
 static MPI_Request requests[MAX_BATCH];
+static double part_ns; /* of a loop that is timed in part: that part */
+
+static double now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
 
 __attribute__((noinline)) static void loop_send(long iterations, int batch) {
   (void)batch;
@@ -60,24 +69,45 @@ __attribute__((noinline)) static void loop_waitall(long iterations, int batch) {
   }
 }
 
+#define SEND MPI_Send(buffer, (int)sizeof buffer, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+#define TEN(x) x x x x x x x x x x
+
+__attribute__((noinline)) static void loop_sites(long iterations, int batch) {
+  (void)batch;
+  for (long i = 0; i < iterations; i++) {
+    TEN(TEN(TEN(SEND)))
+  }
+}
+
+__attribute__((noinline)) static void loop_completions(long iterations, int batch) {
+  (void)batch;
+  for (long i = 0; i < iterations; i++) {
+    double start;
+    for (int r = 0; r < COMPLETIONS; r += 2) {
+      MPI_Irecv(buffer, (int)sizeof buffer, MPI_BYTE, 0, 0, MPI_COMM_SELF, &requests[r]);
+      MPI_Isend(outgoing, (int)sizeof buffer, MPI_BYTE, 0, 0, MPI_COMM_SELF, &requests[r + 1]);
+    }
+    start = now_ns();
+    MPI_Waitall(COMPLETIONS, requests, MPI_STATUSES_IGNORE);
+    part_ns += now_ns() - start;
+  }
+}
+
 static const struct {
   const char* name;
   void (*loop)(long iterations, int batch);
   int fraction; /* runs iterations / fraction times */
+  int calls;    /* that an iteration stands for */
 } kinds[] = {
-    {"send", loop_send, 1},
-    {"recv", loop_recv, 1},
-    {"comm_rank", loop_comm_rank, 1},
-    {"wtime", loop_wtime, 1},
-    {"waitall", loop_waitall, WAITALL_FRACTION},
+    {"send", loop_send, 1, 1},
+    {"recv", loop_recv, 1, 1},
+    {"comm_rank", loop_comm_rank, 1, 1},
+    {"wtime", loop_wtime, 1, 1},
+    {"waitall", loop_waitall, WAITALL_FRACTION, 1},
+    {"sites", loop_sites, 1000, 1000},
+    {"completions", loop_completions, 100, COMPLETIONS},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
-static double now_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static int ascending(const void* left, const void* right) {
   double difference = *(const double*)left - *(const double*)right;
@@ -89,9 +119,11 @@ static void measure(int kind, long iterations, int rounds, int batch) {
   iterations = iterations / kinds[kind].fraction > 0 ? iterations / kinds[kind].fraction : 1;
   kinds[kind].loop(iterations / 10, batch); /* warm up */
   for (int round = 0; round < rounds; round++) {
-    double start = now_ns();
+    double start = now_ns(), spent_ns;
+    part_ns = 0;
     kinds[kind].loop(iterations, batch);
-    per_call_ns[round] = (now_ns() - start) / (double)iterations;
+    spent_ns = part_ns > 0 ? part_ns : now_ns() - start;
+    per_call_ns[round] = spent_ns / (double)iterations / kinds[kind].calls;
   }
   qsort(per_call_ns, (size_t)rounds, sizeof per_call_ns[0], ascending);
   printf(", \"%s_ns\": %.2f, \"%s_min_ns\": %.2f", kinds[kind].name, per_call_ns[rounds / 2], kinds[kind].name,
@@ -128,7 +160,7 @@ int main(int argc, char** argv) {
   if (!usable) {
     fprintf(stderr,
             "usage: null_calls [-i ITERATIONS] [-r ROUNDS, at most %d] [-b BATCH, even, at most %d] "
-            "[send|recv|comm_rank|wtime|waitall ...]\n",
+            "[send|recv|comm_rank|wtime|waitall|sites|completions ...]\n",
             MAX_ROUNDS, MAX_BATCH);
   } else {
     printf("{\"iterations\": %ld, \"rounds\": %d, \"batch\": %d", iterations, rounds, batch);

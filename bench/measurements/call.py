@@ -19,6 +19,8 @@ from tools import EZTRACE, PROFILE, TRACE, MpiEnvironment, Outcome, Tool, run_on
 CALLS = 400_000
 LOOPS = 5  # beside one of a tenth to warm up
 
+SITES_LIMITS = {PROFILE: 30.0}
+REQUEST_LIMITS = {PROFILE: 15.0, TRACE: 15.0}
 SEND_LIMITS = {PROFILE: 28.0, TRACE: 45.0}
 SEND_PEERS = {PROFILE: peers.NULL_PROFILE, TRACE: peers.NULL_TRACE}
 LOOKUP_LIMITS = {PROFILE: 6.0, TRACE: 6.0}
@@ -28,7 +30,7 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
     tables = [_clock()]
     accounts = []
     for mpi in mpis():
-        measured = _run(mpi, rounds)
+        measured = _run(mpi, rounds, "send", "comm_rank", "waitall")
         name = NAMES[mpi.name]
         tables += [
             _table(
@@ -44,21 +46,35 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
             ),
         ]
         tables[-3].notes.extend([_fastest(measured), _trace_sizes(measured)])
+        tables += _rows_and_requests(mpi, rounds)
         accounts += account_of(f"null_calls, {name}", measured, _total_s)
     return tables, accounts
 
 
-def _run(mpi: MpiEnvironment, rounds: int) -> Rounds:
-    argv: list[str | Path] = [
-        program(mpi, "null_calls"),
-        "-i",
-        str(CALLS),
-        "-r",
-        str(LOOPS),
-        "send",
-        "comm_rank",
-        "waitall",
+def _rows_and_requests(mpi: MpiEnvironment, rounds: int) -> list[Table]:
+    """What costs more in a large program: many call sites, and many requests that one call completes."""
+    measured = _run(mpi, rounds, "sites", "completions")
+    name = NAMES[mpi.name]
+    return [
+        _table(
+            f"MPI_Send to MPI_PROC_NULL through 1,000 call sites, {name}",
+            measured,
+            lambda outcome: outcome.value("sites_ns"),
+            SITES_LIMITS,
+            SEND_PEERS,
+        ),
+        _table(
+            f"MPI_Waitall of 64, sent and received by itself, a request, {name}",
+            measured,
+            lambda outcome: outcome.value("completions_ns"),
+            REQUEST_LIMITS,
+            {},
+        ),
     ]
+
+
+def _run(mpi: MpiEnvironment, rounds: int, *kinds: str) -> Rounds:
+    argv: list[str | Path] = [program(mpi, "null_calls"), "-i", str(CALLS), "-r", str(LOOPS), *kinds]
     return interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, 1, argv))
 
 

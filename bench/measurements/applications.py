@@ -1,0 +1,179 @@
+"""Programs as Debian has them: one that is nearly all small messages, and one that hardly calls MPI."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import peers
+from interleave import interleave
+from report import Table, difference, over_bare, percent
+
+from tools import BARE, PROFILE, TARE, TRACE, BenchError, Outcome, Tool, openmpi4, run_once
+
+RANKS = 2
+TOOLS = (BARE, PROFILE, TRACE)
+HOOK_LIMIT_MS = 20.0
+
+# As the example of hpcc, but a small problem: 131,072 updates of a table are measured; the rest is short.
+HPCC_INPUT = """HPLinpack benchmark input file
+Innovative Computing Laboratory, University of Tennessee
+HPL.out
+8
+1
+200
+1
+80
+0
+1
+1
+2
+16.0
+1
+2
+1
+4
+1
+2
+1
+1
+1
+1
+1
+1
+2
+64
+0
+0
+1
+8
+##### separator ######
+0
+1200
+0
+40
+"""
+
+# Of LAMMPS's own benchmark, a Lennard-Jones liquid: 16,384 atoms.
+LAMMPS_INPUT = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 16 0 16 0 16
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 1.44 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+neigh_modify every 20 delay 0 check no
+fix 1 all nve
+run 200
+"""
+
+
+def measure(rounds: int) -> list[Table]:
+    return [_random_access(rounds), *_lammps(rounds)]
+
+
+def _random_access(rounds: int) -> Table:
+    hpcc = _installed("hpcc")
+
+    def run_hpcc(tool: Tool) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="tare-hpcc-") as directory:
+            (Path(directory) / "hpccinf.txt").write_text(HPCC_INPUT)
+            outcome = run_once(tool, openmpi4(), RANKS, [hpcc], timeout_s=600, cwd=Path(directory))
+            return replace(outcome, stdout=(Path(directory) / "hpccoutf.txt").read_text())
+
+    measured = interleave(rounds, TOOLS, run_hpcc)
+    bare = measured.bare(_access_ms)
+    return over_bare(
+        "hpcc, MPIRandomAccess, 2 ranks, Open MPI",
+        measured,
+        _access_ms,
+        "ms",
+        "%",
+        lambda samples: percent(samples, bare),
+        {PROFILE: 50.0, TRACE: 50.0},
+        {PROFILE: peers.RANDOM_ACCESS_PROFILE, TRACE: peers.RANDOM_ACCESS_TRACE},
+    )
+
+
+def _access_ms(outcome: Outcome) -> float:
+    return 1e3 * _number(r"^MPIRandomAccess_time=([\d.e+-]+)", outcome)
+
+
+def _lammps(rounds: int) -> list[Table]:
+    lammps = _installed("lmp")
+    (library,) = TARE.parent.parent.glob("lib/python3*/site-packages/tare/lib")
+    # Above every tool, so that what tools do in MPI_Init and MPI_Finalize is within the times.
+    timing: Sequence[str | Path] = (library / "tare-timing", library / "libtare-timing.so")
+
+    def run_lammps(tool: Tool) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="tare-lammps-") as directory:
+            (Path(directory) / "in.lj").write_text(LAMMPS_INPUT)
+            argv: list[str | Path] = [lammps, "-in", "in.lj", "-log", "none"]
+            times = Path(directory) / "times"
+            outcome = run_once(
+                tool, openmpi4(), RANKS, argv, rank_prefix=timing, cwd=Path(directory), TARE_TIMING=str(times)
+            )
+            lines = "".join(path.read_text() for path in Path(directory).glob("times.*"))
+            return replace(outcome, stdout=outcome.stdout + "\n" + lines)
+
+    measured = interleave(rounds, TOOLS, run_lammps)
+    loop, hook = measured.bare(_loop_s), measured.bare(_hook_ms)
+    return [
+        over_bare(
+            "LAMMPS, Lennard-Jones, 2 ranks, Open MPI: time of the loop; the limit is that it does not show",
+            measured,
+            _loop_s,
+            "s",
+            "%",
+            lambda samples: percent(samples, loop),
+            {PROFILE: 0.0, TRACE: 0.0},
+            {PROFILE: peers.LAMMPS},
+            digits=2,
+            invisible=True,
+        ),
+        over_bare(
+            "LAMMPS: MPI_Init and MPI_Finalize of the slowest rank, by the timing library",
+            measured,
+            _hook_ms,
+            "ms",
+            "ms",
+            lambda samples: difference(samples, hook),
+            {PROFILE: HOOK_LIMIT_MS, TRACE: HOOK_LIMIT_MS},
+            {PROFILE: peers.HOOK},
+        ),
+    ]
+
+
+def _loop_s(outcome: Outcome) -> float:
+    return _number(r"^Loop time of ([\d.]+) on", outcome)
+
+
+def _hook_ms(outcome: Outcome) -> float:
+    lines = [json.loads(line) for line in outcome.stdout.splitlines() if line.startswith('{"')]
+    ranks = [line for line in lines if "init_ns" in line]
+    if len(ranks) != RANKS:
+        raise BenchError(f"the timing library left {len(ranks)} records instead of {RANKS}")
+    return max(1e-6 * (line["init_ns"] + line["finalize_ns"]) for line in ranks)
+
+
+def _number(pattern: str, outcome: Outcome) -> float:
+    found = re.search(pattern, outcome.stdout, re.MULTILINE)
+    if found is None:
+        raise BenchError(f"nothing like {pattern} in\n{outcome.stdout}")
+    return float(found[1])
+
+
+def _installed(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise BenchError(f"{name} is missing; `make bench` installs it")
+    return path
