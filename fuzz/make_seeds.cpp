@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "reader/archive.h"
+#include "reader/calls_chunk.h"
 #include "reader/synthetic.h"
 
 using namespace tare;
@@ -47,14 +48,42 @@ std::string all_definitions() {
   inter.parent = 1;
   return module_definition(1, "/bin/app", "build id", format::of_program) + frame_definition(2, 1, 0x1234) +
          frame_definition(3, format::no_module, 0x7f0000001234) +
-         path_definition(2, {3, 1, 2}, format::path_cut | format::frames_left_out) + communicator_definition(1, 2, "MPI_COMM_WORLD") +
-         group_definition(1, {{0, 0, 1}}) + group_definition(2, {{1, 2, 2}, {-1, 0, 1}}) +
-         communicator_definition(inter, "inter") + communicator_name(2, "renamed") +
+         path_definition(2, {3, 1, 2}, format::path_cut | format::frames_left_out) +
+         communicator_definition(1, 2, "MPI_COMM_WORLD") + group_definition(1, {{0, 0, 1}}) +
+         group_definition(2, {{1, 2, 2}, {-1, 0, 1}}) + communicator_definition(inter, "inter") +
+         communicator_name(2, "renamed") +
          event_type_definition(1, format::EventClass::regular, "step",
                                {format::ParameterType::i32, format::ParameterType::f64}) +
          event_type_definition(2, format::EventClass::raw, "note") +
          event_type_definition(3, format::EventClass::counter, "load", {format::ParameterType::f64}, "W") +
          event_type_definition(4, format::EventClass::phase, "solve", {format::ParameterType::u8});
+}
+
+// One in MPI_Wait, and the request that it waits for.
+format::RequestEntry pending_request() {
+  format::RequestEntry request{};
+  request.handle = 0x10;
+  request.communicator = 1;
+  request.tag = 3;
+  request.site = 1;
+  request.waiter = 1;
+  request.function = function_number("MPI_Irecv");
+  request.kind = format::receive_request;
+  return request;
+}
+
+std::string file_of_a_killed_process() {
+  const auto record = process_record(1, format::ProcessState::running);
+  format::ThreadCall call{};
+  call.enter = 3500;
+  call.function = function_number("MPI_Wait");
+  call.site = 2;
+  call.requests = 1;
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::calls;
+  identity.process = record.process;
+  return functions_chunk() + process_chunk(record) + definitions_chunk(record, all_definitions()) +
+         chunk(identity, reader::calls_payload({call}, {pending_request()}));
 }
 
 std::string segment_of_a_killed_process() {
@@ -71,6 +100,9 @@ std::string segment_of_a_killed_process() {
   format::ExchangeRecord exchange{call_record("MPI_Sendrecv", 1, 3610, 3620), 80, 1, 2};
   exchange.call.head.words = sizeof exchange / 8;
   segment.add_record(0, bytes_of(exchange));
+  segment.location(0).current.function = function_number("MPI_Wait");
+  segment.location(0).current.enter = 3900;
+  segment.add_request(pending_request());
   segment.add_record(0, event_record(1, 3700, {1, 2}) + event_record(3, 3800, {0}) + raw_event_record(2, 3900, "text"));
   return dir.read(segment.name());
 }
@@ -97,6 +129,7 @@ int main(int count, char** words) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(run_dir)) names.push_back(entry.path().filename());
   for (const std::string& name : names) write_file(seeds + "/reader/" + name, read_file(run_dir + "/" + name));
+  write_file(seeds + "/reader/killed", file_of_a_killed_process());
   write_file(seeds + "/archive/run", archive_of(run_dir, names));
   write_file(seeds + "/segment/killed", in_pieces(segment_of_a_killed_process()));
   return 0;

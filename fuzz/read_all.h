@@ -6,6 +6,7 @@
 #include <string>
 
 #include "format/chunk.h"
+#include "reader/current_calls.h"
 #include "reader/event_stream.h"
 #include "reader/run.h"
 
@@ -15,6 +16,7 @@ inline void read_all(reader::Run& run) {
   run.profile_sums(
       {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
   run.sites();
+  current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   auto events = reader::EventStream::open(run, {});
   while (events && !events->next(100).empty()) continue;

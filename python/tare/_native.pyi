@@ -44,6 +44,8 @@ class Process(TypedDict):
     threads: int
     state: State
     exit_code: int | None
+    finalized: bool  # has left MPI_Finalize
+    stopped: bool  # by a signal or a debugger
     executable: str
     mpi: str
     abi: str
@@ -172,6 +174,47 @@ class Communicator(TypedDict):
     members: list[tuple[int, int, int]] | None  # ranks in the world: first, stride, count
     remote_members: list[tuple[int, int, int]] | None  # of an intercommunicator
 
+class PendingRequest(TypedDict):
+    """A request of a process that has not been completed; numbers as in CurrentCall."""
+
+    function: str  # that started it
+    site: int
+    communicator: int
+    peer: int | None
+    peer_world: int | None
+    tag: int | None
+    bytes: int | None
+    start_ns: int
+    receives: bool
+    waited_for: bool  # in the call that the thread is in
+
+class CurrentCall(TypedDict):
+    """The call that a thread is in (`inside`), or its last one.
+
+    `site` and `communicator` are indices as in ProfileSum. Peers are ranks in the communicator as they were
+    passed, -1: any, -2: none; in the world, as far as they are known.
+    """
+
+    world: int
+    rank: int
+    process: int  # index in Run.processes()
+    thread: int
+    function: str
+    inside: bool
+    site: int
+    communicator: int
+    peer: int | None
+    peer_world: int | None
+    tag: int | None
+    source: int | None
+    source_world: int | None
+    source_tag: int | None
+    enter_ticks: int
+    enter_ns: int
+    leave_ns: int | None
+    requests: int  # that a call of MPI_Wait and its kin waits for
+    pending: list[PendingRequest]  # of the process
+
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""
 
@@ -271,6 +314,7 @@ class Run:
         """What happened in each phase; `by` of "rank"."""
     def sites(self) -> list[Site]: ...
     def communicators(self) -> list[Communicator]: ...
+    def current_calls(self) -> list[CurrentCall]: ...
     def events(
         self,
         ranks: list[int] | None = None,

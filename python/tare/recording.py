@@ -12,7 +12,18 @@ from tare.analysis import ranks
 from tare.errors import UsageError, native_errors
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, EventRow, PeerSum, PhaseSum, Process, ProfileRow, Run, Site
+    from tare._native import (
+        Communicator,
+        CurrentCall,
+        EventRow,
+        PeerSum,
+        PhaseSum,
+        Process,
+        ProfileRow,
+        ProfileSum,
+        Run,
+        Site,
+    )
     from tare.analysis.ranks import TotalCost
     from tare.rundir import Meta
 
@@ -70,6 +81,26 @@ class Recording:
     def communicators(self) -> list[Communicator]:
         with native_errors():
             return self._native.communicators() if self._native else []
+
+    @cached_property
+    def current_calls(self) -> list[CurrentCall]:
+        with native_errors():
+            return self._native.current_calls() if self._native else []
+
+    def calls_of(self, function: str) -> list[ProfileSum]:
+        """The profile of the function, and of calls whose function is not known."""
+        if self._native is None:
+            return []
+        with native_errors():
+            return self._native.profile_sums(
+                ["world", "rank", "function", "communicator"], functions=[function, "other"]
+            )
+
+    @property
+    def end_ns(self) -> int | None:
+        """Unix time at which the command ended; None if that is not known, or has not happened."""
+        wall_ns = self.meta.get("wall_ns")
+        return None if wall_ns is None else self.start_ns + int(wall_ns)
 
     @property
     def warnings(self) -> list[str]:

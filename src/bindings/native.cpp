@@ -14,6 +14,7 @@
 #include "format/chunk.h"
 #include "reader/archive.h"
 #include "reader/collect.h"
+#include "reader/current_calls.h"
 #include "reader/event_stream.h"
 #include "reader/run.h"
 
@@ -174,6 +175,8 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["state"] = name_of(process.state);
   row["exit_code"] = nb::none();
   if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
+  row["finalized"] = record.finalize_leave != 0;
+  row["stopped"] = process.stopped;
   row["executable"] = text(record.executable);
   row["mpi"] = text(first_line(record.mpi_library));
   row["abi"] = name_of(record.abi);
@@ -193,6 +196,27 @@ std::vector<nb::object> function_texts(const reader::FunctionNames& names) {
   std::vector<nb::object> texts;
   for (const std::string& name : names.names()) texts.push_back(text(name));
   return texts;
+}
+
+nb::object number_or_none(std::int32_t number) {
+  static_assert(format::no_peer == format::no_tag);
+  return number == format::no_peer ? nb::none() : nb::object(nb::int_(number));
+}
+
+nb::dict request_dict(const reader::PendingRequest& request, const std::vector<nb::object>& functions) {
+  nb::dict row;
+  row["function"] = functions[request.function];
+  row["site"] = request.site;
+  row["communicator"] = request.communicator;
+  row["peer"] = number_or_none(request.peer);
+  row["peer_world"] = number_or_none(request.peer_world);
+  row["tag"] = number_or_none(request.tag);
+  row["bytes"] = nb::none();
+  if (!request.receives) row["bytes"] = request.bytes;
+  row["start_ns"] = request.start_ns;
+  row["receives"] = request.receives;
+  row["waited_for"] = request.waited_for;
+  return row;
 }
 
 class EventIterator;
@@ -368,6 +392,39 @@ class PyRun {
       row["key"] = communicator.key;
       row["members"] = member_runs(communicator.members);
       row["remote_members"] = member_runs(communicator.remote_members);
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list current_calls() const {
+    const std::vector<nb::object> names = function_texts(run_.functions());
+    nb::list rows;
+    for (const reader::CurrentCall& call : reader::current_calls(run_)) {
+      const reader::Process& process = run_.processes()[call.process];
+      nb::dict row;
+      row["world"] = process.world;
+      row["rank"] = process.record.rank;
+      row["process"] = call.process;
+      row["thread"] = call.thread;
+      row["function"] = names[call.function];
+      row["inside"] = call.inside;
+      row["site"] = call.site;
+      row["communicator"] = call.communicator;
+      row["peer"] = number_or_none(call.peer);
+      row["peer_world"] = number_or_none(call.peer_world);
+      row["tag"] = number_or_none(call.tag);
+      row["source"] = number_or_none(call.source);
+      row["source_world"] = number_or_none(call.source_world);
+      row["source_tag"] = number_or_none(call.source_tag);
+      row["enter_ticks"] = call.enter_ticks;
+      row["enter_ns"] = call.enter_ns;
+      row["leave_ns"] = nb::none();
+      if (!call.inside) row["leave_ns"] = call.leave_ns;
+      row["requests"] = call.requests;
+      nb::list pending;
+      for (const reader::PendingRequest& request : call.pending) pending.append(request_dict(request, names));
+      row["pending"] = pending;
       rows.append(row);
     }
     return rows;
@@ -710,5 +767,6 @@ NB_MODULE(_native, module) {
           },
           "ranks"_a = nb::none(), "functions"_a = nb::none(), "start_ns"_a = nb::none(), "end_ns"_a = nb::none(),
           "limit"_a = 0, nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+      .def("current_calls", &PyRun::current_calls)
       .def("warnings", &PyRun::warnings);
 }

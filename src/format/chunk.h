@@ -21,6 +21,7 @@ enum class ChunkType : std::uint8_t {
   symbols = 6,      // what call sites mean, found after the run (symbol.h; written by the collector)
   file = 7,         // archives only: an ArchivedFileRecord (archive.h); the file's bytes follow the chunk
   archive_end = 8,  // archives only: an ArchiveEndRecord
+  calls = 10,       // of a process that did not finish: the call that each thread was in, and requests (segment.h)
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

@@ -15,10 +15,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "format/record.h"
+
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 6;
+inline constexpr std::uint32_t segment_layout = 7;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -80,6 +82,12 @@ struct ProcessRecord {
   char mpi_library[128];
 };
 static_assert(sizeof(ProcessRecord) == 616);
+
+// Whether the calls that its threads were in are of interest: it did not come to its proper end.
+inline bool ended_early(const ProcessRecord& process) noexcept {
+  return process.finalize_leave == 0 ||
+         (process.state != ProcessState::exited && process.state != ProcessState::finalized);
+}
 
 struct SegmentHeader {
   std::uint64_t magic;
@@ -149,9 +157,11 @@ struct RequestTable {
   std::uint16_t index[request_slots];  // hash table of numbers of entries; 0 = empty
 };
 
-// The call that a thread is in. `function` is 0 outside MPI; written last on entry, first on exit.
+// The call that a thread is in, or was in last: then `function` has the bit `returned`. 0 before the first one;
+// written last on entry, first on exit.
 struct CurrentCall {
   std::uint64_t enter;
+  std::uint64_t leave;         // ticks, of the last one that returned
   std::uint64_t communicator;  // MPI handle as the program passed it
   std::int32_t peer;
   std::int32_t tag;
@@ -162,6 +172,47 @@ struct CurrentCall {
   std::int32_t source_tag;            // else no_tag
   std::uint32_t site;                 // number of the call site, which has been defined; 0 if there was no room for it
   std::uint32_t reserved;
+};
+
+inline constexpr std::uint32_t returned = 0x80000000;
+
+// The same as read by others. Also on disk: the payload of a calls chunk is a CallsHead, these, and RequestEntries.
+struct ThreadCall {
+  std::uint64_t enter;  // ticks
+  std::uint64_t leave;
+  std::uint32_t block;
+  std::uint32_t thread;
+  std::uint32_t function;  // with the bit `returned`; 0: the thread has made no call
+  std::uint32_t site;      // 0: not known
+  std::uint32_t communicator;
+  std::int32_t peer;
+  std::int32_t tag;
+  std::int32_t source;
+  std::int32_t source_tag;
+  std::uint32_t requests;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(ThreadCall) == 64);
+
+// Block and thread are left to the caller.
+inline ThreadCall call_of(const CurrentCall& current) noexcept {
+  ThreadCall call{};
+  call.enter = current.enter;
+  call.leave = current.leave;
+  call.function = current.function.load(std::memory_order_acquire);
+  call.communicator = current.communicator_number;
+  call.peer = current.peer;
+  call.tag = current.tag;
+  call.source = current.source;
+  call.source_tag = current.source_tag;
+  call.requests = current.requests;
+  call.site = current.site;
+  return call;
+}
+
+struct CallsHead {
+  std::uint32_t threads;
+  std::uint32_t requests;
 };
 
 inline constexpr unsigned duration_bins = 26;

@@ -51,7 +51,8 @@ template <class A, Function F, class Real, class... Roles>
   current.enter = call.enter;
   const auto result = real();
   call.leave = recorder::now();
-  current.function.store(0, std::memory_order_release);
+  current.leave = call.leave;
+  current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   if constexpr (sizeof...(Roles) != 0) {
     (roles.after(thread, call, result), ...);
     format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call);

@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "reader/calls_chunk.h"
 #include "reader/chunk_file.h"
 #include "reader/event_stream.h"
 #include "reader/liveness.h"
@@ -53,6 +54,7 @@ struct Contents {
   std::uint64_t definitions_from = 0;
   std::vector<LocationCopy> locations;
   std::vector<BufferCopy> buffers;
+  std::vector<RequestEntry> requests;
 };
 
 Result<Contents> read_contents(const SegmentFile& segment) {
@@ -76,6 +78,9 @@ Result<Contents> read_contents(const SegmentFile& segment) {
     contents.locations.push_back(std::move(*location));
     contents.buffers.push_back(std::move(*buffer));
   }
+  auto requests = segment.requests();
+  if (!requests) return requests.failure();
+  contents.requests = std::move(*requests);
   return contents;
 }
 
@@ -85,7 +90,7 @@ void note_end(Contents& contents) {
   Process process;
   process.record = contents.process;
   for (const LocationCopy& location : contents.locations)
-    process.last_seen = std::max(process.last_seen, location.last_enter);
+    process.last_seen = std::max(process.last_seen, location.call.enter);
   contents.process.end = last_evidence(process);
 }
 
@@ -156,7 +161,8 @@ class Collector {
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(chunk_file_path(paths_.run_dir, contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_definitions(file, *contents) && write_events(file, *contents, segment.name());
+                         write_definitions(file, *contents) && write_calls(file, *contents) &&
+                         write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
       errno_ = file.error();
@@ -199,6 +205,14 @@ class Collector {
     ChunkHeader identity = identity_of(contents, ChunkType::definitions);
     identity.sequence = static_cast<std::uint32_t>(contents.definitions_from / 8);
     return file.append(identity, contents.definitions);
+  }
+
+  static bool write_calls(ChunkFile& file, const Contents& contents) {
+    std::vector<ThreadCall> calls;
+    for (const LocationCopy& location : contents.locations)
+      if (location.summary.in_use != 0 && location.call.function != 0) calls.push_back(location.call);
+    if (calls.empty() || !ended_early(contents.process)) return true;
+    return file.append(identity_of(contents, ChunkType::calls), calls_payload(calls, contents.requests));
   }
 
   bool write_events(ChunkFile& file, const Contents& contents, const SegmentName& name) {

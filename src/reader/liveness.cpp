@@ -31,6 +31,11 @@ char state_of(unsigned pid) {
 
 }  // namespace
 
+bool is_stopped(unsigned pid) {
+  const char state = state_of(pid);
+  return state == 'T' || state == 't';
+}
+
 bool is_alive(unsigned pid, const std::string& segment) {
   const char state = pid == 0 ? 0 : state_of(pid);
   if (state == 0 || state == 'Z' || state == 'X') return false;

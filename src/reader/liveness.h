@@ -10,6 +10,9 @@ namespace tare::reader {
 // a process that exists counts as alive; zombies do not.
 bool is_alive(unsigned pid, const std::string& segment);
 
+// True if the process `pid` was stopped by a signal or a debugger.
+bool is_stopped(unsigned pid);
+
 // True if the process `pid` runs and maps any segment: for records without a segment.
 inline bool is_measured(unsigned pid) { return is_alive(pid, "/tare-"); }
 

@@ -36,11 +36,14 @@ struct Process {
   std::vector<format::ClockPair> clock_pairs;
   std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
+  std::vector<format::ThreadCall> calls;       // of its threads, in which it is or was at its end, if known
+  std::vector<format::RequestEntry> requests;  // under way
   const FunctionNames::Map* functions = nullptr;
   std::optional<SegmentFile> segment;
 
   // Found when everything has been read:
   State state = State::killed;
+  bool stopped = false;  // running, but stopped by a signal or a debugger
   int world = 0;
   std::uint64_t end = 0;  // ticks: when it ended, or now
   ClockMap clock;

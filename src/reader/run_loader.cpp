@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "reader/calls_chunk.h"
 #include "reader/liveness.h"
 
 namespace tare::reader {
@@ -68,7 +69,7 @@ void RunLoader::read_segment(SegmentFile file) {
   auto record = file.process();
   const auto locations = file.locations();
   if (!record || !locations) return warn(record ? locations.error() : record.error());
-  SegmentContents contents{std::move(file), *record, {}, {}, {}};
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}};
   for (std::uint32_t block = 0; block < *locations; ++block) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
@@ -76,6 +77,7 @@ void RunLoader::read_segment(SegmentFile file) {
     if (const auto buffer = contents.file.buffer(block))
       contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
   }
+  if (auto requests = contents.file.requests()) contents.requests = std::move(*requests);
   // Behind the rows, whose numbers they define.
   auto definitions = contents.file.definitions();
   if (!definitions) return warn(definitions.error());
@@ -124,7 +126,8 @@ void RunLoader::read_definitions(Process& process) {
 
 void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
-  if (header.type > ChunkType::symbols) return;  // of archives, or a type that a later tare of this version may add
+  // Others are of archives, or types that a later tare of this version may add.
+  if (header.type > ChunkType::symbols && header.type != ChunkType::calls) return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
     file_of_.try_emplace(header.process, chunk.file);
@@ -157,6 +160,10 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
     }
     case ChunkType::symbols:
       return run_.symbols_.apply(payload);
+    case ChunkType::calls: {
+      Process& process = process_of(header.process);
+      return parse_calls(payload, process.calls, process.requests);
+    }
     default:
       return true;
   }
@@ -165,10 +172,13 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
 void RunLoader::take_segment(SegmentContents contents) {
   Process& process = process_of(contents.record.process);
   process.record = contents.record;
+  process.calls.clear();
   for (const LocationCopy& location : contents.locations) {
     process.profiles[location.block] = {nullptr, std::make_shared<Profile>(profile_of(location))};
-    process.last_seen = std::max(process.last_seen, location.last_enter);
+    process.last_seen = std::max(process.last_seen, location.call.enter);
+    if (location.summary.in_use != 0) process.calls.push_back(location.call);
   }
+  process.requests = std::move(contents.requests);
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
   process.segment = std::move(contents.file);
@@ -218,6 +228,7 @@ void RunLoader::set_state(Process& process) const {
     default:
       process.state = alive ? State::running : State::killed;
   }
+  process.stopped = process.segment && process.state == State::running && is_stopped(record.pid);
 }
 
 void RunLoader::set_clocks() {

@@ -26,6 +26,7 @@ class RunLoader {
     std::string definitions;
     std::vector<LocationCopy> locations;
     std::map<std::uint32_t, Buffered> buffered;
+    std::vector<format::RequestEntry> requests;
   };
 
   Process& process_of(std::uint64_t id) { return processes_[id]; }

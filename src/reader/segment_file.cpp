@@ -20,6 +20,7 @@ using namespace tare::format;
 
 constexpr std::uint32_t max_rows = 65536;  // a row number has 16 bits
 constexpr int buffer_attempts = 20;
+constexpr int call_attempts = 8;
 
 // Structs with atomic members are read as bytes and looked at in place.
 template <typename T>
@@ -193,8 +194,6 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   const LocationHeader& header = copy->get();
   LocationCopy location;
   location.block = block;
-  location.pending_function = header.current.function.load(std::memory_order_relaxed);
-  location.last_enter = header.current.enter;
   location.summary = header.summary;
   location.lookups.assign(header.lookups, header.lookups + functions_ + 1);
   location.rows.resize(std::min(header.summary.rows, row_capacity_));
@@ -208,7 +207,24 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   if (!read(location.phases.data(), location.phases.size() * sizeof(PhaseEntry), at + offsetof(LocationHeader, phases)))
     return cut_off();
   location.summary.phases = static_cast<std::uint32_t>(location.phases.size());
+  if (!read_call(at, location.call)) return cut_off();
+  location.call.block = block;
+  location.call.thread = location.summary.number;
   return location;
+}
+
+// Until it is the same twice: a thread that goes on changes one word after the other. One that calls all the time is
+// shown as it was at the last attempt.
+bool SegmentFile::read_call(std::uint64_t location_at, ThreadCall& call) const {
+  Bytes<CurrentCall> copy;
+  Bytes<CurrentCall> before;
+  for (int attempt = 0; attempt < call_attempts; ++attempt) {
+    before = copy;
+    if (!read(copy.bytes, sizeof copy.bytes, location_at + offsetof(LocationHeader, current))) return false;
+    if (attempt > 0 && std::memcmp(copy.bytes, before.bytes, sizeof copy.bytes) == 0) break;
+  }
+  call = call_of(copy.get());
+  return true;
 }
 
 Result<BufferCopy> SegmentFile::buffer(std::uint32_t block) const {

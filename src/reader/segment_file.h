@@ -25,8 +25,7 @@ std::vector<SegmentName> list_segments(const std::string& directory, const std::
 // A location as it was at one moment; counters of a running one may be a call apart.
 struct LocationCopy {
   std::uint32_t block = 0;
-  std::uint32_t pending_function = 0;  // the call it is in
-  std::uint64_t last_enter = 0;        // ticks, of that or the last call
+  format::ThreadCall call{};  // of one moment
   format::LocationSummary summary{};
   std::vector<format::ProfileRow> rows;
   std::vector<format::PeerEntry> peers;
@@ -76,6 +75,7 @@ class SegmentFile {
   SegmentFile(int fd, SegmentName name) : fd_(fd), name_(std::move(name)) {}
 
   bool read(void* to, std::uint64_t bytes, std::uint64_t offset) const;
+  bool read_call(std::uint64_t location_at, format::ThreadCall& call) const;
   Failure cut_off() const;
   std::optional<std::string> check_layout(std::uint64_t file_bytes) const;
 

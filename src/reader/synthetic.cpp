@@ -344,6 +344,7 @@ void Segment::add_location() {
   location(block).block = block;
   location(block).summary.number = block;
   LocationSummary& summary = location(block).summary;
+  summary.in_use = 1;
   summary.rows = summary.peers = 1;
   summary.phase = outside_phases;
   summary.phases = outside_phases + 1;

@@ -85,6 +85,43 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
   return memory.append(header, memory.raw(), static_cast<std::size_t>(out - memory.raw()));
 }
 
+// Where the threads of a process that ends early are, and what they have not completed.
+bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexcept {
+  if (!format::ended_early(segment.process)) return true;
+  const auto* table = segment.requests_at == 0 ? nullptr
+                                               : reinterpret_cast<const format::RequestTable*>(
+                                                     reinterpret_cast<const char*>(&segment) + segment.requests_at);
+  const std::uint32_t used = table == nullptr ? 0 : table->used.load(std::memory_order_acquire);
+  ChunkMemory memory(sizeof(format::CallsHead) + segment.locations * sizeof(format::ThreadCall) +
+                     used * sizeof(format::RequestEntry));
+  if (!memory) return false;
+  format::CallsHead head{};
+  char* out = memory.raw() + sizeof head;
+  const auto put = [&](const void* data, std::size_t bytes) {
+    std::memcpy(out, data, bytes);
+    out += bytes;
+  };
+  for (std::uint32_t i = 0; i < segment.locations; ++i) {
+    const format::LocationHeader* block = block_at(i);
+    if (block == nullptr || block->summary.in_use == 0) continue;
+    format::ThreadCall call = format::call_of(block->current);
+    if (call.function == 0) continue;
+    call.block = i;
+    call.thread = block->summary.number;
+    put(&call, sizeof call);
+    ++head.threads;
+  }
+  for (std::uint32_t i = 1; i <= used; ++i) {
+    if (table->entries[i].handle == 0) continue;
+    put(&table->entries[i], sizeof table->entries[i]);
+    ++head.requests;
+  }
+  std::memcpy(memory.raw(), &head, sizeof head);
+  if (head.threads == 0) return true;
+  return memory.append(identity(segment, format::ChunkType::calls), memory.raw(),
+                       static_cast<std::size_t>(out - memory.raw()));
+}
+
 // The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
 [[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
   const auto* words = static_cast<const volatile std::uint64_t*>(in);
@@ -184,8 +221,7 @@ bool write_definitions(format::SegmentHeader& segment) noexcept {
   return written;
 }
 
-bool write_everything(format::SegmentHeader& segment,
-                      format::LocationHeader* (*block_at)(std::uint32_t block) noexcept) noexcept {
+bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   bool written = write_definitions(segment);
   for (std::uint32_t i = 0; i < segment.locations; ++i) {
     format::LocationHeader* block = block_at(i);
@@ -193,6 +229,7 @@ bool write_everything(format::SegmentHeader& segment,
     written = write_profile(segment, *block) && written;
     written = write_events(segment, *block) && written;
   }
+  written = write_calls(segment, block_at) && written;
   return write_process(segment) && written;
 }
 

@@ -28,9 +28,11 @@ bool write_process(const format::SegmentHeader& segment) noexcept;
 // Appends what the definition log has grown by. False if it could not be written.
 bool write_definitions(format::SegmentHeader& segment) noexcept;
 
-// Appends definitions, events, profile and process record: all that a collector would. `block_at` maps block
-// numbers to blocks. False if anything could not be written.
-bool write_everything(format::SegmentHeader& segment,
-                      format::LocationHeader* (*block_at)(std::uint32_t block) noexcept) noexcept;
+// The block of a number; nullptr if there is none.
+using BlockAt = format::LocationHeader*(std::uint32_t block) noexcept;
+
+// Appends definitions, events, profile, calls and process record: all that a collector would. False if anything could
+// not be written.
+bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcept;
 
 }  // namespace tare::recorder

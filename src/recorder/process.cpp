@@ -381,6 +381,7 @@ Location* start_location() noexcept {
       format::LocationSummary& summary = location->shared->summary;
       summary.number = header.process.threads++;
       summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+      location->shared->current.function = 0;  // what another thread was in
       summary.in_use = 1;
     }
   }

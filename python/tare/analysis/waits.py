@@ -1,0 +1,270 @@
+"""Which ranks a call that a thread stands in waits for (docs/where.md).
+
+Nothing is said where it is not certain: a deadlock that is named must be one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tare.analysis.functions import base
+
+if TYPE_CHECKING:
+    from tare._native import Communicator, CurrentCall, PendingRequest
+
+# A rank as (world, rank), and ranks any one of which may be enough. A thread needs all of its needs.
+Rank = tuple[int, int]
+Need = frozenset[Rank]
+NOBODY: Need = frozenset()
+
+ANY = -1  # source or tag
+NO_PROCESS = -2  # MPI_PROC_NULL
+
+_SENDS = re.compile(r"MPI_(Ssend|Rsend|Send)(_init)?|MPI_I(ss|rs|s)end")
+_RECEIVES = re.compile(r"MPI_(Recv|Probe|Mprobe|Recv_init|Irecv)")
+_EXCHANGES = re.compile(r"MPI_Sendrecv(_replace)?")
+_WAITS = re.compile(r"MPI_Wait(all|any|some)?")
+# Nobody leaves them before all have come.
+_STRICT = re.compile(
+    r"MPI_(Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter(_block)?|Comm_(create|dup(_with_info)?|split(_type)?)"
+    r"|Cart_(create|sub)|Graph_create|Dist_graph_create(_adjacent)?)"
+)
+_PREFIX = re.compile(r"MPI_(Scan|Exscan)")
+_FROM_ROOT = re.compile(r"MPI_(Bcast|Scatterv?)")
+_TO_ROOT = re.compile(r"MPI_(Reduce|Gatherv?)")
+# A rank waits for some of those who have not come; for which, the implementation knows.
+_LOOSE = re.compile(r"MPI_(Allgatherv|Alltoall[vw]|Comm_(free|disconnect))")
+_UNCLEAR = re.compile(r"MPI_(Isendrecv(_replace)?|P(send|recv)_init)(_c)?")
+_STARTED = re.compile(r"MPI_I(barrier|allreduce|allgather|alltoall|reduce_scatter(_block)?)")
+
+# How many calls of a function on a communicator a rank has completed, or begun if they do not block; None if
+# that is not known.
+Completed = Callable[[Rank, str, int], "int | None"]
+
+
+@dataclass
+class Members:
+    """The ranks of communicators, listed at first use."""
+
+    communicators: Sequence[Communicator]
+    world_sizes: dict[int, int]
+    _known: dict[int, frozenset[Rank] | None] = field(default_factory=dict)
+
+    def of(self, communicator: int) -> frozenset[Rank] | None:
+        """None if a member is unknown or of another world."""
+        if communicator not in self._known:
+            self._known[communicator] = self._listed(communicator)
+        return self._known[communicator]
+
+    def of_world(self, world: int) -> frozenset[Rank]:
+        return frozenset((world, rank) for rank in range(self.world_sizes[world]))
+
+    def _listed(self, communicator: int) -> frozenset[Rank] | None:
+        if not 0 <= communicator < len(self.communicators):
+            return None
+        found = self.communicators[communicator]
+        ranks: set[Rank] = set()
+        for runs in (found["members"], found["remote_members"] or []):
+            for first, stride, count in runs or ():
+                if first < 0:
+                    return None
+                ranks.update((found["world"], first + stride * number) for number in range(count))
+        return frozenset(ranks) or None
+
+
+class Waits:
+    """Of the calls of all threads at one moment."""
+
+    def __init__(self, calls: Sequence[CurrentCall], members: Members, completed: Completed) -> None:
+        self._members = members
+        self._completed = completed
+        # Messages under way and receives that are posted, by communicator and rank that they are for.
+        self._sent: dict[tuple[int, Rank], list[tuple[Rank, int]]] = {}
+        self._wanted: dict[tuple[int, Rank], list[tuple[frozenset[Rank], int]]] = {}
+        # Ranks with requests that both send and receive, or in parts: to and from whom is not known.
+        self._unclear: set[Rank] = set()
+        # Ranks inside a function on a communicator.
+        self._inside: dict[tuple[str, int], set[Rank]] = {}
+        self._missing_memo: dict[tuple[str, int, int], frozenset[Rank] | None] = {}
+        for call in calls:
+            self._note(call)
+
+    def _note(self, call: CurrentCall) -> None:
+        here = _rank(call)
+        name = base(call["function"]) if call["inside"] else ""
+        if name:
+            self._inside.setdefault((name, call["communicator"]), set()).add(here)
+        for each in call["pending"]:
+            if _UNCLEAR.fullmatch(each["function"]):
+                self._unclear.add(here)
+            elif each["receives"]:
+                self._note_receive(here, each["communicator"], each["peer"], each["peer_world"], each["tag"])
+            else:
+                self._note_send(here, each)
+        if _SENDS.fullmatch(name) or _EXCHANGES.fullmatch(name):
+            self._note_send(here, call)
+        if _RECEIVES.fullmatch(name):
+            self._note_receive(here, call["communicator"], call["peer"], call["peer_world"], call["tag"])
+        if _EXCHANGES.fullmatch(name):
+            source, source_world = call["source"], call["source_world"]
+            self._note_receive(here, call["communicator"], source, source_world, call["source_tag"])
+
+    def _note_send(self, here: Rank, sent: CurrentCall | PendingRequest) -> None:
+        if sent["peer_world"] is not None and sent["tag"] is not None:
+            to = (here[0], sent["peer_world"])
+            self._sent.setdefault((sent["communicator"], to), []).append((here, sent["tag"]))
+
+    def _note_receive(
+        self, here: Rank, communicator: int, peer: int | None, peer_world: int | None, tag: int | None
+    ) -> None:
+        sources = self._sources(here[0], communicator, peer, peer_world)
+        if sources and tag is not None:
+            self._wanted.setdefault((communicator, here), []).append((sources, tag))
+
+    def needs(self, call: CurrentCall) -> list[Need] | None:
+        """What must come true for the call to return; None if nothing must, or it is not known."""
+        if not call["inside"] or call["rank"] < 0:
+            return None
+        name = base(call["function"])
+        if _WAITS.fullmatch(name):
+            waited = [each for each in call["pending"] if each["waited_for"]]
+            # Some of them may be complete, so that one that is not known may be the one that is not.
+            if len(waited) != call["requests"]:
+                return None
+            return _some_of([self._of_request(call, each) for each in waited])
+        if _EXCHANGES.fullmatch(name):
+            return _some_of([self._to_be_received(call, call), self._to_be_sent(call)])
+        if _RECEIVES.fullmatch(name):
+            return _some_of([self._to_be_sent(call)])
+        if _SENDS.fullmatch(name):
+            return _some_of([self._to_be_received(call, call)])
+        return self._of_collective(call, name)
+
+    def _of_request(self, call: CurrentCall, request: PendingRequest) -> Need | None:
+        if _UNCLEAR.fullmatch(request["function"]):
+            return None
+        if request["receives"]:
+            return self._source_of(
+                call, request["communicator"], request["peer"], request["peer_world"], request["tag"]
+            )
+        name = base(request["function"])
+        if _SENDS.fullmatch(name):
+            return self._to_be_received(call, request)
+        return self._of_started(call, request) if _STARTED.fullmatch(name) else None
+
+    def _of_started(self, call: CurrentCall, request: PendingRequest) -> Need | None:
+        """Of a collective that does not block: those who have not begun it."""
+        function, communicator = request["function"], request["communicator"]
+        members = self._members.of(communicator)
+        begun = self._completed(_rank(call), function, communicator)
+        if members is None or begun is None:
+            return None
+        alike = [
+            each
+            for each in call["pending"]
+            if (each["function"], each["communicator"]) == (function, communicator)
+        ]
+        number = begun - len(alike)  # of the oldest that is under way
+        late = {member: self._completed(member, function, communicator) for member in members}
+        if None in late.values():
+            return None
+        return frozenset(member for member, count in late.items() if (count or 0) <= number) or None
+
+    def _to_be_sent(self, call: CurrentCall) -> Need | None:
+        """Of a receive: its source, unless that is sending already."""
+        if _EXCHANGES.fullmatch(base(call["function"])):
+            return self._source_of(
+                call, call["communicator"], call["source"], call["source_world"], call["source_tag"]
+            )
+        return self._source_of(call, call["communicator"], call["peer"], call["peer_world"], call["tag"])
+
+    def _source_of(
+        self, call: CurrentCall, communicator: int, peer: int | None, peer_world: int | None, tag: int | None
+    ) -> Need | None:
+        sources = self._sources(call["world"], communicator, peer, peer_world)
+        if not sources:
+            return sources
+        if tag is None or not self._unclear.isdisjoint(sources):
+            return None
+        for sender, sent_tag in self._sent.get((communicator, _rank(call)), ()):
+            if sender in sources and tag in (ANY, sent_tag):
+                return None
+        return sources
+
+    def _to_be_received(self, call: CurrentCall, sent: CurrentCall | PendingRequest) -> Need | None:
+        """Of a send: its destination, unless that has a receive for it."""
+        if sent["peer"] == NO_PROCESS:
+            return NOBODY
+        if sent["peer_world"] is None or sent["tag"] is None:
+            return None
+        to = (call["world"], sent["peer_world"])
+        if to in self._unclear:
+            return None
+        for sources, tag in self._wanted.get((sent["communicator"], to), ()):
+            if _rank(call) in sources and tag in (ANY, sent["tag"]):
+                return None
+        return frozenset({to})
+
+    def _sources(
+        self, world: int, communicator: int, peer: int | None, peer_world: int | None
+    ) -> frozenset[Rank] | None:
+        if peer == ANY:
+            return self._members.of(communicator)
+        if peer == NO_PROCESS:
+            return NOBODY
+        return None if peer_world is None else frozenset({(world, peer_world)})
+
+    def _of_collective(self, call: CurrentCall, name: str) -> list[Need] | None:
+        """Those who have not come yet."""
+        here = _rank(call)
+        if name == "MPI_Finalize":
+            missing = self._missing(call, self._members.of_world(here[0]))
+            return [missing] if missing else None
+        missing = self._missing(call, self._members.of(call["communicator"]))
+        if not missing:
+            return None
+        root = call["peer_world"]
+        is_root = root == here[1]
+        if _PREFIX.fullmatch(name):
+            missing = frozenset(rank for rank in missing if rank < here)
+        elif _FROM_ROOT.fullmatch(name) and root is not None and (here[0], root) in missing:
+            return [frozenset({(here[0], root)})]
+        elif (
+            _LOOSE.fullmatch(name) or _FROM_ROOT.fullmatch(name) or (_TO_ROOT.fullmatch(name) and not is_root)
+        ):
+            return [missing]
+        elif not (_STRICT.fullmatch(name) or _TO_ROOT.fullmatch(name)):
+            return None
+        return [frozenset({rank}) for rank in sorted(missing)] or None
+
+    def _missing(self, call: CurrentCall, members: frozenset[Rank] | None) -> frozenset[Rank] | None:
+        """Members neither in this call of the collective nor behind it; None if that is not known of all."""
+        function, communicator = call["function"], call["communicator"]
+        number = self._completed(_rank(call), function, communicator)
+        if members is None or number is None:
+            return None
+        at = (base(function), communicator, number)
+        if at not in self._missing_memo:
+            absent = members - self._inside[base(function), communicator]
+            counts = {member: self._completed(member, function, communicator) for member in absent}
+            known = None not in counts.values()
+            late = frozenset(
+                member for member, count in counts.items() if count is not None and count <= number
+            )
+            self._missing_memo[at] = late if known else None
+        return self._missing_memo[at]
+
+
+def _some_of(parts: Sequence[Need | None]) -> list[Need] | None:
+    """It waits for at least one of the parts: which, is not known, so all who may be needed are one need."""
+    if None in parts:
+        return None
+    together = frozenset().union(*(part for part in parts if part is not None))
+    return [together] if together else None
+
+
+def _rank(call: CurrentCall) -> Rank:
+    return call["world"], call["rank"]

@@ -1,0 +1,278 @@
+"""Where the threads of a run are: the call each is in, whom it waits for, and deadlocks (docs/where.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tare.analysis import deadlock
+from tare.analysis.deadlock import Deadlock
+from tare.analysis.functions import is_collective
+from tare.analysis.profile import Row, communicator_names, place
+from tare.analysis.waits import Members, Need, Rank, Waits
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import Communicator, CurrentCall, PendingRequest, Process, ProfileSum, Site
+
+# A call counts as blocked once it has lasted that long: messages under way arrive sooner.
+BLOCKED_AFTER_NS = NS_PER_S
+# And if it is still the same after so long.
+BETWEEN_LOOKS_S = 0.2
+
+Identity = tuple[object, ...]
+
+
+class Running(Protocol):
+    """What a run holds, as far as the calls under way go (recording.Recording)."""
+
+    @property
+    def processes(self) -> list[Process]: ...
+    @property
+    def sites(self) -> list[Site]: ...
+    @property
+    def communicators(self) -> list[Communicator]: ...
+    @property
+    def current_calls(self) -> list[CurrentCall]: ...
+    @property
+    def end_ns(self) -> int | None:
+        """Unix time at which the command ended; None if that is not known, or has not happened."""
+
+    def calls_of(self, function: str) -> list[ProfileSum]:
+        """The profile of the function, and of calls whose function is not known, by world, rank, function and
+        communicator."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The threads of a run at one moment, or at its end.
+
+    `deadlock` needs a second look while the run goes on. Where there is none, the ranks of `waiting` wait,
+    directly or not, for those of `waited_for`, who wait for nobody.
+    """
+
+    rows: list[Row]
+    calls: list[CurrentCall]
+    is_over: bool
+    deadlock: Deadlock | None
+    waiting: frozenset[Rank]
+    waited_for: frozenset[Rank]
+
+
+def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
+    """Calls that are not among those of `standing`, if given, are taken to go on."""
+    calls = run.current_calls
+    processes = run.processes
+    is_over = not any(process["state"] == "running" for process in processes)
+    waits = Waits(calls, _members(run), _Completed(run))
+    needs = [waits.needs(call) for call in calls]
+    describe = _Description(run, is_over)
+    rows = [describe.call(call, need) for call, need in zip(calls, needs, strict=True)]
+    living, ended = _living(processes, is_over), _ended(processes, is_over)
+    old = [
+        need if _is_old(row) and (standing is None or identity(call) in standing) else None
+        for call, row, need in zip(calls, rows, needs, strict=True)
+    ]
+    found = deadlock.find(calls, old, living, ended)
+    waiting, waited_for = deadlock.roots(calls, needs, living)
+    rows += describe.others({call["process"] for call in calls})
+    rows.sort(key=lambda row: (row["world"], row["rank"], row["pid"] or 0, row["thread"]))
+    return Look(rows, calls, is_over, found, waiting, waited_for)
+
+
+def blocked_in_s(first: Look) -> float:
+    """Seconds from a look until it can be said of all calls of a deadlock that they are blocked."""
+    waiting = [row["for_ns"] or 0 for row in first.rows if row["inside"] and row["waits_for"]]
+    youngest = min(waiting, default=BLOCKED_AFTER_NS)
+    return max(BETWEEN_LOOKS_S, (BLOCKED_AFTER_NS - youngest) / NS_PER_S)
+
+
+def identity(call: CurrentCall) -> Identity:
+    """The same for one call of one thread, as long as it is in it."""
+    return call["process"], call["thread"], call["function"], call["enter_ticks"]
+
+
+def folded(rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows of one kind together, in the order of their first ranks."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in _FOLDED_BY), []).append(row)
+    return list(groups.values())
+
+
+_FOLDED_BY = (
+    "world", "thread", "state", "exit_code", "finalized", "stopped", "function", "inside", "communicator",
+    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset",
+)  # fmt: skip
+
+
+def _is_old(row: Row) -> bool:
+    return row["for_ns"] is None or row["for_ns"] >= BLOCKED_AFTER_NS
+
+
+def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
+    """Ranks that are in the calls that they were seen in; if all is over, that were until killed."""
+    state = "killed" if is_over else "running"
+    return frozenset(
+        _rank(each)
+        for each in processes
+        if each["state"] == state and not (each["stopped"] or each["finalized"])
+    )
+
+
+def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
+    """Ranks that others may have waited for in vain. An abort ends those who wait for it."""
+    states = ("finished",) if is_over else ("finished", "aborted", "killed")
+    return frozenset(
+        _rank(each)
+        for each in processes
+        if each["rank"] >= 0 and (each["state"] in states or each["finalized"])
+    )
+
+
+def _members(run: Running) -> Members:
+    return Members(run.communicators, _world_sizes(run.processes))
+
+
+def _world_sizes(processes: Iterable[Process]) -> dict[int, int]:
+    sizes: dict[int, int] = {}
+    for process in processes:
+        sizes[process["world"]] = max(process["size"], process["rank"] + 1, sizes.get(process["world"], 0))
+    return sizes
+
+
+class _Completed:
+    """Counts of completed calls, of each function when it is first asked for."""
+
+    def __init__(self, run: Running) -> None:
+        self._run = run
+        self._known = {_rank(process) for process in run.processes}
+        self._by_function: dict[str, dict[tuple[Rank, int], int]] = {}
+        self._uncertain: dict[str, set[Rank]] = {}
+
+    def __call__(self, rank: Rank, function: str, communicator: int) -> int | None:
+        if function not in self._by_function:
+            self._read(function)
+        if rank not in self._known or rank in self._uncertain[function]:
+            return None
+        return self._by_function[function].get((rank, communicator), 0)
+
+    def _read(self, function: str) -> None:
+        counts = self._by_function[function] = {}
+        uncertain = self._uncertain[function] = set()
+        for row in self._run.calls_of(function):
+            rank = (row["world"], row["rank"])
+            # A full table holds calls without their function, or without their communicator.
+            known = row["function"] == function
+            if row["calls"] and not (known and (row["communicator"] >= 0 or function == "MPI_Finalize")):
+                uncertain.add(rank)
+            if not known:
+                continue
+            at = (rank, row["communicator"])
+            counts[at] = counts.get(at, 0) + row["calls"]
+
+
+class _Description:
+    """Rows of JSON: what the numbers mean."""
+
+    def __init__(self, run: Running, is_over: bool) -> None:
+        self._sites = run.sites
+        self._communicators = run.communicators
+        self._names = communicator_names(run.communicators)
+        self._processes = run.processes
+        self._is_over = is_over
+        self._end_ns = run.end_ns
+
+    def call(self, call: CurrentCall, needs: Sequence[Need] | None) -> Row:
+        process = self._processes[call["process"]]
+        since_ns = call["enter_ns"] if call["inside"] else call["leave_ns"]
+        until_ns = self._until_ns(process)
+        waits_for = {rank for need in needs or () for rank in need}
+        rooted = is_collective(call["function"])
+        return self._row(process, call["thread"]) | {
+            "function": call["function"],
+            "inside": call["inside"],
+            "since_ns": since_ns,
+            "for_ns": max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
+            "communicator": self._name(call["communicator"]),
+            "communicator_size": self._size(call["communicator"]),
+            "root": call["peer"] if rooted else None,
+            "peer": None if rooted else call["peer"],
+            "peer_world": None if rooted else call["peer_world"],
+            **{name: call[name] for name in ("tag", "source", "source_world", "source_tag")},
+            "requests": call["requests"],
+            "waits_for": sorted(rank for _, rank in waits_for),
+            "waits_for_any": any(len(need) > 1 for need in needs or ()),
+            "pending": [self._request(each) for each in call["pending"]],
+            **place(call["site"], self._sites),
+        }
+
+    def others(self, described: Collection[int]) -> list[Row]:
+        """Processes that have made no call, or whose calls are not known; ranks of which nothing is."""
+        rows = [
+            self._row(process, 0) for number, process in enumerate(self._processes) if number not in described
+        ]
+        seen = {_rank(process) for process in self._processes}
+        for world, size in _world_sizes(self._processes).items():
+            rows += [
+                _empty_row(world, rank, self._sites) for rank in range(size) if (world, rank) not in seen
+            ]
+        return rows
+
+    def _until_ns(self, process: Process) -> int | None:
+        """Now, if it runs; if it was killed with the whole run, the end of that."""
+        if process["state"] == "running" or not self._is_over:
+            return process["start_ns"] + process["wall_ns"]
+        return self._end_ns
+
+    def _row(self, process: Process, thread: int) -> Row:
+        return _empty_row(process["world"], process["rank"], self._sites) | {
+            "thread": thread,
+            **{name: process[name] for name in _OF_PROCESS},  # type: ignore[literal-required]
+        }
+
+    def _request(self, request: PendingRequest) -> Row:
+        return {
+            "function": request["function"],
+            "receives": request["receives"],
+            "waited_for": request["waited_for"],
+            "since_ns": request["start_ns"],
+            "communicator": self._name(request["communicator"]),
+            **{name: request[name] for name in ("peer", "peer_world", "tag", "bytes")},
+            **place(request["site"], self._sites),
+        }
+
+    def _name(self, communicator: int) -> str | None:
+        return self._names[communicator] if 0 <= communicator < len(self._names) else None
+
+    def _size(self, communicator: int) -> int | None:
+        return self._communicators[communicator]["size"] if 0 <= communicator < len(self._names) else None
+
+
+_OF_PROCESS = ("state", "exit_code", "finalized", "stopped", "host", "pid")
+_OF_CALLS = (
+    "function", "since_ns", "for_ns", "communicator", "communicator_size", "root", "peer", "peer_world",
+    "tag", "source", "source_world", "source_tag",
+)  # fmt: skip
+
+
+def _empty_row(world: int, rank: int, sites: Sequence[Site]) -> Row:
+    return {
+        "world": world,
+        "rank": rank,
+        "thread": 0,
+        **dict.fromkeys(_OF_PROCESS),
+        "state": "unknown",
+        "inside": False,
+        **dict.fromkeys(_OF_CALLS),
+        "requests": 0,
+        "waits_for": [],
+        "waits_for_any": False,
+        "pending": [],
+        **place(-1, sites),
+    }
+
+
+def _rank(of: Process | CurrentCall) -> Rank:
+    return of["world"], of["rank"]

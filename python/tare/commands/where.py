@@ -1,0 +1,79 @@
+"""`tare where`: what every rank is doing right now."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from tare.analysis import where as places
+from tare.analysis.deadlock import Deadlock
+from tare.analysis.where import Look
+from tare.commands import AnyMember, Json, RunDirectory
+from tare.recording import Recording, open_recording
+
+SCHEMA = "tare.where/1"
+
+
+def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
+    """Show the MPI call that each rank is in, since when, with whom, where, and deadlocks.
+
+    Works on a run that goes on, hangs, or was killed: docs/where.md.
+
+    Example: tare where app-20260131-120000
+    """
+    recording, look = _look(run, member)
+    if json:
+        from tare.reporters import json as reporter
+
+        reporter.write(sys.stdout, SCHEMA, run, _content(recording, look))
+        return
+    from tare.reporters import terminal
+    from tare.reporters import where as reporter_where
+
+    reporter_where.show(terminal.console(cut=True), recording, look)
+    for warning in recording.warnings:
+        typer.echo(f"tare: {warning}", err=True)
+
+
+def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
+    """A deadlock must stand at a second look, unless the run is over."""
+    recording = open_recording(run, member)
+    first = places.look(recording)
+    if first.is_over or not first.waiting:
+        return recording, first
+    time.sleep(places.blocked_in_s(first))
+    recording = open_recording(run, member)
+    return recording, places.look(recording, {places.identity(call) for call in first.calls})
+
+
+def _content(recording: Recording, look: Look) -> dict[str, Any]:
+    return {
+        "program": recording.meta["name"],
+        "state": recording.meta["state"],
+        "rows": look.rows,
+        "deadlock": None if look.deadlock is None else _deadlock(look.deadlock, look),
+        "waiting": [{"world": world, "rank": rank} for world, rank in sorted(look.waiting)],
+        "waited_for": [{"world": world, "rank": rank} for world, rank in sorted(look.waited_for)],
+        "warnings": recording.warnings,
+    }
+
+
+def _deadlock(found: Deadlock, look: Look) -> dict[str, Any]:
+    rows = {(row["world"], row["rank"], row["thread"]): row for row in look.rows}
+    blocked = []
+    for each in found.blocked:
+        row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
+        names = ("world", "rank", "thread", "function", "communicator", "tag", "file", "line", "caller")
+        blocked.append(
+            {name: row[name] for name in names}
+            | {"waits_for": [rank for _, rank in each.waits_for], "waits_for_any": each.any_of_them}
+        )
+    return {
+        "cycles": [[{"world": world, "rank": rank} for world, rank in cycle] for cycle in found.cycles],
+        "ended": [{"world": world, "rank": rank} for world, rank in found.ended],
+        "blocked": blocked,
+    }

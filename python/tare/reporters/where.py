@@ -1,0 +1,307 @@
+"""Where the ranks of a run are, for people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.analysis import where as places
+from tare.analysis.functions import base, is_collective
+from tare.analysis.waits import ANY, NO_PROCESS
+from tare.reporters import summary, terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tare.analysis.deadlock import Blocked, Deadlock
+    from tare.analysis.profile import Row
+    from tare.analysis.waits import Rank
+    from tare.analysis.where import Look
+    from tare.recording import Recording
+
+WIDEST_LABEL = 16
+LISTED = 8
+GAP = "  "
+
+
+def show(out: Console, recording: Recording, look: Look) -> None:
+    """What the run is, where each rank is, and what follows from that."""
+    _heading(out, _headline(recording, look))
+    if not look.rows:
+        out.file.write("No process has called MPI yet.\n" if not look.is_over else "No process called MPI.\n")
+        return
+    out.file.write("\n")
+    _show_groups(out, places.folded(look.rows), recording.worlds)
+    if look.deadlock is not None:
+        _show_deadlock(out, look)
+    else:
+        _show_waited_for(out, look)
+
+
+def _headline(recording: Recording, look: Look) -> str:
+    name = recording.meta["name"]
+    processes = recording.processes
+    if look.is_over:
+        return f"{name}: {summary.ending(recording.meta, processes)}"
+    ns = time.time_ns() - recording.start_ns
+    return f"{name}: running for {units.duration(max(ns, 0))}, {time.strftime('%H:%M:%S')}"
+
+
+def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> None:
+    """Each group: its ranks, what they do, and below it at which line."""
+    threads = any(row["thread"] for rows in groups for row in rows)
+    labels = [_label(rows, worlds, threads) for rows in groups]
+    width = min(max(map(len, labels), default=0), WIDEST_LABEL)
+    for rows, label in zip(groups, labels, strict=True):
+        if len(label) > width:
+            out.file.write(terminal.wrapped(label, out.width) + "\n")
+            label = ""
+        first, *more = _lines(rows)
+        start = f"{label:<{width}}{GAP}"
+        out.file.write(terminal.wrapped(first, out.width, start) + "\n")
+        for text in more:
+            out.file.write(terminal.wrapped(text, out.width, " " * (len(start) + len(GAP))) + "\n")
+
+
+def _show_deadlock(out: Console, look: Look) -> None:
+    """Who waits for whom, and where."""
+    found = look.deadlock
+    assert found is not None
+    rows = {(row["world"], row["rank"], row["thread"]): row for row in look.rows}
+    shown: set[Rank] = set()
+    for cycle in found.cycles:
+        title = (
+            f"Deadlock: rank {cycle[0][1]} waits for itself"
+            if len(cycle) == 1
+            else f"Deadlock: {_ranks(cycle)} wait for each other"
+        )
+        _heading(out, f"\n{title}")
+        _show_blocked(out, _in_order(found, cycle), rows)
+        shown |= set(cycle)
+    for rank in found.ended:
+        waiting = [each for each in found.blocked if rank in each.waits_for]
+        shown |= {_rank(each) for each in waiting}
+        row = next(row for row in look.rows if (row["world"], row["rank"]) == rank)
+        _heading(out, f"\nDeadlock: {_ranks({_rank(each) for each in waiting})} "
+                      f"wait{'s' if len({_rank(each) for each in waiting}) == 1 else ''} for rank {rank[1]}, "
+                      f"which {'was ' * (row['state'] == 'killed')}{_ended(row)}")  # fmt: skip
+        _show_blocked(out, waiting, rows)
+    others = {_rank(each) for each in found.blocked} - shown
+    if others:
+        text = (
+            f"{_ranks(others).capitalize()} wait{'s' if len(others) == 1 else ''} for these, directly or not."
+        )
+        out.file.write(terminal.wrapped(text, out.width, GAP) + "\n")
+
+
+def _show_waited_for(out: Console, look: Look) -> None:
+    """Without a deadlock: who keeps the others waiting, if that can be said."""
+    if not look.waiting or not 0 < len(look.waited_for) <= min(len(look.waiting), LISTED):
+        return
+    waits = "waits" if len(look.waiting) == 1 else "wait"
+    waited = "waited" if look.is_over else waits
+    _heading(out, f"\nNo deadlock: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
+    for row in look.rows:
+        if (row["world"], row["rank"]) in look.waited_for:
+            out.file.write(terminal.wrapped(f"rank {row['rank']}: {_doing([row])}", out.width, GAP) + "\n")
+
+
+def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
+    """Each thread behind the one that waits for it."""
+    place = {rank: number for number, rank in enumerate(cycle)}
+    return sorted(
+        (each for each in found.blocked if _rank(each) in place), key=lambda each: place[_rank(each)]
+    )
+
+
+def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int, int, int], Row]) -> None:
+    for each in blocked[:LISTED]:
+        row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
+        whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
+        at = _place(row)
+        text = f"rank {row['rank']} waits for {whom}: {_call([row])}{f' at {at}' if at else ''}"
+        out.file.write(terminal.wrapped(text, out.width, GAP) + "\n")
+    if len(blocked) > LISTED:
+        out.file.write(f"{GAP}… and {len(blocked) - LISTED:,} more\n")
+
+
+def _label(rows: Sequence[Row], worlds: int, threads: bool) -> str:
+    first = rows[0]
+    if first["rank"] < 0:
+        pids = sorted({row["pid"] for row in rows})
+        return f"pid{'s' if len(pids) > 1 else ''} {', '.join(map(str, pids))}"
+    world = f"world {first['world']} " if worlds > 1 else ""
+    thread = f" thread {first['thread']}" if threads else ""
+    return f"{world}{_ranks((row['world'], row['rank']) for row in rows)}{thread}"
+
+
+def _lines(rows: Sequence[Row]) -> list[str]:
+    """What the ranks do, and where in the program."""
+    at = _place(rows[0])
+    return [_doing(rows), at] if at else [_doing(rows)]
+
+
+def _doing(rows: Sequence[Row]) -> str:
+    first = rows[0]
+    if first["state"] == "unknown":
+        return "unknown: not started yet, or on another host (run `tare where` there)"
+    if first["function"] is None:
+        return "has made no MPI call yet" if first["state"] == "running" else _ended(first)
+    if first["function"] == "MPI_Abort":
+        return _ended(first)
+    if first["state"] != "running":
+        since = _time(rows)
+        if first["inside"]:
+            begun = f", begun {since} before the end" if since else ""
+            return f"{_ended(first)} in {_call(rows)}{begun}"
+        return f"{_ended(first)}; its last call: {_call(rows)}"
+    stopped = "STOPPED by a signal or a debugger; " if first["stopped"] else ""
+    if first["inside"]:
+        return f"{stopped}{_call(rows)}, for {_time(rows)}"
+    if first["finalized"]:
+        return f"{stopped}has left MPI_Finalize, {_time(rows)} ago"
+    return f"{stopped}not in MPI for {_time(rows)}, since {_call(rows)}"
+
+
+def _ended(row: Row) -> str:
+    """ "killed", "exited without MPI_Finalize, exit code 3"."""
+    if row["state"] == "running":
+        return "has left MPI_Finalize"
+    if row["state"] == "killed":
+        return "killed"
+    if row["state"] == "aborted":
+        return "called MPI_Abort"
+    code = f", exit code {row['exit_code']}" if row["exit_code"] is not None else ""
+    return (
+        f"{'ended' if row['finalized'] or row['function'] is None else 'exited without MPI_Finalize'}{code}"
+    )
+
+
+def _call(rows: Sequence[Row]) -> str:
+    """The call with whom: "MPI_Send to rank 1, tag 7"."""
+    first = rows[0]
+    name = base(first["function"])
+    if first["inside"] and (first["requests"] or name.startswith("MPI_Wait")):
+        return f"{first['function']}{_requests(rows)}"
+    parts = [first["function"]]
+    if is_collective(name):
+        parts += _collective(rows)
+        return "".join(parts)
+    if first["peer"] is not None:
+        receives = "Recv" in name or "robe" in name
+        parts.append(f" {'from' if receives else 'to'} {_peers(rows, 'peer')}")
+    parts += _tag(first["tag"], first["source"] is None or first["tag"] == first["source_tag"])
+    if first["source"] is not None:
+        parts.append(f" and from {_peers(rows, 'source')}")
+        parts += _tag(first["source_tag"], True)
+    if first["communicator"] not in (None, "MPI_COMM_WORLD"):
+        parts.append(f", on {terminal.printable(first['communicator'])}")
+    return "".join(parts)
+
+
+def _tag(tag: int | None, shown: bool) -> list[str]:
+    if tag is None or not shown:
+        return []
+    return [", any tag" if tag == ANY else f", tag {tag}"]
+
+
+def _collective(rows: Sequence[Row]) -> list[str]:
+    first = rows[0]
+    parts = []
+    if first["root"] is not None and first["root"] >= 0:
+        parts.append(f" (root {first['root']})")
+    if first["communicator"] not in (None, "MPI_COMM_WORLD"):
+        parts.append(f" on {terminal.printable(first['communicator'])}")
+    missing = sorted({rank for row in rows for rank in row["waits_for"]})
+    if missing and first["inside"]:
+        parts.append(f" without {_ranks((first['world'], rank) for rank in missing)}")
+    return parts
+
+
+def _peers(rows: Sequence[Row], name: str) -> str:
+    """Ranks of the world where they are known, else of the communicator."""
+    if all(row[name] == ANY for row in rows):
+        return "any rank"
+    if all(row[name] == NO_PROCESS for row in rows):
+        return "nobody"
+    real = [row for row in rows if row[name] is not None and row[name] >= 0]
+    known = all(row[f"{name}_world"] is not None for row in real)
+    peers = {row[f"{name}_world"] if known else row[name] for row in real}
+    return _ranks((0, peer) for peer in peers) + ("" if known else " of the communicator")
+
+
+def _requests(rows: Sequence[Row]) -> str:
+    """What is waited for: " for 3 requests: receives from ranks 0-1, a send to rank 2 (tag 5)"."""
+    most, least = max(row["requests"] for row in rows), min(row["requests"] for row in rows)
+    if most == 0:
+        return ""
+    count = f"{most:,}" if most == least else f"{least:,}-{most:,}"
+    waited = [each for row in rows for each in row["pending"] if each["waited_for"]]
+    kinds = [
+        text
+        for receives, how in ((True, "from"), (False, "to"))
+        if (text := _request_kind([each for each in waited if each["receives"] == receives], how))
+    ]
+    text = f" for {count} request{'s' if most > 1 else ''}"
+    return f"{text}: {'; '.join(kinds)}" if kinds else text
+
+
+def _request_kind(requests: Sequence[Row], how: str) -> str:
+    """ "MPI_Irecv from ranks 0-1, tag 7"; empty if there are none."""
+    if not requests:
+        return ""
+    functions = sorted({each["function"] for each in requests})
+    text = functions[0] if len(functions) == 1 else f"{len(functions)} kinds"
+    peers = [each for each in requests if each["peer"] is not None]
+    known = {each["peer_world"] for each in peers if each["peer_world"] is not None}
+    whom = [_ranks((0, peer) for peer in known)] if known else []
+    whom += ["any rank"] if any(each["peer"] == ANY for each in peers) else []
+    tags = {each["tag"] for each in peers}
+    only = tags.pop() if len(tags) == 1 else None
+    return (
+        text
+        + (f" {how} {' and '.join(whom)}" if whom else "")
+        + ("" if only is None else "".join(_tag(only, True)))
+    )
+
+
+def _time(rows: Sequence[Row]) -> str:
+    """ "3.2 s", "3.2 s to 1 min"; empty if it is not known."""
+    times = [row["for_ns"] for row in rows if row["for_ns"] is not None]
+    if not times:
+        return ""
+    least, most = units.duration(min(times)), units.duration(max(times))
+    return most if least == most else f"{least} to {most}"
+
+
+def _place(row: Row) -> str:
+    at = terminal.place(row)
+    if at == units.NOTHING:
+        return ""
+    return f"{row['caller']}, {at}" if row["caller"] else at
+
+
+def _ranks(ranks: Iterable[Rank]) -> str:
+    """ "rank 3", "ranks 0-2, 7"."""
+    numbers = sorted({rank for _, rank in ranks})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:LISTED]]
+    if len(runs) > LISTED:
+        shown.append(f"and {sum(last - first + 1 for first, last in runs[LISTED:]):,} more")
+    return f"rank{'s' if len(numbers) > 1 else ''} {', '.join(shown)}"
+
+
+def _heading(out: Console, text: str) -> None:
+    lines = terminal.wrapped(text.lstrip("\n"), out.width)
+    out.print("\n" * text.startswith("\n") + lines, style="bold", soft_wrap=True)
+
+
+def _rank(blocked: Blocked) -> Rank:
+    return blocked.call["world"], blocked.call["rank"]

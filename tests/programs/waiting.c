@@ -1,0 +1,87 @@
+// Programs that hang, each in its own way, or only seem to: `waiting WAY`, for tests of `tare where`.
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { large = 4 << 20, tag = 7, forever_s = 600 };
+
+static int rank, ranks;
+
+// A receive without a send: rank 1 waits for rank 0, who is in a barrier that rank 1 does not reach.
+static void receive(void) {
+  int value = 0;
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Sends above the eager limit around a ring, before anybody receives.
+static void crossed(void) {
+  char* out = calloc(large, 1);
+  char* in = calloc(large, 1);
+  MPI_Send(out, large, MPI_BYTE, (rank + 1) % ranks, tag, MPI_COMM_WORLD);
+  MPI_Recv(in, large, MPI_BYTE, (rank + ranks - 1) % ranks, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  free(in);
+  free(out);
+}
+
+// The last rank is busy, and does not reach the barrier of a communicator.
+static void barrier(void) {
+  MPI_Comm all;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  MPI_Comm_set_name(all, "everybody");
+  if (rank == ranks - 1) sleep(forever_s);
+  MPI_Barrier(all);
+}
+
+// Rank 0 exits without MPI_Finalize.
+static void exits(void) {
+  if (rank == 0) exit(3);
+  int answer = 0;
+  MPI_Recv(&answer, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// All wait for a message from their neighbour that nobody sends.
+static void waitall(void) {
+  static int values[2];
+  MPI_Request requests[2];
+  for (int i = 0; i < 2; ++i)
+    MPI_Irecv(&values[i], 1, MPI_INT, (rank + 1) % ranks, tag + i, MPI_COMM_WORLD, &requests[i]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+// A server that receives from anybody, while one of the others will send, in time.
+static void wildcard(void) {
+  int value = rank;
+  if (rank == ranks - 1) sleep(forever_s);
+  if (rank == 0)
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else
+    MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// A program that goes on: rank 0 works, long, between messages that the others wait for.
+static void slow(void) {
+  for (int i = 0; i < forever_s; ++i) {
+    int value = i;
+    if (rank == 0) sleep(3);
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Sendrecv_replace(&value, 1, MPI_INT, (rank + 1) % ranks, tag, (rank + ranks - 1) % ranks, tag, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+  }
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } ways[] = {{"receive", receive}, {"crossed", crossed},   {"barrier", barrier}, {"exits", exits},
+              {"waitall", waitall}, {"wildcard", wildcard}, {"slow", slow}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i)
+    if (strcmp(argv[1], ways[i].name) == 0) ways[i].run();
+  MPI_Finalize();
+  return 0;
+}

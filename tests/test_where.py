@@ -1,0 +1,186 @@
+"""`tare where` on programs that hang, or only seem to (programs/waiting.c)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, all_environments, compile_c
+from measured import PROGRAMS
+
+RANKS = 2
+SOURCE = PROGRAMS / "waiting.c"
+STANDING_S = 1.5  # so long a call must have lasted until it is looked at
+START_TIMEOUT_S = 60
+# What is read lies in the segment, whatever the MPI: two of them show that; the others would take minutes.
+MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
+pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
+
+
+@pytest.fixture
+def waiting(mpi: MpiEnvironment, tmp_path: Path) -> Path:
+    return compile_c(mpi, [SOURCE], tmp_path / "waiting", "-g")
+
+
+@contextmanager
+def hanging(tare: Path, mpi: MpiEnvironment, command: list[str], run_dir: Path) -> Iterator[dict[str, Any]]:
+    """The run as `tare where` sees it once every rank has been where it is for a while."""
+    launch = [str(tare), "run", "-q", "-o", str(run_dir), "--", *mpi.mpiexec, "-n", str(RANKS), *command]
+    process = subprocess.Popen(
+        launch,
+        env=mpi.environ(),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield settled(tare, run_dir)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
+        kill_ranks(tare, run_dir)
+
+
+def kill_ranks(tare: Path, run_dir: Path) -> None:
+    """Those that the launcher has left behind."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        left = [row["pid"] for row in where(tare, run_dir)["rows"] if row["state"] == "running"]
+        if not left:
+            return
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        if not (run_dir / "meta.json").exists():
+            continue
+        found = where(tare, run_dir)
+        rows = [row for row in found["rows"] if row["rank"] >= 0 and row["function"] is not None]
+        stand = all((row["for_ns"] or 0) > STANDING_S * 1e9 or row["state"] != "running" for row in rows)
+        if len(rows) == RANKS and stand:
+            return found
+    raise AssertionError(f"{RANKS} ranks have not settled: {found['rows']}")
+
+
+def where(tare: Path, run_dir: Path) -> dict[str, Any]:
+    done = subprocess.run([tare, "where", "--json", run_dir], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["schema"] == "tare.where/1"
+    return result
+
+
+def shown(tare: Path, run_dir: Path) -> str:
+    done = subprocess.run([tare, "where", run_dir], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    return done.stdout
+
+
+def line_of(text: str) -> int:
+    """The line of waiting.c that holds it."""
+    [line] = [number for number, each in enumerate(SOURCE.read_text().splitlines(), 1) if text in each]
+    return line
+
+
+def cycles(found: dict[str, Any]) -> list[list[int]]:
+    return [[each["rank"] for each in cycle] for cycle in (found["deadlock"] or {"cycles": []})["cycles"]]
+
+
+def test_receive_without_a_send(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
+    with hanging(tare, mpi, [str(waiting), "receive"], tmp_path / "run") as found:
+        assert cycles(found) == [[0, 1]]
+        barrier, receive = found["rows"]
+        assert (barrier["function"], barrier["waits_for"]) == ("MPI_Barrier", [1])
+        assert (receive["function"], receive["peer"], receive["tag"]) == ("MPI_Recv", 0, 7)
+        assert receive["line"] == line_of("if (rank == 1) MPI_Recv")
+        assert receive["caller"] == "receive"
+        assert "Deadlock: ranks 0-1 wait for each other" in shown(tare, tmp_path / "run")
+
+
+def test_crossed_sends(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
+    """Also after all of it was killed, and after its segments were collected."""
+    run_dir = tmp_path / "run"
+    with hanging(tare, mpi, [str(waiting), "crossed"], run_dir) as found:
+        assert cycles(found) == [[0, 1]]
+        assert [(row["function"], row["peer"]) for row in found["rows"]] == [("MPI_Send", 1), ("MPI_Send", 0)]
+        assert {row["line"] for row in found["rows"]} == {line_of("MPI_Send(out")}
+        text = shown(tare, run_dir)
+        assert "ranks 0-1  MPI_Send to ranks 0-1, tag 7, for" in text
+    for collected in (False, True):
+        if collected:
+            subprocess.run([tare, "recover", run_dir], check=True, timeout=60)
+        killed = where(tare, run_dir)
+        assert cycles(killed) == [[0, 1]]
+        assert {row["state"] for row in killed["rows"]} == {"killed"}
+        assert {row["line"] for row in killed["rows"]} == {line_of("MPI_Send(out")}
+        assert "Deadlock: ranks 0-1 wait for each other" in shown(tare, run_dir)
+
+
+def test_rank_that_misses_a_barrier(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
+    with hanging(tare, mpi, [str(waiting), "barrier"], tmp_path / "run") as found:
+        assert found["deadlock"] is None
+        assert found["waiting"] == [{"world": 0, "rank": 0}]
+        assert found["waited_for"] == [{"world": 0, "rank": 1}]
+        there, missing = found["rows"]
+        assert (there["function"], there["communicator"]) == ("MPI_Barrier", "everybody")
+        assert there["line"] == line_of("MPI_Barrier(all)")
+        assert there["waits_for"] == [1]
+        assert not missing["inside"]
+        assert missing["function"] == "MPI_Comm_set_name"
+        assert "rank 1  not in MPI for" in shown(tare, tmp_path / "run")
+
+
+def test_rank_that_exited(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path) -> None:
+    """Below a shell that stays, so that the launcher does not kill the others."""
+    command = ["sh", "-c", f"{waiting} exits; sleep 600"]
+    with hanging(tare, mpi, command, tmp_path / "run") as found:
+        gone, receiver = found["rows"]
+        assert (gone["state"], gone["exit_code"], gone["finalized"]) == ("finished", 3, False)
+        assert receiver["line"] == line_of("MPI_Recv(&answer")
+        assert found["deadlock"]["ended"] == [{"world": 0, "rank": 0}]
+        assert [each["rank"] for each in found["deadlock"]["blocked"]] == [1]
+        assert "rank 0  exited without MPI_Finalize, exit code 3" in shown(tare, tmp_path / "run")
+
+
+def test_waitall_for_messages_that_nobody_sends(
+    tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path
+) -> None:
+    with hanging(tare, mpi, [str(waiting), "waitall"], tmp_path / "run") as found:
+        assert cycles(found) == [[0, 1]]
+        for row in found["rows"]:
+            assert (row["function"], row["requests"]) == ("MPI_Waitall", 2)
+            assert row["line"] == line_of("MPI_Waitall(2")
+            waited = [each for each in row["pending"] if each["waited_for"]]
+            assert sorted((each["function"], each["peer"], each["tag"]) for each in waited) == [
+                ("MPI_Irecv", 1 - row["rank"], 7),
+                ("MPI_Irecv", 1 - row["rank"], 8),
+            ]
+            assert {each["line"] for each in waited} == {line_of("MPI_Irecv(&values")}
+
+
+@pytest.mark.parametrize("way", ["wildcard", "slow"])
+def test_nothing_is_called_a_deadlock_that_is_none(
+    way: str, tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    with hanging(tare, mpi, [str(waiting), way], run_dir) as found:
+        assert found["deadlock"] is None
+        for _ in range(5):
+            time.sleep(0.3)
+            assert where(tare, run_dir)["deadlock"] is None
+        assert "No deadlock" in shown(tare, run_dir)
