@@ -44,6 +44,6 @@ def test_calls_count_for_their_phase(mpi: MpiEnvironment, trace: bool, tare: Pat
         # Every moment belongs to one phase.
         (process,) = (each for each in recorded.processes if each["rank"] == rank)
         total = outside["time_ns"] + sum(row["time_ns"] for row in rows.values())
-        assert total == pytest.approx(process["wall_ns"], rel=0.05, abs=5_000_000)
+        assert total == pytest.approx(process["wall_ns"], rel=0.05, abs=40_000_000)
     # What is switched off is not recorded anywhere else either.
     assert measured.calls()["MPI_Bcast"] == 2 * (3 + 10)
