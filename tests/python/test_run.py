@@ -39,7 +39,13 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["meta.json", "node.tare"]
     written = meta(tmp_path / "here")
     assert written["command"] == [str(program), "exit 3"]
-    assert written["options"] == {"trace": False, "buffer": 4194304, "time_lookups": False, "forward": False}
+    assert written["options"] == {
+        "trace": False,
+        "buffer": 4194304,
+        "stack": None,
+        "time_lookups": False,
+        "forward": False,
+    }
     assert (written["state"], written["exit_code"], written["signal"]) == ("ended", 3, None)
     assert [rank["state"] for rank in written["ranks"]] == ["finished", "killed"]
     assert written["environment"]["MY_TOKEN"] == "<hidden>"

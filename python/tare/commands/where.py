@@ -19,7 +19,7 @@ SCHEMA = "tare.where/1"
 
 
 def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
-    """Show the MPI call that each rank is in, since when, with whom, where, and deadlocks.
+    """Show the MPI call that each rank is in, and name deadlocks.
 
     Works on a run that goes on, hangs, or was killed: docs/where.md.
 
