@@ -13,7 +13,7 @@ from pathlib import Path
 
 import account
 from account import Account
-from measurements import applications, call, collectives, hooks, memory, recorders, solver, studies
+from measurements import applications, call, collectives, frames, hooks, memory, recorders, solver, studies
 from programs import built
 from report import Table, misses, show, write_json
 
@@ -24,6 +24,7 @@ MOST_BUSY = 0.1
 # Name, rounds, rounds with --quick, what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "call": (15, 3, "one wrapped call"),
+    "frames": (11, 3, "frames of call paths"),
     "solver": (20, 3, "a real program with many calls"),
     "applications": (20, 3, "hpcc's MPIRandomAccess, and LAMMPS"),
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
@@ -41,6 +42,7 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
 }
 PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "applications": applications.measure,
+    "frames": frames.measure,
     "hooks": hooks.measure,
     "memory": memory.measure,
     "recorders": recorders.measure,

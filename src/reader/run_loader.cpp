@@ -98,6 +98,7 @@ Result<Run> RunLoader::load(RunFiles files) {
     run_.processes_.push_back(std::move(process));
   }
   set_clocks();
+  warn_of_lost_definitions();
   assign_worlds(run_.processes_);
   SiteIndex sites(run_.frames_, run_.sites_);
   for (Process& process : run_.processes_) {
@@ -108,6 +109,20 @@ Result<Run> RunLoader::load(RunFiles files) {
     if (!process.segment) process.definitions = {};
   }
   return std::move(run_);
+}
+
+// Call sites and communicators whose definitions found no room have rows, but no place or name.
+void RunLoader::warn_of_lost_definitions() {
+  std::uint64_t lost = 0;
+  std::size_t processes = 0;
+  for (const Process& process : run_.processes_) {
+    lost += process.record.definitions_lost;
+    processes += process.record.definitions_lost != 0 ? 1 : 0;
+  }
+  if (lost != 0)
+    warn("the definition log of " + std::to_string(processes) + " of " + std::to_string(run_.processes_.size()) +
+         " processes was full: " + std::to_string(lost) +
+         " call sites, names and the like are not known (tare run --stack 1 takes less)");
 }
 
 // What a file and then the segment say, in this order. One process after the other: the definitions of all of them

@@ -38,6 +38,7 @@ class RunLoader {
   void complete(Process& process) const;
   void set_state(Process& process) const;
   void set_clocks();
+  void warn_of_lost_definitions();
   void read_definitions(Process& process);
   void index_communicators(Process& process);
   void index_event_types(Process& process);

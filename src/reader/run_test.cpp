@@ -319,5 +319,38 @@ TEST_F(RunTest, DamageIsNamedAndTheRestShown) {
       << run.warnings()[0];
 }
 
+TEST_F(RunTest, SaysThatDefinitionsAreLost) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.definitions_lost = 3;
+  dir_.write("n.tare", functions_chunk() + process_chunk(process));
+  ASSERT_EQ(open().warnings().size(), 1U);
+  EXPECT_TRUE(open().warnings()[0].starts_with("the definition log of 1 of 1 processes was full: 3 "));
+}
+
+// One line of the program, by two ways through a library; and a line of which nothing but the library is known.
+TEST_F(RunTest, TheProgramStandsForAPath) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const std::string log = module_definition(1, "/bin/app", "a", of_program) +
+                          module_definition(2, "/lib/solver.so", "b") + frame_definition(1, 2, 0x10) +
+                          frame_definition(2, 2, 0x20) + frame_definition(3, 1, 0x30) + frame_definition(4, 1, 0x40) +
+                          path_definition(1, {1, 3, 4}) + path_definition(2, {2, 3, 4}, frames_left_out) +
+                          path_definition(3, {1}, path_cut) + path_definition(4, {9}) + path_definition(5, {1, 3, 4});
+  dir_.write("n.tare", functions_chunk() + definitions_chunk(process, log) + process_chunk(process));
+  reader::Run run = open();
+  ASSERT_EQ(run.sites().size(), 3U);
+  const NumberMap& numbers = run.processes()[0].sites;
+  EXPECT_EQ(numbers.find(1), 0);
+  EXPECT_EQ(numbers.find(2), 1);
+  EXPECT_EQ(numbers.find(3), 2);
+  EXPECT_EQ(numbers.find(4), -1);  // its frame is not defined
+  EXPECT_EQ(numbers.find(5), 0);
+  EXPECT_EQ(run.sites()[0].shown, 1U);
+  EXPECT_EQ(run.sites()[0].at.address, 0x30U);
+  EXPECT_EQ(run.sites()[1].at.object, "/bin/app");
+  EXPECT_EQ(run.sites()[1].flags, frames_left_out);
+  EXPECT_EQ(run.sites()[2].at.object, "/lib/solver.so");
+  EXPECT_EQ(run.frames().size(), 4U);
+}
+
 }  // namespace
 }  // namespace tare::reader
