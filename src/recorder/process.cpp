@@ -30,7 +30,7 @@ using format::ProcessState;
 using format::SegmentHeader;
 
 constexpr std::size_t page = 4096;
-constexpr std::uint64_t definition_bytes = 256 * 1024;
+constexpr std::uint64_t definition_bytes = 512 * 1024;
 constexpr std::uint64_t default_buffer =
     2 * format::chunk_records * sizeof(format::CallRecord);  // two whole chunks of calls
 constexpr std::uint64_t smallest_buffer = 4 * 1024;
