@@ -13,6 +13,9 @@ namespace tare::reader {
 namespace {
 
 using namespace synthetic;
+using format::frames_left_out;
+using format::of_program;
+using format::path_cut;
 using format::ProcessRecord;
 using format::ProcessState;
 

@@ -124,19 +124,25 @@ class Symbolizer::Object {
   }
 
   static std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
+    // dwarf_getscopes() goes on from an inlined function to where it is defined; dwarf_getscopes_die() to where it is
+    // inlined.
+    Dwarf_Die* innermost_scope = nullptr;
+    if (dwarf_getscopes(unit, address, &innermost_scope) <= 0) return {};
     Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes(unit, address, &scopes);
+    const int count = dwarf_getscopes_die(&innermost_scope[0], &scopes);
     std::string innermost;
     std::string outermost;
     for (int i = 0; i < count; ++i) {
       const int tag = dwarf_tag(&scopes[i]);
-      const bool function = tag == DW_TAG_subprogram;
+      // A Fortran main program ends the search too: it is inlined in a main() that nobody wrote.
+      const bool function = tag == DW_TAG_subprogram || dwarf_hasattr_integrate(&scopes[i], DW_AT_main_subprogram);
       if (!function && tag != DW_TAG_inlined_subroutine) continue;
       outermost = name_of(&scopes[i]);
       if (innermost.empty()) innermost = outermost;
       if (function) break;
     }
     std::free(scopes);
+    std::free(innermost_scope);
     return innermost == outermost ? innermost : innermost + " (inlined in " + outermost + ")";
   }
 
@@ -152,7 +158,9 @@ class Symbolizer::Object {
     GElf_Off offset = 0;
     GElf_Sym symbol;
     const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    return demangled(string_of(name));
+    // Behind a dot the compiler says how it changed the function: "solve.isra.0".
+    const std::string changed = string_of(name);
+    return demangled(changed.substr(0, changed.find('.', 1)));
   }
 
   Dwfl* session_ = nullptr;
