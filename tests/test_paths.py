@@ -129,7 +129,7 @@ def test_as_people_see_it(one_mpi: MpiEnvironment, tare: Path, tmp_path: Path) -
     measured = measure(tare, one_mpi, 1, [build(one_mpi, tmp_path, "-O2")], tmp_path / "run")
 
     def profile(*options: str, columns: str = "80") -> str:
-        command = [tare, "profile", measured.directory, "--function", "MPI_Send", *options]
+        command: list[Path | str] = [tare, "profile", measured.directory, "--function", "MPI_Send", *options]
         environment = {"PATH": "/usr/bin:/bin", "COLUMNS": columns}
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr

@@ -101,11 +101,12 @@ def test_separate_debug_file(mpi: MpiEnvironment, tare: Path, tmp_path: Path) ->
     program = cxx(mpi, tmp_path)
     debug = tmp_path / ".debug" / "halo.debug"
     debug.parent.mkdir()
-    for command in (
+    commands: tuple[list[Path | str], ...] = (
         ["objcopy", "--only-keep-debug", program, debug],
         ["strip", "--strip-all", program],
         ["objcopy", f"--add-gnu-debuglink={debug}", program],
-    ):
+    )
+    for command in commands:
         subprocess.run(command, check=True)
     check_cxx(send(tare, mpi, program, tmp_path / "run"))
 
