@@ -51,7 +51,8 @@ std::string all_definitions() {
          path_definition(2, {3, 1, 2}, format::path_cut | format::frames_left_out) +
          communicator_definition(1, 2, "MPI_COMM_WORLD") + group_definition(1, {{0, 0, 1}}) +
          group_definition(2, {{1, 2, 2}, {-1, 0, 1}}) + communicator_definition(inter, "inter") +
-         communicator_name(2, "renamed") +
+         communicator_name(2, "renamed") + window_definition(3, 1, 77) + window_name(3, "halo") +
+         file_definition(4, 2, 78, "out.dat") + thread_definition(0, "app") + thread_definition(1, "worker") +
          event_type_definition(1, format::EventClass::regular, "step",
                                {format::ParameterType::i32, format::ParameterType::f64}) +
          event_type_definition(2, format::EventClass::raw, "note") +

@@ -105,13 +105,20 @@ class Roles:
 
     def __init__(self, overlay: dict[str, Any]) -> None:
         self.exceptions = overlay["roles"]
-        self.volumes = [(re.compile(pattern), text) for pattern, text in overlay["volume"].items()]
+        self.volumes = self._compiled(overlay["volume"])
+        self.received = self._compiled(overlay["received"])
+
+    @staticmethod
+    def _compiled(table: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
+        return [(re.compile(pattern), text) for pattern, text in table.items()]
 
     def of(self, function: Function) -> list[str]:
         roles = [
             role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role
         ]
-        roles += self.volume(function)
+        roles += self.moved(function, self.volumes)
+        if not function.bare_name.endswith("_init"):
+            roles += self.moved(function, self.received)
         roles += self.messages(function)
         roles += self.request(function)
         roles += self.made_communicator(function)
@@ -121,8 +128,12 @@ class Roles:
     @staticmethod
     def communicator(function: Function) -> str | None:
         for parameter in function.parameters:
-            if parameter.kind == "COMMUNICATOR" and not parameter.is_pointer:
+            if parameter.is_pointer:
+                continue
+            if parameter.kind == "COMMUNICATOR":
                 return f"On<A> on{{{parameter.name}}}"
+            if parameter.kind in ("WINDOW", "FILE") and function.bare_name != "Win_set_name":
+                return f"On{parameter.kind.capitalize()}<A> on{{{parameter.name}}}"
         return None
 
     @staticmethod
@@ -155,23 +166,23 @@ class Roles:
             if name == "get":
                 return ["Fetches fetching{}"]
             if name in ("get_accumulate", "fetch_and_op", "compare_and_swap"):
-                return ["Sends sending{}", "Fetches fetching{}"]
+                return ["Sends sending{}"]  # and what they fetch is in the table `received`
         return []
 
-    def volume(self, function: Function) -> list[str]:
-        for pattern, text in self.volumes:
+    def moved(self, function: Function, table: list[tuple[re.Pattern[str], str]]) -> list[str]:
+        for pattern, text in table:
             if pattern.fullmatch(function.blocking_name) is None:
                 continue
-            match = re.fullmatch(r"(\w+) volume(\{.*\})", text)
+            match = re.fullmatch(r"(\w+) (volume|received)(\{.*\})", text)
             if match is None:
                 raise SystemExit(f"generate.py: cannot read the volume {text!r} (overlay.toml)")
-            kind, arguments = match.groups()
+            kind, variable, arguments = match.groups()
             for name in re.findall(r"\w+", arguments):
                 if function.parameter(name) is None:
                     raise SystemExit(
                         f"generate.py: {function.name} has no parameter {name} (overlay.toml, volume)"
                     )
-            return [f"{kind}<A, {self.count_type(function)}> volume{arguments}"]
+            return [f"{kind}<A, {self.count_type(function)}> {variable}{arguments}"]
         return []
 
     @staticmethod

@@ -42,6 +42,7 @@ class Process(TypedDict):
     host: str
     pid: int
     threads: int
+    thread_names: list[ThreadName]
     state: State
     exit_code: int | None
     finalized: bool  # has left MPI_Finalize
@@ -174,6 +175,18 @@ class Communicator(TypedDict):
     members: list[tuple[int, int, int]] | None  # ranks in the world: first, stride, count
     remote_members: list[tuple[int, int, int]] | None  # of an intercommunicator
 
+class Scope(TypedDict):
+    world: int
+    kind: Literal["window", "file"]
+    name: str
+    communicator: int  # index of `Run.communicators()`, -1 if not known
+    key: int  # as of a communicator
+    flavour: NotRequired[Literal["create", "allocate", "shared", "dynamic", "unknown"]]  # of windows
+
+class ThreadName(TypedDict):
+    thread: int
+    name: str
+
 class PendingRequest(TypedDict):
     """A request of a process that has not been completed; numbers as in CurrentCall."""
 
@@ -241,6 +254,8 @@ class EventRow(TypedDict):
     tag: NotRequired[int]
     bytes: NotRequired[int]
     communicator: NotRequired[int]
+    scope: NotRequired[int]
+    thread_name: NotRequired[str]
     request: NotRequired[int]
     root: NotRequired[int]
     records: NotRequired[int]
@@ -313,6 +328,7 @@ class Run:
     ) -> list[PhaseSum]:
         """What happened in each phase; `by` of "rank"."""
     def sites(self) -> list[Site]: ...
+    def scopes(self) -> list[Scope]: ...
     def communicators(self) -> list[Communicator]: ...
     def current_calls(self) -> list[CurrentCall]: ...
     def events(

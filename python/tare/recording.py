@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ProfileRow,
         ProfileSum,
         Run,
+        Scope,
         Site,
     )
     from tare.analysis.ranks import TotalCost
@@ -81,6 +82,12 @@ class Recording:
     def communicators(self) -> list[Communicator]:
         with native_errors():
             return self._native.communicators() if self._native else []
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """Windows and files."""
+        with native_errors():
+            return self._native.scopes() if self._native else []
 
     @cached_property
     def current_calls(self) -> list[CurrentCall]:

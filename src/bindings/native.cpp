@@ -71,6 +71,22 @@ const char* name_of(format::Abi abi) {
   return "none";
 }
 
+const char* name_of(format::WindowFlavour flavour) {
+  switch (flavour) {
+    case format::WindowFlavour::create:
+      return "create";
+    case format::WindowFlavour::allocate:
+      return "allocate";
+    case format::WindowFlavour::shared:
+      return "shared";
+    case format::WindowFlavour::dynamic:
+      return "dynamic";
+    case format::WindowFlavour::none:
+      break;
+  }
+  return "unknown";
+}
+
 const char* name_of(format::EventClass event_class) {
   switch (event_class) {
     case format::EventClass::regular:
@@ -172,6 +188,14 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["host"] = text(record.host);
   row["pid"] = record.pid;
   row["threads"] = record.threads;
+  nb::list names;
+  for (const auto& [number, name] : process.thread_names) {
+    nb::dict named;
+    named["thread"] = number;
+    named["name"] = escaped_text(name);
+    names.append(named);
+  }
+  row["thread_names"] = names;
   row["state"] = name_of(process.state);
   row["exit_code"] = nb::none();
   if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
@@ -381,6 +405,21 @@ class PyRun {
     return rows;
   }
 
+  nb::list scopes() const {
+    nb::list rows;
+    for (const reader::ScopeInfo& scope : run_.scopes()) {
+      nb::dict row;
+      row["world"] = scope.world;
+      row["kind"] = scope.is_file ? "file" : "window";
+      row["name"] = text(scope.name);
+      row["communicator"] = scope.communicator;
+      row["key"] = scope.key;
+      if (!scope.is_file) row["flavour"] = name_of(scope.flavour);
+      rows.append(row);
+    }
+    return rows;
+  }
+
   nb::list communicators() const {
     nb::list rows;
     for (const reader::CommunicatorInfo& communicator : run_.communicators()) {
@@ -470,10 +509,10 @@ class EventIterator {
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
     for (const char* name :
-         {"start_ns",     "duration_ns", "world",  "rank",         "thread",    "function",   "site",
-          "communicator", "bytes",       "peer",   "root",         "tag",       "request",    "records",
-          "kind",         "name",        "begin",  "value",        "unit",      "parameters", "text",
-          "peer_world",   "received",    "source", "source_world", "source_tag"})
+         {"start_ns",     "duration_ns", "world",  "rank",         "thread",     "function",   "site",
+          "communicator", "bytes",       "peer",   "root",         "tag",        "request",    "records",
+          "kind",         "name",        "begin",  "value",        "unit",       "parameters", "text",
+          "peer_world",   "received",    "source", "source_world", "source_tag", "scope",      "thread_name"})
       keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run_.event_types()) event_names_.push_back(escaped_text(type.name));
   }
@@ -518,7 +557,9 @@ class EventIterator {
     received,
     source,
     source_world,
-    source_tag
+    source_tag,
+    scope,
+    thread_name
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -537,6 +578,7 @@ class EventIterator {
     set(dict, world, row.world);
     set(dict, rank, row.rank);
     set(dict, thread, row.thread);
+    if (row.thread_name != nullptr) set(dict, thread_name, escaped_text(*row.thread_name));
     if (row.kind == reader::EventKind::event || row.kind == reader::EventKind::raw_event) {
       set_event(dict, row);
       return dict;
@@ -548,6 +590,7 @@ class EventIterator {
       set(dict, function, text(reader::EventStream::name(run_.run_, row)));
     if (row.site >= 0) set(dict, site, row.site);
     if (row.communicator >= 0) set(dict, communicator, row.communicator);
+    if (row.scope >= 0) set(dict, scope, row.scope);
     if (row.bytes != format::no_bytes) set(dict, bytes, row.bytes);
     if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
     if (row.peer_world != format::no_peer && !row.rooted) set(dict, peer_world, row.peer_world);
@@ -759,6 +802,7 @@ NB_MODULE(_native, module) {
       .def("phase_sums", &PyRun::phase_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none())
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)
+      .def("scopes", &PyRun::scopes)
       .def(
           "events",
           [](PyRun& run, std::optional<std::vector<int>> ranks, std::optional<std::vector<std::string>> functions,

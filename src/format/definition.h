@@ -15,8 +15,15 @@ enum class DefinitionKind : std::uint16_t {
   communicator_name = 5,
   event_type = 6,
   group = 7,
+  window = 8,
+  window_name = 9,
+  file = 10,
+  thread = 11,
   site = 16,
 };
+
+// How a window was made: MPI_Win_create, MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Win_create_dynamic.
+enum class WindowFlavour : std::uint8_t { none = 0, create = 1, allocate = 2, shared = 3, dynamic = 4 };
 
 struct DefinitionHead {
   DefinitionKind kind;
@@ -113,14 +120,37 @@ struct CommunicatorDefinition {
 };
 static_assert(sizeof(CommunicatorDefinition) == 48);
 
-// A new name for a communicator defined before (MPI_Comm_set_name).
-struct CommunicatorNameDefinition {
+// A window or a file: a scope, beside a communicator, of one-sided and file operations. Communicators and scopes of a
+// process are numbered together.
+struct ScopeDefinition {
   DefinitionHead head;
-  std::uint32_t communicator;
+  std::uint32_t scope;
+  std::uint32_t communicator;  // that it was made with
+  std::uint64_t key;           // equal for all members of the communicator; 0: not known
+  WindowFlavour flavour;       // of a window
+  std::uint8_t reserved[3];
+  std::uint32_t name_bytes;
+  // char name[name_bytes]: of a window as MPI_Win_set_name says, of a file as MPI_File_open was given it
+};
+static_assert(sizeof(ScopeDefinition) == 32);
+
+// What a thread is called. May come again, with another name.
+struct ThreadDefinition {
+  DefinitionHead head;
+  std::uint32_t thread;  // as in chunks of events
   std::uint32_t name_bytes;
   // char name[name_bytes]
 };
-static_assert(sizeof(CommunicatorNameDefinition) == 16);
+static_assert(sizeof(ThreadDefinition) == 16);
+
+// A new name for a communicator (MPI_Comm_set_name) or a window (MPI_Win_set_name) defined before.
+struct NameDefinition {
+  DefinitionHead head;
+  std::uint32_t number;
+  std::uint32_t name_bytes;
+  // char name[name_bytes]
+};
+static_assert(sizeof(NameDefinition) == 16);
 
 // What an event of the API is.
 enum class EventClass : std::uint8_t {

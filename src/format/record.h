@@ -46,7 +46,7 @@ struct CallRecord {
   std::uint64_t bytes;  // no_bytes where the function moves none
   std::int32_t peer;    // rank in the communicator: destination, source, root or target; no_peer
   std::int32_t tag;
-  std::uint32_t communicator;  // number in this process; no_communicator
+  std::uint32_t communicator;  // number in this process, or that of a window or file; no_communicator
   std::uint32_t request;       // request handle folded to 32 bits, of the request that the call created
 };
 static_assert(sizeof(CallRecord) == 48);

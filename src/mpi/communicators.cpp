@@ -108,6 +108,59 @@ void define(const Communicator& c, const Origin& origin, const char* name) noexc
   recorder::define(&definition, sizeof definition, {name, length});
 }
 
+// Programs may open any number of files, and definitions have limited room: later ones are known by their
+// communicator alone.
+constexpr unsigned most_windows = 1024;
+constexpr unsigned most_files = 1024;
+constexpr std::size_t most_file_name_bytes = 64 * 1024;  // of all of them
+constexpr std::uint64_t window_label = 3;
+constexpr std::uint64_t file_label = 4;
+constinit unsigned windows_made = 0;
+struct File {
+  std::uint64_t id;  // of communicator and name
+  std::uint32_t number;
+};
+constinit File files[most_files] = {};
+constinit unsigned files_opened = 0;
+constinit std::size_t file_name_bytes = 0;
+
+std::uint64_t hash_of(const char* name) noexcept {
+  std::uint64_t hash = 0;
+  for (; *name != '\0'; ++name) hash = mixed(hash, static_cast<unsigned char>(*name));
+  return hash;
+}
+
+void put(std::uint64_t handle, const Communicator& with, std::uint32_t scope) noexcept {
+  Entry* entry = find(handle);
+  if (entry == nullptr) entry = free_entry();
+  if (entry == nullptr) return;
+  *entry = {handle, with};
+  entry->communicator.scope = scope;
+}
+
+void define(format::DefinitionKind kind, std::uint32_t scope, const Communicator& with, std::uint64_t key,
+            format::WindowFlavour flavour, const char* name) noexcept {
+  format::ScopeDefinition definition{};
+  const std::size_t length = std::strlen(name);
+  definition.head.kind = kind;
+  definition.scope = scope;
+  definition.communicator = with.number;
+  definition.key = key;
+  definition.flavour = flavour;
+  definition.name_bytes = static_cast<std::uint32_t>(length);
+  recorder::define(&definition, sizeof definition, {name, length});
+}
+
+void define_name(format::DefinitionKind kind, std::uint32_t number, const char* name) noexcept {
+  if (number == 0 || name == nullptr) return;
+  format::NameDefinition definition{};
+  const std::size_t length = std::strlen(name);
+  definition.head.kind = kind;
+  definition.number = number;
+  definition.name_bytes = static_cast<std::uint32_t>(length);
+  recorder::define(&definition, sizeof definition, {name, length});
+}
+
 }  // namespace
 
 const Communicator& find_communicator(Thread& thread, std::uint64_t handle) noexcept {
@@ -148,13 +201,58 @@ void forget_communicator(std::uint64_t handle) noexcept {
 }
 
 void rename_communicator(std::uint32_t number, const char* name) noexcept {
-  if (number == format::no_communicator || name == nullptr) return;
-  format::CommunicatorNameDefinition definition{};
-  const std::size_t length = std::strlen(name);
-  definition.head.kind = format::DefinitionKind::communicator_name;
-  definition.communicator = number;
-  definition.name_bytes = static_cast<std::uint32_t>(length);
-  recorder::define(&definition, sizeof definition, {name, length});
+  define_name(format::DefinitionKind::communicator_name, number, name);
+}
+
+void add_window(std::uint64_t handle, const Communicator& with, format::WindowFlavour flavour) noexcept {
+  if (with.number == format::no_communicator) return;
+  std::uint32_t number = 0;
+  std::uint64_t key = 0;
+  {
+    const Locked locked;
+    if (windows_made < most_windows) {
+      ++windows_made;
+      number = ++last_number;
+      key = with.key == 0 ? 0 : key_of(with, {with.number, with.key, window_label});
+    }
+    put(handle, with, number);
+  }
+  if (number != 0) define(format::DefinitionKind::window, number, with, key, flavour, "");
+}
+
+void add_file(std::uint64_t handle, const Communicator& with, const char* name) noexcept {
+  if (with.number == format::no_communicator || name == nullptr) return;
+  const std::uint64_t hash = mixed(file_label, hash_of(name));
+  const std::uint64_t id = mixed(hash, with.number);
+  std::uint32_t number = 0;
+  bool is_new = false;
+  {
+    const Locked locked;
+    for (unsigned i = 0; i < files_opened && number == 0; ++i)
+      if (files[i].id == id) number = files[i].number;
+    const std::size_t bytes = std::strlen(name);
+    is_new = number == 0 && files_opened < most_files && bytes <= most_file_name_bytes - file_name_bytes;
+    if (is_new) {
+      number = ++last_number;
+      file_name_bytes += bytes;
+      files[files_opened++] = {id, number};
+    }
+    put(handle, with, number);
+  }
+  const std::uint64_t key = with.key == 0 ? 0 : mixed(hash, with.key);
+  if (is_new) define(format::DefinitionKind::file, number, with, key, format::WindowFlavour::none, name);
+}
+
+void forget_scope(std::uint64_t handle) noexcept {
+  {
+    const Locked locked;
+    if (Entry* entry = find(handle)) *entry = {};
+  }
+  communicator_generation.fetch_add(1, std::memory_order_relaxed);
+}
+
+void rename_window(std::uint32_t number, const char* name) noexcept {
+  define_name(format::DefinitionKind::window_name, number, name);
 }
 
 }  // namespace tare::mpi

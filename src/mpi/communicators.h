@@ -27,6 +27,21 @@ Communicator add_communicator(std::uint64_t handle, Communicator described, Orig
 void forget_communicator(std::uint64_t handle) noexcept;
 void rename_communicator(std::uint32_t number, const char* name) noexcept;
 
+// Windows and files are scopes of calls. Each is known as the communicator that it was made with, and its number, by a
+// handle that is made unlike those of communicators.
+enum class ScopeKind : std::uint64_t { window = 1, file = 2 };
+template <class Handle>
+std::uint64_t scope_bits(ScopeKind kind, Handle handle) noexcept {
+  return bits(handle) ^ static_cast<std::uint64_t>(kind) << 62;
+}
+
+// Numbers and defines a window; thread-safe, as the next ones.
+void add_window(std::uint64_t handle, const Communicator& with, format::WindowFlavour flavour) noexcept;
+// Numbers and defines a file that has been opened. One that was open before has the number that it had.
+void add_file(std::uint64_t handle, const Communicator& with, const char* name) noexcept;
+void forget_scope(std::uint64_t handle) noexcept;
+void rename_window(std::uint32_t number, const char* name) noexcept;
+
 // The same where the thread's cache does not have it. Thread-safe.
 [[gnu::cold]] const Communicator& find_communicator(Thread& thread, std::uint64_t handle) noexcept;
 

@@ -23,6 +23,7 @@ struct Communicator {
   std::uint64_t key;         // equal on all members of one world; 0: not known
   const Group* group;        // the local one (groups.h); nullptr: not known, here and below
   const Group* peers;        // that peers are ranks of: an intercommunicator's other one, else the local one
+  std::uint32_t scope;       // of a window or file made with the communicator, which this stands for; else 0
 
   // Ranks that a rooted or all-to-all operation reaches from here.
   std::int32_t partners() const noexcept { return remote_size != 0 ? remote_size : size; }

@@ -6,7 +6,9 @@
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/lifecycle.h"
 #include "mpi/roles/pcontrol.h"
+#include "mpi/roles/received.h"
 #include "mpi/roles/request.h"
+#include "mpi/roles/scope.h"
 #include "mpi/roles/volume.h"
 
 namespace tare::mpi {

@@ -107,12 +107,31 @@ bool apply_communicator(Entry entry, Definitions& to) {
   return true;
 }
 
-bool apply_name(Entry entry, Definitions& to) {
-  CommunicatorNameDefinition in;
+bool apply_scope(Entry entry, bool is_file, Definitions& to) {
+  ScopeDefinition in;
+  Scope scope;
+  if (!entry.fixed(in) || !entry.text(in.name_bytes, scope.name)) return false;
+  scope.is_file = is_file;
+  scope.flavour = is_file || in.flavour > WindowFlavour::dynamic ? WindowFlavour::none : in.flavour;
+  scope.communicator = in.communicator;
+  scope.key = in.key;
+  to.scopes[in.scope] = std::move(scope);
+  return true;
+}
+
+// A new name for what `named` has under a number.
+template <class Named>
+bool apply_name(Entry entry, Named& named) {
+  NameDefinition in;
   std::string name;
   if (!entry.fixed(in) || !entry.text(in.name_bytes, name)) return false;
-  to.communicators[in.communicator].name = std::move(name);
+  named[in.number].name = std::move(name);
   return true;
+}
+
+bool apply_thread(Entry entry, Definitions& to) {
+  ThreadDefinition in;
+  return entry.fixed(in) && entry.text(in.name_bytes, to.threads[in.thread]);
 }
 
 bool apply_event_type(Entry entry, Definitions& to) {
@@ -142,7 +161,15 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
     case DefinitionKind::communicator:
       return apply_communicator(Entry(bytes), to);
     case DefinitionKind::communicator_name:
-      return apply_name(Entry(bytes), to);
+      return apply_name(Entry(bytes), to.communicators);
+    case DefinitionKind::window:
+      return apply_scope(Entry(bytes), false, to);
+    case DefinitionKind::window_name:
+      return apply_name(Entry(bytes), to.scopes);
+    case DefinitionKind::file:
+      return apply_scope(Entry(bytes), true, to);
+    case DefinitionKind::thread:
+      return apply_thread(Entry(bytes), to);
     case DefinitionKind::group:
       return apply_group(Entry(bytes), to);
     case DefinitionKind::event_type:

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,15 @@ struct Communicator {
   std::uint32_t remote_group = 0;
 };
 
+// A window or a file, as its process knows it.
+struct Scope {
+  bool is_file = false;
+  format::WindowFlavour flavour = format::WindowFlavour::none;
+  std::uint32_t communicator = 0;  // number in the process, 0: not known
+  std::uint64_t key = 0;           // as of a communicator
+  std::string name;
+};
+
 // What the events of one type mean.
 struct EventType {
   format::EventClass event_class = format::EventClass::regular;
@@ -84,6 +94,8 @@ struct Definitions {
   std::vector<std::uint32_t> paths;  // numbers of frames, innermost first
   std::unordered_map<std::uint32_t, Communicator> communicators;
   std::unordered_map<std::uint32_t, Members> groups;
+  std::unordered_map<std::uint32_t, Scope> scopes;
+  std::map<std::uint32_t, std::string> threads;  // names
   std::unordered_map<std::uint32_t, EventType> event_types;
 
   // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.

@@ -166,6 +166,8 @@ class Cursor {
     row.world = process_->world;
     row.rank = process_->record.rank;
     row.thread = chunk.header.location;
+    const auto named = process_->thread_names.find(row.thread);
+    if (named != process_->thread_names.end()) row.thread_name = &named->second;
     return row;
   }
 
@@ -175,6 +177,7 @@ class Cursor {
     row.rooted = context.rooted[row.function];
     row.site = process_->sites.find(call.site);
     row.communicator = process_->communicators.find(call.communicator);
+    row.scope = process_->scopes.find(call.communicator);
     row.bytes = call.bytes;
     row.peer = call.peer;
     row.peer_world = world_rank(row.communicator, call.peer, context);

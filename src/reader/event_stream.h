@@ -35,6 +35,7 @@ struct EventRow {
   std::uint32_t request = format::no_request;
   std::int32_t site = -1;
   std::int32_t communicator = -1;
+  std::int32_t scope = -1;  // window or file: index in Run::scopes()
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
   std::int32_t tag = format::no_tag;
@@ -43,10 +44,11 @@ struct EventRow {
   std::int32_t source_tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
-  bool rooted = false;                      // peer is a root
-  std::int32_t event_type = -1;             // of an event: index in Run::event_types(), -1 if its definition is lost
-  std::vector<std::uint64_t> parameters{};  // of an event, as recorded
-  std::string text{};                       // of a raw event
+  bool rooted = false;                       // peer is a root
+  const std::string* thread_name = nullptr;  // if it has one; as long as the run
+  std::int32_t event_type = -1;              // of an event: index in Run::event_types(), -1 if its definition is lost
+  std::vector<std::uint64_t> parameters{};   // of an event, as recorded
+  std::string text{};                        // of a raw event
 };
 
 // All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the

@@ -47,7 +47,10 @@ struct Process {
   int world = 0;
   std::uint64_t end = 0;  // ticks: when it ended, or now
   ClockMap clock;
-  NumberMap sites, communicators, event_types;
+  NumberMap sites, event_types;
+  NumberMap communicators;  // also from windows and files, to the communicators that they were made with
+  NumberMap scopes;
+  std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
   unsigned shift() const { return record.tick_shift & 63U; }

@@ -39,6 +39,16 @@ struct CommunicatorInfo {
   std::int32_t world_rank(std::int32_t rank, std::int32_t peer) const;
 };
 
+// A window or a file of the run.
+struct ScopeInfo {
+  int world = 0;
+  bool is_file = false;
+  format::WindowFlavour flavour = format::WindowFlavour::none;
+  std::int32_t communicator = -1;  // index in Run::communicators()
+  std::uint64_t key = 0;           // 0: not known
+  std::string name;                // of a file, as it was opened
+};
+
 // A picture of one moment: a run that goes on has to be opened again. Reading does not change anything on
 // disk. Not thread-safe.
 class Run {
@@ -74,6 +84,9 @@ class Run {
   // with a name are one if name and size are equal, others if world, number in the process and size are.
   const std::vector<CommunicatorInfo>& communicators() const { return communicators_; }
 
+  // Windows and files of all processes: those of a world that have the same key are one.
+  const std::vector<ScopeInfo>& scopes() const { return scopes_; }
+
   // Types of events of all processes: equal ones are one.
   const std::vector<EventType>& event_types() const { return event_types_; }
 
@@ -98,6 +111,7 @@ class Run {
   bool resolved_ = false;
   std::vector<bool> newly_found_;
   std::vector<CommunicatorInfo> communicators_;
+  std::vector<ScopeInfo> scopes_;
   std::vector<EventType> event_types_;
   std::vector<Totals> totals_;  // of processes_; empty: not yet made
 };

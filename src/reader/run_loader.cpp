@@ -105,6 +105,8 @@ Result<Run> RunLoader::load(RunFiles files) {
     read_definitions(process);
     sites.add(process);
     index_communicators(process);
+    index_scopes(process);
+    process.thread_names = std::move(process.definitions.threads);
     index_event_types(process);
     if (!process.segment) process.definitions = {};
   }
@@ -284,6 +286,23 @@ void RunLoader::index_communicators(Process& process) {
                                      members(communicator.remote_group)});
     else if (std::string& name = run_.communicators_[static_cast<std::size_t>(entry->second)].name; name.empty())
       name = communicator.name;  // not all of its members need to name it
+  }
+}
+
+void RunLoader::index_scopes(Process& process) {
+  for (const auto& [number, scope] : process.definitions.scopes) {
+    const std::int32_t communicator = process.communicators.find(scope.communicator);
+    process.communicators.set(number, communicator);
+    const auto next = static_cast<std::int32_t>(run_.scopes_.size());
+    // Without a key, it is known to this process alone.
+    const auto id = scope.key != 0 ? std::tuple{std::uint64_t{0}, process.world, scope.key}
+                                   : std::tuple{process.id, process.world, std::uint64_t{number}};
+    const auto [entry, is_new] = scope_index_.try_emplace(id, next);
+    process.scopes.set(number, entry->second);
+    if (is_new)
+      run_.scopes_.push_back({process.world, scope.is_file, scope.flavour, communicator, scope.key, scope.name});
+    else if (std::string& name = run_.scopes_[static_cast<std::size_t>(entry->second)].name; name.empty())
+      name = scope.name;
   }
 }
 

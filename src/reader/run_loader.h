@@ -41,6 +41,7 @@ class RunLoader {
   void warn_of_lost_definitions();
   void read_definitions(Process& process);
   void index_communicators(Process& process);
+  void index_scopes(Process& process);  // after the communicators
   void index_event_types(Process& process);
 
   Run run_;
@@ -49,6 +50,7 @@ class RunLoader {
   std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // process -> file
   std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
   std::unordered_map<std::string, std::int32_t> communicator_index_;
+  std::map<std::tuple<std::uint64_t, int, std::uint64_t>, std::int32_t> scope_index_;
   std::map<EventType, std::int32_t> event_type_index_;
   std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
   std::unordered_map<std::uint64_t, std::string> logs_;                          // of segments

@@ -253,6 +253,38 @@ TEST_F(RunTest, EqualSitesAndNamedCommunicatorsOfTwoProcessesAreOne) {
   EXPECT_EQ(run.communicators()[static_cast<std::size_t>(run.processes()[0].communicators.find(2))].name, "renamed");
 }
 
+TEST_F(RunTest, WindowsAndFilesOfAKeyAreOne) {
+  std::string file = functions_chunk();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const ProcessRecord process = process_record(rank, ProcessState::exited);
+    const std::uint32_t n = 10 * rank;
+    const std::string log = communicator_definition(n + 1, 2, "mine") + window_definition(n + 2, n + 1, 77) +
+                            file_definition(n + 3, n + 1, 0, "own.dat") + thread_definition(2, "worker") +
+                            (rank == 1 ? window_name(n + 2, "halo") + thread_definition(2, "renamed") : "");
+    file += process_chunk(process) + definitions_chunk(process, log) + definitions_chunk(process, log);
+  }
+  dir_.write("n.tare", file);
+  const reader::Run run = open();
+  EXPECT_TRUE(run.warnings().empty());
+  ASSERT_EQ(run.scopes().size(), 3U) << "files without a key are of one process each";
+  const auto& first = run.processes()[0];
+  const auto& second = run.processes()[1];
+  EXPECT_EQ(first.scopes.find(2), second.scopes.find(12));
+  EXPECT_NE(first.scopes.find(3), second.scopes.find(13));
+  EXPECT_EQ(first.scopes.find(1), -1);
+  const ScopeInfo& window = run.scopes()[static_cast<std::size_t>(first.scopes.find(2))];
+  EXPECT_FALSE(window.is_file);
+  EXPECT_EQ(window.name, "halo");
+  EXPECT_EQ(window.flavour, format::WindowFlavour::allocate);
+  EXPECT_EQ(window.communicator, first.communicators.find(1));
+  EXPECT_EQ(first.communicators.find(3), first.communicators.find(1)) << "calls on a file are of its communicator";
+  const ScopeInfo& own = run.scopes()[static_cast<std::size_t>(second.scopes.find(13))];
+  EXPECT_TRUE(own.is_file);
+  EXPECT_EQ(own.name, "own.dat");
+  EXPECT_EQ(first.thread_names.at(2), "worker");
+  EXPECT_EQ(second.thread_names.at(2), "renamed");
+}
+
 TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
   std::string file = functions_chunk();
   const auto add = [&](std::uint32_t id, std::int32_t rank, std::int32_t size, std::uint64_t start, bool spawned) {

@@ -211,11 +211,40 @@ std::string group_definition(std::uint32_t group, const std::vector<MemberRun>& 
                {reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(MemberRun)});
 }
 
-std::string communicator_name(std::uint32_t communicator, std::string_view name) {
-  CommunicatorNameDefinition in{};
-  in.communicator = communicator;
+namespace {
+std::string name_definition(DefinitionKind kind, std::uint32_t number, std::string_view name) {
+  NameDefinition in{};
+  in.number = number;
   in.name_bytes = static_cast<std::uint32_t>(name.size());
-  return entry(in, DefinitionKind::communicator_name, name);
+  return entry(in, kind, name);
+}
+std::string scope_definition(DefinitionKind kind, ScopeDefinition in, std::string_view name) {
+  in.name_bytes = static_cast<std::uint32_t>(name.size());
+  return entry(in, kind, name);
+}
+}  // namespace
+
+std::string communicator_name(std::uint32_t communicator, std::string_view name) {
+  return name_definition(DefinitionKind::communicator_name, communicator, name);
+}
+
+std::string window_definition(std::uint32_t window, std::uint32_t communicator, std::uint64_t key) {
+  return scope_definition(DefinitionKind::window, {{}, window, communicator, key, WindowFlavour::allocate, {}, 0}, "");
+}
+
+std::string window_name(std::uint32_t window, std::string_view name) {
+  return name_definition(DefinitionKind::window_name, window, name);
+}
+
+std::string file_definition(std::uint32_t file, std::uint32_t communicator, std::uint64_t key, std::string_view name) {
+  return scope_definition(DefinitionKind::file, {{}, file, communicator, key, WindowFlavour::none, {}, 0}, name);
+}
+
+std::string thread_definition(std::uint32_t thread, std::string_view name) {
+  ThreadDefinition in{};
+  in.thread = thread;
+  in.name_bytes = static_cast<std::uint32_t>(name.size());
+  return entry(in, DefinitionKind::thread, name);
 }
 
 std::string event_type_definition(std::uint32_t type, EventClass event_class, std::string_view name,

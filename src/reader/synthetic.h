@@ -63,6 +63,10 @@ std::string event_type_definition(std::uint32_t type, format::EventClass event_c
                                   const std::vector<format::ParameterType>& parameters = {},
                                   std::string_view unit = "");
 std::string communicator_name(std::uint32_t communicator, std::string_view name);
+std::string window_definition(std::uint32_t window, std::uint32_t communicator, std::uint64_t key);
+std::string window_name(std::uint32_t window, std::string_view name);
+std::string file_definition(std::uint32_t file, std::uint32_t communicator, std::uint64_t key, std::string_view name);
+std::string thread_definition(std::uint32_t thread, std::string_view name);
 
 // Records of the API.
 std::string event_record(std::uint32_t type, std::uint64_t time, const std::vector<std::uint64_t>& parameters = {});

@@ -63,6 +63,7 @@ void Location::drain() noexcept {
   const std::uint64_t raw_bytes = head;
   // Once early, so that the events of a file that is cut off, or whose process was killed, have a rank.
   if (shared->summary.flushes == 0) write_process(*segment);
+  note_name();
   write_definitions(*segment);
   const Drained drained = write_buffer(*this, *segment);
   note_clock();

@@ -17,9 +17,10 @@ namespace tare::recorder {
 // What a call moves between this rank and its peer, for the table of peers.
 enum Traffic : unsigned {
   no_traffic = 0,
-  sends = 1,     // `bytes` are a message to the peer, or are put into its window
-  receives = 2,  // `bytes` come from it
-  exchanges = 4  // it may have received something beside `bytes`
+  sends = 1,      // `bytes` are a message to the peer, or are put into its window
+  receives = 2,   // `bytes` come from it
+  exchanges = 4,  // it may have received something beside `bytes`
+  scoped = 8      // it works on a window or file
 };
 
 // One MPI call as its wrapper has measured it.
@@ -34,6 +35,7 @@ struct Call {
   std::int32_t source = format::no_peer;
   std::int32_t source_tag = format::no_tag;
   std::uint32_t communicator = format::no_communicator;
+  std::uint32_t scope = 0;  // only of calls on a window or file: its number; 0 if that is not known
   std::uint32_t request = format::no_request;
   std::uint16_t function = 0;
 };
@@ -55,6 +57,7 @@ struct Location {
   static constexpr unsigned nested_phases = 16;
   std::uint8_t phase_depth;
   std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
+  char name[16];                             // of the thread, as noted last
 
   // The row of a call, made at its first. Row 0 if the table is full.
   format::ProfileRow& row(std::uint64_t address, std::uint16_t function, std::uint8_t size_class,
@@ -113,6 +116,8 @@ struct Location {
       record.peer = call.peer;
       record.tag = call.tag;
       record.communicator = call.communicator;
+      if constexpr ((traffic & scoped) != 0)
+        if (call.scope != 0) record.communicator = call.scope;
       record.request = call.request;
       if constexpr (both) {
         auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
@@ -196,6 +201,11 @@ struct Location {
     publish(bytes);
   }
 
+  // Defines what the thread is called now, if that is new (thread_name.cpp). A thread that starts has the name of the
+  // first until it is noted.
+  void note_name() noexcept;
+  void inherit_name() noexcept;
+
   // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
   // counted as dropped.
   void drain() noexcept;
@@ -242,6 +252,9 @@ struct Location {
 
 // This thread's location, nullptr before its first call. Initial-exec: the library is loaded at start-up.
 [[gnu::visibility("hidden")]] extern constinit thread_local Location* this_location [[gnu::tls_model("initial-exec")]];
+
+// In a forked child.
+void forget_thread_names() noexcept;
 
 // Starts a location for this thread; nullptr if recording is impossible (no run, no memory), now and for good.
 [[gnu::cold]] Location* start_location() noexcept;

@@ -153,6 +153,7 @@ void in_forked_child() noexcept {
   release_event_types();
   release_node_file();
   for (auto& page : location_pages) page = nullptr;
+  forget_thread_names();
   if (state.options.forked != nullptr) state.options.forked();
 }
 
@@ -162,6 +163,7 @@ void at_exit(int status, void*) noexcept {
   SegmentHeader* header = state.header;
   if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   header->process.exit_code = status & 0xff;
+  if (this_location != nullptr) this_location->note_name();
   header->process.end = now();
   note_clock();
   if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
@@ -282,6 +284,7 @@ void at_thread_end(void* value) noexcept {
   const ErrnoGuard guard;
   // After a fork in between, the location belongs to the parent's segment.
   if (state.header == nullptr || this_location != location) return;
+  location->note_name();
   location->drain();
   location->pause(false);
   location->leave_all_phases();
@@ -393,6 +396,8 @@ Location* start_location() noexcept {
     return nullptr;
   }
   if (state.options.started != nullptr) state.options.started(*location);
+  location->inherit_name();
+  location->note_name();
   this_location = location;
   pthread_setspecific(state.thread_end, location);
   return location;

@@ -2,6 +2,7 @@
 // file that it leaves.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -61,6 +62,7 @@ struct ReadBack {
   std::map<std::uint64_t, tare::format::ProcessRecord> processes;
   std::map<std::pair<std::uint64_t, std::uint32_t>, tare::format::LocationSummary> blocks;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Type> types;
+  std::map<std::uint32_t, std::vector<std::string>> threads;  // names that each has had
   std::size_t definitions = 0, flushes = 0, losses = 0;
 
   std::size_t count(const std::string& name) const {
@@ -88,6 +90,11 @@ void read_definitions(ReadBack& run, std::uint64_t process, const std::vector<ch
       run.types[{process, d.type}] = {
           d.event_class, {name, d.name_bytes}, {name + d.name_bytes, d.unit_bytes}, d.parameters};
       ++run.definitions;
+    }
+    if (head.kind == tare::format::DefinitionKind::thread) {
+      tare::format::ThreadDefinition thread;
+      std::memcpy(&thread, raw.data() + at, sizeof thread);
+      run.threads[thread.thread].push_back({raw.data() + at + sizeof thread, thread.name_bytes});
     }
     at += head.bytes;
   }
@@ -444,6 +451,38 @@ TEST_F(Recorder, ThreadsInSequenceUseOneBlockAgain) {
   expect_all(run, 2000, 5);
   EXPECT_EQ(run.blocks.size(), 1U);
   EXPECT_EQ(run.processes.begin()->second.threads, 2000U);
+}
+
+TEST_F(Recorder, NamesOfThreadsAreKept) {
+  const ReadBack run = record([] {
+    pthread_setname_np(pthread_self(), "main");
+    record_numbered(0, 1);
+    std::thread(record_numbered, 1, 1).join();  // has the name of the first
+    std::thread([] {
+      pthread_setname_np(pthread_self(), "worker");
+      record_numbered(2, 1);
+    }).join();
+    std::thread([] {  // in the block of the one before
+      record_numbered(3, 1);
+      pthread_setname_np(pthread_self(), "renamed later");
+    })
+        .join();
+  });
+  using Names = std::vector<std::string>;
+  const std::map<std::uint32_t, Names> expected = {{0, {"main"}}, {2, {"worker"}}, {3, {"renamed later"}}};
+  EXPECT_EQ(run.threads, expected);
+}
+
+TEST_F(Recorder, ManyNamesLeaveRoomForOtherDefinitions) {
+  const ReadBack run = record([] {
+    for (int t = 0; t < 9000; ++t)
+      std::thread([t] {
+        pthread_setname_np(pthread_self(), std::to_string(t).c_str());
+        record_numbered(t, 1);
+      }).join();
+  });
+  EXPECT_EQ(run.threads.size(), 1024U);
+  EXPECT_EQ(run.processes.begin()->second.definitions_lost, 0U);
 }
 
 TEST_F(Recorder, ManyThreadsAtOnceLoseNothing) {

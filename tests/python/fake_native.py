@@ -29,6 +29,7 @@ def collect(run_dir: str, segment_dir: str, run_id: str) -> dict[str, Any]:
 def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
     return {
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
+        "thread_names": [],
         "state": state, "exit_code": 0 if state == "finished" else None, "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
         "net_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 10, "lookups": 4,
@@ -158,6 +159,9 @@ class Run:
 
     def communicators(self) -> list[dict[str, Any]]:
         return COMMUNICATORS
+
+    def scopes(self) -> list[dict[str, Any]]:
+        return []
 
     def warnings(self) -> list[str]:
         return ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]

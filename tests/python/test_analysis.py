@@ -91,7 +91,17 @@ def test_total_cost_weighs_shares_by_net_time() -> None:
 
 
 def test_events_are_described() -> None:
-    rows = list(events.described(cast(Any, fake_native.EVENTS), SITES, cast(Any, fake_native.COMMUNICATORS)))
+    scopes = [
+        {"world": 0, "kind": "file", "name": "out.dat", "communicator": 0, "key": 0},
+        {"world": 0, "kind": "window", "name": "halo", "communicator": 0, "key": 0x1F, "flavour": "create"},
+    ]
+    found: list[Any] = [dict(row) for row in fake_native.EVENTS]
+    found[0]["scope"], found[1]["scope"] = 0, 1
+    rows = list(events.described(found, SITES, cast(Any, fake_native.COMMUNICATORS), cast(Any, scopes)))
+    assert rows[0]["mpi_file"] == "out.dat"
+    assert "mpi_file_key" not in rows[0]
+    assert (rows[1]["window"], rows[1]["window_key"]) == ("halo", "000000000000001f")
+    assert "scope" not in rows[0]
     assert rows[0]["communicator"] == "MPI_COMM_WORLD"
     assert (rows[0]["file"], rows[0]["line"]) == ("/src/app.c", 12)
     assert "site" not in rows[0]

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 from tare.analysis.profile import path, place
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, EventRow, Site
+    from tare._native import Communicator, EventRow, Scope, Site
 
 
 def described(
     events: Iterable[EventRow],
     sites: Sequence[Site],
     communicators: Sequence[Communicator],
+    scopes: Sequence[Scope],
     *,
     paths: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Each call with `file`, `line`, `caller`, `object` for its site, the path if wished, and communicator.
 
-    Events of the program, which have `kind`, as they are; of their numbers, those that are none are None.
+    And `window` or `mpi_file`, if it is on one. Events of the program, which have `kind`, as they are; of
+    their numbers, those that are none are None.
     """
     places: dict[int, dict[str, Any]] = {}
     for event in events:
@@ -39,6 +41,12 @@ def described(
                 row["communicator_key"] = f"{communicators[communicator]['key']:016x}"
         else:
             row.pop("communicator", None)
+        if "scope" in row:
+            scope = scopes[row.pop("scope")]
+            field = "window" if scope["kind"] == "window" else "mpi_file"
+            row[field] = scope["name"]
+            if scope["key"] != 0:
+                row[f"{field}_key"] = f"{scope['key']:016x}"
         yield row | places[site]
 
 

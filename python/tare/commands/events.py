@@ -50,7 +50,7 @@ def events(
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
     )
-    rows = described(found, recording.sites, recording.communicators, paths=paths)
+    rows = described(found, recording.sites, recording.communicators, recording.scopes, paths=paths)
     if json:
         from tare.reporters import json as reporter
 

@@ -29,6 +29,27 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
         summary.info(terminal.console(cut=True), recording)
 
 
+def _scopes(recording: Recording, kind: str) -> list[dict[str, Any]]:
+    """Windows or files, each with the name and key of its communicator."""
+    communicators = recording.communicators
+    rows = []
+    for scope in recording.scopes:
+        if scope["kind"] != kind:
+            continue
+        number = scope["communicator"]
+        of = communicators[number] if number >= 0 else None
+        row: dict[str, Any] = {**scope, "key": _key(scope["key"])}
+        row["communicator"] = of["name"] if of else None
+        row["communicator_key"] = _key(of["key"]) if of else None
+        del row["kind"]
+        rows.append(row)
+    return rows
+
+
+def _key(key: int) -> str | None:
+    return f"{key:016x}" if key else None
+
+
 def _content(recording: Recording) -> dict[str, Any]:
     meta, processes = recording.meta, recording.processes
     return {
@@ -38,9 +59,8 @@ def _content(recording: Recording) -> dict[str, Any]:
         "mpi": list(dict.fromkeys(process["mpi"] for process in processes)),
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
-        "communicators": [
-            {**row, "key": f"{row['key']:016x}" if row["key"] else None} for row in recording.communicators
-        ],
+        "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
+        **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
         "cost": recording.cost(),
         "trace": ranks.total_trace(processes),
         "warnings": recording.warnings,

@@ -184,13 +184,19 @@ def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
     return [
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
         rank(row),
-        str(row["thread"]),
+        _thread(row),
         *([printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         _both(row, "peer", "source"),
         _both(row, "tag", "source_tag"),
         _both(row, "bytes", "received"),
-        _known(row, "communicator"),
+        printable(row["mpi_file"]) if "mpi_file" in row else _known(row, "communicator"),
     ]
+
+
+def _thread(row: Mapping[str, Any]) -> str:
+    """Its number, and of all but the first the name that it was given."""
+    named = row["thread"] > 0 and "thread_name" in row
+    return f"{row['thread']} {printable(row['thread_name'])}" if named else str(row["thread"])
 
 
 def _both(row: Mapping[str, Any], sent: str, received: str) -> str:

@@ -51,6 +51,14 @@ struct Volume : Role {
     return elements;
   }
   template <class Count>
+  static std::uint64_t sum_of_types(Thread& thread, const Count* counts, const typename A::Datatype* datatypes,
+                                    int n) noexcept {
+    std::uint64_t bytes = 0;
+    if (counts != nullptr && datatypes != nullptr)
+      for (int i = 0; i < n; ++i) bytes += product(thread, counts[i], datatypes[i]);
+    return bytes;
+  }
+  template <class Count>
   static std::uint64_t product(Thread& thread, Count count, typename A::Datatype datatype) noexcept {
     return static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
   }
@@ -205,17 +213,17 @@ struct ExchangesW : Volume<A, ExchangesW<A, Count>> {
              const typename A::Datatype* rt) noexcept
       : counts(s == A::in_place() ? rc : sc), datatypes(s == A::in_place() ? rt : st) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    if (counts == nullptr || datatypes == nullptr) return 0;
-    std::uint64_t bytes = 0;
-    const int ranks = this->communicator(thread).partners();
-    for (int i = 0; i < ranks; ++i) bytes += this->product(thread, counts[i], datatypes[i]);
-    return bytes;
+    return this->sum_of_types(thread, counts, datatypes, this->communicator(thread).partners());
   }
 };
 
-// How many neighbours a process sends to in the topology of its communicator (MPI 5.0, section 8.6).
+// How many neighbours a process has in the topology of its communicator (MPI 5.0, section 8.6).
+struct Degrees {
+  int in = 0;   // that it receives from
+  int out = 0;  // that it sends to
+};
 template <class A>
-[[gnu::noinline]] int out_degree(Thread& thread, std::uint64_t handle) noexcept {
+[[gnu::noinline]] Degrees degrees_of(Thread& thread, std::uint64_t handle) noexcept {
   using Comm = typename A::Comm;
   Comm comm{};
   static_assert(sizeof comm <= sizeof handle);
@@ -223,18 +231,19 @@ template <class A>
   const int rank = known_communicator(thread, handle).rank;
   int topology = A::undefined;
   library<int(Comm, int*)>(Function::MPI_Topo_test)(comm, &topology);
-  int degree = 0;
+  Degrees degrees;
   if (topology == A::cart) {
-    library<int(Comm, int*)>(Function::MPI_Cartdim_get)(comm, &degree);
-    degree *= 2;
+    library<int(Comm, int*)>(Function::MPI_Cartdim_get)(comm, &degrees.out);
+    degrees.in = degrees.out *= 2;
   } else if (topology == A::graph) {
-    library<int(Comm, int, int*)>(Function::MPI_Graph_neighbors_count)(comm, rank, &degree);
+    library<int(Comm, int, int*)>(Function::MPI_Graph_neighbors_count)(comm, rank, &degrees.out);
+    degrees.in = degrees.out;
   } else if (topology == A::dist_graph) {
-    int in = 0;
     int weighted = 0;
-    library<int(Comm, int*, int*, int*)>(Function::MPI_Dist_graph_neighbors_count)(comm, &in, &degree, &weighted);
+    library<int(Comm, int*, int*, int*)>(Function::MPI_Dist_graph_neighbors_count)(comm, &degrees.in, &degrees.out,
+                                                                                   &weighted);
   }
-  return degree;
+  return degrees;
 }
 
 template <class A, class Count>
@@ -243,7 +252,7 @@ struct NeighbourExchanges : Volume<A, NeighbourExchanges<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchanges(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
+    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
     return static_cast<std::uint64_t>(degree) * this->product(thread, count, datatype);
   }
 };
@@ -254,7 +263,8 @@ struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    return this->sum(counts, out_degree<A>(thread, thread.shared->current.communicator)) * size_of<A>(thread, datatype);
+    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
+    return this->sum(counts, degree) * size_of<A>(thread, datatype);
   }
 };
 
@@ -264,11 +274,8 @@ struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
   const typename A::Datatype* datatypes;
   NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    if (counts == nullptr || datatypes == nullptr) return 0;
-    std::uint64_t bytes = 0;
-    const int degree = out_degree<A>(thread, thread.shared->current.communicator);
-    for (int i = 0; i < degree; ++i) bytes += this->product(thread, counts[i], datatypes[i]);
-    return bytes;
+    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
+    return this->sum_of_types(thread, counts, datatypes, degree);
   }
 };
 

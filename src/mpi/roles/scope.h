@@ -1,0 +1,90 @@
+// Roles of windows and files: what one-sided and file operations work on, beside the communicator that it was made
+// with.
+#pragma once
+
+#include "mpi/roles/envelope.h"
+
+namespace tare::mpi {
+
+template <ScopeKind kind, class Handle>
+struct OnScope : Role {
+  static constexpr unsigned traffic = recorder::scoped;
+  Handle handle;
+  explicit OnScope(Handle h) noexcept : handle(h) {}
+
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    const Communicator& known = known_communicator(thread, scope_bits(kind, handle));
+    call.communicator = known.number;
+    call.scope = known.scope;
+  }
+};
+
+template <class A>
+struct OnWindow : OnScope<ScopeKind::window, typename A::Win> {
+  using OnScope<ScopeKind::window, typename A::Win>::OnScope;
+};
+template <class A>
+struct OnFile : OnScope<ScopeKind::file, typename A::File> {
+  using OnScope<ScopeKind::file, typename A::File>::OnScope;
+};
+
+// MPI_Win_create and its kin.
+template <class A>
+struct MakesWindow : Role {
+  typename A::Comm comm;
+  const typename A::Win* made;
+  format::WindowFlavour flavour;
+  MakesWindow(typename A::Comm c, const typename A::Win* m, format::WindowFlavour f) noexcept
+      : comm(c), made(m), flavour(f) {}
+
+  void after(Thread& thread, recorder::Call&, int result) noexcept {
+    if (result != A::success) return;
+    const std::uint64_t handle = scope_bits(ScopeKind::window, *made);
+    forget_scope(handle);  // whatever had this handle before exists no more
+    add_window(handle, known_communicator(thread, bits(comm)), flavour);
+  }
+};
+
+template <class A>
+struct NamesWindow : OnWindow<A> {
+  const char* name;
+  NamesWindow(typename A::Win window, const char* n) noexcept : OnWindow<A>(window), name(n) {}
+  void after(Thread&, recorder::Call& call, int result) noexcept {
+    if (result == A::success) rename_window(call.scope, name);
+  }
+};
+
+template <class A>
+struct OpensFile : Role {
+  typename A::Comm comm;
+  const typename A::File* made;
+  const char* name;
+  OpensFile(typename A::Comm c, const typename A::File* m, const char* n) noexcept : comm(c), made(m), name(n) {}
+
+  void after(Thread& thread, recorder::Call&, int result) noexcept {
+    if (result != A::success) return;
+    const std::uint64_t handle = scope_bits(ScopeKind::file, *made);
+    forget_scope(handle);
+    add_file(handle, known_communicator(thread, bits(comm)), name);
+  }
+};
+
+// MPI_Win_free, MPI_File_close: forgotten before the call, because another thread may get the same handle.
+template <class A, ScopeKind kind, class Handle>
+struct Closes : OnScope<kind, Handle> {
+  explicit Closes(const Handle* handle) noexcept : OnScope<kind, Handle>(handle == nullptr ? Handle{} : *handle) {}
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    OnScope<kind, Handle>::before(thread, call);
+    if (call.communicator != format::no_communicator) forget_scope(scope_bits(kind, this->handle));
+  }
+};
+template <class A>
+struct FreesWindow : Closes<A, ScopeKind::window, typename A::Win> {
+  using Closes<A, ScopeKind::window, typename A::Win>::Closes;
+};
+template <class A>
+struct ClosesFile : Closes<A, ScopeKind::file, typename A::File> {
+  using Closes<A, ScopeKind::file, typename A::File>::Closes;
+};
+
+}  // namespace tare::mpi
