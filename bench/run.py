@@ -13,7 +13,18 @@ from pathlib import Path
 
 import account
 from account import Account
-from measurements import applications, call, collectives, frames, hooks, memory, recorders, solver, studies
+from measurements import (
+    applications,
+    call,
+    collectives,
+    frames,
+    hooks,
+    memory,
+    recorders,
+    solver,
+    studies,
+    sustained,
+)
 from programs import built
 from report import Table, misses, show, write_json
 
@@ -31,6 +42,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
     "recorders": (7, 2, "the recorder's API beside LiTL, FxT, OTF2 and LTTng-UST"),
+    "sustained": (5, 2, "five million events a second, drained to disk"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
@@ -46,6 +58,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "hooks": hooks.measure,
     "memory": memory.measure,
     "recorders": recorders.measure,
+    "sustained": sustained.measure,
     "studies": studies.measure,
 }
 

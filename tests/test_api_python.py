@@ -54,6 +54,8 @@ def assert_complete(tare: Path, run: Path) -> None:
     rows = [row for row in read(tare, "events", run)["rows"] if "kind" in row]
     assert {row.pop("rank") for row in rows} == {-1}
     assert {row.pop("world") for row in rows} == {0}
+    for row in rows:
+        row.pop("thread_name", None)  # the system's, which Python may set too
     by_thread: dict[int, list[dict[str, Any]]] = {}
     last_ns = 0
     for row in rows:
@@ -102,6 +104,11 @@ def test_a_run_of_its_own(tare: Path, tmp_path: Path) -> None:
     info = read(tare, "info", run)
     assert info["trace"] == info["ranks"][0]["trace"]
     assert info["trace"]["events"] == EVENTS
+    cost = info["cost"]
+    assert cost["events"] == EVENTS
+    assert cost["event_ns"] > 1
+    assert abs(cost["wrapper_ns"] - EVENTS * cost["event_ns"]) <= 1
+    assert f"own events {EVENTS:,}, " in execute(tare, "info", run)
     assert [(row["rank"], row["state"], row["exit_code"]) for row in info["ranks"]] == [(-1, "finished", 0)]
     assert "every process has ended" in execute(tare, "info", run)
     assert read(tare, "profile", run)["rows"] == []

@@ -53,8 +53,38 @@ def test_ranks_kill_themselves(
     assert segments_of(measured.directory) == []
 
 
+@pytest.mark.parametrize("policy", ["drop", "overwrite"])
+@pytest.mark.parametrize("who", ["all", "alive"])
 @both_families
-@pytest.mark.parametrize("repeat", range(10))
+def test_a_full_buffer(
+    policy: str, who: str, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
+) -> None:
+    """What it keeps is the first or the last calls without a gap, however the ranks end."""
+    options = ["--policy", policy, "--buffer", "64K"]
+    measured = measure(tare, mpi, RANKS, [killed, who], tmp_path / "run", *options)
+    assert (measured.ended.returncode == 0) == (who == "alive")
+    assert measured.calls()["MPI_Send"] == RANKS * SENDS  # the profile has lost nothing
+    for row in measured.info()["ranks"]:
+        kept = [
+            event["tag"] for event in measured.events("--rank", str(row["rank"]), "--function", "MPI_Send")
+        ]
+        assert SENDS // 4 < len(kept) < SENDS // 2
+        first = 0 if policy == "drop" else SENDS - len(kept)
+        assert kept == list(range(first, first + len(kept)))
+        assert (row["trace"]["dropped"] >= SENDS - len(kept)) == (policy == "drop")
+        assert (row["trace"]["overwritten_bytes"] > 0) == (policy == "overwrite")
+    assert segments_of(measured.directory) == []
+
+
+@both_families
+def test_only_what_is_young_is_kept(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
+    measured = measure(tare, mpi, RANKS, [killed, "alive", "3"], tmp_path / "run", "--keep", "last:2.5s")
+    functions = Counter(event["function"] for event in measured.events())
+    assert functions == {"MPI_Barrier": RANKS, "MPI_Finalize": RANKS}
+
+
+@both_families
+@pytest.mark.parametrize("repeat", range(25))
 def test_killed_at_any_moment(
     repeat: int, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ class Collected(TypedDict):
 class Cost(TypedDict):
     call_ns: float
     lookup_ns: float
+    event_ns: float
+    events: int
     wrapper_ns: int
     hook_init_ns: int
     hook_finalize_ns: int
@@ -34,6 +36,9 @@ class Trace(TypedDict):
     events: int
     bytes: int
     dropped: int
+    overwritten_bytes: int
+    policy: Literal["block", "drop", "overwrite"] | None
+    written: bool
 
 class Process(TypedDict):
     world: int
@@ -43,6 +48,7 @@ class Process(TypedDict):
     pid: int
     threads: int
     thread_names: list[ThreadName]
+    unmeasured_threads: int
     state: State
     exit_code: int | None
     finalized: bool  # has left MPI_Finalize

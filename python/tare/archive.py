@@ -145,7 +145,7 @@ def _must_be_complete(run_dir: Path) -> None:
 def _segments_left(run_dir: Path) -> list[Path]:
     """Of a run whose meta.json is damaged, none: what is there is merged as it is."""
     try:
-        return rundir.segments(json.loads((run_dir / rundir.META).read_bytes()))
+        return rundir.segments(run_dir, json.loads((run_dir / rundir.META).read_bytes()))
     except (ValueError, KeyError, TypeError):
         return []
 

@@ -22,7 +22,19 @@ NOT_FOUND = 127
 # The terminal sends these to the whole process group, so the program has them already.
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-VARIABLES = ("RUN_DIR", "RUN_ID", "SEGMENT_DIR", "TRACE", "BUFFER", "STACK", "LOOKUPS", "COLLECTOR")
+VARIABLES = (
+    "RUN_DIR",
+    "RUN_ID",
+    "SEGMENT_DIR",
+    "COLLECTOR",
+    "TRACE",
+    "BUFFER",
+    "POLICY",
+    "KEEP_NS",
+    "WRITE",
+    "STACK",
+    "LOOKUPS",
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,11 @@ def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[s
         result["TARE_TRACE"] = "1"
     if options["buffer"]:
         result["TARE_BUFFER"] = str(options["buffer"])
+    result["TARE_POLICY"] = options["policy"]
+    if options["keep_ns"]:
+        result["TARE_KEEP_NS"] = str(options["keep_ns"])
+    if not options["write"]:
+        result["TARE_WRITE"] = "none"
     if options.get("stack"):
         result["TARE_STACK"] = str(options["stack"])
     if options["time_lookups"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,9 @@ class Options:
 
     trace: bool = False
     buffer: int | None = None
+    policy: str = "block"
+    keep_ns: int | None = None
+    write: bool = True
     stack: int | None = None
     time_lookups: bool = False
     forward: bool = False
@@ -83,14 +86,7 @@ def _finished(run_dir: Path, meta: Meta, ending: Ending) -> Measured:
 
 
 def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Meta:
-    chosen = {
-        "trace": options.trace,
-        "buffer": options.buffer,
-        "stack": options.stack,
-        "time_lookups": options.time_lookups,
-        "forward": options.forward,
-    }
-    meta = rundir.describe(command, name, run_dir, chosen, version)
+    meta = rundir.describe(command, name, run_dir, asdict(options), version)
     try:
         rundir.write_meta(run_dir, meta)
         rundir.keep_reserves(run_dir)

@@ -163,9 +163,10 @@ def parse_meta(text: bytes, run: str, newest_version: int) -> Meta:
 
 def has_records(run_dir: Path, meta: Meta) -> bool:
     """Whether any process called MPI: it left chunks, or a segment not yet collected."""
-    return any(run_dir.glob("*.tare")) or bool(segments(meta))
+    return any(run_dir.glob("*.tare")) or bool(segments(run_dir, meta))
 
 
-def segments(meta: Meta) -> list[Path]:
-    """The segments of the run that are not yet collected."""
-    return sorted(Path(meta["segment_dir"]).glob(f"tare-{meta['run_id']}-*"))
+def segments(run_dir: Path, meta: Meta) -> list[Path]:
+    """The segments that are not yet collected; in the run directory those without room elsewhere."""
+    places = {Path(meta["segment_dir"]).resolve(), run_dir.resolve()}
+    return sorted(path for place in places for path in place.glob(f"tare-{meta['run_id']}-*"))

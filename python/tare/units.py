@@ -10,6 +10,8 @@ MIB = 1024 * KIB
 NOTHING = "-"
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h)")
+_SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3600}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -19,6 +21,14 @@ def parse_size(text: str) -> int:
     if match is None:
         raise ValueError(f"'{text}' is not a size; write it like 512K, 4M or 65536")
     return int(float(match[1]) * KIB ** _POWERS[match[2].lower()])
+
+
+def parse_duration(text: str) -> int:
+    """Nanoseconds of "500ms", "30s", "1.5min" or "2h"; ValueError if it is no duration."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text}' is not a duration; write it like 500ms, 30s or 5min")
+    return int(float(match[1]) * _SECONDS[match[2]] * NS_PER_S)
 
 
 def duration(time_ns: float) -> str:

@@ -163,6 +163,8 @@ nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& to
   nb::dict cost;
   cost["call_ns"] = record.call_cost_ps / 1000.0;
   cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
+  cost["event_ns"] = record.event_cost_ps / 1000.0;
+  cost["events"] = totals.api_events;
   cost["wrapper_ns"] = account.wrapper_ns;
   cost["hook_init_ns"] = account.hook_init_ns;
   cost["hook_finalize_ns"] = account.hook_finalize_ns;
@@ -174,6 +176,13 @@ nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& to
   return cost;
 }
 
+nb::object policy_of(const format::ProcessRecord& record) {
+  if ((record.flags & format::traced) == 0) return nb::none();
+  return text((record.flags & format::drops) != 0        ? "drop"
+              : (record.flags & format::overwrites) != 0 ? "overwrite"
+                                                         : "block");
+}
+
 nb::dict process_dict(const reader::Process& process, const reader::Totals& totals) {
   const format::ProcessRecord& record = process.record;
   const reader::Account account = reader::account_of(process, totals);
@@ -181,6 +190,9 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   trace["events"] = totals.events;
   trace["bytes"] = totals.stored_bytes;
   trace["dropped"] = totals.dropped;
+  trace["overwritten_bytes"] = totals.overwritten_bytes;
+  trace["policy"] = policy_of(record);
+  trace["written"] = (record.flags & format::not_written) == 0;
   nb::dict row;
   row["world"] = process.world;
   row["rank"] = record.rank;
@@ -196,6 +208,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
     names.append(named);
   }
   row["thread_names"] = names;
+  row["unmeasured_threads"] = record.unmeasured_threads;
   row["state"] = name_of(process.state);
   row["exit_code"] = nb::none();
   if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;

@@ -43,7 +43,7 @@
 namespace tare::format {
 
 // Records that one chunk holds at the most: bounds what encoder and decoder allocate.
-inline constexpr std::size_t chunk_records = 4096;
+inline constexpr std::size_t chunk_records = 8192;
 
 // Request of a call whose completion is in the same chunk.
 inline constexpr std::uint32_t completed_in_chunk = 1;

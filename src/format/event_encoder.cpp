@@ -180,8 +180,8 @@ struct RequestTable {
     starts = 0;
   }
   Slot& slot(std::uint32_t request) noexcept {
-    std::size_t at = (request * 0x9e3779b9U) >> 19;
-    static_assert(slots_count == std::size_t{1} << (32 - 19));
+    std::size_t at = (request * 0x9e3779b9U) >> 18;
+    static_assert(slots_count == std::size_t{1} << (32 - 18));
     while (slots[at].request != 0 && slots[at].request != request) at = (at + 1) % slots_count;
     return slots[at];
   }

@@ -9,18 +9,19 @@
 //   0                 SegmentHeader (4 KiB)
 //   definitions_at    definition log, append-only (definition.h)
 //   requests_at       RequestTable: the requests under way, if the process calls MPI
-//   locations_at      location blocks of `location_stride` bytes: LocationHeader, index, rows, event buffer
+//   locations_at      location blocks of `location_stride` bytes: LocationHeader, index, rows, event buffer (ring.h)
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "format/record.h"
+#include "format/ring.h"
 
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 7;
+inline constexpr std::uint32_t segment_layout = 9;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
@@ -33,10 +34,13 @@ enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 }
 enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
 
 enum ProcessFlags : std::uint32_t {
-  traced = 1,       // events were recorded, not the profile alone
-  spawned = 2,      // has a parent communicator (MPI_Comm_spawn)
-  sessions = 4,     // rank and size come from the session's mpi://WORLD process set
-  time_lookups = 8  // look-up functions were timed, not only counted
+  traced = 1,        // events were recorded, not the profile alone
+  spawned = 2,       // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,      // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8,  // look-up functions were timed, not only counted
+  not_written = 16,  // events were recorded and encoded, but not written
+  drops = 32,        // a full buffer drops (Policy::drop)
+  overwrites = 64    // a full buffer overwrites the oldest events (Policy::overwrite)
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
@@ -46,6 +50,16 @@ struct ClockPair {
   std::uint64_t ticks;
   std::uint64_t monotonic_ns;  // CLOCK_MONOTONIC_RAW
 };
+
+// The ticks that are `ns` before `end`, at the rate between two clock pairs; 0 if that is not known.
+inline std::uint64_t ticks_before(std::uint64_t end, std::uint64_t ns, const ClockPair& from,
+                                  const ClockPair& to) noexcept {
+  if (to.monotonic_ns <= from.monotonic_ns || to.ticks <= from.ticks) return 0;
+  const double per_ns =
+      static_cast<double>(to.ticks - from.ticks) / static_cast<double>(to.monotonic_ns - from.monotonic_ns);
+  const double ticks = static_cast<double>(ns) * per_ns;
+  return ticks < static_cast<double>(end) ? end - static_cast<std::uint64_t>(ticks) : 0;
+}
 
 // Who this process is and what its measurement cost. Also on disk: the payload of a process chunk.
 struct ProcessRecord {
@@ -77,11 +91,13 @@ struct ProcessRecord {
   std::uint32_t completion_cost_ps;  // and of one completed request
   std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
+  std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
+  std::uint32_t unmeasured_threads;  // for whose location there was no memory
   char host[64];
   char executable[256];
   char mpi_library[128];
 };
-static_assert(sizeof(ProcessRecord) == 616);
+static_assert(sizeof(ProcessRecord) == 624);
 
 // Whether the calls that its threads were in are of interest: it did not come to its proper end.
 inline bool ended_early(const ProcessRecord& process) noexcept {
@@ -102,7 +118,8 @@ struct SegmentHeader {
   std::uint64_t location_stride;
   std::atomic<std::uint32_t> locations;  // blocks that exist
   std::uint32_t row_capacity;            // rows per location
-  std::uint64_t buffer_bytes;            // event buffer per location; 0 without trace
+  RingShape ring;                        // event buffer per location; without trace of no sub-buffers
+  std::uint64_t keep_ns;                 // events older than this at the end are left out; 0: none are
   ProcessRecord process;
 };
 static_assert(sizeof(SegmentHeader) <= 4096);
@@ -290,11 +307,12 @@ struct LocationSummary {
   std::uint64_t completions;      // requests completed by its calls, as far as they were looked at
   std::uint32_t peers;            // entries in use, as of rows
   std::uint32_t phases;
-  std::uint64_t phase_since;  // ticks: when the phase that the thread is in began or was come back to
-  std::uint32_t phase;        // which that is: an entry of the phase table
-  std::uint32_t full;         // FullTables
+  std::uint64_t phase_since;        // ticks: when the phase that the thread is in began or was come back to
+  std::uint32_t phase;              // which that is: an entry of the phase table
+  std::uint32_t full;               // FullTables
+  std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
 };
-static_assert(sizeof(LocationSummary) == 96);
+static_assert(sizeof(LocationSummary) == 104);
 enum FullTables : std::uint32_t { full_rows = 1, full_peers = 2, full_phases = 4 };
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
@@ -310,11 +328,9 @@ static_assert(sizeof(CountedCalls) == 16);
 
 struct LocationHeader {
   alignas(64) CurrentCall current;
-  alignas(64) std::atomic<std::uint64_t> head;  // bytes of records in the buffer
-  std::uint32_t sequence;                       // of the next event chunk of this block
-  std::uint32_t block;                          // index of this block in the segment
-  std::uint64_t first_loss;                     // ticks of the first loss not yet recorded, or 0
-  std::uint64_t unrecorded_losses;
+  alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
+  std::uint32_t block;                             // index of this block in the segment
+  alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
   alignas(64) LocationSummary summary;
   alignas(64) std::uint64_t lookups[max_functions];
   std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
@@ -331,8 +347,12 @@ inline ProfileRow* rows_of(LocationHeader* location) noexcept {
 inline const ProfileRow* rows_of(const LocationHeader* location) noexcept {
   return rows_of(const_cast<LocationHeader*>(location));
 }
+// Of the sub-buffers, in a location block.
+constexpr std::uint64_t buffer_at(std::uint32_t row_capacity) noexcept {
+  return rows_at + row_capacity * sizeof(ProfileRow);
+}
 inline char* buffer_of(LocationHeader* location, std::uint32_t row_capacity) noexcept {
-  return reinterpret_cast<char*>(location) + rows_at + row_capacity * sizeof(ProfileRow);
+  return reinterpret_cast<char*>(location) + buffer_at(row_capacity);
 }
 inline const char* buffer_of(const LocationHeader* location, std::uint32_t row_capacity) noexcept {
   return buffer_of(const_cast<LocationHeader*>(location), row_capacity);

@@ -17,11 +17,13 @@ struct Costs {
   std::uint32_t completion;
 };
 
+constexpr int calibration_steps = 64;
+
 // Cheapest of several batches of `step`, in ticks a step.
 template <class Step, class Reset>
 std::uint32_t cheapest(Step step, Reset reset) noexcept {
   constexpr int batches = 12;
-  constexpr int steps = 64;
+  constexpr int steps = calibration_steps;
   std::uint64_t best = UINT64_MAX;
   for (int batch = 0; batch < batches; ++batch) {
     reset();
@@ -37,14 +39,12 @@ struct MovesEight : Role {
   void after(Thread&, recorder::Call& call, int) noexcept { call.bytes = 8; }
 };
 
-// Runs the path on an empty location and leaves it empty.
+// Runs the path on a location without calls and leaves it so; events of the API stay.
 template <class A>
 [[gnu::cold, gnu::noinline]] Costs calibrate(Thread& thread) noexcept {
   format::LocationHeader& shared = *thread.shared;
-  const auto empty = [&] {
-    thread.head = 0;
-    shared.head.store(0, std::memory_order_relaxed);
-  };
+  const recorder::Location::Mark begin = thread.mark(calibration_steps * sizeof(format::CallRecord));
+  const auto empty = [&] { thread.rewind(begin); };
   const Frame caller = TARE_CALLER;
   forgo_site(thread, caller);
   const auto one_call = [&](int i) {

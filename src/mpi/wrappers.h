@@ -45,7 +45,6 @@ template <class A>
   if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
   process.abi = A::kind;
   if (lookups_timed()) process.flags |= format::time_lookups;
-  location->drain();  // what the API has recorded before: calibrating uses the buffer
   const format::ClockPair before = recorder::read_clock_pair();
   const Costs costs = calibrate<A>(static_cast<Thread&>(*location));
   const format::ClockPair after = recorder::read_clock_pair();

@@ -18,21 +18,26 @@ BufferEncoder::Encoded BufferEncoder::encode(const format::ProcessRecord& proces
   format::EventEncoder encoder(workspace_);
   format::ChunkHeader identity{};
   identity.process = process.process;
-  identity.location = buffer.thread;
   identity.block = block;
   identity.sequence = buffer.sequence;
   Encoded encoded;
-  std::size_t at = 0;
-  while (at < buffer.records.size()) {
-    const auto chunk =
-        encoder.encode(identity, buffer.records.data() + at, buffer.records.size() - at, process.tick_shift & 63U);
-    if (chunk.data == nullptr) break;
-    encoded.chunks.emplace_back(chunk.data, chunk.bytes);
-    encoded.records += chunk.records;
-    at += chunk.consumed;
-    ++identity.sequence;
+  for (std::size_t i = 0; i < buffer.parts.size(); ++i) {
+    const BufferCopy::Part& part = buffer.parts[i];
+    const std::uint32_t first = identity.sequence;
+    identity.location = part.thread;
+    std::size_t at = 0;
+    while (at < part.records.size()) {
+      const auto chunk =
+          encoder.encode(identity, part.records.data() + at, part.records.size() - at, process.tick_shift & 63U);
+      if (chunk.data == nullptr) break;
+      encoded.chunks.emplace_back(chunk.data, chunk.bytes);
+      encoded.records += chunk.records;
+      at += chunk.consumed;
+      ++identity.sequence;
+    }
+    encoded.unreadable_bytes += part.records.size() - at;
+    identity.sequence = buffer.ring.sequence_behind(buffer.oldest + i, first, identity.sequence - first);
   }
-  encoded.unreadable_bytes = buffer.records.size() - at;
   return encoded;
 }
 

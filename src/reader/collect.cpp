@@ -94,12 +94,21 @@ void note_end(Contents& contents) {
   contents.process.end = last_evidence(process);
 }
 
+// Removes the events that a flight recorder is not to keep.
+void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
+  if (keep_ns == 0) return;
+  const ProcessRecord& process = contents.process;
+  const std::uint64_t kept_from = ticks_before(process.end, keep_ns, process.clock_start, read_clock(process.clock));
+  for (BufferCopy& buffer : contents.buffers) remove_older(buffer, kept_from);
+}
+
 class Collector {
  public:
   Collector(const RunPaths& paths, const RunFiles& files) : paths_(paths), on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
-    for (const SegmentName& name : list_segments(paths_.segment_dir, paths_.run_id)) collect_segment(name);
+    for (const std::string& directory : segment_directories(paths_))
+      for (const SegmentName& name : list_segments(directory, paths_.run_id)) collect_segment(directory, name);
   }
 
   // Symbols of the frames that the run has none for yet.
@@ -134,20 +143,20 @@ class Collector {
  private:
   void say(std::string message) { collected_.messages.push_back(std::move(message)); }
 
-  void collect_segment(const SegmentName& name) {
+  void collect_segment(const std::string& directory, const SegmentName& name) {
     if (is_alive(name.pid, name.file)) {
       ++collected_.running;
       return;
     }
-    const auto segment = SegmentFile::open(paths_.segment_dir, name);
+    const auto segment = SegmentFile::open(directory, name);
     if (!segment) {
-      const bool vanished = ::access((paths_.segment_dir + "/" + name.file).c_str(), F_OK) != 0;
+      const bool vanished = ::access((directory + "/" + name.file).c_str(), F_OK) != 0;
       if (!vanished) say(segment.error());  // else another collector was faster
       return;
     }
     if (::flock(segment->fd(), LOCK_EX | LOCK_NB) != 0) return;  // another collector has it
     if (segment->is_initialised() && !drain(*segment)) return;
-    ::unlink((paths_.segment_dir + "/" + name.file).c_str());
+    ::unlink((directory + "/" + name.file).c_str());
   }
 
   // True if the segment may go.
@@ -158,6 +167,7 @@ class Collector {
       return false;
     }
     note_end(*contents);
+    remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(chunk_file_path(paths_.run_dir, contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
@@ -216,12 +226,14 @@ class Collector {
   }
 
   bool write_events(ChunkFile& file, const Contents& contents, const SegmentName& name) {
+    if ((contents.process.flags & not_written) != 0) return true;
     std::uint64_t events = 0;
     for (std::uint32_t block = 0; block < contents.buffers.size(); ++block) {
       const auto encoded = encoder_.encode(contents.process, block, contents.buffers[block]);
-      std::uint32_t sequence = contents.buffers[block].sequence;
       for (const std::string& chunk : encoded.chunks) {
-        const bool known = on_disk_.contains({contents.process.process, block, sequence++});
+        ChunkHeader header;
+        std::memcpy(&header, chunk.data(), sizeof header);
+        const bool known = on_disk_.contains({contents.process.process, block, header.sequence});
         if (!known && !file.append(chunk)) return false;
       }
       events += encoded.records;

@@ -50,6 +50,37 @@ class CollectTest : public ::testing::Test {
   TempDir segment_dir_;
 };
 
+TEST_F(CollectTest, AFlightRecorderKeepsWhatIsYoung) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  segment.header().ring.policy = format::Policy::overwrite;
+  segment.header().keep_ns = segment.header().process.end - 3020;  // a tick is a nanosecond
+  EXPECT_EQ(collect_all().recovered_events, 3U);
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  auto stream = EventStream::open(*run, {});
+  EXPECT_EQ(stream->next(1000).size(), 3U);
+}
+
+TEST_F(CollectTest, EventsThatAreNotToBeWrittenAreLeftOut) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.flags |= format::traced | format::not_written;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  EXPECT_EQ(collect_all().recovered_events, 0U);
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  EXPECT_TRUE(run->processes().at(0).events.empty());
+  EXPECT_EQ(run->profile_sums({.function = true})[0].calls, 5U);
+}
+
+TEST_F(CollectTest, ASegmentThatFoundNoRoomInSharedMemoryIsInTheRunDirectory) {
+  Segment segment(run_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  EXPECT_EQ(reader::Run::open(paths())->processes().size(), 1U);
+  EXPECT_EQ(collect_all().processes, 1U);
+  EXPECT_FALSE(run_dir_.has(segment.name()));
+  expect_complete();
+}
+
 TEST_F(CollectTest, ADeadProcessIsMovedToTheRunDirectory) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));
   fill(segment);

@@ -200,7 +200,7 @@ TEST_F(EventStreamTest, EventsInABufferAppearAsIfDrained) {
   const ProcessRecord process = process_record(0, ProcessState::running);
   Segment segment(dir_, process, 1 << 20);
   segment.add_location();
-  segment.location(0).sequence = 1;
+  segment.set_drained(0, {0, 1});
   segment.add_record(0, sends(5000, format::chunk_records + 10));
   // Chunk 1 is on disk already: the process was killed before it could empty the buffer.
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, sends(3000, 7)) +
@@ -220,8 +220,8 @@ TEST_F(EventStreamTest, ALiveSegmentMayDrainWhileTheRunIsOpen) {
   open();
   // What the process does in between.
   dir_.write("n.tare", functions_chunk() + events_chunk(process, 0, 0, sends(3000, 20)));
-  segment.location(0).head = 0;
-  segment.location(0).sequence = 1;
+  segment.set_drained(0, {1, 1});
+  segment.next_sub_buffer(0, 0);
   segment.add_record(0, sends(4000, 3));
   auto stream = EventStream::open(*run_, {});
   ASSERT_TRUE(stream);

@@ -51,10 +51,12 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
   totals.completions += profile.summary.completions;
   totals.full |= profile.summary.full;
+  totals.left_buffers += profile.summary.events;
   totals.dropped += profile.summary.dropped;
   totals.flushes += profile.summary.flushes;
   totals.flush_ticks += profile.summary.flush_ticks;
   totals.flush_bytes += profile.summary.flush_bytes;
+  totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
 void add_trace(Totals& totals, const Process& process) {
@@ -63,7 +65,13 @@ void add_trace(Totals& totals, const Process& process) {
     if (!is_buffered(process, chunk.header)) totals.events += chunk.header.records;
   }
   for (const auto& [block, buffered] : process.buffered) totals.events += buffered.records;
-  totals.events -= std::min(totals.events, totals.flushes);  // each drain is a record too
+  // Each drain is a record too.
+  totals.events -= std::min(totals.events, totals.flushes);
+  totals.left_buffers -= std::min(totals.left_buffers, totals.flushes);
+  if (process.record.event_cost_ps == 0) return;  // no names were registered
+  // Of events that are not written, those that have left their buffer count.
+  const std::uint64_t recorded = std::max(totals.events + totals.dropped, totals.left_buffers);
+  totals.api_events = recorded - std::min(recorded, totals.calls + totals.completions);
 }
 
 Account account_of(const Process& process, const Totals& totals) {
@@ -74,8 +82,9 @@ Account account_of(const Process& process, const Totals& totals) {
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
   account.mpi_ns = clock.duration_ns(totals.net_ticks);
-  account.wrapper_ns = rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
-                                  cost_ns(totals.completions, r.completion_cost_ps));
+  account.wrapper_ns =
+      rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                 cost_ns(totals.completions, r.completion_cost_ps) + cost_ns(totals.api_events, r.event_cost_ps));
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);

@@ -1,6 +1,7 @@
 #include "reader/run.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <set>
 
@@ -16,6 +17,13 @@ using namespace tare::format;
 constexpr std::size_t processes_a_thread = 256;
 
 }  // namespace
+
+std::vector<std::string> segment_directories(const RunPaths& paths) {
+  std::error_code error;
+  if (paths.segment_dir.empty() || std::filesystem::equivalent(paths.segment_dir, paths.run_dir, error))
+    return {paths.segment_dir};
+  return {paths.segment_dir, paths.run_dir};
+}
 
 std::int32_t CommunicatorInfo::world_rank(std::int32_t rank, std::int32_t peer) const {
   if (key == 0 || !members) return -1;  // without a key it may stand for several

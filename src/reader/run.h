@@ -25,6 +25,9 @@ struct RunPaths {
   std::string member{};  // if not empty, run_dir is an archive and this a run of it
 };
 
+// Where its segments may lie: those that found no room elsewhere are in the run directory.
+std::vector<std::string> segment_directories(const RunPaths& paths);
+
 // A communicator of the run.
 struct CommunicatorInfo {
   int world = 0;

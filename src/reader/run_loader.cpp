@@ -56,12 +56,14 @@ std::string identity_of(const Communicator& communicator, std::uint32_t number, 
 }  // namespace
 
 void RunLoader::read_segments() {
-  for (const SegmentName& name : list_segments(run_.paths_.segment_dir, run_.paths_.run_id)) {
-    auto file = SegmentFile::open(run_.paths_.segment_dir, name);
-    if (!file)
-      warn(file.error());
-    else if (file->is_initialised())
-      read_segment(std::move(*file));
+  for (const std::string& directory : segment_directories(run_.paths_)) {
+    for (const SegmentName& name : list_segments(directory, run_.paths_.run_id)) {
+      auto file = SegmentFile::open(directory, name);
+      if (!file)
+        warn(file.error());
+      else if (file->is_initialised())
+        read_segment(std::move(*file));
+    }
   }
 }
 

@@ -19,7 +19,6 @@ namespace {
 using namespace tare::format;
 
 constexpr std::uint32_t max_rows = 65536;  // a row number has 16 bits
-constexpr int buffer_attempts = 20;
 constexpr int call_attempts = 8;
 
 // Structs with atomic members are read as bytes and looked at in place.
@@ -58,13 +57,16 @@ std::vector<SegmentName> list_segments(const std::string& directory, const std::
 
 std::uint64_t count_records(const BufferCopy& buffer) {
   std::uint64_t count = 0;
-  for (std::size_t at = 0; buffer.records.size() - at >= sizeof(RecordHead); ++count) {
-    RecordHead head;
-    std::memcpy(&head, buffer.records.data() + at, sizeof head);
-    if (head.words == 0 || head.words * 8U > buffer.records.size() - at) break;
-    at += head.words * 8U;
-  }
+  for (const BufferCopy::Part& part : buffer.parts)
+    count += format::count_records(part.records.data(), part.records.size());
   return count;
+}
+
+void remove_older(BufferCopy& buffer, std::uint64_t ticks) {
+  for (BufferCopy::Part& part : buffer.parts) {
+    const std::uint64_t older = skip_older(part.records.data(), part.records.size(), ticks);
+    part.records.erase(part.records.begin(), part.records.begin() + static_cast<std::ptrdiff_t>(older));
+  }
 }
 
 Result<SegmentFile> SegmentFile::open(const std::string& directory, const SegmentName& name) {
@@ -89,7 +91,8 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
   segment.locations_at_ = header.locations_at;
   segment.location_stride_ = header.location_stride;
   segment.row_capacity_ = header.row_capacity;
-  segment.buffer_bytes_ = header.buffer_bytes;
+  segment.ring_ = header.ring;
+  segment.keep_ns_ = header.keep_ns;
   if (const auto reason = segment.check_layout(size)) return Failure{path + " is damaged: " + *reason};
   segment.max_locations_ = (size - header.locations_at) / header.location_stride;
   segment.initialised_ = true;
@@ -104,8 +107,9 @@ std::optional<std::string> SegmentFile::check_layout(std::uint64_t file_bytes) c
     return "the request table lies outside the file";
   if (locations_at_ < segment_header_bytes || locations_at_ > file_bytes || locations_at_ % 64 != 0)
     return "the locations lie outside the file";
-  const std::uint64_t fixed = rows_at + std::uint64_t{row_capacity_} * sizeof(ProfileRow);
-  if (row_capacity_ > max_rows || location_stride_ < fixed || buffer_bytes_ > location_stride_ - fixed)
+  const std::uint64_t fixed = buffer_at(row_capacity_);
+  if (row_capacity_ > max_rows || location_stride_ < fixed ||
+      (ring_.count != 0 && ring_.stride() > (location_stride_ - fixed) / ring_.count))
     return "a location block is smaller than its parts";
   return std::nullopt;
 }
@@ -124,7 +128,8 @@ SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
   location_stride_ = other.location_stride_;
   max_locations_ = other.max_locations_;
   row_capacity_ = other.row_capacity_;
-  buffer_bytes_ = other.buffer_bytes_;
+  ring_ = other.ring_;
+  keep_ns_ = other.keep_ns_;
   return *this;
 }
 
@@ -227,33 +232,47 @@ bool SegmentFile::read_call(std::uint64_t location_at, ThreadCall& call) const {
   return true;
 }
 
+// The records of a sub-buffer as far as they were published when `head` was read.
+bool SegmentFile::read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
+                                  std::uint64_t head) const {
+  Bytes<SubBufferHead> copy;
+  const std::uint64_t at = buffer_at + ring_.place(ordinal);
+  if (!read(copy.bytes, sizeof copy.bytes, at)) return false;
+  const std::uint64_t bytes = ring_.ordinal(head) == ordinal ? head - ring_.begin(ordinal) : copy.get().bytes;
+  part.thread = copy.get().thread;
+  part.records.resize(std::min<std::uint64_t>(bytes, ring_.bytes));
+  return read(part.records.data(), part.records.size(), at + sizeof(SubBufferHead));
+}
+
 Result<BufferCopy> SegmentFile::buffer(std::uint32_t block) const {
   if (block >= max_locations_) return cut_off();
   const std::uint64_t at = locations_at_ + block * location_stride_;
-  const std::uint64_t buffer_at = at + rows_at + std::uint64_t{row_capacity_} * sizeof(ProfileRow);
-  struct State {
-    std::uint64_t head;
-    std::uint32_t sequence;
-  };
-  static_assert(offsetof(LocationHeader, sequence) == offsetof(LocationHeader, head) + 8);
-  const auto state = [&](State& to) {
-    return read(&to.head, 8, at + offsetof(LocationHeader, head)) &&
-           read(&to.sequence, 4, at + offsetof(LocationHeader, sequence));
-  };
-  const std::uint64_t thread_at = at + offsetof(LocationHeader, summary) + offsetof(LocationSummary, number);
+  const std::uint64_t buffer_at = at + format::buffer_at(row_capacity_);
+  std::uint64_t head = 0;
+  std::uint64_t word = 0;
+  const auto read_drained = [&] { return read(&word, sizeof word, at + offsetof(LocationHeader, drained)); };
+  // `head` first: `drained` is then never further behind than the ring is long.
+  if (!read(&head, sizeof head, at + offsetof(LocationHeader, head)) || !read_drained()) return cut_off();
+  const auto drained = Drained::of(word);
   BufferCopy copy;
-  for (int attempt = 0; attempt < buffer_attempts; ++attempt) {
-    State before{};
-    State after{};
-    if (!state(before) || !read(&copy.thread, sizeof copy.thread, thread_at)) return cut_off();
-    if (before.head > buffer_bytes_) return Failure{name_.file + " is damaged: more events than fit its buffer"};
-    copy.records.resize(before.head);
-    copy.sequence = before.sequence;
-    if (!read(copy.records.data(), before.head, buffer_at) || !state(after)) return cut_off();
-    // Only a drain takes records away, and it counts the sequence up before the next record comes.
-    if (after.sequence == before.sequence && after.head >= before.head) return copy;
-  }
-  return Failure{name_.file + ": its events are drained faster than they can be read"};
+  copy.ring = ring_;
+  copy.sequence = drained.sequence;
+  if (ring_.count == 0 || head == 0) return copy;
+  const std::uint64_t open = ring_.ordinal(head);
+  if (drained.has_passed(open)) return copy;
+  if (drained.waiting(open) > std::min<std::uint64_t>(ring_.count, open + 1) || head < ring_.begin(open))
+    return Failure{name_.file + " is damaged: more events than fit its buffer"};
+  const std::uint64_t oldest = open + 1 - drained.waiting(open);
+  for (std::uint64_t ordinal = oldest; ordinal <= open; ++ordinal)
+    if (!read_sub_buffer(copy.parts.emplace_back(), buffer_at, ordinal, head)) return cut_off();
+  if (!read_drained()) return cut_off();
+  const auto since = Drained::of(word);
+  copy.sequence = since.sequence;
+  std::uint64_t left = 0;
+  while (left < copy.parts.size() && since.has_passed(oldest + left)) ++left;
+  copy.parts.erase(copy.parts.begin(), copy.parts.begin() + static_cast<std::ptrdiff_t>(left));
+  copy.oldest = oldest + left;
+  return copy;
 }
 
 }  // namespace tare::reader

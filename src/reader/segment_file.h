@@ -33,15 +33,22 @@ struct LocationCopy {
   std::vector<std::uint64_t> lookups;  // by function number
 };
 
-// Records that have not been drained.
+// Records that have not been drained, by sub-buffer.
 struct BufferCopy {
-  std::vector<char> records;
-  std::uint32_t sequence = 0;  // of the chunk that they begin
-  std::uint32_t thread = 0;
+  struct Part {
+    std::uint32_t thread = 0;
+    std::vector<char> records;
+  };
+  std::vector<Part> parts;
+  format::RingShape ring{};
+  std::uint64_t oldest = 0;    // ordinal of the first part
+  std::uint32_t sequence = 0;  // of the chunk that it begins
 };
 
-// How many there are; stops at one that makes no sense.
+// How many there are; of each part those before one that makes no sense.
 std::uint64_t count_records(const BufferCopy& buffer);
+// Removes those that ended before `ticks`.
+void remove_older(BufferCopy& buffer, std::uint64_t ticks);
 
 class SegmentFile {
  public:
@@ -56,6 +63,8 @@ class SegmentFile {
   int fd() const { return fd_; }
   // False if the process died, or is, before its header was complete: there is nothing in it.
   bool is_initialised() const { return initialised_; }
+  // Events older than this when the process ended are to be left out; 0: none are.
+  std::uint64_t keep_ns() const { return keep_ns_; }
 
   // The process as it is now.
   Result<format::ProcessRecord> process() const;
@@ -68,7 +77,7 @@ class SegmentFile {
   // Location blocks in use now.
   Result<std::uint32_t> locations() const;
   Result<LocationCopy> location(std::uint32_t block) const;
-  // Never torn: read again if the owner drained meanwhile. Fails if that happens again and again.
+  // Never torn: what was drained meanwhile is left out, being on disk.
   Result<BufferCopy> buffer(std::uint32_t block) const;
 
  private:
@@ -76,6 +85,8 @@ class SegmentFile {
 
   bool read(void* to, std::uint64_t bytes, std::uint64_t offset) const;
   bool read_call(std::uint64_t location_at, format::ThreadCall& call) const;
+  bool read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
+                       std::uint64_t head) const;
   Failure cut_off() const;
   std::optional<std::string> check_layout(std::uint64_t file_bytes) const;
 
@@ -90,7 +101,8 @@ class SegmentFile {
   std::uint64_t location_stride_ = 0;
   std::uint64_t max_locations_ = 0;
   std::uint32_t row_capacity_ = 0;
-  std::uint64_t buffer_bytes_ = 0;
+  format::RingShape ring_{};
+  std::uint64_t keep_ns_ = 0;
 };
 
 }  // namespace tare::reader

@@ -45,7 +45,7 @@ TEST(SegmentFile, ReadsWhatIsInUse) {
   ASSERT_EQ(location->rows.size(), 2U);
   EXPECT_EQ(location->rows[1].calls, 4U);
   EXPECT_EQ(location->lookups[function_number("MPI_Comm_rank")], 9U);
-  EXPECT_EQ(file->buffer(0)->records.size(), sizeof(format::CallRecord));
+  EXPECT_EQ(file->buffer(0)->parts.at(0).records.size(), sizeof(format::CallRecord));
   EXPECT_FALSE(file->location(4));
 }
 
@@ -70,6 +70,46 @@ TEST(SegmentFile, ReadsTheRequestsUnderWay) {
   EXPECT_TRUE((*requests)[1].receives());
   segment.header().requests_at = std::uint64_t{1} << 40;
   EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0]));
+}
+
+std::vector<std::size_t> calls_in_parts(const BufferCopy& buffer) {
+  std::vector<std::size_t> calls;
+  for (const BufferCopy::Part& part : buffer.parts) calls.push_back(part.records.size() / sizeof(format::CallRecord));
+  return calls;
+}
+
+TEST(SegmentFile, ReadsTheRingFromItsOldestSubBufferOn) {
+  const TempDir dir;
+  constexpr std::uint64_t calls_each = 4;
+  Segment segment(dir, process_record(1, ProcessState::running), 2 * calls_each * sizeof(format::CallRecord));
+  segment.add_location();
+  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id).at(0));
+  ASSERT_TRUE(file) << file.error();
+  const auto parts = [&] {
+    const auto buffer = file->buffer(0);
+    EXPECT_TRUE(buffer) << buffer.error();
+    return calls_in_parts(*buffer);
+  };
+  const auto add = [&](int calls) {
+    for (int i = 0; i < calls; ++i) segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
+  };
+  using Parts = std::vector<std::size_t>;
+  EXPECT_EQ(parts(), Parts{0});
+  add(calls_each);
+  EXPECT_EQ(parts(), Parts{4}) << "full to its end, and nothing opened behind it";
+  add(3);
+  EXPECT_EQ(parts(), (Parts{4, 3}));
+  segment.set_drained(0, {1, 5});
+  EXPECT_EQ(parts(), Parts{3});
+  EXPECT_EQ(file->buffer(0)->sequence, 5U);
+  segment.next_sub_buffer(0, 7);  // a thread that ended left some room
+  add(2);
+  EXPECT_EQ(parts(), (Parts{3, 2})) << "around the end of the ring";
+  EXPECT_EQ(file->buffer(0)->parts[1].thread, 7U);
+  segment.set_drained(0, {3, 9});
+  EXPECT_EQ(parts(), Parts{}) << "drained, and not yet opened anew";
+  segment.set_drained(0, {0, 0});
+  EXPECT_FALSE(file->buffer(0)) << "three in a ring of two";
 }
 
 TEST(SegmentFile, AnEmptyOneIsNotInitialised) {

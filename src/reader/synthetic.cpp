@@ -318,9 +318,8 @@ std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, Pro
 std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
                          std::string_view records) {
   BufferCopy buffer;
-  buffer.records.assign(records.begin(), records.end());
+  buffer.parts.push_back({block, {records.begin(), records.end()}});
   buffer.sequence = sequence;
-  buffer.thread = block;
   std::string out;
   for (const std::string& sealed : BufferEncoder().encode(process, block, buffer).chunks) out += sealed;
   return out;
@@ -328,7 +327,8 @@ std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std:
 
 Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t buffer_bytes, unsigned counter)
     : name_(std::string("tare-") + run_id + "-" + std::to_string(process.pid) + "-" + std::to_string(counter)) {
-  const std::uint64_t stride = (rows_at + row_capacity * sizeof(ProfileRow) + buffer_bytes + 4095) / 4096 * 4096;
+  const RingShape ring{2, static_cast<std::uint32_t>(buffer_bytes / 2), Policy::block};
+  const std::uint64_t stride = (buffer_at(row_capacity) + ring.total() + 4095) / 4096 * 4096;
   const std::uint64_t requests_at = segment_header_bytes + definitions_capacity;
   const std::uint64_t locations_at = requests_at + (sizeof(RequestTable) + 63) / 64 * 64;
   size_ = locations_at + max_locations * stride;
@@ -345,7 +345,7 @@ Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t
   h.locations_at = locations_at;
   h.location_stride = stride;
   h.row_capacity = row_capacity;
-  h.buffer_bytes = buffer_bytes;
+  h.ring = ring;
   h.process = process;
   h.magic = segment_magic;
 }
@@ -377,6 +377,7 @@ void Segment::add_location() {
   summary.rows = summary.peers = 1;
   summary.phase = outside_phases;
   summary.phases = outside_phases + 1;
+  location(block).head = header().ring.begin(0);
 }
 
 void Segment::add_row(std::uint32_t block, const ProfileRow& row) {
@@ -397,9 +398,31 @@ void Segment::add_request(const RequestEntry& request) {
 }
 
 void Segment::add_record(std::uint32_t block, std::string_view record) {
+  const RingShape& ring = header().ring;
   LocationHeader& to = location(block);
-  std::memcpy(buffer_of(&to, row_capacity) + to.head, record.data(), record.size());
+  const std::uint64_t open = ring.ordinal(to.head);
+  const std::uint64_t at = to.head - ring.begin(open);
+  if (at + record.size() > ring.bytes) {
+    next_sub_buffer(block, to.summary.number);
+    return add_record(block, record);
+  }
+  std::memcpy(sub_buffer(block, open) + sizeof(SubBufferHead) + at, record.data(), record.size());
   to.head += record.size();
 }
+
+char* Segment::sub_buffer(std::uint32_t block, std::uint64_t ordinal) {
+  return buffer_of(&location(block), row_capacity) + header().ring.place(ordinal);
+}
+
+void Segment::next_sub_buffer(std::uint32_t block, std::uint32_t thread) {
+  const RingShape& ring = header().ring;
+  LocationHeader& of = location(block);
+  const std::uint64_t open = ring.ordinal(of.head);
+  reinterpret_cast<SubBufferHead*>(sub_buffer(block, open))->bytes = of.head - ring.begin(open);
+  *reinterpret_cast<SubBufferHead*>(sub_buffer(block, open + 1)) = {0, thread, 0};
+  of.head = ring.begin(open + 1);
+}
+
+void Segment::set_drained(std::uint32_t block, Drained drained) { location(block).drained = drained.word(); }
 
 }  // namespace tare::reader::synthetic

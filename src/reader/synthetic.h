@@ -108,7 +108,11 @@ class Segment {
   void add_row(std::uint32_t block, const format::ProfileRow& row);
   void add_peer(std::uint32_t block, const format::PeerEntry& peer);
   void add_phase(std::uint32_t block, const format::PhaseEntry& phase);
+  // Into the sub-buffer that is open, or the next if it is full.
   void add_record(std::uint32_t block, std::string_view record);
+  void next_sub_buffer(std::uint32_t block, std::uint32_t thread);
+  char* sub_buffer(std::uint32_t block, std::uint64_t ordinal);
+  void set_drained(std::uint32_t block, format::Drained drained);
   void add_request(const format::RequestEntry& request);
   // Removes the mapping; the file stays.
   void unmap();

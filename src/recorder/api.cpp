@@ -1,19 +1,12 @@
 // The public C API (include/tare/tare.h).
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <climits>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 
-#include "format/chunk.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
+#include "recorder/own_run.h"
 #include "recorder/process.h"
-#include "recorder/system.h"
 #include "tare/tare.h"
 
 namespace tare::recorder {
@@ -39,7 +32,7 @@ std::uint32_t define_span(EventClass event_class, const char* name) noexcept {
 template <class... Words>
 [[gnu::cold, gnu::noinline]] void record_slowly(std::uint32_t type, Words... words) noexcept {
   Location* location = here();
-  if (location == nullptr || location->capacity == 0 || type == 0) return;
+  if (location == nullptr || !location->traced() || type == 0) return;
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
   location->commit_event(type, now(), values, sizeof...(words));
 }
@@ -55,51 +48,6 @@ template <class... Words>
   location->append_event(type, read_counter(), values, sizeof...(words));
 }
 
-// The file name of the running program.
-void program_name(char* out, std::size_t bytes) noexcept {
-  char path[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-  path[n < 0 ? 0 : n] = '\0';
-  const char* slash = std::strrchr(path, '/');
-  std::snprintf(out, bytes, "%s", slash == nullptr ? "program" : slash + 1);
-}
-
-// Makes the run directory and a meta.json that says what is known without `tare run`.
-bool make_run(const char* wanted, char (&directory)[PATH_MAX], char (&run_id)[17]) noexcept {
-  char name[256];
-  char path[PATH_MAX];
-  program_name(name, sizeof name);
-  const std::uint64_t start_ns = read_ns(CLOCK_REALTIME);
-  if (wanted != nullptr) {
-    std::snprintf(path, sizeof path, "%s", wanted);
-  } else {
-    const auto seconds = static_cast<time_t>(start_ns / 1'000'000'000U);
-    tm local{};
-    localtime_r(&seconds, &local);
-    char stamp[32];
-    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-    std::snprintf(path, sizeof path, "%s-%s", name, stamp);
-  }
-  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;
-  if (realpath(path, directory) == nullptr) return false;
-  std::snprintf(run_id, sizeof run_id, "%016llx",
-                static_cast<unsigned long long>((start_ns << 16) ^ static_cast<std::uint64_t>(getpid())));
-  char meta_path[PATH_MAX + 16];
-  std::snprintf(meta_path, sizeof meta_path, "%s/meta.json", directory);
-  if (!create_file(meta_path)) return false;
-  char text[PATH_MAX + 1024];
-  char host[64] = "";
-  gethostname(host, sizeof host - 1);
-  const int n =
-      std::snprintf(text, sizeof text,
-                    "{\"schema\": \"tare.meta/1\", \"format\": %d, \"run_id\": \"%s\", \"name\": \"%s\", "
-                    "\"command\": [\"%s\"], \"host\": \"%s\", \"start_ns\": %llu, \"options\": {\"trace\": true}, "
-                    "\"segment_dir\": \"%s\", \"state\": \"running\", \"environment\": {}}\n",
-                    int{format::format_version}, run_id, name, name, host, static_cast<unsigned long long>(start_ns),
-                    own_segment_directory(directory));
-  return n > 0 && append_file(meta_path, text, static_cast<std::size_t>(n));
-}
-
 }  // namespace
 }  // namespace tare::recorder
 
@@ -110,16 +58,15 @@ using tare::recorder::record;
 extern "C" {
 
 int tare_start(const char* run_directory) {
-  char directory[PATH_MAX];
-  char run_id[17];
+  tare::recorder::OwnRun run;
   if (tare::recorder::run_given()) return 0;
-  if (!tare::recorder::make_run(run_directory, directory, run_id)) return -1;
-  return tare::recorder::attach_to({directory, run_id}) ? 0 : -1;
+  if (!tare::recorder::make_run(run_directory, run)) return -1;
+  return tare::recorder::attach_to(run) ? 0 : -1;
 }
 
 int tare_recording(void) {
   const auto* location = tare::recorder::here();
-  return location != nullptr && location->capacity != 0 ? 1 : 0;
+  return location != nullptr && location->traced() ? 1 : 0;
 }
 
 tare_id tare_define_region(const char* name) { return tare::recorder::define_span(EventClass::region, name); }
@@ -163,7 +110,7 @@ tare_id tare_define_packed(const char* name) {
 
 void tare_record(tare_id event, const uint64_t* parameters, unsigned count) {
   tare::recorder::Location* location = tare::recorder::here();
-  if (location == nullptr || location->capacity == 0 || event == 0) return;
+  if (location == nullptr || !location->traced() || event == 0) return;
   location->commit_event(event, tare::recorder::now(), parameters,
                          count < TARE_MAX_PARAMETERS ? count : unsigned{TARE_MAX_PARAMETERS});
 }
@@ -180,7 +127,7 @@ tare_id tare_define_raw(const char* name) {
 
 void tare_record_raw(tare_id event, const void* data, size_t bytes) {
   tare::recorder::Location* location = tare::recorder::here();
-  if (location == nullptr || location->capacity == 0 || event == 0) return;
+  if (location == nullptr || !location->traced() || event == 0) return;
   location->commit_raw_event(event, tare::recorder::now(), data,
                              bytes < TARE_MAX_RAW_BYTES ? bytes : size_t{TARE_MAX_RAW_BYTES});
 }

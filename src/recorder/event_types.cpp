@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/event_cost.h"
+#include "recorder/location.h"
 #include "recorder/process.h"
 #include "recorder/system.h"
 
@@ -65,7 +67,15 @@ std::uint32_t register_event_type(const EventType& type, const char* name, const
     define_one(number);
   }
   types_lock.unlock();
+  if (this_location != nullptr) weigh_events(*this_location);
   return number;
+}
+
+bool any_event_type() noexcept {
+  types_lock.lock();
+  const bool any = count != 0;
+  types_lock.unlock();
+  return any;
 }
 
 void define_event_types() noexcept {

@@ -17,6 +17,8 @@ struct EventType {
 // Number of a name in a class, given at its first registration; 0 if there are too many names.
 std::uint32_t register_event_type(const EventType& type, const char* name, const char* unit) noexcept;
 
+bool any_event_type() noexcept;
+
 // Writes the definitions of all names to the segment.
 void define_event_types() noexcept;
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "format/event_codec.h"
 #include "format/record.h"
 #include "format/segment.h"
 #include "recorder/clock.h"
@@ -47,17 +46,21 @@ enum class Mode : std::uint8_t { usual, in_phase, paused };
 struct Location {
   format::LocationHeader* shared;
   format::ProfileRow* rows;
-  char* buffer;
-  std::uint64_t head;      // == shared->head
-  std::uint64_t capacity;  // of the buffer; 0 without trace
+  // The event buffer (format/ring.h): the next record goes to base + head, if it ends within limit.
+  char* base;
+  std::uint64_t head;   // == shared->head
+  std::uint64_t limit;  // 0 without trace
+  format::RingShape ring;
   std::uint32_t row_capacity;
   Mode mode;
-  format::PhaseEntry* phase;     // that the thread is in
-  format::EventEncoder encoder;  // set up only if there is a trace
+  format::LossRecord* gap;    // counts the records that are being dropped; nullptr: there is room
+  format::PhaseEntry* phase;  // that the thread is in
   static constexpr unsigned nested_phases = 16;
   std::uint8_t phase_depth;
   std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
   char name[16];                             // of the thread, as noted last
+
+  bool traced() const noexcept { return limit != 0; }
 
   // The row of a call, made at its first. Row 0 if the table is full.
   format::ProfileRow& row(std::uint64_t address, std::uint16_t function, std::uint8_t size_class,
@@ -103,10 +106,10 @@ struct Location {
     constexpr std::uint64_t least = (1U << format::first_bin_width) - 1;
     const auto bin = static_cast<unsigned>(std::bit_width(ticks | least)) - format::first_bin_width;
     ++r.histogram[bin < format::duration_bins ? bin : format::duration_bins - 1];
-    if (capacity != 0) {
-      constexpr bool both = (traffic & exchanges) != 0;
-      constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
-      auto* at = static_cast<char*>(reserve(size));
+    constexpr bool both = (traffic & exchanges) != 0;
+    constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
+    if (traced() && has_made_room(size)) {
+      auto* at = base + head;
       auto& record = *reinterpret_cast<format::CallRecord*>(at);
       record.head = {call.function, size / 8};
       record.site = r.site;
@@ -164,25 +167,24 @@ struct Location {
 
   // Notes a completed request of the call committed last, if there is a trace.
   void commit_completion(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
-    if (capacity == 0 || mode == Mode::paused) return;
-    auto& record = *static_cast<format::CompletionRecord*>(reserve(sizeof(format::CompletionRecord)));
+    if (!traced() || mode == Mode::paused || !has_made_room(sizeof(format::CompletionRecord), true)) return;
+    auto& record = *reinterpret_cast<format::CompletionRecord*>(base + head);
     record = {{format::completion, sizeof record / 8}, request, bytes, source, tag};
     publish(sizeof record);
   }
 
   // Whether a record of this size fits into the buffer as it is. False without a trace.
-  bool has_room(std::uint64_t bytes) const noexcept { return head + bytes <= capacity; }
+  bool has_room(std::uint64_t bytes) const noexcept { return head + bytes <= limit; }
 
   // Adds an event of the API. There must be a trace; count <= format::max_parameters.
   void commit_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
-    reserve(sizeof(format::EventRecord) + 8U * count);
-    append_event(type, time, parameters, count);
+    if (has_made_room(sizeof(format::EventRecord) + 8U * count)) append_event(type, time, parameters, count);
   }
 
   // The same where there is room for it.
   void append_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
     const std::uint64_t bytes = sizeof(format::EventRecord) + 8U * count;
-    auto* record = reinterpret_cast<format::EventRecord*>(buffer + head);
+    auto* record = reinterpret_cast<format::EventRecord*>(base + head);
     *record = {{format::event, static_cast<std::uint16_t>(bytes / 8)}, type, time};
     auto* out = reinterpret_cast<std::uint64_t*>(record + 1);
     for (unsigned i = 0; i < count; ++i) out[i] = parameters[i];
@@ -193,7 +195,8 @@ struct Location {
   void commit_raw_event(std::uint32_t type, std::uint64_t time, const void* data, std::uint64_t size) noexcept {
     const std::uint64_t padded = (size + 7) / 8 * 8;
     const std::uint64_t bytes = sizeof(format::RawEventRecord) + padded;
-    auto* record = static_cast<format::RawEventRecord*>(reserve(bytes));
+    if (!has_made_room(bytes)) return;
+    auto* record = reinterpret_cast<format::RawEventRecord*>(base + head);
     *record = {{format::raw_event, static_cast<std::uint16_t>(bytes / 8)}, type, time, size};
     auto* out = reinterpret_cast<char*>(record + 1);
     std::memset(out + padded - (padded == 0 ? 0 : 8), 0, padded == 0 ? 0 : 8);
@@ -209,6 +212,27 @@ struct Location {
   // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
   // counted as dropped.
   void drain() noexcept;
+
+  // Begins a sub-buffer for this thread, behind those of the block's threads before.
+  void begin_thread() noexcept;
+
+  // For calibration: makes sure that `bytes` of records fit without a drain, and takes back those recorded since, or,
+  // if the buffer is full for good, dropped since.
+  struct Mark {
+    std::uint64_t head, events, dropped, gap_records;
+  };
+  Mark mark(std::uint64_t bytes) noexcept {
+    if (traced() && head + bytes > limit) make_room(false);
+    const format::LocationSummary& summary = shared->summary;
+    return {head, summary.events, summary.dropped, gap == nullptr ? 0 : gap->records};
+  }
+  void rewind(const Mark& mark) noexcept {
+    head = mark.head;
+    shared->head.store(head, std::memory_order_relaxed);
+    shared->summary.events = mark.events;
+    shared->summary.dropped = mark.dropped;
+    if (gap != nullptr) gap->records = mark.gap_records;
+  }
 
  private:
   static unsigned slot_of(std::uint64_t address, std::uint64_t what) noexcept {
@@ -239,9 +263,17 @@ struct Location {
   [[gnu::cold]] format::PeerEntry& new_peer(unsigned slot, std::uint64_t key) noexcept;
   void switch_to_phase(std::uint32_t number) noexcept;
 
-  void* reserve(std::uint64_t bytes) noexcept {
-    if (head + bytes > capacity) drain();
-    return buffer + head;
+  // Goes on to the next sub-buffer. False if the record is to be dropped; `continues`: it belongs to the one before it.
+  [[gnu::cold]] bool make_room(bool continues) noexcept;
+  void next_sub_buffer(std::uint64_t open) noexcept;
+  void forget_oldest(format::Drained drained, std::uint64_t open) noexcept;
+  void drop() noexcept;
+  format::SubBufferHead& sub_buffer(std::uint64_t ordinal) noexcept;
+  void open_sub_buffer(std::uint64_t ordinal) noexcept;
+  std::uint64_t open_ordinal() const noexcept { return ring.ordinal(head); }
+  std::uint64_t open_bytes() const noexcept { return head - ring.begin(open_ordinal()); }
+  bool has_made_room(std::uint64_t bytes, bool continues = false) noexcept {
+    return has_room(bytes) || make_room(continues);
   }
   // A record counts from here on, also for a reader of the segment after the thread has died.
   void publish(std::uint64_t bytes) noexcept {

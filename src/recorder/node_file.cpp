@@ -7,6 +7,7 @@
 #include "format/event_codec.h"
 #include "format/functions.h"
 #include "recorder/clock.h"
+#include "recorder/drain.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -128,47 +129,42 @@ bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexce
   for (std::uint64_t i = 0; i < bytes / 8; ++i) out[i] = words[i];
 }
 
-// Copies the records of a block whose thread may still run: as they were at one moment, without a drain in between.
-std::uint64_t copy_records(format::LocationHeader& block, const char* records, std::uint64_t* out,
-                           std::uint32_t& sequence) noexcept {
-  const std::atomic_ref<std::uint32_t> number(block.sequence);
-  for (;;) {
-    sequence = number.load(std::memory_order_acquire);
-    const std::uint64_t bytes = block.head.load(std::memory_order_acquire);
-    copy_words(out, records, bytes);
-    // Adding nothing: a load that the copy cannot be moved behind.
-    if (number.fetch_add(0, std::memory_order_acq_rel) == sequence &&
-        block.head.load(std::memory_order_acquire) >= bytes)
-      return bytes;
-  }
-}
-
 // Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
-bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
-  const std::size_t workspace = format::EventEncoder::workspace_bytes() + 64;
-  if (block.head.load(std::memory_order_acquire) == 0) return true;
-  const std::size_t all = (workspace + 63) / 64 * 64 + segment.buffer_bytes;
-  void* memory = map_memory(all);
-  if (memory == nullptr) return false;
-  format::EventEncoder encoder(memory);
-  auto* records = static_cast<char*>(memory) + (workspace + 63) / 64 * 64;
-  std::uint32_t sequence = 0;
-  const std::uint64_t bytes = copy_records(block, format::buffer_of(&block, segment.row_capacity),
-                                           reinterpret_cast<std::uint64_t*>(records), sequence);
+// The block stays as it is: should its thread or a collector write the same records once more, then under the same
+// numbers, and a reader keeps one copy.
+bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block,
+                  std::uint64_t kept_from) noexcept {
+  const format::RingShape& ring = segment.ring;
+  const std::uint64_t head = block.head.load(std::memory_order_acquire);
+  if (ring.count == 0 || head == 0) return true;
+  auto* copy = static_cast<std::uint64_t*>(map_memory(ring.bytes));
+  if (copy == nullptr) return false;
+  const char* memory = format::buffer_of(&block, segment.row_capacity);
+  const std::uint64_t open = ring.ordinal(head);
+  auto drained = format::Drained::of(block.drained.load(std::memory_order_acquire));
   bool written = true;
-  for (std::uint64_t done = 0; written && done < bytes;) {
-    format::ChunkHeader header = identity(segment, format::ChunkType::events);
-    header.location = block.summary.number;
-    header.block = block.block;
-    header.sequence = sequence++;
-    const auto chunk = encoder.encode(header, records + done, bytes - done, segment.process.tick_shift);
-    if (chunk.data == nullptr) break;
-    written = append_chunk(chunk.data, chunk.bytes);
-    done += chunk.consumed;
+  while (written && drained.waiting(open) != 0 && drained.waiting(open) <= ring.count) {
+    const std::uint64_t ordinal = open + 1 - drained.waiting(open);
+    const char* place = memory + ring.place(ordinal);
+    format::SubBufferHead from{};
+    copy_words(reinterpret_cast<std::uint64_t*>(&from), place, sizeof from);
+    const std::uint64_t bytes = ordinal == open ? head - ring.begin(open) : from.bytes;
+    if (bytes <= ring.bytes) copy_words(copy, place + sizeof from, bytes);
+    // If the thread has drained it meanwhile, it is on disk, and the copy may be of other records. Adding nothing: a
+    // load that the copy cannot be moved behind.
+    const auto since = format::Drained::of(block.drained.fetch_add(0, std::memory_order_acq_rel));
+    if (since.has_passed(ordinal)) {
+      drained = since;
+      continue;
+    }
+    const Source source{block.block, from.thread, drained.sequence};
+    const char* records = reinterpret_cast<const char*>(copy);
+    const std::uint64_t older = format::skip_older(records, bytes, kept_from);
+    const Written result = write_records(segment, source, records + older, bytes - older);
+    written = result.lost == 0;
+    drained = {static_cast<std::uint32_t>(ordinal + 1), ring.sequence_behind(ordinal, drained.sequence, result.chunks)};
   }
-  // The block stays as it is: should its thread or a collector write the same records once more, then under the same
-  // numbers, and a reader keeps one copy.
-  unmap_memory(memory, all);
+  unmap_memory(copy, ring.bytes);
   return written;
 }
 
@@ -223,11 +219,15 @@ bool write_definitions(format::SegmentHeader& segment) noexcept {
 
 bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   bool written = write_definitions(segment);
+  const format::ProcessRecord& process = segment.process;
+  const std::uint64_t kept_from =
+      segment.keep_ns == 0 ? 0
+                           : format::ticks_before(process.end, segment.keep_ns, process.clock_start, read_clock_pair());
   for (std::uint32_t i = 0; i < segment.locations; ++i) {
     format::LocationHeader* block = block_at(i);
     if (block == nullptr) continue;
     written = write_profile(segment, *block) && written;
-    written = write_events(segment, *block) && written;
+    written = write_events(segment, *block, kept_from) && written;
   }
   written = write_calls(segment, block_at) && written;
   return write_process(segment) && written;

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,8 @@
 #include "format/event_codec.h"
 #include "format/functions.h"
 #include "format/record.h"
+#include "recorder/drain.h"
+#include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
@@ -31,9 +32,12 @@ using format::SegmentHeader;
 
 constexpr std::size_t page = 4096;
 constexpr std::uint64_t definition_bytes = 512 * 1024;
-constexpr std::uint64_t default_buffer =
-    2 * format::chunk_records * sizeof(format::CallRecord);  // two whole chunks of calls
-constexpr std::uint64_t smallest_buffer = 4 * 1024;
+// A sub-buffer of this size is one chunk, 4096 calls, or more records of which some are shorter.
+constexpr std::uint64_t usual_sub_buffer = 4096 * sizeof(format::CallRecord);
+static_assert(usual_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
+constexpr std::uint64_t default_buffer = 2 * usual_sub_buffer;
+constexpr std::uint64_t default_flight_buffer = 4 << 20;
+constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // takes the longest record and a LossRecord
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -53,9 +57,7 @@ struct State {
   std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
   std::atomic<End> end;
   bool complained;  // of a thread without a buffer
-  // The run that the program began itself; empty strings if none.
-  char own_directory[PATH_MAX];
-  char own_id[17];
+  OwnRun own;       // the run that the program began itself; empty strings if none
 };
 constinit State state{};
 
@@ -84,28 +86,68 @@ struct Configuration {
   const char* run_id;
   const char* segment_dir;
   const char* collector;
-  std::uint64_t buffer_bytes;
+  format::RingShape ring;
+  std::uint64_t keep_ns;
+  bool writes;  // events, or all but that
 };
 
-// Bytes of event buffer that the user asked for; 0 if nothing.
-std::uint64_t buffer_bytes_from_environment() noexcept {
-  const char* text = getenv("TARE_BUFFER");
-  const std::uint64_t bytes = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
-  return bytes == 0 ? 0 : whole_pages(bytes < smallest_buffer ? smallest_buffer : bytes);
+// The event buffer of about `bytes` bytes of records. What is overwritten, or taken by a thread that has ended, is a
+// sub-buffer, so there are more and smaller ones where that makes the buffer smaller.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy) noexcept {
+  if (bytes > UINT32_MAX * usual_sub_buffer) bytes = UINT32_MAX * usual_sub_buffer;
+  std::uint64_t each = bytes / (policy == format::Policy::block ? 2 : 8);
+  each = each / sizeof(format::SubBufferHead) * sizeof(format::SubBufferHead);
+  if (each > usual_sub_buffer) each = usual_sub_buffer;
+  if (each < smallest_sub_buffer) each = smallest_sub_buffer;
+  const std::uint64_t count = bytes < 2 * each ? 2 : bytes / each;
+  return {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(each), policy};
 }
 
-std::uint64_t buffer_from_environment() noexcept {
-  const char* trace = getenv("TARE_TRACE");
-  if (trace == nullptr || std::strcmp(trace, "1") != 0) return 0;
-  const std::uint64_t asked = buffer_bytes_from_environment();
-  return asked == 0 ? default_buffer : asked;
+bool is(const char* variable, const char* value) noexcept {
+  const char* text = getenv(variable);
+  return text != nullptr && std::strcmp(text, value) == 0;
+}
+
+std::uint64_t number(const char* variable) noexcept {
+  const char* text = getenv(variable);
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
+format::RingShape ring_from_environment() noexcept {
+  const format::Policy policy = is("TARE_POLICY", "overwrite") ? format::Policy::overwrite
+                                : is("TARE_POLICY", "drop")    ? format::Policy::drop
+                                                               : format::Policy::block;
+  const std::uint64_t asked = number("TARE_BUFFER");
+  const bool flight = policy == format::Policy::overwrite;
+  return ring_of(asked != 0 ? asked : flight ? default_flight_buffer : default_buffer, policy);
+}
+
+// With a trace or not, as the environment says further.
+Configuration configured(const char* run_dir, const char* run_id, const char* segment_dir, const char* collector,
+                         bool traced) noexcept {
+  return {run_dir,
+          run_id,
+          segment_dir,
+          collector,
+          traced ? ring_from_environment() : format::RingShape{},
+          number("TARE_KEEP_NS"),
+          !is("TARE_WRITE", "none")};
 }
 
 Configuration configuration_from_environment() noexcept {
   const char* run_dir = getenv("TARE_RUN_DIR");
   const char* segment_dir = getenv("TARE_SEGMENT_DIR");
-  return {run_dir != nullptr && run_dir[0] == '/' ? run_dir : nullptr, getenv("TARE_RUN_ID"),
-          segment_dir == nullptr ? "/dev/shm" : segment_dir, getenv("TARE_COLLECTOR"), buffer_from_environment()};
+  return configured(run_dir != nullptr && run_dir[0] == '/' ? run_dir : nullptr, getenv("TARE_RUN_ID"),
+                    segment_dir == nullptr ? "/dev/shm" : segment_dir, getenv("TARE_COLLECTOR"), is("TARE_TRACE", "1"));
+}
+
+std::uint32_t flags_of(const Configuration& configuration) noexcept {
+  if (configuration.ring.count == 0) return 0;
+  std::uint32_t flags = format::traced;
+  if (!configuration.writes) flags |= format::not_written;
+  if (configuration.ring.policy == format::Policy::drop) flags |= format::drops;
+  if (configuration.ring.policy == format::Policy::overwrite) flags |= format::overwrites;
+  return flags;
 }
 
 void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
@@ -152,6 +194,7 @@ void in_forked_child() noexcept {
   state.end = End::none;
   release_event_types();
   release_node_file();
+  release_encoders();
   for (auto& page : location_pages) page = nullptr;
   forget_thread_names();
   if (state.options.forked != nullptr) state.options.forked();
@@ -205,11 +248,11 @@ bool attach_locked(const Configuration& configuration) noexcept {
   header->requests_at = state.options.requests ? requests_at : 0;
   header->locations_at = locations_at();
   header->row_capacity = state.options.rows;
-  header->buffer_bytes = configuration.buffer_bytes;
-  header->location_stride =
-      whole_pages(format::rows_at + state.options.rows * sizeof(format::ProfileRow) + header->buffer_bytes);
+  header->ring = configuration.ring;
+  header->location_stride = whole_pages(format::buffer_at(state.options.rows) + header->ring.total());
   describe_process(header->process, salt);
-  header->process.flags = header->buffer_bytes == 0 ? 0 : std::uint32_t{format::traced};
+  header->keep_ns = configuration.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
+  header->process.flags = flags_of(configuration);
   set_node_file(configuration.run_dir, header->process.host);
   state.collected_here =
       configuration.collector != nullptr && std::strcmp(configuration.collector, header->process.host) == 0;
@@ -245,12 +288,10 @@ Location* new_location(SegmentHeader& header) noexcept {
   const std::uint32_t block = header.locations;
   Location** slot = location_slot(block);
   if (slot == nullptr) return nullptr;
-  const std::size_t workspace = header.buffer_bytes == 0 ? 0 : format::EventEncoder::workspace_bytes() + 64;
-  const std::size_t own = (state.options.location_bytes + 63) / 64 * 64;
-  void* memory = map_memory(own + workspace);
+  void* memory = map_memory(state.options.location_bytes);
   void* shared = map_file(state.path, header.locations_at + block * header.location_stride, header.location_stride);
   if (memory == nullptr || shared == nullptr) {
-    if (memory != nullptr) unmap_memory(memory, own + workspace);
+    if (memory != nullptr) unmap_memory(memory, state.options.location_bytes);
     if (shared != nullptr) unmap_memory(shared, header.location_stride);
     return nullptr;
   }
@@ -259,9 +300,7 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->shared->block = block;
   location->rows = format::rows_of(location->shared);
   location->row_capacity = header.row_capacity;
-  location->buffer = format::buffer_of(location->shared, header.row_capacity);
-  location->capacity = header.buffer_bytes;
-  if (workspace != 0) location->encoder = format::EventEncoder(static_cast<char*>(memory) + own);
+  location->ring = header.ring;
   location->rows[0].ticks_min = UINT64_MAX;
   location->shared->current.source = format::no_peer;
   location->shared->current.source_tag = format::no_tag;
@@ -278,14 +317,15 @@ Location* new_location(SegmentHeader& header) noexcept {
   return location;
 }
 
-// The end of a thread: its block is free for the next one, once what it recorded has left the buffer.
+// The end of a thread: its block is free for the next one, once what it recorded has left the buffer. A flight
+// recorder's newest events stay in it.
 void at_thread_end(void* value) noexcept {
   auto* location = static_cast<Location*>(value);
   const ErrnoGuard guard;
   // After a fork in between, the location belongs to the parent's segment.
   if (state.header == nullptr || this_location != location) return;
   location->note_name();
-  location->drain();
+  if (location->ring.policy != format::Policy::overwrite) location->drain();
   location->pause(false);
   location->leave_all_phases();
   this_location = nullptr;
@@ -310,7 +350,7 @@ const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcep
 
 bool traced() noexcept {
   const SegmentHeader* header = state.header;
-  return header != nullptr && header->buffer_bytes != 0;
+  return header != nullptr && header->ring.count != 0;
 }
 
 bool wait_if_ended() noexcept {
@@ -318,18 +358,10 @@ bool wait_if_ended() noexcept {
   return state.end.load(std::memory_order_acquire) == End::written;
 }
 
-const char* own_segment_directory(const char* run_directory) noexcept {
-  constexpr std::uint64_t enough = std::uint64_t{512} << 20;
-  return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";
-}
-
 namespace {
 
-// Shared memory takes a location of every thread, unless it is small, as in containers.
 Configuration configuration_of_own_run() noexcept {
-  const std::uint64_t asked = buffer_bytes_from_environment();
-  return {state.own_directory, state.own_id, own_segment_directory(state.own_directory), nullptr,
-          asked == 0 ? default_buffer : asked};
+  return configured(state.own.directory, state.own.id, state.own.segment_directory, nullptr, true);
 }
 
 bool attach_with(const Configuration& configuration) noexcept {
@@ -347,17 +379,16 @@ bool attach_with(const Configuration& configuration) noexcept {
 }  // namespace
 
 bool attach() noexcept {
-  return attach_with(state.own_id[0] == '\0' ? configuration_from_environment() : configuration_of_own_run());
+  return attach_with(state.own.id[0] == '\0' ? configuration_from_environment() : configuration_of_own_run());
 }
 
-bool run_given() noexcept { return getenv("TARE_RUN_DIR") != nullptr || state.own_id[0] != '\0'; }
+bool run_given() noexcept { return getenv("TARE_RUN_DIR") != nullptr || state.own.id[0] != '\0'; }
 
 bool attach_to(const OwnRun& run) noexcept {
   {
     const Locked locked;
-    if (state.header != nullptr || state.own_id[0] != '\0') return true;
-    std::snprintf(state.own_directory, sizeof state.own_directory, "%s", run.directory);
-    std::snprintf(state.own_id, sizeof state.own_id, "%s", run.id);
+    if (state.header != nullptr || state.own.id[0] != '\0') return true;
+    state.own = run;
     state.failed = false;  // threads that found nothing to record to look again
     ++state.attempts;
   }
@@ -391,15 +422,18 @@ Location* start_location() noexcept {
   if (location == nullptr) {
     without_location = attempt;
     const Locked locked;
+    ++header.process.unmeasured_threads;
     if (!std::exchange(state.complained, true))
       complain("no memory for another thread's buffer: this thread is not measured");
     return nullptr;
   }
+  if (location->ring.count != 0) location->begin_thread();
   if (state.options.started != nullptr) state.options.started(*location);
   location->inherit_name();
   location->note_name();
   this_location = location;
   pthread_setspecific(state.thread_end, location);
+  if (any_event_type()) weigh_events(*location);
   return location;
 }
 

@@ -6,6 +6,7 @@
 
 #include "format/definition.h"
 #include "format/segment.h"
+#include "recorder/own_run.h"
 
 namespace tare::recorder {
 
@@ -29,15 +30,8 @@ Options default_options() noexcept;
 // False, with a line on stderr where the user should know, if there is nothing to record to. Idempotent.
 bool attach() noexcept;
 
-// A run that this process makes for itself (tare_start): traced, and written by the process when it exits.
-struct OwnRun {
-  const char* directory;  // absolute
-  const char* id;
-};
+// Records to a run that this process has made for itself: traced, and written by the process when it exits.
 bool attach_to(const OwnRun& run) noexcept;
-
-// Where the segment of such a run lies.
-const char* own_segment_directory(const char* run_directory) noexcept;
 
 // Whether there is a run to record to: of `tare run`, or one that this process or, before a fork, its parent began.
 bool run_given() noexcept;

@@ -2,6 +2,7 @@
  *
  * usage: killed one|all     SENDS MPI_Send to MPI_PROC_NULL and ALLREDUCES MPI_Allreduce on each rank;
  *                           then the last rank, or every rank, kills itself
+ *        killed alive [S]   the same calls; S seconds later a last barrier, and ends as it should
  *        killed many        MANY MPI_Send of ever changing size and tag, then ends as it should: "ok"
  *        killed forever FILE   MPI_Send until killed; FILE.RANK, mapped, holds the process id and the
  *                           number of calls that have returned
@@ -31,7 +32,7 @@ static int rank, size;
 static void known_calls(void) {
   double one = 1.0, sum;
   for (int i = 0; i < ALLREDUCES; i++) MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  for (int i = 0; i < SENDS; i++) MPI_Send(buffer, 1, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < SENDS; i++) MPI_Send(buffer, 1, MPI_BYTE, MPI_PROC_NULL, i, MPI_COMM_WORLD);
 }
 
 static void many_calls(void) {
@@ -76,6 +77,13 @@ int main(int argc, char** argv) {
     if (!strcmp(mode, "all") || rank == size - 1) kill(getpid(), SIGKILL);
     for (;;) pause();
   }
+  if (!strcmp(mode, "alive")) {
+    known_calls();
+    if (argc > 2) sleep((unsigned)atoi(argv[2]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+  }
   if (!strcmp(mode, "many")) {
     many_calls();
     if (rank == 0) printf("ok\n");
@@ -84,6 +92,6 @@ int main(int argc, char** argv) {
   }
   Progress* progress = !strcmp(mode, "forever") && argc > 2 ? share(argv[2]) : NULL;
   if (progress) calls_forever(progress);
-  fprintf(stderr, "usage: killed one|all|many|forever FILE\n");
+  fprintf(stderr, "usage: killed one|all|alive|many|forever FILE\n");
   MPI_Abort(MPI_COMM_WORLD, 2);
 }

@@ -30,15 +30,20 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
     return {
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
         "thread_names": [],
+        "unmeasured_threads": 0,
         "state": state, "exit_code": 0 if state == "finished" else None, "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
         "net_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 10, "lookups": 4,
         "cost": {
-            "call_ns": 25.0, "lookup_ns": 5.0, "wrapper_ns": 270, "hook_init_ns": 1_000_000,
+            "call_ns": 25.0, "lookup_ns": 5.0, "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
+            "hook_init_ns": 1_000_000,
             "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
             "dropped": 0, "net_share": 0.01,
         },
-        "trace": {"events": 3, "bytes": 30, "dropped": 0},
+        "trace": {
+            "events": 3, "bytes": 30, "dropped": 0, "overwritten_bytes": 0,
+            "policy": "block", "written": True,
+        },
     }  # fmt: skip
 
 

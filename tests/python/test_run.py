@@ -43,6 +43,9 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "trace": False,
         "buffer": 4194304,
         "stack": None,
+        "policy": "block",
+        "keep_ns": None,
+        "write": True,
         "time_lookups": False,
         "forward": False,
     }
@@ -74,6 +77,26 @@ def test_contract_with_the_library(tare: Tare, program: Path, tmp_path: Path) ->
     assert variables["TARE_COLLECTOR"] == written["host"]
     assert (variables["TARE_TRACE"], variables["TARE_BUFFER"]) == ("1", "65536")
     assert variables["TARE_LOOKUPS"] == "time"
+    assert variables["TARE_POLICY"] == "block"
+    assert not {"TARE_KEEP_NS", "TARE_WRITE"} & set(variables)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--keep", "last:1.5s"], {"TRACE": "1", "POLICY": "overwrite", "KEEP_NS": "1500000000"}),
+        (["--keep", "last:2M"], {"TRACE": "1", "POLICY": "overwrite", "BUFFER": "2097152"}),
+        (["--policy", "drop"], {"TRACE": "1", "POLICY": "drop"}),
+        (["--write", "none"], {"TRACE": "1", "POLICY": "block", "WRITE": "none"}),
+    ],
+)
+def test_what_a_full_buffer_does(
+    tare: Tare, program: Path, options: list[str], wanted: dict[str, str]
+) -> None:
+    shown = tare("run", "-q", *options, "-o", "r", "--", program, "env | grep ^TARE_").stdout
+    variables = dict(line.removeprefix("TARE_").split("=", 1) for line in shown.splitlines())
+    names = {"TRACE", "POLICY", "KEEP_NS", "BUFFER", "WRITE"}
+    assert {name: value for name, value in variables.items() if name in names} == wanted
 
 
 def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path) -> None:
@@ -92,6 +115,9 @@ def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path) -> None:
         (["run", "-o", "/etc", "--", "true"], 2, "tare: /etc exists and is not an empty directory"),
         (["run", "-o", "/dev/null/x", "--", "true"], 1, "tare: cannot make a run directory"),
         (["run", "--buffer", "huge", "--", "true"], 2, "'huge' is not a size"),
+        (["run", "--keep", "30s", "--", "true"], 2, "write it like last:30s or last:64M"),
+        (["run", "--keep", "last:1s", "--policy", "drop", "--", "true"], 2, "leave out --policy drop"),
+        (["run", "--keep", "last:1M", "--buffer", "1M", "--", "true"], 2, "leave out --buffer"),
         (["run"], 2, "Missing argument"),
         (["run", "--frobnicate", "--", "true"], 2, "No such option"),
     ],

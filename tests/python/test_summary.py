@@ -61,9 +61,32 @@ def test_worlds_are_told_apart_where_there_are_several(recording: Recording) -> 
 def test_losses_are_shown(recording: Recording) -> None:
     assert "DROPPED" not in shown(recording)
     process = fake_native.process(0, 10**8)
-    process["trace"] = {"events": 5, "bytes": 50, "dropped": 1234}
+    process["trace"] |= {"events": 5, "bytes": 50, "dropped": 1234}
     set_processes(recording, [process])
     assert "DROPPED    1,234 records were lost" in shown(recording)
+
+
+def test_threads_that_were_not_measured_are_shown(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8) | {"unmeasured_threads": 3}
+    assert "UNMEASURED" not in shown(recording)
+    set_processes(recording, [process])
+    assert "UNMEASURED 3 threads" in shown(recording)
+
+
+def test_events_of_the_program_are_weighed(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8)
+    process["cost"] |= {"events": 7000, "event_ns": 12.5}
+    set_processes(recording, [process])
+    assert "own events 7,000, 12.5 ns each" in shown(recording)
+
+
+def test_what_a_flight_recorder_kept_is_shown(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8)
+    process["trace"] |= {"policy": "overwrite", "overwritten_bytes": 1}
+    set_processes(recording, [process])
+    assert "the newest 3 events, 30 B" in shown(recording)
+    process["trace"] |= {"written": False}
+    assert "not written (--write none)" in shown(recording)
 
 
 def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:

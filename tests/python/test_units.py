@@ -19,6 +19,16 @@ def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
     assert units.parse_size(text) == size
 
 
+@pytest.mark.parametrize(
+    ("text", "time_ns"),
+    [("500ms", 500_000_000), ("30s", 30_000_000_000), ("1.5 min", 90_000_000_000), ("1h", 3_600_000_000_000)],
+)
+def test_durations_have_a_unit(text: str, time_ns: int) -> None:
+    assert units.parse_duration(text) == time_ns
+    with pytest.raises(ValueError, match="write it like"):
+        units.parse_duration(text.rstrip("minsh"))
+
+
 @pytest.mark.parametrize("text", ["", "M", "-4M", "4X", "four"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write it like"):

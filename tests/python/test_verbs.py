@@ -227,7 +227,14 @@ def test_info_json(tare: Tare, run_dir: Path) -> None:
     document = json.loads(tare("info", run_dir, "--json").stdout)
     assert document["schema"] == "tare.info/1"
     assert [(rank["rank"], rank["state"]) for rank in document["ranks"]] == [(0, "finished"), (1, "killed")]
-    assert document["trace"] == {"events": 6, "bytes": 60, "dropped": 0}
+    assert document["trace"] == {
+        "events": 6,
+        "bytes": 60,
+        "dropped": 0,
+        "overwritten_bytes": 0,
+        "policy": "block",
+        "written": True,
+    }
     assert document["cost"]["wrapper_ns"] == 540
     assert (document["mpi"], document["hosts"]) == (["Fake MPI 1.0"], ["node"])
     assert len(document["warnings"]) == 1

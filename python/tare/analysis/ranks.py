@@ -20,6 +20,8 @@ class TotalCost(TypedDict):
     lookups: int
     call_ns: float
     lookup_ns: float
+    event_ns: float
+    events: int
     wrapper_ns: int
     net_share: float
     hook_init_ns: int
@@ -64,6 +66,9 @@ def total_trace(processes: Sequence[Process]) -> Trace:
         "events": sum(process["trace"]["events"] for process in processes),
         "bytes": sum(process["trace"]["bytes"] for process in processes),
         "dropped": sum(process["trace"]["dropped"] for process in processes),
+        "overwritten_bytes": sum(process["trace"]["overwritten_bytes"] for process in processes),
+        "policy": next((process["trace"]["policy"] for process in processes), None),
+        "written": all(process["trace"]["written"] for process in processes),
     }
 
 
@@ -77,6 +82,8 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
         "lookups": sum(process["lookups"] for process in processes),
         "call_ns": sum(cost["call_ns"] for cost in costs) / ranks,
         "lookup_ns": sum(cost["lookup_ns"] for cost in costs) / ranks,
+        "event_ns": max((cost["event_ns"] for cost in costs), default=0.0),
+        "events": sum(cost["events"] for cost in costs),
         "wrapper_ns": sum(cost["wrapper_ns"] for cost in costs),
         "net_share": spent_ns / net_ns if net_ns else 0.0,
         "hook_init_ns": sum(cost["hook_init_ns"] for cost in costs),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,46 @@ NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
     "linked dynamically, and not setuid? `tare doctor` checks this machine"
 )
+
+
+class Policy(StrEnum):
+    """What a thread does whose event buffer is full."""
+
+    block = "block"
+    drop = "drop"
+    overwrite = "overwrite"
+
+
+class Write(StrEnum):
+    disk = "disk"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What a flight recorder keeps: the last events of a time, or those that fit so many bytes."""
+
+    time_ns: int | None = None
+    size: int | None = None
+
+
+def _keep(text: str) -> Keep:
+    word, colon, amount = text.partition(":")
+    try:
+        if word != "last" or not colon:
+            raise ValueError
+        return _keep_last(amount)
+    except ValueError:
+        raise typer.BadParameter(
+            f"'{text}' says not what to keep; write it like last:30s or last:64M"
+        ) from None
+
+
+def _keep_last(amount: str) -> Keep:
+    try:
+        return Keep(time_ns=units.parse_duration(amount))
+    except ValueError:
+        return Keep(size=units.parse_size(amount))
 
 
 def _size(text: str) -> int:
@@ -41,6 +83,27 @@ def run(
             help="Event buffer of a thread, like 512K or 4M.",
         ),
     ] = None,
+    policy: Annotated[
+        Policy | None,
+        typer.Option(
+            show_default=False,
+            help="When a thread's buffer is full: write it out (block, the default), drop events and count "
+            "them, or overwrite the oldest. Implies --trace.",
+        ),
+    ] = None,
+    keep: Annotated[
+        Keep | None,
+        typer.Option(
+            parser=_keep,
+            metavar="last:TIME|SIZE",
+            show_default=False,
+            help="A flight recorder: only the newest events, like last:30s or last:64M (a thread). "
+            "Implies --trace --policy overwrite.",
+        ),
+    ] = None,
+    write: Annotated[
+        Write, typer.Option(help="Where the trace goes; none records and encodes it all the same.")
+    ] = Write.disk,
     stack: Annotated[
         int | None,
         typer.Option(
@@ -75,12 +138,33 @@ def run(
 
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
-    options = Options(trace=trace, buffer=buffer, stack=stack, time_lookups=time_lookups, forward=forward)
+    options = Options(
+        trace=trace or policy is not None or keep is not None or write is Write.none,
+        buffer=_buffer(buffer, keep),
+        policy=_policy(policy, keep).value,
+        keep_ns=keep.time_ns if keep else None,
+        write=write is Write.disk,
+        stack=stack,
+        time_lookups=time_lookups,
+        forward=forward,
+    )
     measured = measure(command, output, options)
     if not quiet:
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
     raise typer.Exit(launch.die_of(number) if number else measured.ending.exit_code or 0)
+
+
+def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
+    if keep and policy not in (None, Policy.overwrite):
+        raise typer.BadParameter(f"--keep overwrites the oldest events: leave out --policy {policy}")
+    return Policy.overwrite if keep else policy or Policy.block
+
+
+def _buffer(buffer: int | None, keep: Keep | None) -> int | None:
+    if keep and keep.size and buffer:
+        raise typer.BadParameter("--keep last:SIZE is the size of the buffer: leave out --buffer")
+    return keep.size if keep and keep.size else buffer
 
 
 def _summarize(measured: Measured, *, expect_records: bool) -> None:
@@ -117,7 +201,7 @@ def _notes(measured: Measured) -> list[str]:
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
     if collected["kept"]:
-        where = segments(measured.meta)
+        where = segments(measured.run_dir, measured.meta)
         place = where[0].parent if where else measured.meta["segment_dir"]
         notes.append(
             f"the disk is full: records of {collected['kept']} processes are kept in {place}; "

@@ -18,7 +18,7 @@ from tare.reporters import terminal
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from tare._native import Process
+    from tare._native import Process, Trace
     from tare.analysis.ranks import TotalCost
     from tare.recording import Recording
 
@@ -82,7 +82,7 @@ def ending(meta: Mapping[str, Any], processes: Sequence[Process] = ()) -> str:
         return f"killed by {signal_name(meta['signal'])}"
     if meta.get("exit_code") is not None:
         return f"exit code {meta['exit_code']}"
-    if "cwd" not in meta and processes:  # a run that the program began itself (tare_start)
+    if "tare" not in meta and processes:  # a run that the program began itself (tare_start)
         running = any(process["state"] == "running" for process in processes)
         return "running" if running else "every process has ended"
     return "not seen to end (running, or `tare run` itself was killed)"
@@ -185,6 +185,8 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
     cost: TotalCost = recording.cost()
     trace = ranks.total_trace(recording.processes)
     yield "recorded", f"{cost['calls']:,} calls timed, {cost['lookups']:,} look-ups counted"
+    if cost["events"]:
+        yield "own events", f"{cost['events']:,}, {cost['event_ns']:.1f} ns each"
     yield (
         "wrappers",
         f"{units.duration(cost['wrapper_ns'])} estimated "
@@ -197,10 +199,15 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
         f"{units.duration(cost['hook_finalize_ns'])} in MPI_Finalize",
     )
     yield "in all", f"{100 * cost['net_share']:.2f} % of net time (estimated)"
-    if trace["events"] or trace["dropped"]:
-        yield "trace", _trace(trace["events"], trace["bytes"])
+    if not trace["written"]:
+        yield "trace", "encoded, but not written (--write none)"
+    elif trace["events"] or trace["dropped"]:
+        yield "trace", _trace(trace)
     if cost["dropped"] or trace["dropped"]:
         yield "DROPPED", f"{max(cost['dropped'], trace['dropped']):,} records were lost"
+    unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
+    if unmeasured:
+        yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
 
 
 def _flushes(cost: TotalCost) -> str:
@@ -209,9 +216,11 @@ def _flushes(cost: TotalCost) -> str:
     return f"{cost['flushes']:,}, {units.duration(cost['flush_ns'])}, {units.size(cost['flush_bytes'])}"
 
 
-def _trace(events: int, size_bytes: int) -> str:
+def _trace(trace: Trace) -> str:
+    events, size_bytes = trace["events"], trace["bytes"]
     each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
-    return f"{events:,} events, {units.size(size_bytes)}{each}"
+    newest = "the newest " if trace["overwritten_bytes"] else ""
+    return f"{newest}{events:,} events, {units.size(size_bytes)}{each}"
 
 
 def _notes(out: Console, notes: Sequence[str]) -> None:

@@ -53,7 +53,7 @@ struct Controls : Role {
     }
   }
   static void note(Thread& thread, std::uint32_t type, std::uint64_t begins) noexcept {
-    if (thread.capacity != 0) thread.commit_event(type, recorder::now(), &begins, 1);
+    if (thread.traced()) thread.commit_event(type, recorder::now(), &begins, 1);
   }
 };
 

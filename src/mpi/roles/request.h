@@ -296,7 +296,7 @@ class Snapshot {
   using Status = typename A::Status;
 
   void take(Thread& thread, int count, const typename A::Request* handles, bool waits) noexcept {
-    if (count <= 0 || handles == nullptr || (requests.count() == 0 && thread.capacity == 0)) return;
+    if (count <= 0 || handles == nullptr || (requests.count() == 0 && !thread.traced())) return;
     const auto n = static_cast<std::size_t>(count);
     const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
     if (!reserve(thread, n * (copied + sizeof(Known) + sizeof(Status)))) return;

@@ -1,0 +1,51 @@
+// Encoding and appending the records of sub-buffers, for whoever drains them.
+#pragma once
+
+#include <cstdint>
+
+#include "format/event_codec.h"
+#include "format/segment.h"
+
+namespace tare::recorder {
+
+// One of a few encoders that the threads of this process share: as many as drain at the same time. Thread-safe.
+class BorrowedEncoder {
+ public:
+  BorrowedEncoder() noexcept;
+  ~BorrowedEncoder();
+  BorrowedEncoder(const BorrowedEncoder&) = delete;
+  BorrowedEncoder& operator=(const BorrowedEncoder&) = delete;
+  // False if there is no memory for one.
+  explicit operator bool() const noexcept { return entry_ != nullptr; }
+  format::EventEncoder* operator->() const noexcept;
+
+  struct Entry;
+
+ private:
+  Entry* entry_;
+};
+
+// In a forked child: nobody holds an encoder.
+void release_encoders() noexcept;
+
+// Whose records they are, and the number of their first chunk.
+struct Source {
+  std::uint32_t block;
+  std::uint32_t thread;
+  std::uint32_t sequence;
+};
+
+// What became of records.
+struct Written {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t lost = 0;    // could not be written, or make no sense
+  std::uint32_t chunks = 0;  // sequence numbers that they took, also if they could not be written
+};
+
+// Encodes `bytes` bytes of records and appends them to the node's file. The chunks of the same records are always the
+// same, so records may be written twice: a reader keeps one copy.
+Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
+                      std::uint64_t bytes) noexcept;
+
+}  // namespace tare::recorder

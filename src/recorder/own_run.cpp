@@ -1,0 +1,114 @@
+#include "recorder/own_run.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "format/chunk.h"
+#include "recorder/clock.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+// The file name of the running program.
+void program_name(char* out, std::size_t bytes) noexcept {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  path[n < 0 ? 0 : n] = '\0';
+  const char* slash = std::strrchr(path, '/');
+  std::snprintf(out, bytes, "%s", slash == nullptr ? "program" : slash + 1);
+}
+
+// JSON text, as far as there is room.
+class Json {
+ public:
+  Json& raw(const char* text) noexcept {
+    for (; *text != '\0'; ++text) put(*text);
+    return *this;
+  }
+  Json& string(const char* text) noexcept {
+    put('"');
+    for (; *text != '\0'; ++text) escaped(static_cast<unsigned char>(*text));
+    put('"');
+    return *this;
+  }
+  const char* data() const noexcept { return text_; }
+  std::size_t size() const noexcept { return size_; }
+  bool is_whole() const noexcept { return size_ < sizeof text_; }
+
+ private:
+  void put(char c) noexcept {
+    if (size_ < sizeof text_) text_[size_++] = c;
+  }
+  void escaped(unsigned char c) noexcept {
+    if (c >= 0x20) {
+      if (c == '"' || c == '\\') put('\\');
+      return put(static_cast<char>(c));
+    }
+    char code[8];
+    std::snprintf(code, sizeof code, "\\u%04x", unsigned{c});
+    raw(code);
+  }
+
+  char text_[4 * PATH_MAX];
+  std::size_t size_ = 0;
+};
+
+bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noexcept {
+  char host[64] = "";
+  char cwd[PATH_MAX] = "";
+  char number[24];
+  gethostname(host, sizeof host - 1);
+  if (getcwd(cwd, sizeof cwd) == nullptr) cwd[0] = '\0';
+  Json json;
+  std::snprintf(number, sizeof number, "%d", int{format::format_version});
+  json.raw(R"({"schema": "tare.meta/1", "format": )").raw(number).raw(R"(, "run_id": )").string(run.id);
+  json.raw(R"(, "name": )").string(name).raw(R"(, "command": [)").string(name).raw("]");
+  json.raw(R"(, "cwd": )").string(cwd).raw(R"(, "host": )").string(host);
+  std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(start_ns));
+  json.raw(R"(, "start_ns": )").raw(number).raw(R"(, "options": {"trace": true}, "segment_dir": )");
+  json.string(run.segment_directory).raw(R"(, "state": "running", "environment": {}})").raw("\n");
+  char path[PATH_MAX + 16];
+  std::snprintf(path, sizeof path, "%s/meta.json", run.directory);
+  return json.is_whole() && create_file(path) && append_file(path, json.data(), json.size());
+}
+
+// Shared memory takes a location of every thread, unless it is small, as in containers.
+const char* segment_directory(const char* run_directory) noexcept {
+  constexpr std::uint64_t enough = std::uint64_t{512} << 20;
+  return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";
+}
+
+}  // namespace
+
+bool make_run(const char* wanted, OwnRun& run) noexcept {
+  char name[256];
+  char path[PATH_MAX];
+  program_name(name, sizeof name);
+  const std::uint64_t start_ns = read_ns(CLOCK_REALTIME);
+  if (wanted != nullptr) {
+    std::snprintf(path, sizeof path, "%s", wanted);
+  } else {
+    const auto seconds = static_cast<time_t>(start_ns / 1'000'000'000U);
+    tm local{};
+    localtime_r(&seconds, &local);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    std::snprintf(path, sizeof path, "%s-%s", name, stamp);
+  }
+  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;
+  if (realpath(path, run.directory) == nullptr) return false;
+  std::snprintf(run.id, sizeof run.id, "%016llx",
+                static_cast<unsigned long long>((start_ns << 16) ^ static_cast<std::uint64_t>(getpid())));
+  std::snprintf(run.segment_directory, sizeof run.segment_directory, "%s", segment_directory(run.directory));
+  return write_meta(run, name, start_ns);
+}
+
+}  // namespace tare::recorder
