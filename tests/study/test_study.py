@@ -170,6 +170,7 @@ family = "openmpi"
 
 [factors]
 tool = ["none", "forward", "tare", "tare-trace", "eztrace"]
+write = [true, false]
 """
 
 
@@ -183,16 +184,17 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = query(
         file,
-        "SELECT factors['tool'], r.run, r.state, r.net_s > 0 AND r.hook_s > 0 AND r.wrap_s > 0, "
+        "SELECT factors['tool'] || coalesce(' ' || factors['write'], ''), r.run, r.state, r.net_s > 0 AND r.hook_s > 0 AND r.wrap_s > 0, "
         "r.output_bytes, k.calls, k.events FROM runs r JOIN ranks k USING (run)",
     )
     found = {row[0]: row[1:] for row in rows}
-    assert len(rows) == len(found) == 5
+    assert len(rows) == len(found) == 6
     assert {(state, timed) for _, state, timed, *_ in found.values()} == {("ok", True)}
     assert found["none"][3] == 0
     # 1000 MPI_Send, MPI_Init, MPI_Finalize and two MPI_Wtime, which are counted.
-    assert found["tare"][4] == found["tare-trace"][4] >= 1002
-    assert found["tare-trace"][5] >= 1000
+    assert found["tare"][4] == found["tare-trace true"][4] == found["tare-trace false"][4] >= 1002
+    assert found["tare-trace true"][5] >= 1000
+    assert found["tare-trace false"][5] == 0
     traces = tmp_path / "known-results" / "outputs" / f"run-{found['eztrace'][0]}"
     assert list(traces.rglob("*.otf2")), "EZTrace has recorded"
 
