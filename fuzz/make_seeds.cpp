@@ -73,6 +73,17 @@ format::RequestEntry pending_request() {
   return request;
 }
 
+// Two requests, started and completed together.
+std::string started_together() {
+  std::string records = bytes_of(call_record("MPI_Startall", 1, 3630, 3640));
+  for (const std::uint32_t request : {7U, 8U})
+    records += bytes_of(format::StartRecord{{format::start, 4}, request, 8, 1, 2, 1, 0});
+  records += bytes_of(call_record("MPI_Waitall", 1, 3650, 3660));
+  for (const std::uint32_t request : {8U, 7U})
+    records += bytes_of(format::CompletionRecord{{format::completion, 3}, request, 8, 1, 2});
+  return records;
+}
+
 std::string file_of_a_killed_process() {
   const auto record = process_record(1, format::ProcessState::running);
   format::ThreadCall call{};
@@ -84,7 +95,8 @@ std::string file_of_a_killed_process() {
   identity.type = format::ChunkType::calls;
   identity.process = record.process;
   return functions_chunk() + process_chunk(record) + definitions_chunk(record, all_definitions()) +
-         chunk(identity, reader::calls_payload({call}, {pending_request()}));
+         chunk(identity, reader::calls_payload({call}, {pending_request()})) +
+         events_chunk(record, 0, 0, started_together());
 }
 
 std::string segment_of_a_killed_process() {
@@ -100,7 +112,7 @@ std::string segment_of_a_killed_process() {
     segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + call * 200, 3100 + call * 200)));
   format::ExchangeRecord exchange{call_record("MPI_Sendrecv", 1, 3610, 3620), 80, 1, 2};
   exchange.call.head.words = sizeof exchange / 8;
-  segment.add_record(0, bytes_of(exchange));
+  segment.add_record(0, bytes_of(exchange) + started_together());
   segment.location(0).current.function = function_number("MPI_Wait");
   segment.location(0).current.enter = 3900;
   segment.add_request(pending_request());

@@ -234,6 +234,16 @@ class CurrentCall(TypedDict):
     requests: int  # that a call of MPI_Wait and its kin waits for
     pending: list[PendingRequest]  # of the process
 
+class EventRequest(TypedDict):
+    """One of several requests that a call started or completed."""
+
+    request: NotRequired[int]
+    communicator: NotRequired[int]
+    peer: NotRequired[int]
+    peer_world: NotRequired[int]
+    tag: NotRequired[int]
+    bytes: NotRequired[int]
+
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""
 
@@ -263,6 +273,7 @@ class EventRow(TypedDict):
     scope: NotRequired[int]
     thread_name: NotRequired[str]
     request: NotRequired[int]
+    requests: NotRequired[list[EventRequest]]
     root: NotRequired[int]
     records: NotRequired[int]
 

@@ -522,10 +522,10 @@ class EventIterator {
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run_, std::move(filter))), names_(function_texts(run.run_.functions())) {
     for (const char* name :
-         {"start_ns",     "duration_ns", "world",  "rank",         "thread",     "function",   "site",
-          "communicator", "bytes",       "peer",   "root",         "tag",        "request",    "records",
-          "kind",         "name",        "begin",  "value",        "unit",       "parameters", "text",
-          "peer_world",   "received",    "source", "source_world", "source_tag", "scope",      "thread_name"})
+         {"start_ns",     "duration_ns", "world", "rank",        "thread",  "function",   "site",     "communicator",
+          "bytes",        "peer",        "root",  "tag",         "request", "records",    "kind",     "name",
+          "begin",        "value",       "unit",  "parameters",  "text",    "peer_world", "received", "source",
+          "source_world", "source_tag",  "scope", "thread_name", "requests"})
       keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run_.event_types()) event_names_.push_back(escaped_text(type.name));
   }
@@ -572,7 +572,8 @@ class EventIterator {
     source_world,
     source_tag,
     scope,
-    thread_name
+    thread_name,
+    requests
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -614,7 +615,23 @@ class EventIterator {
     if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
     if (row.request != format::no_request) set(dict, request, row.request);
     if (row.kind != reader::EventKind::call) set(dict, records, row.records);
+    if (!row.requests.empty()) set(dict, requests, request_list(row));
     return dict;
+  }
+
+  nb::list request_list(const reader::EventRow& row) const {
+    nb::list list;
+    for (const reader::EventRequest& of : row.requests) {
+      nb::dict dict;
+      if (of.request != format::no_request) set(dict, request, of.request);
+      if (of.communicator >= 0) set(dict, communicator, of.communicator);
+      if (of.peer != format::no_peer) set(dict, peer, of.peer);
+      if (of.peer_world != format::no_peer) set(dict, peer_world, of.peer_world);
+      if (of.tag != format::no_tag) set(dict, tag, of.tag);
+      if (of.bytes != format::no_bytes) set(dict, bytes, of.bytes);
+      list.append(dict);
+    }
+    return list;
   }
 
   // The fields of an event of the API.

@@ -2,21 +2,24 @@
 //
 // A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes, communicator, and what
 // was received beside them, that occur in one chunk are few, and are written once, as signatures; so are the
-// combinations of source, tag and bytes of completed requests. What is left of a call is its signature number, the gap
-// since the call before, its duration, and its request. And most requests complete soon, in the order in which they
-// were started: a completion says which start it belongs to, as the step from the completion before, nearly always 1,
-// and then nobody needs the request's number.
+// combinations of source, tag and bytes of completed requests, and of peer, tag, bytes and communicator of those that
+// were started together. What is left of a call is its signature number, the gap since the call before, its duration,
+// and its request. And most requests complete soon, in the order in which they were started: a completion says which
+// start it belongs to, as the step from the completion before, nearly always 1, and then nobody needs the request's
+// number.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
-//   u32 calls, completions, flushes, losses, events, raw_events     (their sum is N)
+//   u32 calls, completions, flushes, losses, events, raw_events, starts     (their sum is N)
 //   u32 signatures
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
 //   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss,
-//                             4 event, 5 raw event
+//                             4 event, 5 raw event, 6 start
 //   columns of signatures:    function, site, peer, tag, bytes, communicator, received, source, source_tag
-//                             (of completions: function 0x8001, site 0, peer the source, communicator 0)
+//                             (of completions: function 0x8001, site 0, peer the source, communicator 0;
+//                             of starts: function 0x8006, site 0)
 //   columns of calls:         signature, gap, duration, request
 //   columns of completions:   signature, step, request
+//   columns of starts:        signature, request (as of a call)
 //   columns of flushes:       enter - time_base, duration, records, bytes
 //   columns of losses:        enter - time_base, duration, records
 //   columns of events:        type, number of parameters, gap; then, for each combination of type and number in
@@ -27,9 +30,10 @@
 // gap of an event: its time minus that of the one of its kind before (time_base for the first).
 // gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
 // request of a call: 0 none, completed_in_chunk, else the number of a request that outlives the chunk.
-// A start is a call with a request, numbered in the chunk from 0. step: start that this completion belongs to,
-// minus the one of the completion before (-1 for the first), minus 1. request of a completion: 0, or the number
-// of a request that was started in an earlier chunk; then it belongs to no start, and step is 0.
+// Calls with a request, and starts, which stand behind a call that started several, are numbered together in the chunk,
+// from 0. step: number of the start that this completion belongs to, minus the one of the completion before (-1 for the
+// first), minus 1. request of a completion: 0, or the number of a request that was started in an earlier chunk; then it
+// belongs to no start, and step is 0.
 #pragma once
 
 #include <cstddef>
@@ -92,10 +96,17 @@ struct DecodedCall {
 };
 struct DecodedCompletion {
   std::uint32_t call;     // index of the call that completed it, UINT32_MAX if that is in an earlier chunk
-  std::uint32_t start;    // index of the call that started it, UINT32_MAX if that is in an earlier chunk
-  std::uint32_t request;  // its number in the latter case, else 0
+  std::uint32_t start;    // index of the call that started it; UINT32_MAX: an earlier chunk, or one of `starts`
+  std::uint32_t nth;      // index in `starts`; UINT32_MAX: it is none of them
+  std::uint32_t request;  // its number, if its start is in an earlier chunk, else 0
   std::uint64_t bytes;
   std::int32_t source, tag;
+};
+struct DecodedStart {                   // one of several requests that a call started
+  std::uint32_t call;                   // index of it, UINT32_MAX if that is in an earlier chunk
+  std::uint32_t request, communicator;  // this and the others as of a DecodedCall
+  std::uint64_t bytes;
+  std::int32_t peer, tag;
 };
 struct DecodedSpan {  // flush or loss
   std::uint64_t enter, leave, records, bytes;
@@ -109,6 +120,7 @@ struct DecodedEvent {  // event or raw event
 struct DecodedEvents {
   std::vector<DecodedCall> calls;
   std::vector<DecodedCompletion> completions;
+  std::vector<DecodedStart> starts;
   std::vector<DecodedSpan> flushes, losses;
   std::vector<DecodedEvent> events, raw_events;
   std::vector<std::uint64_t> parameters;

@@ -195,6 +195,44 @@ TEST_F(EventCodec, CompletionsFindTheirStart) {
   EXPECT_EQ(events.calls[3].request, no_request);
 }
 
+TEST_F(EventCodec, StartsOfOneCallAreNumberedAmongThoseOfCalls) {
+  const auto start_of = [](std::uint32_t request, std::uint64_t bytes, std::int32_t tag) {
+    return StartRecord{{start, 4}, request, bytes, 7, tag, 2, 0};
+  };
+  add(start_of(40, 800, 3));  // of a call in the chunk before
+  add_call(10, 11, 3, 1, 8, 50);
+  add_call(12, 13, 5, no_peer, no_bytes);
+  add(start_of(60, 160, 4));
+  add(start_of(70, no_bytes, any_tag));
+  add_call(14, 15, 4, 1, 8);
+  add(CompletionRecord{{completion, 3}, 70, 8, 1, 2});
+  add(CompletionRecord{{completion, 3}, 50, no_bytes, no_peer, no_tag});
+  add(CompletionRecord{{completion, 3}, 40, no_bytes, no_peer, no_tag});
+  add(start_of(70, no_bytes, any_tag));  // again, and it outlives the chunk
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.starts.size(), 4U);
+  EXPECT_EQ(events.starts[0].call, UINT32_MAX);
+  EXPECT_EQ(events.starts[0].request, completed_in_chunk);
+  EXPECT_EQ(events.starts[1].call, 1U);
+  EXPECT_EQ(events.starts[1].request, 60U) << "outlives the chunk";
+  EXPECT_EQ(events.starts[1].bytes, 160U);
+  EXPECT_EQ(events.starts[1].peer, 7);
+  EXPECT_EQ(events.starts[1].tag, 4);
+  EXPECT_EQ(events.starts[1].communicator, 2U);
+  EXPECT_EQ(events.starts[2].call, 1U);
+  EXPECT_EQ(events.starts[2].request, completed_in_chunk);
+  EXPECT_EQ(events.starts[2].bytes, no_bytes);
+  EXPECT_EQ(events.starts[2].tag, any_tag);
+  EXPECT_EQ(events.starts[3].call, 2U);
+  EXPECT_EQ(events.starts[3].request, 70U);
+  ASSERT_EQ(events.completions.size(), 3U);
+  EXPECT_EQ(events.completions[0].nth, 2U);
+  EXPECT_EQ(events.completions[0].start, UINT32_MAX);
+  EXPECT_EQ(events.completions[1].nth, UINT32_MAX);
+  EXPECT_EQ(events.completions[1].start, 0U);
+  EXPECT_EQ(events.completions[2].nth, 0U);
+}
+
 TEST_F(EventCodec, TimesAreShifted) {
   add_call(1001, 1011, 3, 1, 8);
   add_call(1013, 1031, 3, 1, 8);
@@ -229,6 +267,7 @@ TEST_F(EventCodec, MoreThanOneChunk) {
 TEST_F(EventCodec, FlippedBytesNeverCrash) {
   for (unsigned i = 0; i < 50; ++i) {
     add_call(i * 10, i * 10 + 5, static_cast<std::uint16_t>(1 + i % 3), static_cast<std::int32_t>(i % 4), 4);
+    if (i % 16 == 2) add(StartRecord{{start, 4}, i + 4, i, 1, 2, 3, 0});
     if (i % 4 == 0) add(CompletionRecord{{completion, 3}, i + 2, i, 1, 2});
     if (i % 8 == 1) {
       add(EventRecord{{event, 4}, i, i * 10});

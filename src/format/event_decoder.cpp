@@ -11,7 +11,7 @@
 namespace tare::format {
 namespace {
 
-constexpr unsigned groups = 6;
+constexpr unsigned groups = 7;
 
 // Reads columns one after another; after the first failure every further read fails too.
 class ColumnReader {
@@ -85,40 +85,90 @@ bool read_calls(ColumnReader& in, std::size_t n, const Signatures& s, std::uint6
   return true;
 }
 
-// The call that each completion follows.
-void attach_completions(const char* order, std::size_t n, std::vector<DecodedCompletion>& completions) {
-  std::uint32_t call = UINT32_MAX;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < n && next < completions.size(); ++i) {
-    if (order[i] == 0) ++call;
-    if (order[i] == 1) completions[next++].call = call;
-  }
-}
-
-bool read_completions(ColumnReader& in, std::size_t n, const Signatures& s, const std::vector<DecodedCall>& calls,
-                      std::vector<DecodedCompletion>& completions) {
+bool read_starts(ColumnReader& in, std::size_t n, const Signatures& s, std::vector<DecodedStart>& starts) {
   const auto signature = in.next(n);
-  const auto step = in.next(n);
   const auto request = in.next(n);
   if (!in.ok()) return false;
-  std::vector<std::uint32_t> starts;
-  for (std::size_t i = 0; i < calls.size(); ++i)
-    if (calls[i].request != no_request) starts.push_back(static_cast<std::uint32_t>(i));
-  completions.resize(n);
-  std::int64_t start = -1;
+  starts.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const auto k = static_cast<std::uint64_t>(signature[i]);
     if (k >= s.function.size()) return false;
-    // Wraps around on malformed input, and is then out of range.
-    start = static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(step[i]) + 1);
-    const bool here = request[i] == no_request;
-    if (here && (start < 0 || static_cast<std::uint64_t>(start) >= starts.size())) return false;
+    starts[i] = {UINT32_MAX,
+                 static_cast<std::uint32_t>(request[i]),
+                 static_cast<std::uint32_t>(s.communicator[k]),
+                 static_cast<std::uint64_t>(s.bytes[k]),
+                 static_cast<std::int32_t>(s.peer[k]),
+                 static_cast<std::int32_t>(s.tag[k])};
+  }
+  return true;
+}
+
+// The call that each completion and each start follows. Without an order there are no calls.
+void attach_to_calls(const char* order, std::size_t n, DecodedEvents& events) {
+  std::uint32_t call = UINT32_MAX;
+  std::size_t completion = 0;
+  std::size_t start = 0;
+  for (std::size_t i = 0; order != nullptr && i < n; ++i) {
+    if (order[i] == 0) ++call;
+    if (order[i] == 1 && completion < events.completions.size()) events.completions[completion++].call = call;
+    if (order[i] == 6 && start < events.starts.size()) events.starts[start++].call = call;
+  }
+}
+
+// What started a request: a call, or one of DecodedEvents::starts.
+struct Place {
+  std::uint32_t call, nth;
+};
+
+// Of all requests that were started in the chunk, in this order.
+std::vector<Place> places_of_requests(const DecodedEvents& events) {
+  std::vector<Place> places;
+  std::uint32_t nth = 0;
+  const auto add_starts_of = [&](std::uint32_t call) {
+    for (; nth < events.starts.size() && events.starts[nth].call == call; ++nth)
+      if (events.starts[nth].request != no_request) places.push_back({UINT32_MAX, nth});
+  };
+  add_starts_of(UINT32_MAX);
+  for (std::uint32_t i = 0; i < events.calls.size(); ++i) {
+    if (events.calls[i].request != no_request) places.push_back({i, UINT32_MAX});
+    add_starts_of(i);
+  }
+  return places;
+}
+
+bool read_completions(ColumnReader& in, std::size_t n, const Signatures& s, std::vector<DecodedCompletion>& completions,
+                      std::vector<std::int64_t>& steps) {
+  const auto signature = in.next(n);
+  steps = in.next(n);
+  const auto request = in.next(n);
+  if (!in.ok()) return false;
+  completions.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto k = static_cast<std::uint64_t>(signature[i]);
+    if (k >= s.function.size()) return false;
     completions[i] = {UINT32_MAX,
-                      here ? starts[static_cast<std::size_t>(start)] : UINT32_MAX,
+                      UINT32_MAX,
+                      UINT32_MAX,
                       static_cast<std::uint32_t>(request[i]),
                       static_cast<std::uint64_t>(s.bytes[k]),
                       static_cast<std::int32_t>(s.peer[k]),
                       static_cast<std::int32_t>(s.tag[k])};
+  }
+  return true;
+}
+
+// Where the requests of the completions were started, if in this chunk.
+bool find_starts(const std::vector<std::int64_t>& steps, DecodedEvents& events) {
+  const std::vector<Place> places = places_of_requests(events);
+  std::uint64_t start = UINT64_MAX;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    // Wraps around on malformed input, and is then out of range.
+    start += static_cast<std::uint64_t>(steps[i]) + 1;
+    DecodedCompletion& completion = events.completions[i];
+    if (completion.request != no_request) continue;
+    if (start >= places.size()) return false;
+    completion.start = places[start].call;
+    completion.nth = places[start].nth;
   }
   return true;
 }
@@ -191,7 +241,7 @@ bool read_raw_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, D
 
 bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
                    std::string& error) {
-  constexpr std::size_t head_bytes = 36;
+  constexpr std::size_t head_bytes = 4 * groups + 12;
   events = {};
   error = "malformed event chunk";
   if (bytes < head_bytes) return false;
@@ -199,11 +249,11 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   std::uint32_t signatures;
   std::uint64_t time_base;
   std::memcpy(counts, payload, sizeof counts);
-  std::memcpy(&signatures, payload + 24, 4);
-  std::memcpy(&time_base, payload + 28, 8);
+  std::memcpy(&signatures, payload + sizeof counts, 4);
+  std::memcpy(&time_base, payload + sizeof counts + 4, 8);
   std::uint64_t n = 0;
   for (const std::uint32_t count : counts) n += count;
-  if (n != header.records || n > chunk_records || signatures > counts[0] + counts[1]) return false;
+  if (n != header.records || n > chunk_records || signatures > counts[0] + counts[1] + counts[6]) return false;
   const char* at = payload + head_bytes;
   const char* end = payload + bytes;
   const char* order = nullptr;
@@ -215,8 +265,11 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   ColumnReader in(at, end);
   const Signatures table = signatures == 0 ? Signatures{} : read_signatures(in, signatures);
   if (counts[0] != 0 && !read_calls(in, counts[0], table, time_base, events.calls)) return false;
-  if (counts[1] != 0 && !read_completions(in, counts[1], table, events.calls, events.completions)) return false;
-  if (order != nullptr) attach_completions(order, n, events.completions);
+  std::vector<std::int64_t> steps;
+  if (counts[1] != 0 && !read_completions(in, counts[1], table, events.completions, steps)) return false;
+  if (counts[6] != 0 && !read_starts(in, counts[6], table, events.starts)) return false;
+  attach_to_calls(order, n, events);
+  if (!find_starts(steps, events)) return false;
   if (counts[2] != 0) events.flushes = read_spans(in, counts[2], time_base, true);
   if (counts[3] != 0) events.losses = read_spans(in, counts[3], time_base, false);
   if (counts[4] != 0 && !read_events(in, counts[4], time_base, events)) return false;

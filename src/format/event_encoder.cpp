@@ -19,7 +19,7 @@ constexpr unsigned window_log = 17;
 constexpr unsigned max_columns = 9 + 3 + max_parameters;
 constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
 constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
-constexpr std::size_t payload_head = 7 * 4 + 8;
+constexpr std::size_t payload_head = 8 * 4 + 8;
 constexpr std::size_t raw_bound = payload_head + chunk_records + max_columns * column_bound(chunk_records) +
                                   (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 
@@ -65,9 +65,9 @@ std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw
 constexpr std::uint64_t no_source =
     static_cast<std::uint32_t>(no_peer) | std::uint64_t{static_cast<std::uint32_t>(no_tag)} << 32;
 
-// The part of a call or a completion that recurs. Compared as six words.
+// The part of a record that recurs. Compared as six words.
 struct Signature {
-  std::uint64_t what;  // function, size and site, or `completion`: the record's first word
+  std::uint64_t what;  // function, size and site: the record's first word; or `completion`, or `start`
   std::uint64_t bytes;
   std::uint64_t peer_tag;
   std::uint64_t communicator;
@@ -98,6 +98,12 @@ Signature signature_of(const CompletionRecord& completed) noexcept {
   return s;
 }
 
+Signature signature_of(const StartRecord& started) noexcept {
+  Signature s{start, started.bytes, 0, started.communicator, no_bytes, no_source};
+  std::memcpy(&s.peer_tag, &started.peer, 8);
+  return s;
+}
+
 constexpr std::size_t signature_slots = 4 * chunk_records;
 
 std::size_t slot_of(const Signature& s) noexcept {
@@ -116,6 +122,8 @@ std::size_t slot_of(const Signature& s) noexcept {
   switch (head.kind) {
     case completion:
       return size == sizeof(CompletionRecord) ? size : 0;
+    case start:
+      return size == sizeof(StartRecord) ? size : 0;
     case flush:
       return size == sizeof(FlushRecord) ? size : 0;
     case loss:
@@ -134,7 +142,7 @@ std::size_t slot_of(const Signature& s) noexcept {
 }
 
 // Order of the kinds in counts, order column and column groups.
-enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, groups };
+enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, starts, groups };
 unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? unsigned{calls} : kind - first_other; }
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
@@ -163,7 +171,7 @@ struct SignatureTable {
   }
 };
 
-// The call of this chunk that started each request last.
+// What in this chunk started each request last.
 struct RequestTable {
   struct Slot {
     std::uint32_t request;  // 0: empty
@@ -171,8 +179,9 @@ struct RequestTable {
   };
   static constexpr std::size_t slots_count = 2 * chunk_records;
   Slot slots[slots_count];
-  std::uint16_t calls[chunk_records];  // call number of each start
-  std::uint16_t used[chunk_records];   // slot of each start
+  std::uint16_t
+      places[chunk_records];  // of each start: number of the call, or chunk_records + number of the start record
+  std::uint16_t used[chunk_records];  // slot of each start
   std::uint32_t starts;
 
   void clear() noexcept {
@@ -185,11 +194,11 @@ struct RequestTable {
     while (slots[at].request != 0 && slots[at].request != request) at = (at + 1) % slots_count;
     return slots[at];
   }
-  void start(std::uint32_t request, std::size_t call) noexcept {
+  void start(std::uint32_t request, std::size_t place) noexcept {
     Slot& s = slot(request);
     s = {request, static_cast<std::uint16_t>(starts)};
     used[starts] = static_cast<std::uint16_t>(&s - slots);
-    calls[starts++] = static_cast<std::uint16_t>(call);
+    places[starts++] = static_cast<std::uint16_t>(place);
   }
 };
 
@@ -198,6 +207,7 @@ struct RequestTable {
 struct alignas(64) EventEncoder::Workspace {
   std::int64_t column[4][chunk_records];     // of calls, then of other kinds
   std::int64_t completed[3][chunk_records];  // columns of completions
+  std::int64_t started[2][chunk_records];    // of starts
   SignatureTable signatures;
   RequestTable requests;
   unsigned char order[chunk_records];
@@ -294,7 +304,7 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     }
     w.order[n++] = static_cast<unsigned char>(group);
     consumed += size;
-    if (!timed && group != completions) [[unlikely]] {
+    if (!timed && group != completions && group != starts) [[unlikely]] {
       std::uint64_t enter;
       std::memcpy(&enter, at + 8, 8);
       time_base = before = enter >> tick_shift;
@@ -325,15 +335,23 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
       w.completed[1][i] = start - start_before - 1;
       w.completed[2][i] = here ? no_request : std::max(completed.request, 1U);
       start_before = start;
-      if (here) w.column[3][w.requests.calls[slot.start]] = completed_in_chunk;
+      if (here) {
+        const std::size_t place = w.requests.places[slot.start];
+        (place < chunk_records ? w.column[3][place] : w.started[1][place - chunk_records]) = completed_in_chunk;
+      }
+    } else if (group == starts) {
+      const auto& started = *reinterpret_cast<const StartRecord*>(at);
+      w.started[0][i] = w.signatures.number(signature_of(started));
+      w.started[1][i] = started.request;
+      if (started.request != no_request) w.requests.start(started.request, chunk_records + i);
     }
   }
   if (n == 0) return {nullptr, 0, 0, 0, 0};
 
   char* out = w.raw;
   std::memcpy(out, counts, sizeof counts);
-  std::memcpy(out + 24, &w.signatures.count, 4);
-  std::memcpy(out + 28, &time_base, 8);
+  std::memcpy(out + sizeof counts, &w.signatures.count, 4);
+  std::memcpy(out + sizeof counts + 4, &time_base, 8);
   out += payload_head;
   if (std::find(std::begin(counts), std::end(counts), n) == std::end(counts)) {
     std::memcpy(out, w.order, n);
@@ -362,6 +380,8 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
     for (auto& column : w.column) out = encode_column(column, counts[calls], out);
   if (counts[completions] != 0)
     for (auto& column : w.completed) out = encode_column(column, counts[completions], out);
+  if (counts[starts] != 0)
+    for (auto& column : w.started) out = encode_column(column, counts[starts], out);
 
   // Gathers four fields of every record of one kind into columns; `width` of them are written.
   const auto gather = [&](unsigned group, unsigned width, auto fields) {

@@ -17,6 +17,7 @@ enum RecordKind : std::uint16_t {
   loss = 0x8003,        // records dropped since the record before
   event = 0x8004,       // of the API: a registered type and 0 to 10 parameters
   raw_event = 0x8005,   // of the API: a registered type and bytes
+  start = 0x8006,       // one of several requests that a call started; belongs to the call record before it
 };
 
 struct RecordHead {
@@ -69,6 +70,18 @@ struct CompletionRecord {
   std::int32_t tag;
 };
 static_assert(sizeof(CompletionRecord) == 24);
+
+// Fields as in CallRecord, of what was started; the call has no request of its own then.
+struct StartRecord {
+  RecordHead head;
+  std::uint32_t request;
+  std::uint64_t bytes;
+  std::int32_t peer;
+  std::int32_t tag;
+  std::uint32_t communicator;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(StartRecord) == 32);
 
 struct FlushRecord {
   RecordHead head;

@@ -88,14 +88,14 @@ inline std::uint64_t count_records(const char* records, std::uint64_t bytes) noe
   return count;
 }
 
-// Offset of the first record that ended at `ticks` or later; a completion belongs to the call before it.
+// Offset of the first record that ended at `ticks` or later; completions and starts belong to the call before them.
 inline std::uint64_t skip_older(const char* records, std::uint64_t bytes, std::uint64_t ticks) noexcept {
   std::uint64_t at = 0;
   while (bytes - at >= sizeof(EventRecord)) {
     RecordHead head;
     std::memcpy(&head, records + at, sizeof head);
     if (head.words == 0 || head.words * 8U > bytes - at) return at;
-    if (head.kind != completion) {
+    if (head.kind != completion && head.kind != start) {
       const bool is_moment = head.kind == event || head.kind == raw_event;
       std::uint64_t end = 0;
       std::memcpy(&end, records + at + (is_moment ? offsetof(EventRecord, time) : offsetof(CallRecord, leave)),

@@ -21,7 +21,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 9;
+inline constexpr std::uint32_t segment_layout = 10;
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed

@@ -98,7 +98,14 @@ class Cursor {
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  EventRow take() { return std::move(rows_[next_++]); }
+  EventRow take() {
+    EventRow row = std::move(rows_[next_++]);
+    if (row.requests.size() == 1) {
+      say_in_row(row, row.requests.front());
+      row.requests.clear();
+    }
+    return row;
+  }
 
  private:
   // Rows of one more chunk; false if there is none.
@@ -146,7 +153,12 @@ class Cursor {
     }
     const std::size_t before = rows_.size();
     resolve_requests();
-    for (const DecodedCall& call : events_.calls) add(chunk, call, context);
+    started_.clear();
+    add_starts(UINT32_MAX, before, context);
+    for (std::uint32_t i = 0; i < events_.calls.size(); ++i) {
+      add(chunk, events_.calls[i], context);
+      add_starts(i, before, context);
+    }
     for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
     for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
     for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
@@ -186,7 +198,7 @@ class Cursor {
     row.source = call.source;
     row.source_world = world_rank(row.communicator, call.source, context);
     row.source_tag = call.source_tag;
-    row.request = start_request(call);
+    row.request = start_request(call.request, call.communicator).request;
   }
 
   // no_peer if it is not known.
@@ -203,22 +215,47 @@ class Cursor {
     std::uint32_t request = no_request;
     std::uint32_t communicator = no_communicator;
   };
-  std::uint32_t start_request(const DecodedCall& call) {
-    if (call.request == no_request) return no_request;
-    ++last_request_;
-    if (call.request != completed_in_chunk) open_requests_[call.request] = {last_request_, call.communicator};
-    return last_request_;
+  Started start_request(std::uint32_t recorded, std::uint32_t communicator) {
+    if (recorded == no_request) return {};
+    const Started started{++last_request_, communicator};
+    if (recorded != completed_in_chunk) open_requests_[recorded] = started;
+    return started;
+  }
+  // The requests that a call started together.
+  void add_starts(std::uint32_t call, std::size_t first_row, const Context& context) {
+    EventRow* row = row_of(call, first_row);
+    for (std::size_t i = started_.size(); i < events_.starts.size() && events_.starts[i].call == call; ++i) {
+      const DecodedStart& start = events_.starts[i];
+      started_.push_back(start_request(start.request, start.communicator));
+      if (row == nullptr) continue;
+      row->requests.push_back(
+          described(started_.back(), {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
+    }
+  }
+  EventRequest described(const Started& started, EventRequest request, const Context& context) const {
+    request.request = started.request;
+    request.communicator = process_->communicators.find(started.communicator);
+    request.peer_world = world_rank(request.communicator, request.peer, context);
+    return request;
+  }
+  // The row of a call of the chunk whose first is at first_row; of UINT32_MAX, that of the last call of the chunk
+  // before, which was held back. nullptr if there is none.
+  EventRow* row_of(std::uint32_t call, std::size_t first_row) {
+    if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
+    return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
   }
   // Completions of requests of earlier chunks, before the starts of this one: their handles may be used again in it.
   void resolve_requests() {
     resolved_.assign(events_.completions.size(), {});
     for (std::size_t i = 0; i < resolved_.size(); ++i) {
-      if (events_.completions[i].start != UINT32_MAX) continue;
+      if (events_.completions[i].start != UINT32_MAX || events_.completions[i].nth != UINT32_MAX) continue;
       const auto open = open_requests_.extract(events_.completions[i].request);
       if (!open.empty()) resolved_[i] = open.mapped();  // else started by another thread, or before a loss
     }
   }
   Started completed_request(std::size_t completion, std::size_t first_row) const {
+    const std::uint32_t nth = events_.completions[completion].nth;
+    if (nth != UINT32_MAX) return nth < started_.size() ? started_[nth] : Started{};
     const std::uint32_t start = events_.completions[completion].start;
     if (start == UINT32_MAX) return resolved_[completion];
     return {rows_[first_row + start].request, events_.calls[start].communicator};
@@ -243,26 +280,32 @@ class Cursor {
     const std::uint32_t call = events_.completions[from].call;
     std::size_t to = from;
     while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
-    EventRow* row = nullptr;
-    if (call != UINT32_MAX)
-      row = call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
-    else if (first_row > 0)
-      row = &rows_.front();  // held back: the last call of the chunk before
+    EventRow* row = row_of(call, first_row);
     if (row == nullptr) return to;
+    // The last call of a chunk may have more in the next one.
+    const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < events_.calls.size();
     for (std::size_t i = from; i < to; ++i) {
       const DecodedCompletion& completion = events_.completions[i];
       if (completion.bytes != no_bytes) row->bytes = completion.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
+      const EventRequest request =
+          described(completed_request(i, first_row),
+                    {.peer = completion.source, .tag = completion.tag, .bytes = completion.bytes}, context);
+      if (is_only)
+        say_in_row(*row, request);
+      else
+        row->requests.push_back(request);
     }
-    if (to - from != 1) return to;
-    const DecodedCompletion& only = events_.completions[from];
-    const Started started = completed_request(from, first_row);
-    if (row->peer == no_peer) {
-      row->peer = only.source;
-      row->peer_world = world_rank(process_->communicators.find(started.communicator), only.source, context);
-    }
-    if (row->tag == no_tag) row->tag = only.tag;
-    if (row->request == no_request) row->request = started.request;
     return to;
+  }
+
+  // The only request of a call.
+  static void say_in_row(EventRow& row, const EventRequest& request) {
+    if (row.peer == no_peer) {
+      row.peer = request.peer;
+      row.peer_world = request.peer_world;
+    }
+    if (row.tag == no_tag) row.tag = request.tag;
+    if (row.request == no_request) row.request = request.request;
   }
 
   const Process* process_;
@@ -273,6 +316,7 @@ class Cursor {
   std::vector<EventRow> held_back_;
   std::unordered_map<std::uint32_t, Started> open_requests_;  // by handle as recorded
   std::uint32_t last_request_ = no_request;
+  std::vector<Started> started_;   // of the chunk's starts
   std::vector<Started> resolved_;  // by completion of the chunk: the request of an earlier one
   std::vector<char> raw_;
   DecodedEvents events_;

@@ -23,6 +23,16 @@ struct EventFilter {
 // Events of the API are `event`, of any class but raw, or `raw_event`.
 enum class EventKind : std::uint8_t { call, flush, loss, event, raw_event };
 
+// One of several requests that a call started or completed. What is not known is absent, as in EventRow.
+struct EventRequest {
+  std::uint32_t request = format::no_request;
+  std::int32_t communicator = -1;
+  std::int32_t peer = format::no_peer;
+  std::int32_t peer_world = format::no_peer;
+  std::int32_t tag = format::no_tag;
+  std::uint64_t bytes = format::no_bytes;
+};
+
 struct EventRow {
   std::int64_t start_ns = 0;  // unix
   std::int64_t duration_ns = 0;
@@ -46,6 +56,7 @@ struct EventRow {
   EventKind kind = EventKind::call;
   bool rooted = false;                       // peer is a root
   const std::string* thread_name = nullptr;  // if it has one; as long as the run
+  std::vector<EventRequest> requests{};      // of a call: all that it started or completed, if they are several
   std::int32_t event_type = -1;              // of an event: index in Run::event_types(), -1 if its definition is lost
   std::vector<std::uint64_t> parameters{};   // of an event, as recorded
   std::string text{};                        // of a raw event

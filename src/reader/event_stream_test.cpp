@@ -122,6 +122,55 @@ TEST_F(EventStreamTest, ARequestMayHaveTheHandleOfOneOfAnEarlierChunk) {
   EXPECT_EQ(rows[3].peer_world, 8);
 }
 
+TEST_F(EventStreamTest, WhatACallStartsTogetherIsMatchedWithWhatACallCompletes) {
+  const auto startall = [](std::uint64_t tick) { return bytes_of(call_record("MPI_Startall", 1, tick, tick + 5)); };
+  const auto started = [](std::uint32_t handle, std::int32_t peer, std::uint64_t bytes) {
+    return bytes_of(format::StartRecord{{format::start, 4}, handle, bytes, peer, 9, 1, 0});
+  };
+  const auto completed = [](std::uint32_t handle, std::uint64_t bytes, std::int32_t source) {
+    return bytes_of(CompletionRecord{{format::completion, 3}, handle, bytes, source, 9});
+  };
+  const auto waitall = [](std::uint64_t tick) { return bytes_of(call_record("MPI_Waitall", 1, tick, tick + 5)); };
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  format::CommunicatorDefinition made{};
+  made.communicator = made.group = 1;
+  made.key = 1;
+  made.size = 4;
+  const std::string log = group_definition(1, {{4, 1, 4}}) + communicator_definition(made);
+  const std::string first = startall(3000) + started(50, 1, 80) + started(60, format::any_source, format::no_bytes);
+  // The third start, and of the completions the first, are in another chunk than their call and the others.
+  const std::string second = started(70, 2, 40) + waitall(3010) + completed(70, format::no_bytes, format::no_peer);
+  const std::string third = completed(60, 24, 3) + startall(3020) + started(60, format::any_source, format::no_bytes) +
+                            waitall(3030) + completed(60, 32, 2);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + definitions_chunk(process, log) +
+                           events_chunk(process, 0, 0, first) + events_chunk(process, 0, 1, second) +
+                           events_chunk(process, 0, 2, third) + events_chunk(process, 0, 3, wait(3040, 50)));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 5U);
+  ASSERT_EQ(rows[0].requests.size(), 3U);
+  EXPECT_EQ(rows[0].request, format::no_request);
+  EXPECT_EQ(rows[0].requests[0].request, 1U);
+  EXPECT_EQ(rows[0].requests[0].peer, 1);
+  EXPECT_EQ(rows[0].requests[0].peer_world, 5);
+  EXPECT_EQ(rows[0].requests[0].tag, 9);
+  EXPECT_EQ(rows[0].requests[0].bytes, 80U);
+  EXPECT_EQ(rows[0].requests[0].communicator, 0);
+  EXPECT_EQ(rows[0].requests[1].peer, format::any_source);
+  EXPECT_EQ(rows[0].requests[2].request, 3U);
+  ASSERT_EQ(rows[1].requests.size(), 2U);
+  EXPECT_EQ(rows[1].requests[0].request, 3U);
+  EXPECT_EQ(rows[1].requests[1].request, 2U);
+  EXPECT_EQ(rows[1].requests[1].peer_world, 7);
+  EXPECT_EQ(rows[1].requests[1].bytes, 24U);
+  EXPECT_EQ(rows[1].bytes, 24U);
+  EXPECT_TRUE(rows[2].requests.empty()) << "one request is said by the row itself";
+  EXPECT_EQ(rows[2].request, 4U);
+  EXPECT_EQ(rows[2].tag, 9);
+  EXPECT_EQ(rows[3].request, 4U);
+  EXPECT_EQ(rows[3].peer_world, 6);
+  EXPECT_EQ(rows[4].request, 1U) << "started three chunks before";
+}
+
 TEST_F(EventStreamTest, LocationsAreMergedInTheOrderOfTime) {
   const ProcessRecord a = process_record(0, ProcessState::exited);
   const ProcessRecord b = process_record(1, ProcessState::exited);
@@ -176,6 +225,9 @@ TEST_F(EventStreamTest, CompletionsBelongToTheCallBeforeThem) {
   EXPECT_EQ(rows[0].request, format::no_request) << "its start is not in the trace";
   EXPECT_EQ(name(rows[1]), "MPI_Waitall");
   EXPECT_EQ(rows[1].bytes, 40U);
+  ASSERT_EQ(rows[1].requests.size(), 3U);
+  EXPECT_EQ(rows[1].requests[0].peer, 1);
+  EXPECT_EQ(rows[1].requests[2].peer, 2);
   EXPECT_EQ(name(rows[2]), "MPI_Send");
   EXPECT_EQ(rows[2].bytes, format::no_bytes);
 }

@@ -173,6 +173,21 @@ struct Location {
     publish(sizeof record);
   }
 
+  // Notes one of several requests that the call committed last has started, if there is a trace; its request, bytes,
+  // peer, tag and communicator.
+  void commit_start(const Call& started) noexcept {
+    if (!traced() || mode == Mode::paused || !has_made_room(sizeof(format::StartRecord), true)) return;
+    auto& record = *reinterpret_cast<format::StartRecord*>(base + head);
+    record = {{format::start, sizeof record / 8},
+              started.request,
+              started.bytes,
+              started.peer,
+              started.tag,
+              started.communicator,
+              0};
+    publish(sizeof record);
+  }
+
   // Whether a record of this size fits into the buffer as it is. False without a trace.
   bool has_room(std::uint64_t bytes) const noexcept { return head + bytes <= limit; }
 

@@ -34,13 +34,9 @@ def described(
         site = row.pop("site", -1)
         if site not in places:
             places[site] = place(site, sites) | (path(site, sites) if paths else {})
-        communicator = row.get("communicator", -1)
-        if 0 <= communicator < len(communicators):
-            row["communicator"] = communicators[communicator]["name"]
-            if communicators[communicator]["key"] != 0:
-                row["communicator_key"] = f"{communicators[communicator]['key']:016x}"
-        else:
-            row.pop("communicator", None)
+        _name_communicator(row, communicators)
+        for request in row.get("requests", ()):
+            _name_communicator(request, communicators)
         if "scope" in row:
             scope = scopes[row.pop("scope")]
             field = "window" if scope["kind"] == "window" else "mpi_file"
@@ -48,6 +44,16 @@ def described(
             if scope["key"] != 0:
                 row[f"{field}_key"] = f"{scope['key']:016x}"
         yield row | places[site]
+
+
+def _name_communicator(row: dict[str, Any], communicators: Sequence[Communicator]) -> None:
+    """Replaces the index of a communicator by its name and key."""
+    communicator = row.pop("communicator", -1)
+    if not 0 <= communicator < len(communicators):
+        return
+    row["communicator"] = communicators[communicator]["name"]
+    if communicators[communicator]["key"] != 0:
+        row["communicator_key"] = f"{communicators[communicator]['key']:016x}"
 
 
 def _with_numbers(row: dict[str, Any]) -> dict[str, Any]:

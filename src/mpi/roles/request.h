@@ -167,7 +167,8 @@ struct Starts : Role {
   }
 };
 
-// MPI_Start, MPI_Startall.
+// MPI_Start, MPI_Startall. Of one request that it starts, the call says what it is; of several, records behind the
+// call.
 template <class A>
 struct StartsPersistent : Role {
   int count;
@@ -176,21 +177,40 @@ struct StartsPersistent : Role {
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success) return;
-    if (count == 1) call.request = fold(bits(handles[0]));
     for (int i = 0; i < count; ++i) {
-      const Request entry = requests.find(bits(handles[i]));
-      if (entry.handle == 0 || entry.receives()) continue;
-      call.bytes = entry.bytes + (call.bytes == format::no_bytes ? 0 : call.bytes);
+      recorder::Call started;
+      describe(requests.find(bits(handles[i])), started);
+      if (started.bytes != format::no_bytes)
+        call.bytes = started.bytes + (call.bytes == format::no_bytes ? 0 : call.bytes);
+      if (count != 1) continue;
+      call.request = fold(bits(handles[0]));
+      call.peer = started.peer;
+      call.tag = started.tag;
+      call.communicator = started.communicator;
     }
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int result) noexcept {
     if (result != A::success) return;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
+      recorder::Call started;
+      started.request = fold(bits(handles[i]));
       requests.change(bits(handles[i]), [&](Request& entry) {
         start(entry, thread, call, row);
         if (entry.sends() && call.bytes != format::no_bytes)
           thread.count_sent(entry.communicator, entry.peer, entry.bytes);
+        describe(entry, started);
       });
+      if (count > 1) thread.commit_start(started);
+    }
+  }
+  // What starting an entry means; nothing, if there is none.
+  static void describe(const Request& entry, recorder::Call& started) noexcept {
+    if (entry.handle == 0) return;
+    started.communicator = entry.communicator;
+    if (!entry.receives()) started.bytes = entry.bytes;
+    if (!entry.receives() && !entry.sends()) return;  // a collective
+    started.peer = entry.peer;
+    started.tag = entry.tag;
   }
 };
 
@@ -235,17 +255,20 @@ struct Known {
   std::uint32_t folded;  // 0: there is no request
 };
 
+// A persistent one that has not been started counts as complete, and is none that a call completes.
+inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
+
 // Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one.
 inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits, Request* copy) noexcept {
   const std::uint32_t waiter = thread.shared->block + 1;
   if (!requests.shared()) [[likely]] {
     Request* entry = requests.of(handle);
-    if (entry != nullptr && waits) entry->waiter = waiter;
+    if (entry != nullptr && entry->active && waits) entry->waiter = waiter;
     return entry;
   }
   copy->handle = 0;
   requests.change(handle, [&](Request& entry) {
-    if (waits) entry.waiter = waiter;
+    if (entry.active && waits) entry.waiter = waiter;
     *copy = entry;
   });
   return copy->handle == 0 ? nullptr : copy;
@@ -273,8 +296,9 @@ struct CompletesOne : Role {
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void before(Thread& thread, recorder::Call&) noexcept {
     if (request == nullptr || *request == A::request_null()) return;
+    known = look_up(thread, bits(*request), flag == nullptr, &copy);
+    if (is_inactive(known)) return;
     handle = bits(*request);
-    known = look_up(thread, handle, flag == nullptr, &copy);
     if (flag == nullptr) thread.shared->current.requests = 1;
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
@@ -308,6 +332,7 @@ class Snapshot {
       if (handles[i] == A::request_null()) continue;
       const std::uint64_t handle = bits(handles[i]);
       const Request* entry = look_up(thread, handle, waits, copied == 0 ? nullptr : &copies[i]);
+      if (is_inactive(entry)) continue;
       known_[i] = {entry, fold(handle)};
       receives_ |= entry != nullptr && entry->receives();
       ++present_;
