@@ -21,6 +21,7 @@ from measurements import (
     hooks,
     memory,
     recorders,
+    scale,
     solver,
     studies,
     sustained,
@@ -44,6 +45,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "recorders": (7, 2, "the recorder's API beside LiTL, FxT, OTF2 and LTTng-UST"),
     "sustained": (5, 2, "five million events a second, drained to disk"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
+    "scale": (5, 1, "`tare profile` of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
@@ -60,6 +62,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "recorders": recorders.measure,
     "sustained": sustained.measure,
     "studies": studies.measure,
+    "scale": scale.measure,
 }
 
 

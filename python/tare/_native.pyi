@@ -67,14 +67,32 @@ class Process(TypedDict):
 
 SumKey = Literal["world", "rank", "function", "site", "communicator", "size_class"]
 
+class SumsQuery(TypedDict):
+    """What is to be added up, and by what; keys that are left out mean everything.
+
+    `communicators` are indices of `Run.communicators()`. `site_of[i]` stands for site i, so that sites can
+    be taken for one; `communicator_of` likewise, and `communicators` means what stands for them. Functions
+    `without` are left out.
+    """
+
+    by: NotRequired[Sequence[SumKey]]
+    worlds: NotRequired[Sequence[int]]
+    ranks: NotRequired[Sequence[int]]
+    functions: NotRequired[Sequence[str]]
+    without: NotRequired[Sequence[str]]
+    communicators: NotRequired[Sequence[int]]
+    site_of: NotRequired[Sequence[int]]
+    communicator_of: NotRequired[Sequence[int]]
+
 class ProfileSum(TypedDict):
     """Calls of one group, over all ranks and threads; it has the keys that were asked for.
 
     `site` and `communicator` are indices of `Run.sites()` and `Run.communicators()`, -1 where there is none;
-    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. `min_ns`, `max_ns`
-    and `squared_ns2` (the sum of squares) are of single timed calls. `ranks` processes have such calls; the
-    smallest and largest time of one of them are `rank_time_min_ns` and `rank_time_max_ns`, the latter of the
-    rank `rank_time_max_at`.
+    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. Of `calls`, some
+    may only have been counted: all times are of the `timed_calls`. `min_ns`, `max_ns` and `squared_ns2` (the
+    sum of squares) are of single calls. `ranks` processes have such calls; the smallest and largest time of
+    one of them are `rank_time_min_ns` and `rank_time_max_ns`, of the ranks `rank_time_min_at` and
+    `rank_time_max_at`.
     """
 
     world: NotRequired[int]
@@ -84,6 +102,7 @@ class ProfileSum(TypedDict):
     communicator: NotRequired[int]
     size_class: NotRequired[int]
     calls: int
+    timed_calls: int
     time_ns: int
     min_ns: int
     max_ns: int
@@ -91,32 +110,9 @@ class ProfileSum(TypedDict):
     bytes: int
     received: int
     waited_ns: int
-    timed: bool
     ranks: int
     rank_time_min_ns: int
-    rank_time_max_ns: int
-    rank_time_max_at: int
-
-class ProfileRow(TypedDict):
-    """A sum by all keys."""
-
-    world: int
-    rank: int
-    function: str
-    site: int
-    communicator: int
-    size_class: int
-    calls: int
-    time_ns: int
-    min_ns: int
-    max_ns: int
-    squared_ns2: float
-    bytes: int
-    received: int
-    waited_ns: int
-    timed: bool
-    ranks: int
-    rank_time_min_ns: int
+    rank_time_min_at: int
     rank_time_max_ns: int
     rank_time_max_at: int
 
@@ -316,21 +312,10 @@ class Run:
 
     def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "", member: str = "") -> None: ...
     def processes(self) -> list[Process]: ...
-    def profile(self) -> list[ProfileRow]: ...
-    def profile_sums(
-        self,
-        by: Sequence[SumKey],
-        worlds: list[int] | None = None,
-        ranks: list[int] | None = None,
-        functions: list[str] | None = None,
-        communicators: list[int] | None = None,
-        site_of: list[int] | None = None,
-        communicator_of: list[int] | None = None,
-    ) -> list[ProfileSum]:
-        """The profile, added up by what is asked for, sorted by it; memory goes with the number of rows.
+    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
+        """For each query the profile added up, sorted by its keys; all of them in one reading of the run.
 
-        `site_of[i]` stands for site i, so that sites can be taken for one; `communicator_of` likewise, and
-        `communicators` means what stands for them.
+        Memory goes with the number of rows, not with the size of the run.
         """
     def peer_sums(
         self,
@@ -344,6 +329,9 @@ class Run:
         self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
     ) -> list[PhaseSum]:
         """What happened in each phase; `by` of "rank"."""
+    def functions(self) -> list[str]:
+        """Names of the functions that the run may have calls of."""
+
     def sites(self) -> list[Site]: ...
     def scopes(self) -> list[Scope]: ...
     def communicators(self) -> list[Communicator]: ...

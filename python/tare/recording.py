@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
         PeerSum,
         PhaseSum,
         Process,
-        ProfileRow,
         ProfileSum,
         Run,
         Scope,
         Site,
+        SumKey,
+        SumsQuery,
     )
     from tare.analysis.ranks import TotalCost
     from tare.rundir import Meta
@@ -54,10 +55,15 @@ class Recording:
         with native_errors():
             return self._native.processes() if self._native else []
 
-    @cached_property
-    def profile(self) -> list[ProfileRow]:
+    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
+        """The profile, added up as each of them says; the run is read once for all."""
         with native_errors():
-            return self._native.profile() if self._native else []
+            return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
+
+    @cached_property
+    def functions(self) -> list[str]:
+        with native_errors():
+            return self._native.functions() if self._native else []
 
     def peer_sums(
         self,
@@ -96,12 +102,9 @@ class Recording:
 
     def calls_of(self, function: str) -> list[ProfileSum]:
         """The profile of the function, and of calls whose function is not known."""
-        if self._native is None:
-            return []
-        with native_errors():
-            return self._native.profile_sums(
-                ["world", "rank", "function", "communicator"], functions=[function, "other"]
-            )
+        by: Sequence[SumKey] = ("world", "rank", "function", "communicator")
+        (rows,) = self.profile_sums([{"by": by, "functions": [function, "other"]}])
+        return rows
 
     @property
     def end_ns(self) -> int | None:

@@ -183,7 +183,19 @@ nb::object policy_of(const format::ProcessRecord& record) {
                                                          : "block");
 }
 
-nb::dict process_dict(const reader::Process& process, const reader::Totals& totals) {
+// What a hundred thousand processes have in common is one object.
+class SharedTexts {
+ public:
+  nb::object operator()(std::string_view bytes) {
+    const auto found = texts_.find(bytes);
+    return found != texts_.end() ? found->second : texts_.emplace(bytes, text(bytes)).first->second;
+  }
+
+ private:
+  std::map<std::string, nb::object, std::less<>> texts_;
+};
+
+nb::dict process_dict(const reader::Process& process, const reader::Totals& totals, SharedTexts& shared) {
   const format::ProcessRecord& record = process.record;
   const reader::Account account = reader::account_of(process, totals);
   nb::dict trace;
@@ -197,7 +209,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["world"] = process.world;
   row["rank"] = record.rank;
   row["size"] = record.size;
-  row["host"] = text(record.host);
+  row["host"] = shared(record.host);
   row["pid"] = record.pid;
   row["threads"] = record.threads;
   nb::list names;
@@ -214,8 +226,8 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
   row["finalized"] = record.finalize_leave != 0;
   row["stopped"] = process.stopped;
-  row["executable"] = text(record.executable);
-  row["mpi"] = text(first_line(record.mpi_library));
+  row["executable"] = shared(record.executable);
+  row["mpi"] = shared(first_line(record.mpi_library));
   row["abi"] = name_of(record.abi);
   row["start_ns"] = account.start_ns;
   row["wall_ns"] = account.wall_ns;
@@ -256,6 +268,70 @@ nb::dict request_dict(const reader::PendingRequest& request, const std::vector<n
   return row;
 }
 
+reader::SumsQuery sums_query(const nb::dict& wanted) {
+  reader::SumsQuery query;
+  const std::map<std::string_view, bool*> keys = {{"world", &query.world},
+                                                  {"rank", &query.rank},
+                                                  {"function", &query.function},
+                                                  {"site", &query.site},
+                                                  {"communicator", &query.communicator},
+                                                  {"size_class", &query.size_class}};
+  using Numbers = std::vector<std::int32_t>;
+  using Names = std::vector<std::string>;
+  for (const auto& [key, value] : wanted) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "by") {
+      for (const std::string& part : nb::cast<Names>(value)) {
+        const auto found = keys.find(part);
+        if (found == keys.end()) throw nb::value_error(("profiles are not summed by " + part).c_str());
+        *found->second = true;
+      }
+    } else if (name == "worlds") {
+      query.worlds = nb::cast<Numbers>(value);
+    } else if (name == "ranks") {
+      query.ranks = nb::cast<Numbers>(value);
+    } else if (name == "communicators") {
+      query.communicators = nb::cast<Numbers>(value);
+    } else if (name == "functions") {
+      query.functions = nb::cast<Names>(value);
+    } else if (name == "without") {
+      query.without = nb::cast<Names>(value);
+    } else if (name == "site_of") {
+      query.site_of = nb::cast<Numbers>(value);
+    } else if (name == "communicator_of") {
+      query.communicator_of = nb::cast<Numbers>(value);
+    } else {
+      throw nb::value_error(("no part of a query: " + name).c_str());
+    }
+  }
+  return query;
+}
+
+nb::dict sum_dict(const reader::ProfileSum& sum, const reader::SumsQuery& query, const std::vector<nb::object>& names) {
+  nb::dict row;
+  if (query.world) row["world"] = sum.key.world;
+  if (query.rank) row["rank"] = sum.key.rank;
+  if (query.function) row["function"] = names[sum.key.function];
+  if (query.site) row["site"] = sum.key.site;
+  if (query.communicator) row["communicator"] = sum.key.communicator;
+  if (query.size_class) row["size_class"] = sum.key.size_class;
+  row["calls"] = sum.calls;
+  row["timed_calls"] = sum.timed_calls;
+  row["time_ns"] = sum.time_ns;
+  row["min_ns"] = sum.min_ns;
+  row["max_ns"] = sum.max_ns;
+  row["squared_ns2"] = sum.squared_ns2;
+  row["bytes"] = sum.bytes;
+  row["received"] = sum.received;
+  row["waited_ns"] = sum.waited_ns;
+  row["ranks"] = sum.ranks;
+  row["rank_time_min_ns"] = sum.rank_time_min_ns;
+  row["rank_time_min_at"] = sum.rank_time_min_at;
+  row["rank_time_max_ns"] = sum.rank_time_max_ns;
+  row["rank_time_max_at"] = sum.rank_time_max_at;
+  return row;
+}
+
 class EventIterator;
 
 class PyRun {
@@ -273,57 +349,36 @@ class PyRun {
       run_.totals(0);
     }
     nb::list rows;
-    for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run_.processes()[i], run_.totals(i)));
+    SharedTexts shared;
+    for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run_.processes()[i], run_.totals(i), shared));
     return rows;
   }
 
-  nb::list profile() {
-    return profile_sums({"world", "rank", "function", "site", "communicator", "size_class"}, {}, {}, {}, {}, {}, {});
+  // For each query, its rows.
+  nb::list profile_sums(const std::vector<nb::dict>& wanted) {
+    std::vector<reader::SumsQuery> queries;
+    for (const nb::dict& query : wanted) queries.push_back(sums_query(query));
+    const auto sums = [&] {
+      const nb::gil_scoped_release unlocked;
+      return run_.all_profile_sums(queries);
+    }();
+    const std::vector<nb::object> names = function_texts(run_.functions());
+    nb::list all;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      nb::list rows;
+      for (const reader::ProfileSum& sum : sums[i]) rows.append(sum_dict(sum, queries[i], names));
+      all.append(rows);
+    }
+    return all;
+  }
+
+  nb::list functions() const {
+    nb::list names;
+    for (const nb::object& name : function_texts(run_.functions())) names.append(name);
+    return names;
   }
 
   using Numbers = std::vector<std::int32_t>;
-  nb::list profile_sums(const std::vector<std::string>& by, std::optional<Numbers> worlds, std::optional<Numbers> ranks,
-                        std::optional<std::vector<std::string>> functions, std::optional<Numbers> communicators,
-                        std::optional<Numbers> site_of, std::optional<Numbers> communicator_of) {
-    reader::SumsQuery query = query_by(by);
-    query.worlds = std::move(worlds);
-    query.ranks = std::move(ranks);
-    query.functions = std::move(functions);
-    query.communicators = std::move(communicators);
-    if (site_of) query.site_of = std::move(*site_of);
-    if (communicator_of) query.communicator_of = std::move(*communicator_of);
-    const auto sums = [&] {
-      const nb::gil_scoped_release unlocked;
-      return run_.profile_sums(query);
-    }();
-    const std::vector<nb::object> names = function_texts(run_.functions());
-    nb::list rows;
-    for (const reader::ProfileSum& sum : sums) {
-      nb::dict row;
-      if (query.world) row["world"] = sum.key.world;
-      if (query.rank) row["rank"] = sum.key.rank;
-      if (query.function) row["function"] = names[sum.key.function];
-      if (query.site) row["site"] = sum.key.site;
-      if (query.communicator) row["communicator"] = sum.key.communicator;
-      if (query.size_class) row["size_class"] = sum.key.size_class;
-      row["calls"] = sum.calls;
-      row["time_ns"] = sum.time_ns;
-      row["min_ns"] = sum.min_ns;
-      row["max_ns"] = sum.max_ns;
-      row["squared_ns2"] = sum.squared_ns2;
-      row["bytes"] = sum.bytes;
-      row["received"] = sum.received;
-      row["waited_ns"] = sum.waited_ns;
-      row["timed"] = sum.timed;
-      row["ranks"] = sum.ranks;
-      row["rank_time_min_ns"] = sum.rank_time_min_ns;
-      row["rank_time_max_ns"] = sum.rank_time_max_ns;
-      row["rank_time_max_at"] = sum.rank_time_max_at;
-      rows.append(row);
-    }
-    return rows;
-  }
-
   static reader::TablesQuery tables_query(const std::vector<std::string>& by, std::optional<Numbers> worlds,
                                           std::optional<Numbers> ranks, std::optional<Numbers> communicators) {
     const auto has = [&](const char* key) { return std::find(by.begin(), by.end(), key) != by.end(); };
@@ -494,22 +549,6 @@ class PyRun {
   static reader::Run open(const reader::RunPaths& paths) {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::Run::open(paths));
-  }
-
-  static reader::SumsQuery query_by(const std::vector<std::string>& by) {
-    reader::SumsQuery query;
-    const std::map<std::string_view, bool*> keys = {{"world", &query.world},
-                                                    {"rank", &query.rank},
-                                                    {"function", &query.function},
-                                                    {"site", &query.site},
-                                                    {"communicator", &query.communicator},
-                                                    {"size_class", &query.size_class}};
-    for (const std::string& key : by) {
-      const auto found = keys.find(key);
-      if (found == keys.end()) throw nb::value_error(("profiles are not summed by " + key).c_str());
-      *found->second = true;
-    }
-    return query;
   }
 
   reader::Run run_;
@@ -823,13 +862,11 @@ NB_MODULE(_native, module) {
       .def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&>(), "run_dir"_a,
            "segment_dir"_a = "", "run_id"_a = "", "member"_a = "")
       .def("processes", &PyRun::processes)
-      .def("profile", &PyRun::profile)
-      .def("profile_sums", &PyRun::profile_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
-           "functions"_a = nb::none(), "communicators"_a = nb::none(), "site_of"_a = nb::none(),
-           "communicator_of"_a = nb::none())
+      .def("profile_sums", &PyRun::profile_sums, "queries"_a)
       .def("peer_sums", &PyRun::peer_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
            "communicators"_a = nb::none())
       .def("phase_sums", &PyRun::phase_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none())
+      .def("functions", &PyRun::functions)
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)
       .def("scopes", &PyRun::scopes)

@@ -12,6 +12,9 @@ sys.path.insert(0, module_dir)
 import _native  # noqa: E402
 
 
+ALL_KEYS = ["world", "rank", "function", "site", "communicator", "size_class"]
+
+
 def keys_of(name: str) -> tuple[set[str], set[str]]:
     """Required and optional keys of a TypedDict of the stub."""
     tree = ast.parse(Path(stub).read_text("utf-8"))
@@ -33,14 +36,16 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(required - set(row), set(), name)
         self.assertEqual(set(row) - required - optional, set(), name)
 
+    def sums(self, **query: list) -> list[dict]:
+        (rows,) = self.run_.profile_sums([query])
+        return rows
+
     def test_rows_are_what_the_stub_says(self) -> None:
         (process,) = self.run_.processes()
         self.assert_keys(process, "Process")
         self.assert_keys(process["cost"], "Cost")
         self.assert_keys(process["trace"], "Trace")
-        for row in self.run_.profile():
-            self.assert_keys(row, "ProfileRow")
-        for row in self.run_.profile_sums([]):
+        for row in (*self.sums(), *self.sums(by=ALL_KEYS)):
             self.assert_keys(row, "ProfileSum")
         self.assert_keys(self.run_.sites()[0], "Site")
         self.assert_keys(self.run_.communicators()[0], "Communicator")
@@ -52,23 +57,31 @@ class NativeTest(unittest.TestCase):
         (process,) = self.run_.processes()
         self.assertEqual((process["rank"], process["state"], process["exit_code"]), (1, "finished", None))
         self.assertEqual(process["mpi"], "An MPI 1.0")
-        timed, counted = sorted(self.run_.profile(), key=lambda row: not row["timed"])
-        self.assertEqual((timed["function"], timed["calls"], timed["timed"]), ("MPI_Send", 1, True))
-        self.assertEqual((counted["function"], counted["calls"], counted["timed"]), ("MPI_Wtime", 3, False))
+        timed, counted = sorted(self.sums(by=ALL_KEYS), key=lambda row: row["calls"])
+        self.assertEqual((timed["function"], timed["calls"], timed["timed_calls"]), ("MPI_Send", 1, 1))
+        self.assertEqual((counted["function"], counted["calls"], counted["timed_calls"]), ("MPI_Wtime", 3, 0))
         site = self.run_.sites()[timed["site"]]
         self.assertEqual((site["caller"], site["file"], site["line"]), ("solve", "solve.py", 12))
+        self.assertEqual({"MPI_Send", "MPI_Wtime", "other"} - set(self.run_.functions()), set())
         self.assertEqual(self.run_.warnings(), [])
 
     def test_sums(self) -> None:
-        (everything,) = self.run_.profile_sums([])
-        self.assertEqual(
-            (everything["calls"], everything["ranks"], everything["rank_time_max_at"]), (4, 1, 1)
-        )
-        (send,) = self.run_.profile_sums(["rank", "function"], ranks=[1], functions=["MPI_Send"])
+        (everything,) = self.sums()
+        self.assertEqual((everything["calls"], everything["ranks"]), (4, 1))
+        self.assertEqual((everything["rank_time_min_at"], everything["rank_time_max_at"]), (1, 1))
+        (send,) = self.sums(by=["rank", "function"], ranks=[1], functions=["MPI_Send"])
         self.assertEqual((send["rank"], send["function"], send["calls"]), (1, "MPI_Send", 1))
-        self.assertEqual(self.run_.profile_sums(["world"], ranks=[0]), [])
+        self.assertEqual(self.sums(by=["world"], ranks=[0]), [])
+        self.assertEqual(self.sums(worlds=[1]), [])
+        (other,) = self.sums(by=["function"], without=["MPI_Send"])
+        self.assertEqual(other["function"], "MPI_Wtime")
+        (moved,) = self.sums(by=["site", "communicator"], site_of=[7], communicator_of=[5], communicators=[5])
+        self.assertEqual((moved["site"], moved["communicator"]), (7, 5))
+        self.assertEqual(self.run_.profile_sums([{"by": []}, {"ranks": [0]}]), [[everything], []])
         with self.assertRaisesRegex(ValueError, "profiles are not summed by colour"):
-            self.run_.profile_sums(["colour"])
+            self.sums(by=["colour"])
+        with self.assertRaisesRegex(ValueError, "no part of a query: colours"):
+            self.sums(colours=[])
 
     def test_events(self) -> None:
         ((send, bcast, flush, *_),) = list(self.run_.events())

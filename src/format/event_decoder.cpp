@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "format/column.h"
@@ -279,6 +281,20 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
   return true;
 }
 
+namespace {
+
+// zstd's state is large to set up, beside most chunks: each thread keeps one.
+std::size_t decompress_frame(char* out, std::size_t bytes, const char* in, std::size_t in_bytes) {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  thread_local const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  if (context == nullptr) throw std::bad_alloc();
+  return ZSTD_decompressDCtx(context.get(), out, bytes, in, in_bytes);
+}
+
+}  // namespace
+
 bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error) {
   // What a header claims is not trusted with memory: no chunk of tare's is larger.
   constexpr std::uint32_t largest = 1U << 28;
@@ -290,7 +306,7 @@ bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>
   } else if (header.compression == Compression::zstd) {
     if (!error.empty()) return false;
     raw.resize(header.raw_bytes);
-    const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored, header.stored_bytes);
+    const std::size_t size = decompress_frame(raw.data(), raw.size(), stored, header.stored_bytes);
     if (ZSTD_isError(size) || size != raw.size()) error = "chunk does not decompress to its size";
   } else {
     error = "unknown compression " + std::to_string(static_cast<int>(header.compression));

@@ -211,6 +211,19 @@ bool Members::has(std::int32_t world_rank) const {
   });
 }
 
+void Definitions::clear() {
+  modules.clear();
+  native_frames.clear();
+  python_frames.clear();
+  sites.clear();
+  paths.clear();
+  communicators.clear();
+  groups.clear();
+  scopes.clear();
+  threads.clear();
+  event_types.clear();
+}
+
 const Members* Definitions::members(std::uint32_t group) const {
   const auto found = groups.find(group);
   return found == groups.end() ? nullptr : &found->second;

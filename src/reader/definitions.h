@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "format/definition.h"
+#include "reader/number_table.h"
 
 namespace tare::reader {
 
@@ -86,21 +86,23 @@ struct EventType {
 };
 
 struct Definitions {
-  std::unordered_map<std::uint32_t, Module> modules;
+  NumberTable<Module> modules;
   // In the order of the log: of those with the same number the last counts.
   std::vector<NativeFrame> native_frames;
   std::vector<PythonFrame> python_frames;
   std::vector<Site> sites;
   std::vector<std::uint32_t> paths;  // numbers of frames, innermost first
-  std::unordered_map<std::uint32_t, Communicator> communicators;
-  std::unordered_map<std::uint32_t, Members> groups;
-  std::unordered_map<std::uint32_t, Scope> scopes;
+  NumberTable<Communicator> communicators;
+  NumberTable<Members> groups;
+  NumberTable<Scope> scopes;
   std::map<std::uint32_t, std::string> threads;  // names
-  std::unordered_map<std::uint32_t, EventType> event_types;
+  NumberTable<EventType> event_types;
 
   // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
   // False if an entry is malformed; those before it have been applied.
   bool apply(std::string_view log);
+  // Keeps its memory.
+  void clear();
 
   // nullptr if the group is not known.
   const Members* members(std::uint32_t group) const;

@@ -18,6 +18,9 @@ class MappedFile {
   ~MappedFile();
 
   std::string_view bytes() const { return {data_, size_}; }
+  // Gives back the memory of the pages that were read so far; they come from the file again when next read. Other
+  // threads may be reading.
+  void release() const;
 
  private:
   MappedFile(const char* data, std::size_t size) : data_(data), size_(size) {}

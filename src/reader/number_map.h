@@ -25,6 +25,11 @@ class NumberMap {
     if (number >= dense_.size()) dense_.resize(number + 1, -1);
     dense_[number] = of_run;
   }
+  // Keeps its memory.
+  void clear() {
+    dense_.clear();
+    sparse_.clear();
+  }
 
  private:
   static constexpr std::uint32_t most_dense = 1U << 16;

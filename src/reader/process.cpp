@@ -100,25 +100,25 @@ std::uint64_t last_evidence(const Process& process) {
   return std::max(last, process.last_seen);
 }
 
-void assign_worlds(std::vector<Process>& processes) {
-  std::sort(processes.begin(), processes.end(), [](const Process& a, const Process& b) {
-    return std::tuple(is_spawned(a), a.record.realtime_start_ns, a.id) <
-           std::tuple(is_spawned(b), b.record.realtime_start_ns, b.id);
+void assign_worlds(std::vector<Process*>& processes) {
+  std::sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
+    return std::tuple(is_spawned(*a), a->record.realtime_start_ns, a->id) <
+           std::tuple(is_spawned(*b), b->record.realtime_start_ns, b->id);
   });
   std::vector<World> worlds;
-  for (Process& process : processes) {
-    const ProcessRecord& r = process.record;
+  for (Process* process : processes) {
+    const ProcessRecord& r = process->record;
     if (r.rank < 0) continue;  // never initialised MPI: beside the ranks of the first world
     const auto lacks_it = [&](const World& world) {
-      return world.size == r.size && world.spawned == is_spawned(process) && !world.ranks.contains(r.rank);
+      return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
     };
     auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
-    if (world == worlds.end()) world = worlds.insert(worlds.end(), World{r.size, is_spawned(process), {}});
+    if (world == worlds.end()) world = worlds.insert(worlds.end(), World{r.size, is_spawned(*process), {}});
     world->ranks.insert(r.rank);
-    process.world = static_cast<int>(world - worlds.begin());
+    process->world = static_cast<int>(world - worlds.begin());
   }
-  std::stable_sort(processes.begin(), processes.end(), [](const Process& a, const Process& b) {
-    return std::tuple(a.world, a.record.rank) < std::tuple(b.world, b.record.rank);
+  std::stable_sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
+    return std::tuple(a->world, a->record.rank) < std::tuple(b->world, b->record.rank);
   });
 }
 

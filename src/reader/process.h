@@ -96,9 +96,9 @@ Account account_of(const Process& process, const Totals& totals);
 // The latest moment that the records of a process prove it was running, in ticks.
 std::uint64_t last_evidence(const Process& process);
 
-// Puts every process into a world, one MPI_COMM_WORLD each, and sorts by (world, rank). A run may start more
+// Puts every process into a world, one MPI_COMM_WORLD each, and sorts them by (world, rank). A run may start more
 // than one: processes that were not spawned, in the order of their start, each go to the earliest world of
 // their size that lacks their rank; then the spawned ones, to worlds of their own.
-void assign_worlds(std::vector<Process>& processes);
+void assign_worlds(std::vector<Process*>& processes);
 
 }  // namespace tare::reader

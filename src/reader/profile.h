@@ -33,6 +33,11 @@ struct ProfileSource {
 };
 using ProfileSources = std::map<std::uint32_t, ProfileSource>;  // by location block
 
+// For those who read the profiles of many processes: fewer are not worth a thread, and after so many it is time for
+// RunFiles::release().
+inline constexpr std::size_t processes_a_thread = 256;
+inline constexpr std::size_t processes_a_release = 2048;
+
 // Keeps its memory from one profile to the next. One per thread.
 class ProfileReader {
  public:

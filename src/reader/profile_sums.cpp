@@ -34,31 +34,39 @@ std::int32_t standing_for(const std::vector<std::int32_t>& numbers, std::int32_t
 }
 
 void add_durations(ProfileSum& to, const ProfileSum& from) {
-  if (!from.timed) return;
-  to.min_ns = to.timed ? std::min(to.min_ns, from.min_ns) : from.min_ns;
+  if (from.timed_calls == 0) return;
+  to.min_ns = to.timed_calls == 0 ? from.min_ns : std::min(to.min_ns, from.min_ns);
   to.max_ns = std::max(to.max_ns, from.max_ns);
   to.squared_ns2 += from.squared_ns2;
-  to.timed = true;
+  to.timed_calls += from.timed_calls;
 }
 
-// Of equal times, the lowest rank has the longest.
-void add_ranks(ProfileSum& to, std::uint64_t ranks, std::int64_t min_ns, std::int64_t max_ns, std::int32_t max_at) {
-  if (ranks == 0) return;
-  if (to.ranks == 0 || min_ns < to.rank_time_min_ns) to.rank_time_min_ns = min_ns;
-  if (to.ranks == 0 || max_ns > to.rank_time_max_ns ||
-      (max_ns == to.rank_time_max_ns && max_at < to.rank_time_max_at)) {
-    to.rank_time_max_ns = max_ns;
-    to.rank_time_max_at = max_at;
+void add_ranks(ProfileSum& to, const ProfileSum& from) {
+  if (from.ranks == 0) return;
+  const auto is_less = [](std::int64_t a, std::int32_t a_at, std::int64_t b, std::int32_t b_at) {
+    return a < b || (a == b && a_at < b_at);
+  };
+  if (to.ranks == 0 ||
+      is_less(from.rank_time_min_ns, from.rank_time_min_at, to.rank_time_min_ns, to.rank_time_min_at)) {
+    to.rank_time_min_ns = from.rank_time_min_ns;
+    to.rank_time_min_at = from.rank_time_min_at;
   }
-  to.ranks += ranks;
+  if (to.ranks == 0 ||
+      is_less(-from.rank_time_max_ns, from.rank_time_max_at, -to.rank_time_max_ns, to.rank_time_max_at)) {
+    to.rank_time_max_ns = from.rank_time_max_ns;
+    to.rank_time_max_at = from.rank_time_max_at;
+  }
+  to.ranks += from.ranks;
 }
 
 }  // namespace
 
 ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names) : query_(query), slots_(64) {
-  if (!query.functions) return;
+  const auto has = [](const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
   for (const std::string& name : names.names())
-    functions_.push_back(std::find(query.functions->begin(), query.functions->end(), name) != query.functions->end());
+    functions_.push_back((!query.functions || has(*query.functions, name)) && !has(query.without, name));
 }
 
 bool ProfileSummer::wants(const Process& process) const {
@@ -66,7 +74,7 @@ bool ProfileSummer::wants(const Process& process) const {
 }
 
 bool ProfileSummer::wants(std::uint16_t function, std::int32_t communicator) const {
-  return (functions_.empty() || functions_[function]) && holds(query_.communicators, communicator);
+  return functions_[function] && holds(query_.communicators, communicator);
 }
 
 void ProfileSummer::begin(const Process& process) {
@@ -82,8 +90,11 @@ void ProfileSummer::add(const Profile& profile) {
 void ProfileSummer::end() {
   for (const std::uint32_t index : touched_) {
     Group& group = groups_[index];
-    const auto time_ns = static_cast<std::int64_t>(group.rank_time_ns);
-    add_ranks(group, 1, time_ns, time_ns, process_->record.rank);
+    ProfileSum of_rank;
+    of_rank.ranks = 1;
+    of_rank.rank_time_min_ns = of_rank.rank_time_max_ns = static_cast<std::int64_t>(group.rank_time_ns);
+    of_rank.rank_time_min_at = of_rank.rank_time_max_at = process_->record.rank;
+    add_ranks(group, of_rank);
   }
   touched_.clear();
 }
@@ -104,12 +115,13 @@ void ProfileSummer::add(const ProfileRow& row) {
   if (query_.size_class && row.size_class != no_size) key.size_class = row.size_class;
   const ClockMap& clock = process_->clock;
   ProfileSum timed;
-  timed.timed = true;
+  timed.timed_calls = row.calls;
   timed.min_ns = clock.duration_ns(row.ticks_min);
   timed.max_ns = clock.duration_ns(row.ticks_max);
   timed.squared_ns2 = row.ticks_squared * clock.rate() * clock.rate();
   const auto time_ns = static_cast<std::uint64_t>(clock.duration_ns(row.ticks));
   Group& group = group_of(key);
+  touch(group);
   add_durations(group, timed);
   group.calls += row.calls;
   group.bytes += row.bytes;
@@ -137,13 +149,15 @@ ProfileSummer::Group& ProfileSummer::group_of(const SumKey& key) {
     groups_.emplace_back().key = key;
     slot = static_cast<std::uint32_t>(groups_.size());
   }
-  Group& group = groups_[slot - 1];
-  if (group.process != processes_) {
-    group.process = processes_;
-    group.rank_time_ns = 0;
-    touched_.push_back(slot - 1);
-  }
-  return group;
+  return groups_[slot - 1];
+}
+
+// Notes that the process under way has timed calls of the group.
+void ProfileSummer::touch(Group& group) {
+  if (group.process == processes_) return;
+  group.process = processes_;
+  group.rank_time_ns = 0;
+  touched_.push_back(static_cast<std::uint32_t>(&group - groups_.data()));
 }
 
 // Where the group of that key is, or is to be.
@@ -168,9 +182,8 @@ void ProfileSummer::join(const ProfileSummer& other) {
     to.received += from.received;
     to.waited_ns = sum(to.waited_ns, static_cast<std::uint64_t>(from.waited_ns));
     to.time_ns = sum(to.time_ns, static_cast<std::uint64_t>(from.time_ns));
-    add_ranks(to, from.ranks, from.rank_time_min_ns, from.rank_time_max_ns, from.rank_time_max_at);
+    add_ranks(to, from);
   }
-  touched_.clear();
 }
 
 std::vector<ProfileSum> ProfileSummer::take() {

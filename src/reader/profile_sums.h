@@ -31,12 +31,13 @@ struct SumsQuery {
   // Only these; communicators as they are after communicator_of.
   std::optional<std::vector<std::int32_t>> worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
+  std::vector<std::string> without{};  // functions that are left out
 };
 
 struct ProfileSum {
   SumKey key{};
-  bool timed = false;  // false if all calls were only counted, not timed
   std::uint64_t calls = 0;
+  std::uint64_t timed_calls = 0;  // the others were only counted
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;  // beside `bytes`, by calls that send and receive
   std::int64_t time_ns = 0;
@@ -44,11 +45,12 @@ struct ProfileSum {
   std::int64_t min_ns = 0;     // of one timed call, as max_ns
   std::int64_t max_ns = 0;
   double squared_ns2 = 0;  // sum over the timed calls of the squares of their durations
-  // Over the processes of the group that have such calls:
+  // Over the processes of the group that have such calls, timed:
   std::uint64_t ranks = 0;
   std::int64_t rank_time_min_ns = 0;  // time_ns of one process
   std::int64_t rank_time_max_ns = 0;
-  std::int32_t rank_time_max_at = -1;  // whose rank is
+  std::int32_t rank_time_min_at = -1;  // whose rank is; of equal ones the lowest
+  std::int32_t rank_time_max_at = -1;
 };
 
 // Adds up the profiles of process after process. Not thread-safe; several of them can be joined.
@@ -75,11 +77,12 @@ class ProfileSummer {
   void add(const format::CountedCalls& counted);
   bool wants(std::uint16_t function, std::int32_t communicator) const;
   Group& group_of(const SumKey& key);
+  void touch(Group& group);
   std::size_t slot_of(const SumKey& key) const;
   void grow();
 
   SumsQuery query_;
-  std::vector<bool> functions_;  // wanted, by number; empty: all
+  std::vector<bool> functions_;  // wanted, by number
   std::vector<Group> groups_;
   std::vector<std::uint32_t> slots_;  // hash table of indices in groups_, plus 1
   const Process* process_ = nullptr;

@@ -54,6 +54,7 @@ TEST_F(ProfileSumsTest, AllInOne) {
   EXPECT_EQ(all[0].rank_time_max_ns, 100 * ranks + 800);
   EXPECT_EQ(all[0].rank_time_max_at, static_cast<std::int32_t>(ranks - 1));
   EXPECT_EQ(all[0].rank_time_min_ns, 900);
+  EXPECT_EQ(all[0].rank_time_min_at, 0);
 }
 
 TEST_F(ProfileSumsTest, BySiteAndFunction) {
@@ -68,6 +69,7 @@ TEST_F(ProfileSumsTest, BySiteAndFunction) {
     EXPECT_EQ(row.max_ns, 500);
     EXPECT_EQ(row.rank_time_min_ns, 800) << "both threads of a rank are one";
     EXPECT_EQ(row.rank_time_max_at, 0) << "of equal ones the first";
+    EXPECT_EQ(row.rank_time_min_at, 0);
     EXPECT_EQ(run_.sites()[static_cast<std::size_t>(row.key.site)].symbol.line, 2U);
   }
   EXPECT_EQ(found, 1U);
@@ -77,8 +79,23 @@ TEST_F(ProfileSumsTest, LookupsAreCountedOnly) {
   const auto rows = sums({.function = true, .functions = {{"MPI_Wtime"}}});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].calls, 2 * ranks);
-  EXPECT_FALSE(rows[0].timed);
+  EXPECT_EQ(rows[0].timed_calls, 0U);
   EXPECT_EQ(rows[0].time_ns, 0);
+  EXPECT_EQ(rows[0].ranks, 0U) << "no rank has spent time in them";
+}
+
+TEST_F(ProfileSumsTest, SeveralInOnePass) {
+  const SumsQuery by_function{.function = true, .without = {"MPI_Recv", "MPI_Wtime"}};
+  const SumsQuery of_a_rank{.rank = true, .ranks = {{5}}};
+  const auto both = run_.all_profile_sums({by_function, of_a_rank});
+  ASSERT_EQ(both.size(), 2U);
+  ASSERT_EQ(both[0].size(), 1U);
+  EXPECT_EQ(name(both[0][0]), "MPI_Send");
+  EXPECT_EQ(both[0][0].calls, ranks * (ranks + 1) / 2);
+  EXPECT_EQ(both[0][0].rank_time_min_at, 0);
+  ASSERT_EQ(both[1].size(), 1U);
+  EXPECT_EQ(both[1][0].calls, 10U);
+  EXPECT_EQ(both[1][0].timed_calls, 8U);
 }
 
 TEST_F(ProfileSumsTest, ByRankInOrderAndFiltered) {

@@ -13,9 +13,6 @@ namespace {
 
 using namespace tare::format;
 
-// Fewer are not worth a thread.
-constexpr std::size_t processes_a_thread = 256;
-
 }  // namespace
 
 std::vector<std::string> segment_directories(const RunPaths& paths) {
@@ -47,9 +44,10 @@ Result<Run> Run::of_memory(std::string_view bytes) {
   return RunLoader(RunPaths{}).load(std::move(*files));
 }
 
-// What is damaged is left out and warned of. Profiles of all processes are a chance to make their totals too.
-void Run::read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summers) {
-  const bool all = totals_.empty() && !query.ranks && !query.worlds;
+// Each thread has its own summers, one for each query. What is damaged is left out and warned of. Profiles of all
+// processes are a chance to make their totals too.
+void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all) {
+  const bool all = of_all && totals_.empty();
   const std::vector<bool> outside = outside_net_time(*functions_);
   std::vector<Totals> totals(all ? processes_.size() : 0);
   std::vector<ProfileReader> readers(summers.size());
@@ -61,17 +59,20 @@ void Run::read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summ
   };
   parallel(processes_.size(), static_cast<unsigned>(summers.size()), [&](unsigned thread, std::size_t i) {
     const Process& process = processes_[i];
-    ProfileSummer& summer = summers[thread];
-    if (!summer.wants(process)) return;
-    summer.begin(process);
+    if (i % processes_a_release == 0) files_.release();
+    std::vector<ProfileSummer*> wanting;
+    for (ProfileSummer& summer : summers[thread])
+      if (summer.wants(process)) wanting.push_back(&summer);
+    if (wanting.empty()) return;
+    for (ProfileSummer* summer : wanting) summer->begin(process);
     readers[thread].read(
         process.profiles,
         [&](std::uint32_t, const Profile& profile) {
-          summer.add(profile);
+          for (ProfileSummer* summer : wanting) summer->add(profile);
           if (all) add_profile(totals[i], process, profile, outside);
         },
         damaged);
-    summer.end();
+    for (ProfileSummer* summer : wanting) summer->end();
     if (all) add_trace(totals[i], process);
   });
   if (all) {
@@ -97,6 +98,7 @@ std::vector<Sum> Run::read_tables(const TablesQuery& query, const Add& add) {
   };
   parallel(processes_.size(), threads, [&](unsigned thread, std::size_t i) {
     const Process& process = processes_[i];
+    if (i % processes_a_release == 0) files_.release();
     if (!query.wants(process)) return;
     readers[thread].read(
         process.profiles, [&](std::uint32_t, const Profile& profile) { add(found[thread], process, profile); },
@@ -117,12 +119,25 @@ std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
   return merged(read_tables<PhaseSum>(query, add_phases), query.rank);
 }
 
+std::vector<std::vector<ProfileSum>> Run::all_profile_sums(const std::vector<SumsQuery>& queries) {
+  std::vector<ProfileSummer> empty;
+  bool of_all = false;
+  for (const SumsQuery& query : queries) {
+    empty.emplace_back(query, *functions_);
+    of_all = of_all || (!query.ranks && !query.worlds);
+  }
+  std::vector<std::vector<ProfileSummer>> summers(threads_for(processes_.size(), processes_a_thread), empty);
+  read_profiles(summers, of_all);
+  std::vector<std::vector<ProfileSum>> sums;
+  for (std::size_t query = 0; query < queries.size(); ++query) {
+    for (std::size_t thread = 1; thread < summers.size(); ++thread) summers[0][query].join(summers[thread][query]);
+    sums.push_back(summers[0][query].take());
+  }
+  return sums;
+}
+
 std::vector<ProfileSum> Run::profile_sums(const SumsQuery& query) {
-  std::vector<ProfileSummer> summers(threads_for(processes_.size(), processes_a_thread),
-                                     ProfileSummer(query, *functions_));
-  read_profiles(query, summers);
-  for (std::size_t i = 1; i < summers.size(); ++i) summers[0].join(summers[i]);
-  return summers[0].take();
+  return std::move(all_profile_sums({query}).front());
 }
 
 const Totals& Run::totals(std::size_t process) {

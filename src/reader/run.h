@@ -68,7 +68,8 @@ class Run {
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
-  // The profile, added up as asked for. Reads the profiles of all processes wanted, on several threads.
+  // The profile, added up as asked for. Reads the profiles of all processes wanted once, on several threads.
+  std::vector<std::vector<ProfileSum>> all_profile_sums(const std::vector<SumsQuery>& queries);
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
   // Peers and phases, sorted by world and rank.
   std::vector<PeerSum> peers(const TablesQuery& query);
@@ -96,7 +97,7 @@ class Run {
  private:
   friend class RunLoader;
   Run() = default;
-  void read_profiles(const SumsQuery& query, std::vector<ProfileSummer>& summers);
+  void read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all);
   template <typename Sum, typename Add>
   std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
   void warn_once(const std::string& warning);

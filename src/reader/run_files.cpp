@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "reader/archive.h"
+#include "reader/parallel.h"
 
 namespace tare::reader {
 namespace {
@@ -33,19 +36,29 @@ void remove_copies(std::vector<ChunkRef>& chunks) {
   });
 }
 
-bool add(RunFiles& files, std::string_view bytes, const std::string& name, std::string& error) {
-  auto scan = scan_chunks(bytes, name, static_cast<std::uint32_t>(files.names.size()));
-  if (!scan) {
-    error = scan.error();
-    return false;
+// Scans them and adds what they hold, in their order; of those that cannot be read, returns why the first cannot.
+std::optional<Failure> add(RunFiles& files, const std::vector<std::pair<std::string, std::string_view>>& named) {
+  constexpr std::size_t files_a_thread = 4;
+  std::vector<std::optional<Result<ChunkScan>>> scans(named.size());
+  const std::size_t first = files.names.size();
+  parallel(named.size(), threads_for(named.size(), files_a_thread), [&](unsigned, std::size_t i) {
+    scans[i] = scan_chunks(named[i].second, named[i].first, static_cast<std::uint32_t>(first + i));
+  });
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    Result<ChunkScan>& scan = *scans[i];
+    if (!scan) return scan.failure();
+    files.names.push_back(named[i].first);
+    files.chunks.insert(files.chunks.end(), scan->chunks.begin(), scan->chunks.end());
+    files.warnings.insert(files.warnings.end(), scan->warnings.begin(), scan->warnings.end());
   }
-  files.names.push_back(name);
-  files.chunks.insert(files.chunks.end(), scan->chunks.begin(), scan->chunks.end());
-  files.warnings.insert(files.warnings.end(), scan->warnings.begin(), scan->warnings.end());
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace
+
+void RunFiles::release() const {
+  for (const MappedFile& map : maps) map.release();
+}
 
 Result<RunFiles> RunFiles::open(const std::string& run_dir) {
   std::error_code failed;
@@ -56,7 +69,7 @@ Result<RunFiles> RunFiles::open(const std::string& run_dir) {
   if (failed) return Failure{"cannot read the run directory " + run_dir + ": " + failed.message()};
   std::sort(paths.begin(), paths.end());
   RunFiles files;
-  std::string error;
+  std::vector<std::pair<std::string, std::string_view>> named;
   for (const auto& path : paths) {
     auto map = MappedFile::open(path);
     if (!map) return map.failure();
@@ -64,9 +77,10 @@ Result<RunFiles> RunFiles::open(const std::string& run_dir) {
       files.warnings.push_back(path.filename().string() + " is an archive, no part of this run, and was left out");
       continue;
     }
-    if (!add(files, map->bytes(), path.filename(), error)) return Failure{error};
+    named.emplace_back(path.filename(), map->bytes());
     files.maps.push_back(std::move(*map));
   }
+  if (auto failure = add(files, named)) return *std::move(failure);
   remove_copies(files.chunks);
   return files;
 }
@@ -83,11 +97,12 @@ Result<RunFiles> RunFiles::open_archived(const std::string& archive, const std::
   std::sort(found.begin(), found.end(), [](const ArchivedFile& a, const ArchivedFile& b) { return a.name < b.name; });
   RunFiles files;
   files.warnings = std::move(index->warnings);
-  std::string error;
+  std::vector<std::pair<std::string, std::string_view>> named;
   for (const ArchivedFile& file : found) {
     const std::string_view bytes = map->bytes().substr(file.offset, file.present);
-    if (!is_archive(bytes) && !add(files, bytes, file.name, error)) return Failure{error};
+    if (!is_archive(bytes)) named.emplace_back(file.name, bytes);
   }
+  if (auto failure = add(files, named)) return *std::move(failure);
   files.maps.push_back(std::move(*map));
   remove_copies(files.chunks);
   return files;
@@ -95,8 +110,7 @@ Result<RunFiles> RunFiles::open_archived(const std::string& archive, const std::
 
 Result<RunFiles> RunFiles::of_memory(std::string_view bytes, const std::string& name) {
   RunFiles files;
-  std::string error;
-  if (!add(files, bytes, name, error)) return Failure{error};
+  if (auto failure = add(files, {{name, bytes}})) return *std::move(failure);
   remove_copies(files.chunks);
   return files;
 }

@@ -18,6 +18,9 @@ struct RunFiles {
   std::vector<ChunkRef> chunks;    // by file, in its order; of copies of event chunks only the first
   std::vector<std::string> warnings;
 
+  // Gives back the memory of what was read so far; to be called on the way through many processes, every so many.
+  void release() const;
+
   // Every *.tare file of the directory, sorted by name.
   static Result<RunFiles> open(const std::string& run_dir);
   // Those of one run of an archive.

@@ -9,6 +9,7 @@
 
 #include "reader/calls_chunk.h"
 #include "reader/liveness.h"
+#include "reader/parallel.h"
 
 namespace tare::reader {
 namespace {
@@ -94,24 +95,20 @@ Result<Run> RunLoader::load(RunFiles files) {
   std::move(run_.files_.warnings.begin(), run_.files_.warnings.end(), std::back_inserter(run_.warnings_));
   for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
   for (SegmentContents& contents : segments_) take_segment(std::move(contents));
+  run_.files_.release();
+  std::vector<Process*> processes;
   for (auto& [id, process] : processes_) {
     process.id = id;
     complete(process);
-    run_.processes_.push_back(std::move(process));
+    processes.push_back(&process);
   }
-  set_clocks();
+  set_clocks(processes);
+  assign_worlds(processes);
+  run_.processes_.reserve(processes.size());
+  for (Process* process : processes) run_.processes_.push_back(std::move(*process));
+  processes_.clear();
   warn_of_lost_definitions();
-  assign_worlds(run_.processes_);
-  SiteIndex sites(run_.frames_, run_.sites_);
-  for (Process& process : run_.processes_) {
-    read_definitions(process);
-    sites.add(process);
-    index_communicators(process);
-    index_scopes(process);
-    process.thread_names = std::move(process.definitions.threads);
-    index_event_types(process);
-    if (!process.segment) process.definitions = {};
-  }
+  load_definitions();
   return std::move(run_);
 }
 
@@ -129,18 +126,59 @@ void RunLoader::warn_of_lost_definitions() {
          " call sites, names and the like are not known (tare run --stack 1 takes less)");
 }
 
-// What a file and then the segment say, in this order. One process after the other: the definitions of all of them
-// together may be larger than memory.
-void RunLoader::read_definitions(Process& process) {
-  if (const auto chunks = definitions_.extract(process.id); !chunks.empty()) {
-    for (const ChunkRef* chunk : chunks.mapped()) {
+// A stretch of processes at a time: the definitions of all of them together may be larger than memory. What the first
+// ones define is nearly all that there is, so that the threads seldom leave something to be added.
+void RunLoader::load_definitions() {
+  constexpr std::size_t stretch = 2048;
+  constexpr std::size_t read_by_a_thread = 64;
+  struct Read {
+    Definitions definitions;
+    std::vector<std::string> damage;
+    bool has_new_sites = false;
+  };
+  std::vector<Process>& all = run_.processes_;
+  SiteIndex sites(run_.frames_, run_.sites_);
+  std::vector<Read> reads(std::min(stretch, all.size()));
+  const unsigned threads = threads_for(reads.size(), read_by_a_thread);
+  std::vector<std::vector<char>> raw(threads);
+  std::vector<SiteIndex::Workspace> workspaces(threads);
+  for (std::size_t begin = 0; begin < all.size(); begin += stretch) {
+    const std::size_t count = std::min(stretch, all.size() - begin);
+    parallel(count, threads, [&](unsigned thread, std::size_t i) {
+      Process& process = all[begin + i];
+      process.definitions = std::move(reads[i].definitions);
+      reads[i].damage = read_definitions(process, raw[thread]);
+      reads[i].has_new_sites = !sites.find(process, workspaces[thread]);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      Process& process = all[begin + i];
+      for (std::string& message : reads[i].damage) warn(std::move(message));
+      if (reads[i].has_new_sites) sites.add(process, workspaces.front());
+      index_communicators(process);
+      index_scopes(process);
+      process.thread_names = std::move(process.definitions.threads);
+      index_event_types(process);
+      if (process.segment) continue;
+      process.definitions.clear();
+      reads[i].definitions = std::move(process.definitions);
+    }
+    run_.files_.release();
+  }
+}
+
+// What a file and then the segment say, in this order. Returns what is damaged.
+std::vector<std::string> RunLoader::read_definitions(Process& process, std::vector<char>& raw) const {
+  std::vector<std::string> damage;
+  if (const auto chunks = definitions_.find(process.id); chunks != definitions_.end()) {
+    for (const ChunkRef* chunk : chunks->second) {
       std::string reason;
-      if (!load_chunk(*chunk, raw_, reason) || !process.definitions.apply({raw_.data(), raw_.size()}))
-        warn(damaged_chunk(run_.files_.names[chunk->file], *chunk, reason));
+      if (!load_chunk(*chunk, raw, reason) || !process.definitions.apply({raw.data(), raw.size()}))
+        damage.push_back(damaged_chunk(run_.files_.names[chunk->file], *chunk, reason));
     }
   }
-  if (const auto log = logs_.extract(process.id); !log.empty() && !process.definitions.apply(log.mapped()))
-    warn(process.segment->name().file + ": its definition log is damaged");
+  if (const auto log = logs_.find(process.id); log != logs_.end() && !process.definitions.apply(log->second))
+    damage.push_back(process.segment->name().file + ": its definition log is damaged");
+  return damage;
 }
 
 void RunLoader::take_chunk(const ChunkRef& chunk) {
@@ -250,11 +288,12 @@ void RunLoader::set_state(Process& process) const {
   process.stopped = process.segment && process.state == State::running && is_stopped(record.pid);
 }
 
-void RunLoader::set_clocks() {
+void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
   // Rates of clocks that were measured serve processes that died before theirs could be.
   double rates[2] = {0, 0};
   for (const bool measured_only : {true, false}) {
-    for (Process& process : run_.processes_) {
+    for (Process* const each : processes) {
+      Process& process = *each;
       const ProcessRecord& r = process.record;
       if (!measured_only && process.clock.is_measured()) continue;
       const bool tsc = r.clock == ClockKind::tsc;

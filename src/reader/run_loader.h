@@ -37,9 +37,10 @@ class RunLoader {
   void take_segment(SegmentContents contents);
   void complete(Process& process) const;
   void set_state(Process& process) const;
-  void set_clocks();
+  void set_clocks(const std::vector<Process*>& processes) const;
   void warn_of_lost_definitions();
-  void read_definitions(Process& process);
+  void load_definitions();
+  std::vector<std::string> read_definitions(Process& process, std::vector<char>& raw) const;
   void index_communicators(Process& process);
   void index_scopes(Process& process);  // after the communicators
   void index_event_types(Process& process);

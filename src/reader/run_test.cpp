@@ -64,13 +64,14 @@ TEST_F(RunTest, ProfileOfAProcess) {
   EXPECT_EQ(send.max_ns, 1000);
   EXPECT_EQ(send.bytes, 120U);
   EXPECT_EQ(send.key.size_class, 4);
-  EXPECT_TRUE(send.timed);
+  EXPECT_EQ(send.timed_calls, 15U);
   ASSERT_EQ(send.key.site, 0);
   EXPECT_EQ(run.sites()[0].at.object, "/bin/app");
   EXPECT_EQ(run.sites()[0].at.address, 0x40U);
   ASSERT_EQ(send.key.communicator, 0);
   EXPECT_EQ(run.communicators()[0].name, "MPI_COMM_WORLD");
-  const ProfileSum& counted = *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return !row.timed; });
+  const ProfileSum& counted =
+      *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.timed_calls == 0; });
   EXPECT_EQ(counted.calls, 7U);
   EXPECT_EQ(counted.key.site, -1);
   const Totals totals = run.totals(0);
@@ -226,7 +227,7 @@ TEST_F(RunTest, GroupsThatAreNotWhatTheySayAreRefused) {
   size[12] = 3;
   EXPECT_FALSE(definitions.apply(size));
   EXPECT_FALSE(definitions.apply(group_definition(1, {{0, 1, 0}, {0, 1, 2}})));
-  EXPECT_TRUE(definitions.groups.empty());
+  EXPECT_EQ(definitions.groups.size(), 0U);
   EXPECT_TRUE(definitions.apply(group_definition(2, {{INT32_MAX, INT32_MAX, 3}})));
   EXPECT_EQ(definitions.members(2)->world_rank(2), -1) << "beyond any rank";
 }

@@ -30,13 +30,23 @@ struct SiteInfo {
 };
 
 // Frames are equal if they lie at the same place of the same build of an object. Made for many processes that define
-// the same: what is known costs a process a look-up of a few words, without memory.
+// the same: what is known costs a process a look-up of a few words, without memory, and without waiting for others.
 class SiteIndex {
  public:
+  // What a thread needs to number one process after another.
+  struct Workspace {
+    NumberMap modules, frames;         // of the process, to those of the run
+    std::vector<std::int32_t> path{};  // one of its paths
+    std::string key{};
+  };
+
   SiteIndex(std::vector<FrameInfo>& frames, std::vector<SiteInfo>& sites) : frames_(frames), sites_(sites) {}
 
-  // Adds what the process has defined; gives its sites their numbers in the run.
-  void add(Process& process);
+  // Gives the sites of the process their numbers in the run. False if it defines anything new: then it is to be added.
+  // May run on several threads at a time, but not beside add().
+  bool find(Process& process, Workspace& workspace) const;
+  // Adds what the process defines that is new, and gives its sites their numbers.
+  void add(Process& process, Workspace& workspace);
 
  private:
   struct Place {
@@ -44,21 +54,16 @@ class SiteIndex {
     std::uint64_t address;
     bool operator==(const Place&) const = default;
   };
-  struct Path {
-    std::vector<std::int32_t> frames;
-    std::uint16_t flags;
-    bool operator==(const Path&) const = default;
-  };
   struct Hash {
     std::size_t operator()(const Place& place) const;
-    std::size_t operator()(const Path& path) const;
+    std::size_t operator()(const std::vector<std::int32_t>& path) const;
   };
+  class Known;
+  class Adding;
 
-  void add_modules(const Process& process);
-  void add_frames(const Process& process);
-  void add_native(const NativeFrame& frame);
-  void add_python(const PythonFrame& frame);
-  SiteInfo described(const Path& path) const;
+  template <typename Lookup>
+  static bool number(Process& process, Workspace& workspace, Lookup& lookup);
+  SiteInfo described(const std::vector<std::int32_t>& path, std::uint16_t flags) const;
 
   std::vector<FrameInfo>& frames_;
   std::vector<SiteInfo>& sites_;
@@ -66,11 +71,7 @@ class SiteIndex {
   std::unordered_map<std::string, std::int32_t> module_index_;
   std::unordered_map<Place, std::int32_t, Hash> native_index_;
   std::unordered_map<std::string, std::int32_t> python_index_;
-  std::unordered_map<Path, std::int32_t, Hash> site_index_;
-  // Of the process that is being added: numbers in the run.
-  NumberMap module_of_, frame_of_;
-  std::int32_t memory_ = -1;  // the module that stands for its memory outside all modules; -1: none yet
-  Path path_;
+  std::unordered_map<std::vector<std::int32_t>, std::int32_t, Hash> site_index_;  // by path, and behind it its flags
 };
 
 }  // namespace tare::reader

@@ -84,6 +84,7 @@ PHASES = [
         (None, False, 1, 2_000, 0),
     )
 ]  # fmt: skip
+FUNCTIONS = ["MPI_Send", "MPI_Recv", "MPI_Comm_rank", "MPI_Init", "MPI_Allreduce"]
 
 
 def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app") -> dict[str, Any]:
@@ -124,6 +125,56 @@ EVENTS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+def summed(rows: list[dict[str, Any]], query: dict[str, Any]) -> list[dict[str, Any]]:
+    """What Run.profile_sums() makes of rows like those above."""
+
+    def stands_for(key: str, number: int) -> int:
+        chosen = query.get(key, [])
+        return chosen[number] if 0 <= number < len(chosen) else number
+
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for found in rows:
+        one = {**found, "site": stands_for("site_of", found["site"])}
+        one["communicator"] = stands_for("communicator_of", found["communicator"])
+        filters = {
+            "worlds": "world",
+            "ranks": "rank",
+            "functions": "function",
+            "communicators": "communicator",
+        }
+        if any(name in query and one[field] not in query[name] for name, field in filters.items()):
+            continue
+        if one["function"] not in query.get("without", []):
+            groups.setdefault(tuple(one[key] for key in query.get("by", [])), []).append(one)
+    return [
+        {**dict(zip(query.get("by", []), key, strict=True)), **_sum(groups[key])} for key in sorted(groups)
+    ]
+
+
+def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    timed = [row for row in rows if row["timed"]]
+    by_rank: dict[int, int] = {}
+    for row in timed:
+        by_rank[row["rank"]] = by_rank.get(row["rank"], 0) + row["time_ns"]
+    least, most = min(by_rank.values(), default=0), max(by_rank.values(), default=0)
+    return {
+        "calls": sum(row["calls"] for row in rows),
+        "timed_calls": sum(row["calls"] for row in timed),
+        "time_ns": sum(row["time_ns"] for row in timed),
+        "min_ns": min((row["min_ns"] for row in timed), default=0),
+        "max_ns": max((row["max_ns"] for row in timed), default=0),
+        "squared_ns2": 0.0,
+        "bytes": sum(row["bytes"] for row in rows),
+        "received": sum(row["received"] for row in rows),
+        "waited_ns": sum(row["waited_ns"] for row in rows),
+        "ranks": len(by_rank),
+        "rank_time_min_ns": least,
+        "rank_time_min_at": min((rank for rank, time in by_rank.items() if time == least), default=-1),
+        "rank_time_max_ns": most,
+        "rank_time_max_at": min((rank for rank, time in by_rank.items() if time == most), default=-1),
+    }
+
+
 class Run:
     """Answers with the canned rows above."""
 
@@ -134,8 +185,11 @@ class Run:
     def processes(self) -> list[dict[str, Any]]:
         return PROCESSES
 
-    def profile(self) -> list[dict[str, Any]]:
-        return PROFILE
+    def profile_sums(self, queries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+        return [summed(PROFILE, query) for query in queries]
+
+    def functions(self) -> list[str]:
+        return FUNCTIONS
 
     def peer_sums(
         self,

@@ -15,7 +15,11 @@ PROCESSES = cast(Any, fake_native.PROCESSES)
 
 def recorded(rows: Any = PROFILE, sites: Any = SITES) -> Any:
     return SimpleNamespace(
-        profile=rows, sites=sites, communicators=fake_native.COMMUNICATORS, processes=PROCESSES
+        profile_sums=lambda queries: [fake_native.summed(rows, query) for query in queries],
+        functions=fake_native.FUNCTIONS,
+        sites=sites,
+        communicators=fake_native.COMMUNICATORS,
+        processes=PROCESSES,
     )
 
 
@@ -107,11 +111,6 @@ def test_events_are_described() -> None:
     assert "site" not in rows[0]
     assert rows[2]["file"] is None
     assert "communicator" not in rows[2]
-
-
-def test_shares_are_of_net_time() -> None:
-    begin = fake_native.row(0, "MPI_Init", 0, 1, 10**12, 0)
-    assert profile.net_time_ns(cast(Any, [*PROFILE, begin])) == 760_000_000
 
 
 def test_init_is_in_no_sum_with_other_functions() -> None:

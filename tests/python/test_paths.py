@@ -59,7 +59,9 @@ def shown(rows: list[dict[str, Any]], width: int, *, with_paths: bool) -> list[s
 
 def summed(sites: list[dict[str, Any]]) -> list[dict[str, Any]]:
     recorded: Any = type("Recorded", (), {})()
-    recorded.profile = [fake_native.row(0, "MPI_Send", number, 2, 1000, 8) for number in range(len(sites))]
+    rows = [fake_native.row(0, "MPI_Send", number, 2, 1000, 8) for number in range(len(sites))]
+    recorded.profile_sums = lambda queries: [fake_native.summed(rows, query) for query in queries]
+    recorded.functions = fake_native.FUNCTIONS
     recorded.sites, recorded.communicators = sites, fake_native.COMMUNICATORS
     return sums.summed(recorded, ["site"])
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tare.analysis.functions import OUTSIDE_NET, is_collective
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, Frame, Process, ProfileRow, Site
+    from tare._native import Communicator, Frame, Process, ProfileSum, Site, SumKey, SumsQuery
 
 Key = Literal["site", "function", "size", "communicator", "rank"]
 KEYS: tuple[Key, ...] = ("site", "function", "size", "communicator", "rank")
 Row = dict[str, Any]
 
+# What each key is in the native sums.
+NATIVE_KEYS: dict[Key, tuple[SumKey, ...]] = {
+    "site": ("function", "site"),
+    "function": ("function",),
+    "size": ("size_class",),
+    "communicator": ("communicator",),
+    "rank": ("rank",),
+}
 # What each key adds to a row, then what every row has.
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "site": (
@@ -42,8 +50,9 @@ OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 class Recorded(Protocol):
     """What a run holds, as far as its profile goes (recording.Recording)."""
 
+    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
     @property
-    def profile(self) -> list[ProfileRow]: ...
+    def functions(self) -> list[str]: ...
     @property
     def sites(self) -> list[Site]: ...
     @property
@@ -61,9 +70,6 @@ class Chosen:
     communicators: frozenset[str] = frozenset()
     worlds: frozenset[int] = frozenset()
 
-    def has(self, world: int, rank: int) -> bool:
-        return (not self.worlds or world in self.worlds) and (not self.ranks or rank in self.ranks)
-
 
 def columns(keys: Sequence[Key]) -> list[str]:
     """The names of a row's fields, in order."""
@@ -80,28 +86,28 @@ def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None
 
     MPI_Init and MPI_Finalize have rows of their own, or none: they would drown what is added to them.
     """
-    chosen = chosen or Chosen()
-    rows = _chosen(recorded, chosen)
-    if list(keys) == ["rank"]:
-        return _by_rank(rows, recorded.processes, chosen)
-    if not {"site", "function"} & set(keys):
-        rows = [row for row in rows if row["function"] not in OUTSIDE_NET]
     describe = _Description(recorded)
-    groups = _grouped(rows, describe.key_of(keys))
-    imbalances = _imbalances(rows, describe, keys) if "rank" not in keys else {}
-    result = []
-    for key, group in groups.items():
-        row = {"world": group.first["world"], **describe.columns_of(group.first, keys), **group.figures()}
-        if "rank" not in keys:
-            row |= group.over_ranks()
-            row["imbalance_ns"] = imbalances.get(key)
-        result.append(row)
-    return result
-
-
-def net_time_ns(rows: Iterable[ProfileRow] | Iterable[Row]) -> int:
-    """Time in MPI between leaving MPI_Init and entering MPI_Finalize: what shares are of."""
-    return sum(row["time_ns"] for row in rows if row["function"] not in OUTSIDE_NET)
+    filters = describe.filters(chosen or Chosen())
+    if list(keys) == ["rank"]:
+        return _by_rank(recorded, filters)
+    query: SumsQuery = {**filters, "by": describe.native(keys), "site_of": describe.lines}
+    if not {"site", "function"} & set(keys):
+        query["without"] = sorted(OUTSIDE_NET)
+    if "rank" in keys:
+        (sums,) = recorded.profile_sums([query])
+        return [{**describe.columns_of(each, keys), **_figures(each)} for each in sums]
+    # The ranks of different sites and communicators do not wait for each other.
+    finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
+    collectives = [name for name in filters.get("functions", recorded.functions) if is_collective(name)]
+    finest_query: SumsQuery = {**query, "by": describe.native(finest), "functions": collectives}
+    sums, single = recorded.profile_sums([query, finest_query])
+    imbalances = _imbalances(single, query["by"])
+    rows = []
+    for each in sums:
+        row = {**describe.columns_of(each, keys), **_figures(each), **_over_ranks(each)}
+        row["imbalance_ns"] = imbalances.get(_key(each, query["by"]))
+        rows.append(row)
+    return rows
 
 
 def ordered(rows: Iterable[Row], column: str, limit: int) -> list[Row]:
@@ -142,36 +148,35 @@ def path(site: int, sites: Sequence[Site]) -> Row:
     }
 
 
-def _chosen(recorded: Recorded, chosen: Chosen) -> list[ProfileRow]:
-    names = communicator_names(recorded.communicators) if chosen.communicators else []
-
-    def wanted(row: ProfileRow) -> bool:
-        if not chosen.has(row["world"], row["rank"]):
-            return False
-        if chosen.functions and row["function"] not in chosen.functions:
-            return False
-        number = row["communicator"]
-        return not chosen.communicators or (number >= 0 and names[number] in chosen.communicators)
-
-    return recorded.profile if chosen == Chosen() else [row for row in recorded.profile if wanted(row)]
-
-
 class _Description:
-    """Turns the numbers in rows into keys and columns."""
+    """Turns keys and names into those of the native sums, and these into columns."""
 
     def __init__(self, recorded: Recorded) -> None:
         self._sites = recorded.sites
-        # Calls from the same lines are one site, though the compiler may have made several of one.
-        self._lines = [_lines(site) for site in self._sites]
         self._communicators = recorded.communicators
         self._names = communicator_names(self._communicators)
+        # Calls from the same lines are one site, though the compiler may have made several of one.
+        first: dict[Hashable, int] = {}
+        self.lines = [first.setdefault(_lines(site), number) for number, site in enumerate(self._sites)]
 
-    def key_of(self, keys: Sequence[Key]) -> Callable[[ProfileRow], Hashable]:
-        parts = {key: getattr(self, f"_{key}") for key in keys}
-        return lambda row: (row["world"], *(part(row) for part in parts.values()))
+    def native(self, keys: Sequence[Key]) -> list[SumKey]:
+        return list(dict.fromkeys(("world", *(part for key in keys for part in NATIVE_KEYS[key]))))
 
-    def columns_of(self, row: ProfileRow, keys: Sequence[Key]) -> Row:
-        result: Row = {}
+    def filters(self, chosen: Chosen) -> SumsQuery:
+        query: SumsQuery = {}
+        if chosen.worlds:
+            query["worlds"] = sorted(chosen.worlds)
+        if chosen.ranks:
+            query["ranks"] = sorted(chosen.ranks)
+        if chosen.functions:
+            query["functions"] = sorted(chosen.functions)
+        if chosen.communicators:
+            named = enumerate(self._names)
+            query["communicators"] = [number for number, name in named if name in chosen.communicators]
+        return query
+
+    def columns_of(self, row: ProfileSum, keys: Sequence[Key]) -> Row:
+        result: Row = {"world": row["world"]}
         for key in keys:
             if key in ("site", "function"):
                 result["function"] = row["function"]
@@ -186,22 +191,6 @@ class _Description:
             elif key == "rank":
                 result["rank"] = row["rank"]
         return result
-
-    def _site(self, row: ProfileRow) -> Hashable:
-        site = row["site"]
-        return row["function"], self._lines[site] if 0 <= site < len(self._lines) else None
-
-    def _function(self, row: ProfileRow) -> Hashable:
-        return row["function"]
-
-    def _size(self, row: ProfileRow) -> Hashable:
-        return row["size_class"]
-
-    def _communicator(self, row: ProfileRow) -> Hashable:
-        return row["communicator"]
-
-    def _rank(self, row: ProfileRow) -> Hashable:
-        return row["rank"]
 
 
 def size_range(size_class: int) -> tuple[int | None, int | None]:
@@ -221,108 +210,72 @@ def _line(frame: Frame) -> Hashable:
     return frame["object"], frame["caller"], frame["file"], frame["line"]
 
 
-class _Group:
-    """Rows of one key, added up."""
-
-    def __init__(self, first: ProfileRow) -> None:
-        self.first = first
-        self.calls = self.time_ns = self.bytes = self.timed_calls = 0
-        self.received = self.waited_ns = 0
-        self.min_ns: int | None = None
-        self.max_ns = 0
-        self.by_rank: dict[int, int] = {}
-
-    def add(self, row: ProfileRow) -> None:
-        self.calls += row["calls"]
-        self.bytes += row["bytes"]
-        self.received += row["received"]
-        self.waited_ns += row["waited_ns"]
-        if not row["timed"] or not row["calls"]:
-            return
-        self.timed_calls += row["calls"]
-        self.time_ns += row["time_ns"]
-        self.min_ns = row["min_ns"] if self.min_ns is None else min(self.min_ns, row["min_ns"])
-        self.max_ns = max(self.max_ns, row["max_ns"])
-        self.by_rank[row["rank"]] = self.by_rank.get(row["rank"], 0) + row["time_ns"]
-
-    def figures(self) -> Row:
-        return {
-            "calls": self.calls,
-            "time_ns": self.time_ns,
-            "mean_ns": self.time_ns / self.timed_calls if self.timed_calls else 0.0,
-            "min_ns": self.min_ns or 0,
-            "max_ns": self.max_ns,
-            "bytes": self.bytes,
-            "received": self.received,
-            "waited_ns": self.waited_ns,
-            "timed": self.timed_calls > 0,
-        }
-
-    def over_ranks(self) -> Row:
-        """The time that single ranks spend in these calls, of those that make them."""
-        times = self.by_rank
-        if not times:
-            return dict.fromkeys(OVER_RANKS)
-        least, most = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
-        return {
-            "ranks": len(times),
-            "rank_mean_ns": self.time_ns / len(times),
-            "rank_min_ns": times[least],
-            "rank_min": least,
-            "rank_max_ns": times[most],
-            "rank_max": most,
-        }
-
-    def imbalance_ns(self) -> int:
-        return self.time_ns - len(self.by_rank) * min(self.by_rank.values(), default=0)
+def _key(row: Mapping[str, Any], by: Iterable[SumKey]) -> Hashable:
+    return tuple(row[part] for part in by)
 
 
-def _grouped(rows: Iterable[ProfileRow], key: Callable[[ProfileRow], Hashable]) -> dict[Hashable, _Group]:
-    groups: dict[Hashable, _Group] = {}
-    for row in rows:
-        at = key(row)
-        group = groups.get(at)
-        if group is None:
-            group = groups[at] = _Group(row)
-        group.add(row)
-    return groups
+def _figures(row: ProfileSum) -> Row:
+    timed = row["timed_calls"]
+    return {
+        "calls": row["calls"],
+        "time_ns": row["time_ns"],
+        "mean_ns": row["time_ns"] / timed if timed else 0.0,
+        "min_ns": row["min_ns"],
+        "max_ns": row["max_ns"],
+        "bytes": row["bytes"],
+        "received": row["received"],
+        "waited_ns": row["waited_ns"],
+        "timed": timed > 0,
+    }
 
 
-def _imbalances(
-    rows: Iterable[ProfileRow], describe: _Description, keys: Sequence[Key]
-) -> dict[Hashable, int]:
+def _over_ranks(row: ProfileSum) -> Row:
+    """The time that single ranks spend in these calls, of those that make them."""
+    if not row["ranks"]:
+        return dict.fromkeys(OVER_RANKS)
+    return {
+        "ranks": row["ranks"],
+        "rank_mean_ns": row["time_ns"] / row["ranks"],
+        "rank_min_ns": row["rank_time_min_ns"],
+        "rank_min": row["rank_time_min_at"],
+        "rank_max_ns": row["rank_time_max_ns"],
+        "rank_max": row["rank_time_max_at"],
+    }
+
+
+def _imbalances(single: Iterable[ProfileSum], by: Sequence[SumKey]) -> dict[Hashable, int]:
     """By key: time in collectives beyond that of the rank with the least, which the others waited for.
 
-    Found for each function, site and communicator: the ranks of different ones do not wait for each other.
+    `single`: the sums of each collective function, site and communicator.
     """
-    collectives = [row for row in rows if row["timed"] and is_collective(row["function"])]
-    coarse = describe.key_of(keys)
-    finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
     found: dict[Hashable, int] = {}
-    for group in _grouped(collectives, describe.key_of(finest)).values():
-        at = coarse(group.first)
-        found[at] = found.get(at, 0) + group.imbalance_ns()
+    for row in single:
+        if row["ranks"]:
+            at = _key(row, by)
+            found[at] = found.get(at, 0) + row["time_ns"] - row["ranks"] * row["rank_time_min_ns"]
     return found
 
 
-def _by_rank(rows: Iterable[ProfileRow], processes: Sequence[Process], chosen: Chosen) -> list[Row]:
+def _by_rank(recorded: Recorded, filters: SumsQuery) -> list[Row]:
     """One row a process; the time of all its calls is that of its account."""
-    groups = _grouped(rows, lambda row: (row["world"], row["rank"]))
-    everything = not chosen.functions and not chosen.communicators
+    (sums,) = recorded.profile_sums([{**filters, "by": ["world", "rank"]}])
+    found = {(row["world"], row["rank"]): row for row in sums}
+    everything = not {"functions", "communicators"} & set(filters)
+    worlds, ranks = filters.get("worlds"), filters.get("ranks")
     result = []
-    for process in processes:
-        if not chosen.has(process["world"], process["rank"]):
+    for process in recorded.processes:
+        if (worlds and process["world"] not in worlds) or (ranks and process["rank"] not in ranks):
             continue
-        group = groups.get((process["world"], process["rank"]))
-        time_ns = process["mpi_ns"] if everything else group.time_ns if group else 0
+        row = found.get((process["world"], process["rank"]))
+        time_ns = process["mpi_ns"] if everything else row["time_ns"] if row else 0
         result.append(
             {
                 "world": process["world"],
                 "rank": process["rank"],
-                "calls": group.calls if group else 0,
+                "calls": row["calls"] if row else 0,
                 "time_ns": time_ns,
-                "bytes": group.bytes if group else 0,
-                "received": group.received if group else 0,
+                "bytes": row["bytes"] if row else 0,
+                "received": row["received"] if row else 0,
                 "mpi_share": time_ns / process["net_ns"] if process["net_ns"] > 0 else 0.0,
             }
         )

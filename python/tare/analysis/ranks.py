@@ -48,6 +48,11 @@ def mpi_share(process: Process) -> float:
     return process["mpi_ns"] / process["net_ns"] if process["net_ns"] > 0 else 0.0
 
 
+def total_mpi_ns(processes: Sequence[Process]) -> int:
+    """Net time in MPI of all ranks: what shares of functions and call sites are of."""
+    return sum(process["mpi_ns"] for process in processes)
+
+
 def mpi_spread(processes: Sequence[Process]) -> Spread:
     """Spread of the MPI share; `processes` must not be empty."""
     shares = [mpi_share(process) for process in processes]

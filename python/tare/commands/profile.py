@@ -12,6 +12,7 @@ from tare.analysis import profile as sums
 from tare.analysis import tables
 from tare.analysis.efficiency import efficiencies
 from tare.analysis.profile import Chosen, Key, Row
+from tare.analysis.ranks import total_mpi_ns
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
@@ -178,7 +179,7 @@ def _show(
 
         sheet = tables_reporter.sheet(rows, names, recording.worlds)
     else:
-        total_ns = sums.net_time_ns(recording.profile)
+        total_ns = total_mpi_ns(recording.processes)
         sheet = reporter.sheet(rows, cast("list[Key]", names), total_ns, recording.worlds)
     if markdown:
         if paths:

@@ -173,7 +173,7 @@ def _top_sites(out: Console, recording: Recording) -> None:
     timed = [row for row in rows if row["timed"] and row["function"] not in OUTSIDE_NET]
     if not timed:
         return
-    total_ns = profile.net_time_ns(timed)
+    total_ns = ranks.total_mpi_ns(recording.processes)
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
     _heading(out, f"\nTop call sites{more} (all ranks)")
