@@ -8,6 +8,7 @@
 #include "format/chunk.h"
 #include "reader/current_calls.h"
 #include "reader/event_stream.h"
+#include "reader/locations.h"
 #include "reader/run.h"
 
 namespace tare::fuzz {
@@ -16,6 +17,7 @@ inline void read_all(reader::Run& run) {
   run.profile_sums(
       {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
   run.sites();
+  locations_of(run);
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   auto events = reader::EventStream::open(run, {});

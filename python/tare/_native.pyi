@@ -65,6 +65,22 @@ class Process(TypedDict):
     cost: Cost
     trace: Trace
 
+class Location(TypedDict):
+    """A table and a buffer of a process, and what the threads that had it one after another recorded."""
+
+    world: int
+    rank: int
+    location: int
+    thread: int  # the last of them
+    calls: int
+    lookups: int
+    events: int
+    bytes: int
+    dropped: int
+    flushes: int
+    flush_ns: int
+    flush_bytes: int
+
 SumKey = Literal["world", "rank", "function", "site", "communicator", "size_class"]
 
 class SumsQuery(TypedDict):
@@ -329,6 +345,7 @@ class Run:
         self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
     ) -> list[PhaseSum]:
         """What happened in each phase; `by` of "rank"."""
+    def locations(self) -> list[Location]: ...
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 

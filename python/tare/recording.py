@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Communicator,
         CurrentCall,
         EventRow,
+        Location,
         PeerSum,
         PhaseSum,
         Process,
@@ -59,6 +60,11 @@ class Recording:
         """The profile, added up as each of them says; the run is read once for all."""
         with native_errors():
             return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
+
+    @cached_property
+    def locations(self) -> list[Location]:
+        with native_errors():
+            return self._native.locations() if self._native else []
 
     @cached_property
     def functions(self) -> list[str]:

@@ -16,6 +16,7 @@
 #include "reader/collect.h"
 #include "reader/current_calls.h"
 #include "reader/event_stream.h"
+#include "reader/locations.h"
 #include "reader/run.h"
 
 namespace nb = nanobind;
@@ -370,6 +371,36 @@ class PyRun {
       all.append(rows);
     }
     return all;
+  }
+
+  nb::list locations() {
+    if (!run_.processes().empty()) {
+      const nb::gil_scoped_release unlocked;
+      run_.totals(0);  // warns of damage
+    }
+    const auto found = [&] {
+      const nb::gil_scoped_release unlocked;
+      return reader::locations_of(run_);
+    }();
+    nb::list rows;
+    for (const reader::Location& location : found) {
+      const reader::Process& process = run_.processes()[location.process];
+      nb::dict row;
+      row["world"] = process.world;
+      row["rank"] = process.record.rank;
+      row["location"] = location.block;
+      row["thread"] = location.thread;
+      row["calls"] = location.totals.calls;
+      row["lookups"] = location.totals.lookups;
+      row["events"] = location.totals.events;
+      row["bytes"] = location.totals.stored_bytes;
+      row["dropped"] = location.totals.dropped;
+      row["flushes"] = location.totals.flushes;
+      row["flush_ns"] = process.clock.duration_ns(location.totals.flush_ticks);
+      row["flush_bytes"] = location.totals.flush_bytes;
+      rows.append(row);
+    }
+    return rows;
   }
 
   nb::list functions() const {
@@ -866,6 +897,7 @@ NB_MODULE(_native, module) {
       .def("peer_sums", &PyRun::peer_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
            "communicators"_a = nb::none())
       .def("phase_sums", &PyRun::phase_sums, "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none())
+      .def("locations", &PyRun::locations)
       .def("functions", &PyRun::functions)
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)

@@ -11,7 +11,6 @@ module_dir, stub, writer = sys.argv[1:4]
 sys.path.insert(0, module_dir)
 import _native  # noqa: E402
 
-
 ALL_KEYS = ["world", "rank", "function", "site", "communicator", "size_class"]
 
 
@@ -47,6 +46,7 @@ class NativeTest(unittest.TestCase):
         self.assert_keys(process["trace"], "Trace")
         for row in (*self.sums(), *self.sums(by=ALL_KEYS)):
             self.assert_keys(row, "ProfileSum")
+        self.assert_keys(self.run_.locations()[0], "Location")
         self.assert_keys(self.run_.sites()[0], "Site")
         self.assert_keys(self.run_.communicators()[0], "Communicator")
         for row in next(self.run_.events()):

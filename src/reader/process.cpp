@@ -59,12 +59,14 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
-void add_trace(Totals& totals, const Process& process) {
+void add_trace(Totals& totals, const Process& process, std::optional<std::uint32_t> of_block) {
   for (const ChunkRef& chunk : process.events) {
+    if (of_block && chunk.header.block != *of_block) continue;
     totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
     if (!is_buffered(process, chunk.header)) totals.events += chunk.header.records;
   }
-  for (const auto& [block, buffered] : process.buffered) totals.events += buffered.records;
+  for (const auto& [block, buffered] : process.buffered)
+    if (!of_block || block == *of_block) totals.events += buffered.records;
   // Each drain is a record too.
   totals.events -= std::min(totals.events, totals.flushes);
   totals.left_buffers -= std::min(totals.left_buffers, totals.flushes);

@@ -56,7 +56,7 @@ struct Process {
   unsigned shift() const { return record.tick_shift & 63U; }
 };
 
-// Sums over the locations of a process. Those up to net_ticks are of its profiles.
+// Sums over the locations of a process, or of one. Those up to net_ticks are of its profiles.
 struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t lookups = 0;
@@ -75,8 +75,8 @@ struct Totals {
 };
 // Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
-// Adds the trace of the process, when all profiles have been added.
-void add_trace(Totals& totals, const Process& process);
+// Adds the trace of the process, or of one of its location blocks, when all profiles have been added.
+void add_trace(Totals& totals, const Process& process, std::optional<std::uint32_t> of_block = std::nullopt);
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
 // What measuring cost a process, and what it did meanwhile.

@@ -58,6 +58,15 @@ def row(
     }  # fmt: skip
 
 
+def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
+    return {
+        "world": 0, "rank": rank, "location": thread, "thread": thread, "calls": 10, "lookups": 4,
+        "events": events, "bytes": 10 * events, "dropped": dropped, "flushes": events // 1000,
+        "flush_ns": 40_000, "flush_bytes": 10 * events,
+    }  # fmt: skip
+
+
+LOCATIONS = [location(0, 3), location(1, 0)]
 PROCESSES = [process(0, 200_000_000), process(1, 600_000_000, "killed")]
 PROFILE = [
     row(0, "MPI_Send", 0, 4, 150_000_000, 4000),
@@ -187,6 +196,9 @@ class Run:
 
     def profile_sums(self, queries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
         return [summed(PROFILE, query) for query in queries]
+
+    def locations(self) -> list[dict[str, Any]]:
+        return LOCATIONS
 
     def functions(self) -> list[str]:
         return FUNCTIONS

@@ -103,3 +103,43 @@ def test_end_by_an_unnamed_signal(recording: Recording) -> None:
     recording.meta |= {"exit_code": None, "signal": 64}
     assert summary.ending(recording.meta).startswith("killed by ")
     assert summary.signal_name(40) == "signal 40"
+
+
+def info(recording: Recording) -> list[str]:
+    recording.meta["command"] = ["./app"]
+    out = terminal.console(io.StringIO(), cut=True)
+    summary.info(out, recording)
+    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= 80, lines
+    return list(lines)
+
+
+def test_locations_have_a_line_each(recording: Recording) -> None:
+    recording.__dict__["locations"] = [
+        fake_native.location(0, 20_000),
+        fake_native.location(1, 0, 1, dropped=70),
+    ]
+    lines = info(recording)
+    at = lines.index("Locations (a thread, with its buffer)")
+    assert [line.split() for line in lines[at + 1 : at + 4]] == [
+        ["Rank", "Thread", "Calls", "Events", "Lost", "Flushes", "Flushing", "On", "disk", "B/event"],
+        ["0", "0", "14", "20,000", "0", "20", "40.0", "µs", "195", "KiB", "10.0"],
+        ["1", "1", "14", "0", "70", "0", "40.0", "µs", "0", "B", "-"],
+    ]
+
+
+def test_many_locations_are_folded(recording: Recording) -> None:
+    recording.__dict__["locations"] = [
+        fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)
+    ]
+    lines = info(recording)
+    at = lines.index("Locations (a thread, with its buffer)")
+    table = [line.split() for line in lines[at + 1 : at + 9]]
+    assert table[0] == ["Of", "80", "Least", "at", "rank", "Mean", "Most", "at", "rank", "In", "all"]
+    assert table[2] == ["Events", "0", "0", "19,500", "39,000", "39", "1.56", "M"]
+    assert table[7] == ["B/event", "10.0", "1", "10.0", "10.0", "1", "10.0"]
+
+
+def test_locations_are_not_shown_where_they_are_the_ranks(recording: Recording) -> None:
+    recording.__dict__["locations"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
+    assert "Locations (a thread, with its buffer)" not in info(recording)

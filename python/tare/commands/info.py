@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tare.analysis import ranks
+from tare.analysis import locations, ranks
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.recording import Recording, open_recording
 
@@ -59,6 +59,9 @@ def _content(recording: Recording) -> dict[str, Any]:
         "mpi": list(dict.fromkeys(process["mpi"] for process in processes)),
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
+        "locations": [
+            {**row, "bytes_per_event": locations.bytes_per_event(row)} for row in recording.locations
+        ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
         "cost": recording.cost(),

@@ -13,6 +13,7 @@ from rich.console import Console
 from tare import units
 from tare.analysis import profile, ranks
 from tare.analysis.functions import OUTSIDE_NET
+from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
 from tare.reporters import terminal
 from tare.units import NOTHING
@@ -41,6 +42,7 @@ def after_run(out: Console, recording: Recording, notes: Sequence[str]) -> None:
 def info(out: Console, recording: Recording) -> None:
     overview(out, recording)
     account(out, recording)
+    _locations(out, recording)
     _notes(out, recording.warnings)
 
 
@@ -208,6 +210,15 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
+
+
+def _locations(out: Console, recording: Recording) -> None:
+    """What each location recorded; of many, the spread. Nothing if the ranks above say it all."""
+    found = recording.locations
+    if len(found) == len(recording.processes) and not any(row["events"] or row["dropped"] for row in found):
+        return
+    _heading(out, "\nLocations (a thread, with its buffer)")
+    terminal.show_sheet(out, location_sheets.sheet(found, recording.worlds), INDENT)
 
 
 def _flushes(cost: TotalCost) -> str:

@@ -1,0 +1,88 @@
+"""The locations of a run for people: one a line, or folded where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.analysis.locations import bytes_per_event, spread
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from tare._native import Location
+
+# So many have a line of their own.
+LISTED = 8
+
+Figure = Callable[["Location"], "float | None"]
+
+
+def _count(number: float) -> str:
+    return units.count(round(number))
+
+
+def _each(value: float) -> str:
+    return f"{value:.1f}"
+
+
+# Heading, figure, how it is written.
+FIGURES: tuple[tuple[str, Figure, Callable[[float], str]], ...] = (
+    ("Calls", lambda row: row["calls"] + row["lookups"], _count),
+    ("Events", lambda row: row["events"], _count),
+    ("Lost", lambda row: row["dropped"], _count),
+    ("Flushes", lambda row: row["flushes"], _count),
+    ("Flushing", lambda row: row["flush_ns"], units.duration),
+    ("On disk", lambda row: row["bytes"], units.size),
+    ("B/event", bytes_per_event, _each),
+)
+
+
+def sheet(locations: Sequence[Location], worlds: int) -> Sheet:
+    return _list(locations, worlds) if len(locations) <= LISTED else _folded(locations, worlds)
+
+
+def _list(locations: Sequence[Location], worlds: int) -> Sheet:
+    listed = Sheet(
+        [
+            *([Heading("World")] if worlds > 1 else []),
+            Heading("Rank"),
+            Heading("Thread"),
+            *(Heading(title) for title, _, _ in FIGURES),
+        ]
+    )
+    for row in locations:
+        values = ((figure(row), shown) for _, figure, shown in FIGURES)
+        cells = [NOTHING if value is None else shown(value) for value, shown in values]
+        place = [str(row["world"])] if worlds > 1 else []
+        listed.rows.append([*place, terminal.rank(row), str(row["thread"]), *cells])
+    return listed
+
+
+def _folded(locations: Sequence[Location], worlds: int) -> Sheet:
+    """A line for each figure: least, mean and most of all locations, and where."""
+    titles = (f"Of {len(locations):,}", "Least", "at rank", "Mean", "Most", "at rank", "In all")
+    folded = Sheet([Heading(title, text=number == 0) for number, title in enumerate(titles)])
+    for title, figure, shown in FIGURES:
+        found = spread(locations, figure)
+        if found is None:
+            continue
+        total = sum(figure(row) or 0 for row in locations)
+        if figure is bytes_per_event:
+            total = sum(row["bytes"] for row in locations) / sum(row["events"] for row in locations)
+        folded.rows.append(
+            [
+                title, shown(found.least), _place(found.least_at, worlds), shown(found.mean),
+                shown(found.most), _place(found.most_at, worlds), shown(total),
+            ]
+        )  # fmt: skip
+    return folded
+
+
+def _place(location: Location, worlds: int) -> str:
+    """Rank, and thread if it is not the first; with its world, where there are several."""
+    world = f"{location['world']}:" if worlds > 1 else ""
+    thread = f"/{location['thread']}" if location["thread"] else ""
+    return f"{world}{terminal.rank(location)}{thread}"
