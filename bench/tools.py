@@ -50,6 +50,9 @@ BARE = Tool("bare")
 TWIN = Tool("do-nothing twin", tare=("--forward",))
 PROFILE = Tool("profile", tare=())
 TRACE = Tool("profile and trace", tare=("--trace",))
+# A call site is the return address of the call, as with other tools.
+PROFILE_ALONE = Tool("profile, --stack 1", tare=("--stack", "1"))
+TRACE_ALONE = Tool("trace, --stack 1", tare=("--stack", "1", "--trace"))
 EZTRACE = Tool("EZTrace", eztrace=True)
 PRODUCT = (BARE, TWIN, PROFILE, TRACE)
 

@@ -14,15 +14,30 @@ from interleave import Rounds, interleave
 from programs import NAMES, built, mpis, program
 from report import Row, Table, difference, over_bare
 
-from tools import EZTRACE, PROFILE, TRACE, MpiEnvironment, Outcome, Tool, run_once, with_peers
+from tools import (
+    BARE,
+    EZTRACE,
+    PROFILE,
+    PROFILE_ALONE,
+    TRACE,
+    TRACE_ALONE,
+    TWIN,
+    MpiEnvironment,
+    Outcome,
+    Tool,
+    run_once,
+    with_peers,
+)
 
 CALLS = 400_000
 LOOPS = 5  # beside one of a tenth to warm up
 
-SITES_LIMITS = {PROFILE: 30.0}
+TOOLS = (BARE, TWIN, PROFILE_ALONE, PROFILE, TRACE_ALONE, TRACE)
+
+SITES_LIMITS = {PROFILE_ALONE: 30.0, PROFILE: 50.0}
 REQUEST_LIMITS = {PROFILE: 15.0, TRACE: 15.0}
-SEND_LIMITS = {PROFILE: 28.0, TRACE: 45.0}
-SEND_PEERS = {PROFILE: peers.NULL_PROFILE, TRACE: peers.NULL_TRACE}
+SEND_LIMITS = {PROFILE_ALONE: 28.0, PROFILE: 50.0, TRACE_ALONE: 45.0}
+SEND_PEERS = {PROFILE_ALONE: peers.NULL_PROFILE, TRACE_ALONE: peers.NULL_TRACE}
 LOOKUP_LIMITS = {PROFILE: 6.0, TRACE: 6.0}
 
 
@@ -75,7 +90,7 @@ def _rows_and_requests(mpi: MpiEnvironment, rounds: int) -> list[Table]:
 
 def _run(mpi: MpiEnvironment, rounds: int, *kinds: str) -> Rounds:
     argv: list[str | Path] = [program(mpi, "null_calls"), "-i", str(CALLS), "-r", str(LOOPS), *kinds]
-    return interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, 1, argv))
+    return interleave(rounds, with_peers(TOOLS), lambda tool: run_once(tool, mpi, 1, argv))
 
 
 def _table(
