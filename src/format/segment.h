@@ -23,6 +23,10 @@ namespace tare::format {
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
 inline constexpr std::uint32_t segment_layout = 10;
 
+// Beside the segments of a run lies tare-<run id>.step, whose first 4 bytes count the drains of full buffers on this
+// node (recorder/step.h).
+inline constexpr char step_suffix[] = ".step";
+
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
   finalized = 1,  // has left MPI_Finalize, still alive when this was written

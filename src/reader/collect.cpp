@@ -109,6 +109,9 @@ class Collector {
   void collect_segments() {
     for (const std::string& directory : segment_directories(paths_))
       for (const SegmentName& name : list_segments(directory, paths_.run_id)) collect_segment(directory, name);
+    if (collected_.running != 0) return;
+    for (const std::string& directory : segment_directories(paths_))
+      ::unlink((directory + "/tare-" + paths_.run_id + format::step_suffix).c_str());
   }
 
   // Symbols of the frames that the run has none for yet.

@@ -145,6 +145,7 @@ bool Location::make_room(bool continues) noexcept {
     return false;
   }
   if (full && ring.policy == format::Policy::block) {
+    drains_seen = drains_of_node->fetch_add(1, std::memory_order_relaxed) + 1;
     drain();
     return true;
   }
@@ -155,6 +156,14 @@ bool Location::make_room(bool continues) noexcept {
   if (full) forget_oldest(drained, open);
   next_sub_buffer(open);
   return true;
+}
+
+void Location::drain_in_step() noexcept {
+  drains_seen = drains_of_node->load(std::memory_order_relaxed);
+  if (ring.policy != format::Policy::block) return;
+  const auto drained = format::Drained::of(shared->drained.load(std::memory_order_relaxed));
+  const std::uint64_t full = drained.waiting(open_ordinal()) - 1;  // and one is being filled
+  if (2 * (full * ring.bytes + open_bytes()) >= std::uint64_t{ring.count} * ring.bytes) drain();
 }
 
 void Location::drain() noexcept {

@@ -10,6 +10,7 @@
 #include "format/record.h"
 #include "format/segment.h"
 #include "recorder/clock.h"
+#include "recorder/step.h"
 
 namespace tare::recorder {
 
@@ -59,6 +60,7 @@ struct Location {
   std::uint8_t phase_depth;
   std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
   char name[16];                             // of the thread, as noted last
+  std::uint32_t drains_seen;                 // of *drains_of_node
 
   bool traced() const noexcept { return limit != 0; }
 
@@ -108,6 +110,8 @@ struct Location {
     ++r.histogram[bin < format::duration_bins ? bin : format::duration_bins - 1];
     constexpr bool both = (traffic & exchanges) != 0;
     constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
+    if (traced() && drains_of_node->load(std::memory_order_relaxed) != drains_seen) [[unlikely]]
+      drain_in_step();
     if (traced() && has_made_room(size)) {
       auto* at = base + head;
       auto& record = *reinterpret_cast<format::CallRecord*>(at);
@@ -280,6 +284,8 @@ struct Location {
 
   // Goes on to the next sub-buffer. False if the record is to be dropped; `continues`: it belongs to the one before it.
   [[gnu::cold]] bool make_room(bool continues) noexcept;
+  // Another thread of this node drains: this one too, if it had to soon anyway.
+  [[gnu::cold]] void drain_in_step() noexcept;
   void next_sub_buffer(std::uint64_t open) noexcept;
   void forget_oldest(format::Drained drained, std::uint64_t open) noexcept;
   void drop() noexcept;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "recorder/location.h"
 #include "recorder/recorded_run.h"
 #include "tare/tare.hpp"
 
@@ -131,6 +132,35 @@ TEST_F(Policies, WriteNoneWritesAllButEvents) {
   EXPECT_EQ(summary.dropped, 0U);
   EXPECT_EQ(run.types.size(), 1U);
   EXPECT_NE(run.processes.begin()->second.flags & format::not_written, 0U);
+}
+
+// Of a process whose buffer of some 1,300 calls holds `calls` when another one's is full: how often it has drained by
+// its next call.
+std::uint64_t drains_beside_a_full_buffer(unsigned calls) {
+  Location& location = *here();
+  Call call;
+  for (unsigned i = 0; i < calls; ++i) location.commit(call);
+  const pid_t other = fork();
+  if (other == 0) {
+    Location& its = *here();
+    while (its.shared->summary.flushes == 0) its.commit(call);
+    std::exit(0);
+  }
+  waitpid(other, nullptr, 0);
+  const std::uint64_t before = location.shared->summary.flushes;
+  location.commit(call);
+  return location.shared->summary.flushes - before;
+}
+
+TEST_F(Policies, ProcessesOfANodeDrainInStep) {
+  for (const auto& [calls, drains] : std::map<unsigned, std::uint64_t>{{300, 0}, {900, 1}}) {
+    record(
+        [calls = calls, drains = drains] {
+          if (drains_beside_a_full_buffer(calls) != drains) std::exit(91);
+        },
+        "65536");
+    ASSERT_EQ(std::system(("rm -r '" + directory() + "'").c_str()), 0);
+  }
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
+#include "recorder/step.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -102,6 +103,9 @@ format::RingShape ring_of(std::uint64_t bytes, format::Policy policy) noexcept {
   const std::uint64_t count = bytes < 2 * each ? 2 : bytes / each;
   return {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(each), policy};
 }
+
+// Whether a thread whose buffer is full drains it.
+bool drains(const format::RingShape& ring) noexcept { return ring.count != 0 && ring.policy == format::Policy::block; }
 
 bool is(const char* variable, const char* value) noexcept {
   const char* text = getenv(variable);
@@ -219,6 +223,7 @@ void at_exit(int status, void*) noexcept {
   if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   state.end = End::writing;
   if (write_everything(*header, block_at)) unlink(state.path);
+  fall_out();
   state.end = End::written;
 }
 
@@ -256,6 +261,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   set_node_file(configuration.run_dir, header->process.host);
   state.collected_here =
       configuration.collector != nullptr && std::strcmp(configuration.collector, header->process.host) == 0;
+  if (drains(header->ring)) fall_in(configuration.segment_dir, configuration.run_id);
   header->magic = format::segment_magic;  // last: a reader believes a segment from here on
   state.header = header;
   install_handlers();
@@ -415,6 +421,7 @@ Location* start_location() noexcept {
       format::LocationSummary& summary = location->shared->summary;
       summary.number = header.process.threads++;
       summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+      location->drains_seen = drains_of_node->load(std::memory_order_relaxed);
       location->shared->current.function = 0;  // what another thread was in
       summary.in_use = 1;
     }
