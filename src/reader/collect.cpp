@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <map>
 #include <tuple>
 
 #include "reader/calls_chunk.h"
@@ -21,15 +21,15 @@ namespace {
 
 using namespace tare::format;
 
-// Process, block and sequence of the event chunks that are on disk.
-using OnDisk = std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>>;
+// Records of the event chunks that are on disk, by process, block and sequence.
+using OnDisk = std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t>;
 
 OnDisk event_chunks(const RunFiles& files) {
-  OnDisk keys;
+  OnDisk records;
   for (const ChunkRef& chunk : files.chunks)
     if (chunk.header.type == ChunkType::events)
-      keys.emplace(chunk.header.process, chunk.header.block, chunk.header.sequence);
-  return keys;
+      records[{chunk.header.process, chunk.header.block, chunk.header.sequence}] = chunk.header.records;
+  return records;
 }
 
 template <typename T>
@@ -236,8 +236,9 @@ class Collector {
       for (const std::string& chunk : encoded.chunks) {
         ChunkHeader header;
         std::memcpy(&header, chunk.data(), sizeof header);
-        const bool known = on_disk_.contains({contents.process.process, block, header.sequence});
-        if (!known && !file.append(chunk)) return false;
+        const auto known = on_disk_.find({contents.process.process, block, header.sequence});
+        const bool is_new = known == on_disk_.end() || known->second < header.records;
+        if (is_new && !file.append(chunk)) return false;
       }
       events += encoded.records;
       if (encoded.unreadable_bytes > 0)

@@ -139,6 +139,17 @@ TEST_F(CollectTest, MayBeKilledAnywhereAndCalledAgain) {
   }
 }
 
+// A process was killed after it had written its results, in MPI_Abort, and gone on.
+TEST_F(CollectTest, WhatAChunkOnDiskDoesNotHoldIsAdded) {
+  const ProcessRecord process = process_record(0, ProcessState::aborted);
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  const std::string first = bytes_of(call_record("MPI_Send", 1, 3000, 3005));
+  run_dir_.write(file(), functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, first));
+  collect_all();
+  expect_complete();
+}
+
 TEST_F(CollectTest, OnAFullDiskTheSegmentStays) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));
   fill(segment);

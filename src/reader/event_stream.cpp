@@ -397,8 +397,10 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
   state->context.file_names = goes_on ? state->files.names : run.files().names;
   if (state->context.file_names.empty()) state->context.file_names.emplace_back("segment");
   for (auto& [process, chunks] : found) {
-    for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events)
-      chunks[chunk.header.block].insert_or_assign(chunk.header.sequence, chunk);
+    for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events) {
+      const auto [place, is_new] = chunks[chunk.header.block].try_emplace(chunk.header.sequence, chunk);
+      if (!is_new && chunk.header.records >= place->second.header.records) place->second = chunk;
+    }
     state->add_cursors(*process, chunks);
   }
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);

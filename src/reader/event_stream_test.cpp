@@ -190,6 +190,25 @@ TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
   EXPECT_EQ(run_->totals(0).events, 9U);
 }
 
+// As of a process that wrote its results in MPI_Abort, and went on.
+TEST_F(EventStreamTest, OfCopiesTheOneWithTheMostRecordsCounts) {
+  const ProcessRecord process = process_record(0, ProcessState::aborted);
+  const auto chunk = [&](unsigned records) { return events_chunk(process, 0, 0, sends(3000, records)); };
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + chunk(9) + chunk(12) + chunk(7));
+  EXPECT_EQ(events().size(), 12U);
+  EXPECT_EQ(run_->totals(0).events, 12U);
+}
+
+TEST_F(EventStreamTest, ABufferMayHoldMoreOfAChunkThanTheFile) {
+  const ProcessRecord process = process_record(0, ProcessState::aborted);
+  Segment segment(dir_, process);
+  segment.add_location();
+  segment.add_record(0, sends(3000, 20));
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, sends(3000, 9)));
+  EXPECT_EQ(events().size(), 20U);
+  EXPECT_EQ(run_->totals(0).events, 20U);
+}
+
 TEST_F(EventStreamTest, Filters) {
   const ProcessRecord a = process_record(0, ProcessState::exited);
   const ProcessRecord b = process_record(1, ProcessState::exited);

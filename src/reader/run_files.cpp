@@ -4,7 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "reader/archive.h"
@@ -27,13 +27,23 @@ struct Hash {
   }
 };
 
-// A collector that was killed leaves copies when it runs again.
+// A collector that was killed leaves copies when it runs again. A process that goes on after MPI_Abort leaves more of
+// the same records, at its end.
 void remove_copies(std::vector<ChunkRef>& chunks) {
-  std::unordered_set<EventChunkKey, Hash> seen;
-  std::erase_if(chunks, [&](const ChunkRef& chunk) {
+  std::unordered_map<EventChunkKey, std::size_t, Hash> places;  // in `chunks`, of those that stay
+  std::size_t end = 0;
+  for (const ChunkRef& chunk : chunks) {
     const ChunkHeader& h = chunk.header;
-    return h.type == ChunkType::events && !seen.insert({h.process, std::uint64_t{h.block} << 32 | h.sequence}).second;
-  });
+    if (h.type == ChunkType::events) {
+      const auto [place, is_new] = places.try_emplace({h.process, std::uint64_t{h.block} << 32 | h.sequence}, end);
+      if (!is_new) {
+        if (h.records > chunks[place->second].header.records) chunks[place->second] = chunk;
+        continue;
+      }
+    }
+    chunks[end++] = chunk;
+  }
+  chunks.resize(end);
 }
 
 // Scans them and adds what they hold, in their order; of those that cannot be read, returns why the first cannot.

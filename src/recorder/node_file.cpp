@@ -16,6 +16,10 @@ namespace {
 constinit char path[768] = "";
 constinit SpinLock definitions_lock;
 
+// Ticks before which records are left out, of a flight recorder; found once: what is written in MPI_Abort and then
+// again begins at the same record.
+constinit std::atomic<std::uint64_t> kept_from{0};
+
 // Memory for one chunk of `raw_bytes` and for making it, given back at the end of the scope.
 class ChunkMemory {
  public:
@@ -131,9 +135,8 @@ bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexce
 
 // Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
 // The block stays as it is: should its thread or a collector write the same records once more, then under the same
-// numbers, and a reader keeps one copy.
-bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block,
-                  std::uint64_t kept_from) noexcept {
+// numbers, and a reader keeps the copy with the most records.
+bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
   const format::RingShape& ring = segment.ring;
   const std::uint64_t head = block.head.load(std::memory_order_acquire);
   if (ring.count == 0 || head == 0) return true;
@@ -174,7 +177,10 @@ void set_node_file(const char* run_dir, const char* host) noexcept {
   std::snprintf(path, sizeof path, "%s/%s.tare", run_dir, host);
 }
 
-void release_node_file() noexcept { definitions_lock.reset(); }
+void release_node_file() noexcept {
+  definitions_lock.reset();
+  kept_from = 0;
+}
 
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept {
   if (append_file(path, chunk, bytes)) return true;
@@ -220,14 +226,13 @@ bool write_definitions(format::SegmentHeader& segment) noexcept {
 bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   bool written = write_definitions(segment);
   const format::ProcessRecord& process = segment.process;
-  const std::uint64_t kept_from =
-      segment.keep_ns == 0 ? 0
-                           : format::ticks_before(process.end, segment.keep_ns, process.clock_start, read_clock_pair());
+  if (segment.keep_ns != 0 && kept_from == 0)
+    kept_from = format::ticks_before(process.end, segment.keep_ns, process.clock_start, read_clock_pair());
   for (std::uint32_t i = 0; i < segment.locations; ++i) {
     format::LocationHeader* block = block_at(i);
     if (block == nullptr) continue;
     written = write_profile(segment, *block) && written;
-    written = write_events(segment, *block, kept_from) && written;
+    written = write_events(segment, *block) && written;
   }
   written = write_calls(segment, block_at) && written;
   return write_process(segment) && written;

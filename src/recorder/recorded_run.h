@@ -13,7 +13,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -122,29 +121,39 @@ inline void read_chunk(ReadBack& run, const tare::format::ChunkHeader& header, c
                         decoded.text.substr(event.at, event.count)});
 }
 
-// Steps over what is not a whole chunk, as it is after a full disk.
-inline void read_file(ReadBack& run, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> seen;
+// visit(header, offset) for every chunk. Steps over what is not a whole chunk, as it is after a full disk.
+template <class Visit>
+void visit_chunks(const std::string& bytes, Visit visit) {
   for (std::size_t at = 0; at + sizeof(tare::format::ChunkHeader) <= bytes.size();) {
     tare::format::ChunkHeader header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
     const bool whole =
         tare::format::is_chunk_header(bytes.data() + at) && bytes.size() - at - sizeof header >= header.stored_bytes &&
         tare::format::crc32c(bytes.data() + at + sizeof header, header.stored_bytes) == header.payload_crc;
-    if (!whole) {
-      ++at;
-      continue;
-    }
+    if (whole) visit(header, at);
+    at += whole ? sizeof header + header.stored_bytes : 1;
+  }
+}
+
+inline void read_file(ReadBack& run, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  using tare::format::ChunkHeader;
+  const auto key = [](const ChunkHeader& h) { return std::tuple(h.process, h.block, h.sequence); };
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>, std::pair<std::uint32_t, std::size_t>> copies;
+  visit_chunks(bytes, [&](const ChunkHeader& header, std::size_t at) {
+    auto& [records, place] = copies[key(header)];
+    if (header.type != tare::format::ChunkType::events || header.records <= records) return;
+    records = header.records;
+    place = at;
+  });
+  visit_chunks(bytes, [&](const ChunkHeader& header, std::size_t at) {
+    if (header.type == tare::format::ChunkType::events && copies[key(header)].second != at) return;
     std::vector<char> raw;
     std::string error;
     ASSERT_TRUE(tare::format::decompress(header, bytes.data() + at + sizeof header, raw, error)) << error;
-    if (header.type != tare::format::ChunkType::events ||
-        seen.insert({header.process, header.block, header.sequence}).second)
-      read_chunk(run, header, raw);
-    at += sizeof header + header.stored_bytes;
-  }
+    read_chunk(run, header, raw);
+  });
 }
 
 class RecordedRun : public testing::Test {

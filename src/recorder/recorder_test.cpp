@@ -277,6 +277,21 @@ TEST_F(Recorder, ThreadsInSequenceUseOneBlockAgain) {
   EXPECT_EQ(run.processes.begin()->second.threads, 2000U);
 }
 
+// MPI_Abort may not come back, so the process writes its results in it; and mostly it goes on to its exit handlers.
+TEST_F(Recorder, WhatIsRecordedAfterAnAbortIsKept) {
+  for (const int after : {1, 20, 30000}) {  // with the buffer as it is, and drained
+    const ReadBack run = record([after] {
+      record_numbered(0, 20);
+      tare::recorder::note_abort();
+      std::thread(record_numbered, 1, after).join();
+      record_numbered(2, after);
+    });
+    EXPECT_EQ(run.events.size(), 20U + 2 * static_cast<unsigned>(after));
+    EXPECT_EQ(run.processes.begin()->second.state, tare::format::ProcessState::aborted);
+    EXPECT_EQ(std::system(("rm -r '" + directory() + "'").c_str()), 0);
+  }
+}
+
 TEST_F(Recorder, NamesOfThreadsAreKept) {
   const ReadBack run = record([] {
     pthread_setname_np(pthread_self(), "main");
