@@ -5,6 +5,7 @@
 #include "mpi/measure.h"
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/lifecycle.h"
+#include "mpi/roles/message.h"
 #include "mpi/roles/pcontrol.h"
 #include "mpi/roles/received.h"
 #include "mpi/roles/request.h"

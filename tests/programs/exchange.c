@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   MPI_Send(out, 1, MPI_DOUBLE, MPI_PROC_NULL, 3, MPI_COMM_WORLD);
   MPI_Bcast(out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* no message to a peer */
 
-  /* On "pair": persistent, 3 times 24 bytes each way. */
+  /* On "pair": persistent, 3 times 24 bytes each way; then matched by probes, 48 and 56 bytes. */
   MPI_Recv_init(in, CELLS, MPI_DOUBLE, peer, 4, pair, &requests[0]);
   MPI_Send_init(out, 3, MPI_DOUBLE, peer, 4, pair, &requests[1]);
   for (int i = 0; i < 3; i++) {
@@ -41,6 +41,17 @@ int main(int argc, char** argv) {
   }
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
+
+  MPI_Message message;
+  int found = 0;
+  MPI_Isend(out, 6, MPI_DOUBLE, peer, 5, pair, &requests[0]);
+  MPI_Isend(out, 7, MPI_DOUBLE, peer, 6, pair, &requests[1]);
+  MPI_Mprobe(MPI_ANY_SOURCE, 5, pair, &message, MPI_STATUS_IGNORE);
+  MPI_Mrecv(in, CELLS, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  while (!found) MPI_Improbe(peer, MPI_ANY_TAG, pair, &found, &message, MPI_STATUS_IGNORE);
+  MPI_Imrecv(in, CELLS, MPI_DOUBLE, &message, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 
   /* One-sided: 16 bytes put, 32 got. */
   MPI_Win_allocate(CELLS * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);

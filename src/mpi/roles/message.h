@@ -1,0 +1,37 @@
+// Roles of matched probes and of the receives of what they have matched.
+#pragma once
+
+#include "mpi/messages.h"
+#include "mpi/roles/envelope.h"
+
+namespace tare::mpi {
+
+// MPI_Mprobe, MPI_Improbe; behind Probes, which says whose message it is.
+template <class A>
+struct Matches : Role {
+  const int* flag;
+  const typename A::Message* message;
+  Matches(const int* f, const typename A::Message* m) noexcept : flag(f), message(m) {}
+
+  void after(Thread&, recorder::Call& call, int result) noexcept {
+    if (result != A::success || (flag != nullptr && *flag == 0)) return;
+    add_message({bits(*message), call.communicator, call.peer, call.tag});
+  }
+};
+
+// MPI_Mrecv, MPI_Imrecv.
+template <class A>
+struct ReceivesMatched : Role {
+  std::uint64_t handle;
+  explicit ReceivesMatched(const typename A::Message* message) noexcept
+      : handle(message == nullptr ? 0 : bits(*message)) {}
+
+  void before(Thread&, recorder::Call& call) noexcept {
+    const Message message = take_message(handle);
+    call.communicator = message.communicator;
+    call.peer = message.peer;
+    call.tag = message.tag;
+  }
+};
+
+}  // namespace tare::mpi
