@@ -138,6 +138,20 @@ def test_one_line_called_from_two_is_two_sites() -> None:
     assert callers == {50: 6, 60: 2}
 
 
+def test_one_line_called_from_two_is_one_line() -> None:
+    frame, site = fake_native.frame, fake_native.site
+    paths = [
+        site(frame(80, "relax", 7, "/lib/libsolver.so.1"), frame(64, "main", 50), shown=1),
+        site(frame(96, "restrict", 9, "/lib/libsolver.so.1"), frame(64, "main", 50), shown=1),
+    ]
+    calls = [fake_native.row(rank, "MPI_Allreduce", rank, 1, 10 + 20 * rank, 8) for rank in (0, 1)]
+    (row,) = profile.summed(recorded(calls, paths), ["line"])
+    assert (row["file"], row["line"], row["caller"]) == ("/src/app.c", 50, "main")
+    assert (row["calls"], row["time_ns"], row["ranks"], row["rank_min_ns"]) == (2, 40, 2, 10)
+    assert "path" not in row
+    assert row["imbalance_ns"] == 0, "ranks in different calls do not wait for each other"
+
+
 def test_any_keys_can_be_combined() -> None:
     rows = profile.summed(recorded(), ["function", "size", "rank"])
     assert {(row["function"], row["size_from"], row["rank"]): row["calls"] for row in rows} == {

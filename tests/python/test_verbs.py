@@ -40,6 +40,7 @@ def test_version(tare: Tare) -> None:
     [
         ("function", {"function", "calls", "time_ns", "bytes"}),
         ("site", {"function", "calls", "time_ns", "bytes", "file", "line", "caller", "object"}),
+        ("line", {"function", "calls", "time_ns", "bytes", "file", "line", "caller", "object"}),
         ("rank", {"rank", "calls", "time_ns", "mpi_share"}),
         ("size", {"size_from", "size_to", "calls", "imbalance_ns"}),
         ("communicator", {"communicator", "communicator_size", "calls"}),
@@ -86,7 +87,9 @@ def test_profile_table_names_the_place(tare: Tare, run_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-@pytest.mark.parametrize("by", ["site", "function", "size", "communicator", "rank", "site,size,communicator"])
+@pytest.mark.parametrize(
+    "by", ["site", "line", "function", "size", "communicator", "rank", "site,size,communicator"]
+)
 def test_profile_fits_the_terminal(tare: Tare, run_dir: Path, by: str, columns: int) -> None:
     lines = tare("profile", run_dir, "--by", by, COLUMNS=str(columns)).stdout.splitlines()
     assert max(map(len, lines)) <= columns

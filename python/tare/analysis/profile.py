@@ -1,4 +1,4 @@
-"""The profile, summed by any of its keys: call site, function, size, communicator, rank."""
+"""The profile, summed by any of its keys: call site, line, function, size, communicator, rank."""
 
 from __future__ import annotations
 
@@ -11,32 +11,24 @@ from tare.analysis.functions import OUTSIDE_NET, is_collective
 if TYPE_CHECKING:
     from tare._native import Communicator, Frame, Process, ProfileSum, Site, SumKey, SumsQuery
 
-Key = Literal["site", "function", "size", "communicator", "rank"]
-KEYS: tuple[Key, ...] = ("site", "function", "size", "communicator", "rank")
+Key = Literal["site", "line", "function", "size", "communicator", "rank"]
+KEYS: tuple[Key, ...] = ("site", "line", "function", "size", "communicator", "rank")
 Row = dict[str, Any]
 
 # What each key is in the native sums.
 NATIVE_KEYS: dict[Key, tuple[SumKey, ...]] = {
     "site": ("function", "site"),
+    "line": ("function", "site"),  # with one site for all of a line
     "function": ("function",),
     "size": ("size_class",),
     "communicator": ("communicator",),
     "rank": ("rank",),
 }
 # What each key adds to a row, then what every row has.
+PLACE = ("function", "file", "line", "caller", "object", "offset")
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
-    "site": (
-        "function",
-        "file",
-        "line",
-        "caller",
-        "object",
-        "offset",
-        "path",
-        "path_shown",
-        "path_gap",
-        "path_cut",
-    ),
+    "site": (*PLACE, "path", "path_shown", "path_gap", "path_cut"),
+    "line": PLACE,
     "function": ("function",),
     "size": ("size_from", "size_to"),
     "communicator": ("communicator", "communicator_size"),
@@ -90,8 +82,9 @@ def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None
     filters = describe.filters(chosen or Chosen())
     if list(keys) == ["rank"]:
         return _by_rank(recorded, filters)
-    query: SumsQuery = {**filters, "by": describe.native(keys), "site_of": describe.lines}
-    if not {"site", "function"} & set(keys):
+    site_of = describe.places if "line" in keys and "site" not in keys else describe.paths
+    query: SumsQuery = {**filters, "by": describe.native(keys), "site_of": site_of}
+    if not {"site", "line", "function"} & set(keys):
         query["without"] = sorted(OUTSIDE_NET)
     if "rank" in keys:
         (sums,) = recorded.profile_sums([query])
@@ -100,8 +93,9 @@ def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None
     finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
     collectives = [name for name in filters.get("functions", recorded.functions) if is_collective(name)]
     finest_query: SumsQuery = {**query, "by": describe.native(finest), "functions": collectives}
+    finest_query["site_of"] = describe.paths
     sums, single = recorded.profile_sums([query, finest_query])
-    imbalances = _imbalances(single, query["by"])
+    imbalances = _imbalances(single, query["by"], site_of)
     rows = []
     for each in sums:
         row = {**describe.columns_of(each, keys), **_figures(each), **_over_ranks(each)}
@@ -156,8 +150,9 @@ class _Description:
         self._communicators = recorded.communicators
         self._names = communicator_names(self._communicators)
         # Calls from the same lines are one site, though the compiler may have made several of one.
-        first: dict[Hashable, int] = {}
-        self.lines = [first.setdefault(_lines(site), number) for number, site in enumerate(self._sites)]
+        self.paths = _first_alike(map(_lines, self._sites))
+        # And from one line of the program, in whatever way.
+        self.places = _first_alike(_line(site) for site in self._sites)
 
     def native(self, keys: Sequence[Key]) -> list[SumKey]:
         return list(dict.fromkeys(("world", *(part for key in keys for part in NATIVE_KEYS[key]))))
@@ -180,7 +175,9 @@ class _Description:
         for key in keys:
             if key in ("site", "function"):
                 result["function"] = row["function"]
-            if key == "site":
+            if key == "line":
+                result |= {"function": row["function"], **place(row["site"], self._sites)}
+            elif key == "site":
                 result |= place(row["site"], self._sites) | path(row["site"], self._sites)
             elif key == "size":
                 result["size_from"], result["size_to"] = size_range(row["size_class"])
@@ -200,11 +197,17 @@ def size_range(size_class: int) -> tuple[int | None, int | None]:
     return (0, 1) if size_class == 0 else (1 << (size_class - 1), 1 << size_class)
 
 
+def _first_alike(sites: Iterable[Hashable]) -> list[int]:
+    """For each, the number of the first that is equal to it."""
+    first: dict[Hashable, int] = {}
+    return [first.setdefault(site, number) for number, site in enumerate(sites)]
+
+
 def _lines(site: Site) -> Hashable:
     return site["cut"], site["left_out"], tuple(_line(frame) for frame in site["path"])
 
 
-def _line(frame: Frame) -> Hashable:
+def _line(frame: Frame | Site) -> Hashable:
     if frame["file"] is None or frame["line"] is None:
         return frame["object"], frame["offset"]
     return frame["object"], frame["caller"], frame["file"], frame["line"]
@@ -243,7 +246,9 @@ def _over_ranks(row: ProfileSum) -> Row:
     }
 
 
-def _imbalances(single: Iterable[ProfileSum], by: Sequence[SumKey]) -> dict[Hashable, int]:
+def _imbalances(
+    single: Iterable[ProfileSum], by: Sequence[SumKey], site_of: Sequence[int]
+) -> dict[Hashable, int]:
     """By key: time in collectives beyond that of the rank with the least, which the others waited for.
 
     `single`: the sums of each collective function, site and communicator.
@@ -251,7 +256,8 @@ def _imbalances(single: Iterable[ProfileSum], by: Sequence[SumKey]) -> dict[Hash
     found: dict[Hashable, int] = {}
     for row in single:
         if row["ranks"]:
-            at = _key(row, by)
+            site = row["site"]
+            at = _key({**row, "site": site_of[site] if site >= 0 else site}, by)
             found[at] = found.get(at, 0) + row["time_ns"] - row["ranks"] * row["rank_time_min_ns"]
     return found
 

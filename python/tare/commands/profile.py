@@ -59,7 +59,7 @@ def profile(
         str,
         typer.Option(
             metavar="KEYS",
-            help="What a row stands for: site, function, size, communicator, rank; or several, "
+            help="What a row stands for: site, line, function, size, communicator, rank; or several, "
             "like function,size. Or peer, with rank or communicator; or phase, with rank.",
         ),
     ] = "site",

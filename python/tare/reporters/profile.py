@@ -22,12 +22,14 @@ OVERFLOW_NOTE = (
     "other: calls of a thread whose table had no row left for them; they are counted, but their function and "
     "call site are not known (docs/profile.md)"
 )
+OF_PLACE = (
+    Heading("Function", text=True),
+    Heading("Caller", text=True, optional=True),
+    Heading("Where", text=True),
+)
 OF_KEY: dict[Key, tuple[Heading, ...]] = {
-    "site": (
-        Heading("Function", text=True),
-        Heading("Caller", text=True, optional=True),
-        Heading("Where", text=True),
-    ),
+    "site": OF_PLACE,
+    "line": OF_PLACE,
     "function": (Heading("Function", text=True),),
     "size": (Heading("Size"),),
     "communicator": (Heading("Communicator", text=True), Heading("Ranks", optional=True)),
@@ -46,6 +48,8 @@ LABEL_WIDTH = 24
 def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
     """`total_ns`: net time in MPI of all rows, also of those not shown."""
     if "site" in keys:
+        keys = [key for key in keys if key != "line"]
+    if {"site", "line"} & set(keys):
         keys = [key for key in keys if key != "function"]
     between = "site" in keys and any(row["path_shown"] for row in rows)
     of_rank = list(keys) == ["rank"]
@@ -120,7 +124,7 @@ def _share(share: float | None) -> str:
 
 
 def _key_cells(row: Mapping[str, Any], key: Key) -> list[str]:
-    if key == "site":
+    if key in ("site", "line"):
         return [row["function"], row["caller"] or NOTHING, terminal.place(row)]
     if key == "size":
         return [NOTHING if row["size_from"] is None else units.size_range(row["size_from"], row["size_to"])]

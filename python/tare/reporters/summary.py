@@ -171,7 +171,7 @@ def _state(process: Process) -> str:
 
 
 def _top_sites(out: Console, recording: Recording) -> None:
-    rows = profile.summed(recording, ["site"])
+    rows = profile.summed(recording, ["line"])
     timed = [row for row in rows if row["timed"] and row["function"] not in OUTSIDE_NET]
     if not timed:
         return
@@ -179,7 +179,7 @@ def _top_sites(out: Console, recording: Recording) -> None:
     top = profile.ordered(timed, "time_ns", SITES_LISTED)
     more = f" {len(top)} of {len(timed)}" if len(top) < len(timed) else ""
     _heading(out, f"\nTop call sites{more} (all ranks)")
-    sheet = profile_sheet.sheet(top, ["site"], total_ns, recording.worlds)
+    sheet = profile_sheet.sheet(top, ["line"], total_ns, recording.worlds)
     terminal.show_sheet(out, sheet, INDENT)
 
 
