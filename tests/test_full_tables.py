@@ -34,6 +34,8 @@ def test_20000_call_sites(mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path
     assert (exchange["calls"], exchange["bytes"], exchange["received"]) == (RANKS, RANKS * 8, RANKS * 8)
 
     warnings = measured.info()["warnings"]
-    assert len(warnings) == 1 and f"profile table of {RANKS} processes was full" in warnings[0]
+    assert len(warnings) == 2
+    assert f"definition log of {RANKS} of {RANKS} processes was full" in warnings[0]
+    assert f"profile table of {RANKS} processes was full" in warnings[1]
     if trace:
         assert len(measured.events("--function", "MPI_Reduce_local")) == RANKS * 2 * SITES
