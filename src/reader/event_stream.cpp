@@ -71,15 +71,21 @@ struct Context {
   bool wants(const EventRow& row) const {
     if (row.kind == EventKind::flush && !wants_flushes) return false;
     if (row.kind == EventKind::loss && !wants_losses) return false;
-    if (row.kind == EventKind::call && !wanted.empty() && !wanted[row.function]) return false;
+    if (row.kind == EventKind::call && !wants_call(row.function)) return false;
     if (is_event(row.kind) && !wants_event(row.event_type)) return false;
     const auto duration_ns = static_cast<std::uint64_t>(row.duration_ns);
     if (filter.start_ns && is_before(row.start_ns, *filter.start_ns, duration_ns)) return false;
     return !filter.end_ns || row.start_ns < *filter.end_ns;
   }
+  bool wants_call(std::uint16_t function) const { return wanted.empty() || wanted[function]; }
   bool wants_event(std::int32_t type) const {
     if (type < 0) return wants_others;
     return !filter.functions || wanted_events[static_cast<std::size_t>(type)];
+  }
+  // Whether nothing but calls is wanted.
+  bool wants_calls_only() const {
+    return filter.functions && !wants_flushes && !wants_losses && !wants_others &&
+           std::find(wanted_events.begin(), wanted_events.end(), true) == wanted_events.end();
   }
   bool wants_rank(std::int32_t rank) const {
     return !filter.ranks || std::find(filter.ranks->begin(), filter.ranks->end(), rank) != filter.ranks->end();
@@ -330,6 +336,7 @@ struct EventStream::State {
   State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
 
   Context context;
+  ProfileReader profiles;
   RunFiles files;                   // scanned again, for a run that goes on
   std::deque<std::string> buffers;  // encoded
   std::vector<Cursor> cursors;
@@ -353,6 +360,28 @@ struct EventStream::State {
         chunks[block].emplace(ref.header.sequence, ref);
       }
     }
+  }
+
+  // The profile of a process that has finished tells which locations made no call that is wanted: their chunks need not
+  // be read. Unless they hold more records than it accounts for.
+  void leave_out_unwanted(const Process& process, ChunksByBlock& chunks) {
+    using reader::State;
+    if (process.state != State::finished || process.segment || !context.wants_calls_only()) return;
+    const auto may_be_wanted = [&](const ProfileRow& row) {
+      const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
+      return row.calls != 0 && (function == FunctionNames::other || context.wants_call(function));
+    };
+    profiles.read(
+        process.profiles,
+        [&](std::uint32_t block, const Profile& profile) {
+          std::uint64_t accounted = profile.summary.completions + profile.summary.flushes;
+          for (const ProfileRow& row : profile.rows) accounted += row.calls;
+          std::uint64_t records = 0;
+          for (const auto& [sequence, chunk] : chunks[block]) records += chunk.header.records;
+          if (records <= accounted && std::none_of(profile.rows.begin(), profile.rows.end(), may_be_wanted))
+            chunks.erase(block);
+        },
+        [](const ChunkRef&, const std::string&) {});
   }
 
   void add_cursors(const Process& process, ChunksByBlock& chunks) {
@@ -401,6 +430,7 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
       const auto [place, is_new] = chunks[chunk.header.block].try_emplace(chunk.header.sequence, chunk);
       if (!is_new && chunk.header.records >= place->second.header.records) place->second = chunk;
     }
+    state->leave_out_unwanted(*process, chunks);
     state->add_cursors(*process, chunks);
   }
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);

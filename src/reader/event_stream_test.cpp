@@ -310,6 +310,30 @@ TEST_F(EventStreamTest, ADamagedChunkIsNamedAndSkipped) {
   EXPECT_NE(warnings_[0].find("9 events were skipped"), std::string::npos) << warnings_[0];
 }
 
+TEST_F(EventStreamTest, LocationsWithoutACallThatIsWantedAreNotRead) {
+  const ProcessRecord sender = process_record(0, ProcessState::exited);
+  const ProcessRecord killed = process_record(1, ProcessState::running);
+  std::string files = functions_chunk();
+  for (const ProcessRecord& process : {sender, killed}) {
+    std::string damaged = events_chunk(process, 0, 0, sends(3000, 9));
+    damaged.back() ^= 1;
+    files += process_chunk(process) + damaged + events_chunk(process, 1, 0, wait(4000, 7)) +
+             profile_chunk(process, 0, {profile_row("MPI_Send", 1, 9, 45, 0)}) +
+             profile_chunk(process, 1, {profile_row("MPI_Wait", 1, 1, 5, 0)});
+  }
+  dir_.write("n.tare", files);
+  EventFilter filter;
+  filter.functions = {"MPI_Wait"};
+  EXPECT_EQ(events(filter).size(), 2U);
+  EXPECT_EQ(warnings_.size(), 1U) << "of the one that was killed: its profile may be older than its events";
+  filter.functions = {"MPI_Send"};
+  EXPECT_TRUE(events(filter).empty());
+  EXPECT_EQ(warnings_.size(), 2U);
+  filter.functions = {"tare:flush"};
+  EXPECT_TRUE(events(filter).empty());
+  EXPECT_EQ(warnings_.size(), 2U) << "profiles do not tell of flushes";
+}
+
 TEST_F(EventStreamTest, EventsOfTheApiStandInTimeWithTheCalls) {
   using format::EventClass;
   using format::ParameterType;
