@@ -318,6 +318,7 @@ def test_a_run_that_goes_on_is_not_merged(call: Tare, tmp_path: Path) -> None:
 def test_what_is_no_archive_is_not_taken_apart(call: Tare) -> None:
     assert "is not an archive" in fail(call("split", RUN / "node0.tare"))
     assert "no such archive" in fail(call("split", "missing.tare"))
+    assert f"`tare merge -o ARCHIVE.tare {RUN}` makes one" in fail(call("split", RUN))
     fail(call("split", RUN / "node0.tare", "--json"), 2)
 
 

@@ -49,6 +49,10 @@ class Input:
 def open_archive(path: Path) -> Archive:
     from tare import _native
 
+    if path.is_dir():
+        raise CommandError(
+            f"{path} is a directory, not an archive; `tare merge -o ARCHIVE.tare {path}` makes one of a run"
+        )
     if not path.is_file():
         raise CommandError(f"{path}: no such archive")
     if not _native.is_archive(str(path)):
