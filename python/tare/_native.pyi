@@ -72,6 +72,7 @@ class Location(TypedDict):
     rank: int
     location: int
     thread: int  # the last of them
+    thread_name: str | None  # where it is another than the program's
     calls: int
     lookups: int
     events: int

@@ -390,6 +390,8 @@ class PyRun {
       row["rank"] = process.record.rank;
       row["location"] = location.block;
       row["thread"] = location.thread;
+      const auto named = process.thread_names.find(location.thread);
+      row["thread_name"] = named == process.thread_names.end() ? nb::none() : text(named->second);
       row["calls"] = location.totals.calls;
       row["lookups"] = location.totals.lookups;
       row["events"] = location.totals.events;

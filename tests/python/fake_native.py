@@ -60,9 +60,9 @@ def row(
 
 def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
     return {
-        "world": 0, "rank": rank, "location": thread, "thread": thread, "calls": 10, "lookups": 4,
-        "events": events, "bytes": 10 * events, "dropped": dropped, "flushes": events // 1000,
-        "flush_ns": 40_000, "flush_bytes": 10 * events,
+        "world": 0, "rank": rank, "location": thread, "thread": thread, "thread_name": None,
+        "calls": 10, "lookups": 4, "events": events, "bytes": 10 * events,
+        "dropped": dropped, "flushes": events // 1000, "flush_ns": 40_000, "flush_bytes": 10 * events,
     }  # fmt: skip
 
 
