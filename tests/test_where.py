@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environments import MpiEnvironment, all_environments, compile_c
 from measured import PROGRAMS
+from unfinished import hanging, where
 
-RANKS = 2
 SOURCE = PROGRAMS / "waiting.c"
-STANDING_S = 1.5  # so long a call must have lasted until it is looked at
-START_TIMEOUT_S = 60
 # What is read lies in the segment, whatever the MPI: two of them show that; the others would take minutes.
 MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
 pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indirect=True)
@@ -28,60 +21,6 @@ pytestmark = pytest.mark.parametrize("mpi", MPIS, ids=lambda env: env.name, indi
 @pytest.fixture
 def waiting(mpi: MpiEnvironment, tmp_path: Path) -> Path:
     return compile_c(mpi, [SOURCE], tmp_path / "waiting", "-g")
-
-
-@contextmanager
-def hanging(tare: Path, mpi: MpiEnvironment, command: list[str], run_dir: Path) -> Iterator[dict[str, Any]]:
-    """The run as `tare where` sees it once every rank has been where it is for a while."""
-    launch = [str(tare), "run", "-q", "-o", str(run_dir), "--", *mpi.mpiexec, "-n", str(RANKS), *command]
-    process = subprocess.Popen(
-        launch,
-        env=mpi.environ(),
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield settled(tare, run_dir)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
-        kill_ranks(tare, run_dir)
-
-
-def kill_ranks(tare: Path, run_dir: Path) -> None:
-    """Those that the launcher has left behind."""
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
-        left = [row["pid"] for row in where(tare, run_dir)["rows"] if row["state"] == "running"]
-        if not left:
-            return
-        for pid in left:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline:
-        time.sleep(0.5)
-        if not (run_dir / "meta.json").exists():
-            continue
-        found = where(tare, run_dir)
-        rows = [row for row in found["rows"] if row["rank"] >= 0 and row["function"] is not None]
-        stand = all((row["for_ns"] or 0) > STANDING_S * 1e9 or row["state"] != "running" for row in rows)
-        if len(rows) == RANKS and stand:
-            return found
-    raise AssertionError(f"{RANKS} ranks have not settled: {found['rows']}")
-
-
-def where(tare: Path, run_dir: Path) -> dict[str, Any]:
-    done = subprocess.run([tare, "where", "--json", run_dir], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    assert result["schema"] == "tare.where/1"
-    return result
 
 
 def shown(tare: Path, run_dir: Path) -> str:

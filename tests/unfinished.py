@@ -1,0 +1,84 @@
+"""Runs that go on, or hang, until the test ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from environments import MpiEnvironment
+
+RANKS = 2
+STANDING_S = 1.5  # so long a call must have lasted until it is looked at
+TIMEOUT_S = 60
+
+
+@contextmanager
+def started(
+    tare: Path, mpi: MpiEnvironment, command: list[str], run_dir: Path, *options: str
+) -> Iterator[None]:
+    """The run in the directory, until the end of the block, when all of it is killed."""
+    launch = [str(tare), "run", "-q", *options, "-o", str(run_dir), "--"]
+    process = subprocess.Popen(
+        [*launch, *mpi.mpiexec, "-n", str(RANKS), *command],
+        env=mpi.environ(),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=TIMEOUT_S)
+        kill_ranks(tare, run_dir)
+
+
+@contextmanager
+def hanging(
+    tare: Path, mpi: MpiEnvironment, command: list[str], run_dir: Path, *options: str
+) -> Iterator[dict[str, Any]]:
+    """The run as `tare where` sees it once every rank has been where it is for a while."""
+    with started(tare, mpi, command, run_dir, *options):
+        yield settled(tare, run_dir)
+
+
+def kill_ranks(tare: Path, run_dir: Path) -> None:
+    """Those that the launcher has left behind."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        left = [row["pid"] for row in where(tare, run_dir)["rows"] if row["state"] == "running"]
+        if not left:
+            return
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        if not (run_dir / "meta.json").exists():
+            continue
+        found = where(tare, run_dir)
+        rows = [row for row in found["rows"] if row["rank"] >= 0 and row["function"] is not None]
+        stand = all((row["for_ns"] or 0) > STANDING_S * 1e9 or row["state"] != "running" for row in rows)
+        if len(rows) == RANKS and stand:
+            return found
+    raise AssertionError(f"{RANKS} ranks have not settled: {found['rows']}")
+
+
+def where(tare: Path, run_dir: Path) -> dict[str, Any]:
+    done = subprocess.run([tare, "where", "--json", run_dir], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["schema"] == "tare.where/1"
+    return result
