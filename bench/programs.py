@@ -10,6 +10,7 @@ _SOURCES = {
     "null_calls": ROOT / "workloads" / "null_calls.c",
     "deep_calls": ROOT / "workloads" / "deep_calls.c",
     "bcast_barrier": ROOT / "workloads" / "bcast_barrier.c",
+    "ping_pong": ROOT / "workloads" / "ping_pong.c",
     "init_finalize": ROOT / "bench" / "init_finalize.c",
 }
 

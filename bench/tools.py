@@ -70,6 +70,7 @@ class Outcome:
     wall_s: float
     trace_bytes: int = 0
     info: dict[str, Any] | None = None
+    sampled: dict[str, int] | None = None  # of message sampling: what became of the messages
 
     def json_lines(self) -> list[dict[str, Any]]:
         """The lines of the output that are JSON objects."""
@@ -124,7 +125,8 @@ def run_once(
             )
         info = _info(out) if tool.recording else None
         trace_bytes = info["trace"]["bytes"] if info else _size(out)
-        return Outcome(done.stdout, wall_s, trace_bytes, info)
+        sampled = _printed("samples", out)["messages"] if "--sample" in (tool.tare or ()) else None
+        return Outcome(done.stdout, wall_s, trace_bytes, info, sampled)
 
 
 # Ranks stay on their processors, as both launchers have it by default where these suffice; the tests do not.
@@ -138,11 +140,16 @@ def _scratch() -> Path:
     return path
 
 
-def _info(run_dir: Path) -> dict[str, Any]:
-    done = subprocess.run([TARE, "info", "--json", run_dir], capture_output=True, text=True)
+def _printed(verb: str, run_dir: Path) -> dict[str, Any]:
+    done = subprocess.run([TARE, verb, "--json", run_dir], capture_output=True, text=True)
     if done.returncode != 0:
-        raise BenchError(f"tare info: {done.stderr.strip()}")
-    info: dict[str, Any] = json.loads(done.stdout)
+        raise BenchError(f"tare {verb}: {done.stderr.strip()}")
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
+
+
+def _info(run_dir: Path) -> dict[str, Any]:
+    info = _printed("info", run_dir)
     if not info["ranks"]:
         raise BenchError("tare recorded nothing; is it that `make` has not been called since a change?")
     return info

@@ -19,7 +19,7 @@ module tare
   integer, parameter, public :: tare_max_parameters = 10
   integer, parameter, public :: tare_max_raw_bytes = 2048
 
-  public :: tare_start, tare_recording
+  public :: tare_start, tare_recording, tare_sample
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
@@ -72,6 +72,11 @@ module tare
       type(c_ptr), value :: directory
       integer(c_int) :: status
     end function
+    function c_sample(spec) bind(c, name="tare_sample") result(status)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: spec(*)
+      integer(c_int) :: status
+    end function
     function c_recording() bind(c, name="tare_recording") result(yes)
       import :: c_int
       integer(c_int) :: yes
@@ -120,6 +125,12 @@ module tare
   end interface
 
 contains
+
+  ! Changes which messages are sampled. 0, or -1 if nothing changes.
+  integer function tare_sample(spec) result(status)
+    character(*), intent(in) :: spec
+    status = c_sample(trim(spec)//c_null_char)
+  end function
 
   ! Begins a run in a new directory, <program>-<time> if none is given. 0, or -1 if it cannot be made.
   integer function tare_start(directory) result(status)

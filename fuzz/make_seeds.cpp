@@ -143,6 +143,10 @@ int main(int count, char** words) {
   for (const auto& entry : std::filesystem::directory_iterator(run_dir)) names.push_back(entry.path().filename());
   for (const std::string& name : names) write_file(seeds + "/reader/" + name, read_file(run_dir + "/" + name));
   write_file(seeds + "/reader/killed", file_of_a_killed_process());
+  format::SampleClass sampled{};
+  sampled.count = 1;
+  const auto process = process_record(0, format::ProcessState::exited);
+  write_file(seeds + "/reader/samples", functions_chunk() + process_chunk(process) + samples_chunk(process, {sampled}));
   write_file(seeds + "/archive/run", archive_of(run_dir, names));
   write_file(seeds + "/segment/killed", in_pieces(segment_of_a_killed_process()));
   return 0;

@@ -16,6 +16,7 @@ namespace tare::fuzz {
 inline void read_all(reader::Run& run) {
   run.profile_sums(
       {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
+  run.samples([](std::size_t, const reader::Samples&) {});
   run.sites();
   locations_of(run);
   current_calls(run);

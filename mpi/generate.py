@@ -9,6 +9,8 @@ writes into OUTPUT_DIR
                     its arguments by kind and calls measure() (src/mpi/measure.h)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
     counted.inc     the same for look-up functions, whose calls are only counted
+    sampled.inc     the same for functions whose messages can be sampled, with the roles for that
+    sampled_functions.inc  TARE_SAMPLED(name) for each of them
     types.inc       MPI's type names as aliases of those of an ABI page A
     stubs.inc       TARE_STUB name, number for every function: the exported symbols (src/mpi/stubs_*.S)
 
@@ -107,6 +109,7 @@ class Roles:
         self.exceptions = overlay["roles"]
         self.volumes = self._compiled(overlay["volume"])
         self.received = self._compiled(overlay["received"])
+        self.sampled = [(re.compile(pattern), roles) for pattern, roles in overlay["sampled"].items()]
 
     @staticmethod
     def _compiled(table: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
@@ -124,6 +127,21 @@ class Roles:
         roles += self.made_communicator(function)
         roles += self.exceptions.get(f"MPI_{function.bare_name}", [])
         return roles
+
+    def is_sampled(self, function: Function) -> bool:
+        return any(pattern.fullmatch(function.bare_name) for pattern, _ in self.sampled)
+
+    def where_sampled(self, function: Function) -> list[str]:
+        """The roles where messages are sampled."""
+        further = [
+            role.replace("COUNT", self.count_type(function))
+            for pattern, roles in self.sampled
+            if pattern.fullmatch(function.bare_name)
+            for role in roles
+        ]
+        first = [role[1:] for role in further if role.startswith("!")]
+        last = [role for role in further if not role.startswith("!")]
+        return first + self.of(function) + last
 
     @staticmethod
     def communicator(function: Function) -> str | None:
@@ -314,6 +332,9 @@ def main() -> None:
         output / "counted.inc",
         [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted],
     )
+    sampled = [f for f in functions if roles.is_sampled(f)]
+    write(output / "sampled.inc", [wrapper(f, roles.where_sampled(f)) for f in sampled])
+    write(output / "sampled_functions.inc", [f"TARE_SAMPLED({f.name})" for f in sampled])
     write(
         output / "types.inc", [f"using {t} = typename A::{t.removeprefix('MPI_')};" for t in types(functions)]
     )

@@ -47,6 +47,11 @@ TARE_API tare_id tare_define_phase(const char* name);
 TARE_API void tare_begin_phase(tare_id phase);
 TARE_API void tare_end_phase(tare_id phase);
 
+/* Which messages are sampled from here on, as `tare run --sample` takes it (docs/samples.md). For a program that runs
+ * under `tare run --sample SPEC`; every rank says it for the messages that it sends. Returns 0, or -1 and a line on
+ * stderr if nothing changes. */
+TARE_API int tare_sample(const char* spec);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

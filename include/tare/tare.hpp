@@ -88,6 +88,9 @@ void record(tare_id event, Words... words) noexcept {
 
 }  // namespace detail
 
+// Changes which messages are sampled (tare_sample).
+inline bool sample(const char* spec) noexcept { return tare_sample(spec) == 0; }
+
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }
 

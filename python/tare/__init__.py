@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tare.api import count, counter, event, is_recording, mark, packed, phase, raw, region, start
+    from tare.api import count, counter, event, is_recording, mark, packed, phase, raw, region, sample, start
 
 __version__ = "0.1.0"
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "phase",
     "raw",
     "region",
+    "sample",
     "start",
 ]
 

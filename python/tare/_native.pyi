@@ -11,6 +11,9 @@ EventKind = Literal["region", "counter", "marker", "phase", "event", "packed", "
 class Error(Exception):
     """Every failure of reading; the message is one line that says what to do."""
 
+def sample_method(spec: str) -> Literal["stat", "freq", "write", "off"]:
+    """Of a spec of message sampling; ValueError, with what it ought to be, if it is none."""
+
 class Collected(TypedDict):
     processes: int
     running: int
@@ -257,6 +260,51 @@ class EventRequest(TypedDict):
     tag: NotRequired[int]
     bytes: NotRequired[int]
 
+class SampleRow(TypedDict):
+    """Sampled messages of a class, received by `destination`."""
+
+    world: int
+    source: int  # -1: of classes that are not told apart
+    destination: int
+    send_site: int  # of Run.sites(); -1 if not known
+    receive_site: int
+    bytes: int
+    between_nodes: bool
+    count: int
+    unexpected: int
+    weight: float
+    weight_squared: float
+    latency_ns: int
+    min_ns: int
+    max_ns: int
+    squared_ns2: float
+    late_sender_ns: int
+    unposted_ns: int
+    unwaited_ns: int
+    transfer_ns: int
+    uncertainty_ns: int
+    histogram: list[int] | None  # by bit width of nanoseconds: up to 5, 6, 7, ...
+
+class SampleSummary(TypedDict):
+    """What became of the messages that a rank sent and received."""
+
+    world: int
+    rank: int
+    spec: str
+    sent: int
+    received: int
+    chosen: int
+    paired: int
+    ambiguous: int
+    ambiguous_received: int
+    unnumbered: int
+    unpaired: int
+    recordless: int
+    contradictory: int
+    lost: int
+    unreachable: int
+    clock_uncertainty_ns: int
+
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""
 
@@ -354,6 +402,8 @@ class Run:
     def scopes(self) -> list[Scope]: ...
     def communicators(self) -> list[Communicator]: ...
     def current_calls(self) -> list[CurrentCall]: ...
+    def samples(self) -> list[SampleRow]: ...
+    def sample_summaries(self) -> list[SampleSummary]: ...
     def events(
         self,
         ranks: list[int] | None = None,

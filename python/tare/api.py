@@ -24,6 +24,7 @@ __all__ = [
     "phase",
     "raw",
     "region",
+    "sample",
     "start",
 ]
 
@@ -63,6 +64,11 @@ def start(path: str | os.PathLike[str] | None = None) -> None:
 def is_recording() -> bool:
     """Whether events are recorded."""
     return _record.recording()
+
+
+def sample(spec: str) -> bool:
+    """Changes which messages this rank samples (docs/samples.md); False, and a line on stderr, if not."""
+    return _record.sample(spec)
 
 
 def region(name: str) -> Region:

@@ -10,7 +10,19 @@ import typer
 
 from tare import __version__
 
-VERBS = ("run", "info", "profile", "where", "diff", "events", "merge", "split", "recover", "doctor")
+VERBS = (
+    "run",
+    "info",
+    "profile",
+    "where",
+    "diff",
+    "events",
+    "samples",
+    "merge",
+    "split",
+    "recover",
+    "doctor",
+)
 # Verbs that have verbs of their own.
 GROUPS = ("study",)
 # Everything after the first word that is not an option of tare belongs to the measured command.

@@ -34,6 +34,7 @@ VARIABLES = (
     "WRITE",
     "STACK",
     "LOOKUPS",
+    "SAMPLE",
 )
 
 
@@ -73,6 +74,8 @@ def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[s
         result["TARE_STACK"] = str(options["stack"])
     if options["time_lookups"]:
         result["TARE_LOOKUPS"] = "time"
+    if options["sample"]:
+        result["TARE_SAMPLE"] = options["sample"]
     return result
 
 

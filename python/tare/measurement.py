@@ -33,6 +33,7 @@ class Options:
     write: bool = True
     stack: int | None = None
     time_lookups: bool = False
+    sample: str | None = None
     forward: bool = False
 
 

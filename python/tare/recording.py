@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         Process,
         ProfileSum,
         Run,
+        SampleRow,
+        SampleSummary,
         Scope,
         Site,
         SumKey,
@@ -117,6 +119,17 @@ class Recording:
         """Unix time at which the command ended; None if that is not known, or has not happened."""
         wall_ns = self.meta.get("wall_ns")
         return None if wall_ns is None else self.start_ns + int(wall_ns)
+
+    @cached_property
+    def samples(self) -> list[SampleRow]:
+        with native_errors():
+            return self._native.samples() if self._native else []
+
+    @cached_property
+    def sample_summaries(self) -> list[SampleSummary]:
+        """One for each rank that sampled messages."""
+        with native_errors():
+            return self._native.sample_summaries() if self._native else []
 
     @property
     def warnings(self) -> list[str]:

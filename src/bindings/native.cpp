@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "bindings/samples.h"
 #include "format/chunk.h"
 #include "reader/archive.h"
 #include "reader/collect.h"
@@ -537,6 +538,9 @@ class PyRun {
     return rows;
   }
 
+  nb::list samples() { return sample_rows(run_); }
+  nb::list sample_summaries() { return bindings::sample_summaries(run_); }
+
   nb::list current_calls() const {
     const std::vector<nb::object> names = function_texts(run_.functions());
     nb::list rows;
@@ -873,6 +877,8 @@ NB_MODULE(_native, module) {
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a,
              "Drains dead processes' segments into the run directory and stores symbols.");
 
+  module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
+
   module.def("is_archive", &tare::reader::is_archive_file, "path"_a, "Whether the file begins as an archive does.");
 
   nb::class_<PyArchive>(module, "Archive", "What is in an archive of runs; opens it for as long as a call takes.")
@@ -904,6 +910,8 @@ NB_MODULE(_native, module) {
       .def("sites", &PyRun::sites)
       .def("communicators", &PyRun::communicators)
       .def("scopes", &PyRun::scopes)
+      .def("samples", &PyRun::samples)
+      .def("sample_summaries", &PyRun::sample_summaries)
       .def(
           "events",
           [](PyRun& run, std::optional<std::vector<int>> ranks, std::optional<std::vector<std::string>> functions,

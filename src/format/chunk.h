@@ -21,6 +21,7 @@ enum class ChunkType : std::uint8_t {
   symbols = 6,      // what call sites mean, found after the run (symbol.h; written by the collector)
   file = 7,         // archives only: an ArchivedFileRecord (archive.h); the file's bytes follow the chunk
   archive_end = 8,  // archives only: an ArchiveEndRecord
+  samples = 9,      // a SampleSummary and its classes (sample.h); the newest of a process counts
   calls = 10,       // of a process that did not finish: the call that each thread was in, and requests (segment.h)
 };
 

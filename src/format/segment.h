@@ -21,7 +21,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 10;
+inline constexpr std::uint32_t segment_layout = 11;
 
 // Beside the segments of a run lies tare-<run id>.step, whose first 4 bytes count the drains of full buffers on this
 // node (recorder/step.h).
@@ -118,6 +118,7 @@ struct SegmentHeader {
   std::atomic<std::uint64_t> definitions_bytes;  // published length of the log
   std::uint64_t definitions_written;             // of which on disk already
   std::uint64_t requests_at;                     // 0: there is no request table
+  std::uint64_t samples_at;                      // SampleSummary and its classes; 0: messages are not sampled
   std::uint64_t locations_at;
   std::uint64_t location_stride;
   std::atomic<std::uint32_t> locations;  // blocks that exist

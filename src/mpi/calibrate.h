@@ -63,7 +63,7 @@ template <class A>
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
         requests.put(handle, true, [&](Request& entry) { start(entry, thread, {}, thread.rows[0]); });
-        complete<A>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr, 0);
+        complete<A, false>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr, 0);
       },
       empty);
   empty();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "format/sample_spec.h"
 #include "mpi/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
@@ -126,6 +127,14 @@ void fill_slots(void* const* wrappers, bool is_chained) noexcept {
   }
 }
 
+void fill_sampled(const SampledWrapper* sampled) noexcept {
+  for (; sampled->function != Function::none; ++sampled) {
+    const auto i = static_cast<unsigned>(sampled->function);
+    if (missing[i]) continue;
+    tare_slots[i] = tare_profiling_slots[i] = sampled->wrapper;
+  }
+}
+
 constinit bool attached = false;
 
 // Says what is wrong once a process, not at every call.
@@ -154,6 +163,7 @@ void attach() noexcept {
   }
   void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
   fill_slots(wrappers, chained(library));
+  if (tables != nullptr && sampling_asked()) fill_sampled(tables->sampled);
   if (tables != nullptr) fill_nested(tables->nested);
   null_weak_references([](unsigned function) { return missing[function]; });
   if (tables != nullptr) tables->attached(recorder::now() - start);
@@ -170,6 +180,21 @@ bool recording() noexcept {
 bool lookups_timed() noexcept {
   const char* text = getenv("TARE_LOOKUPS");
   return text != nullptr && std::strcmp(text, "time") == 0;
+}
+
+bool sampling_asked() noexcept {
+  const char* text = getenv("TARE_SAMPLE");
+  if (text == nullptr) return false;
+  format::SampleSpec spec;
+  const char* wrong = format::parse_sample_spec(text, spec);
+  const char* trace = getenv("TARE_TRACE");
+  if (wrong == nullptr && spec.method == format::SampleMethod::write && (trace == nullptr || *trace != '1'))
+    wrong = "write needs a trace (--trace)";
+  if (wrong == nullptr) return true;
+  char line[512];
+  std::snprintf(line, sizeof line, "TARE_SAMPLE=%s: %s; messages are not sampled", text, wrong);
+  complain_once(line);
+  return false;
 }
 
 bool has(Function function) noexcept { return !missing[static_cast<unsigned>(function)]; }

@@ -23,11 +23,16 @@ struct NestedWrapper {
   void* wrapper;            // reached by MPI_X
   void* profiling_wrapper;  // reached by PMPI_X
 };
+struct SampledWrapper {
+  Function function;
+  void* wrapper;
+};
 struct Tables {
   void* const* timed;    // measures every function
   void* const* counted;  // the same, but look-up functions are only counted
   bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
   const NestedWrapper* nested;                            // ends with Function::none
+  const SampledWrapper* sampled;                          // in place of those above where messages are sampled; so too
   void (*attached)(std::uint64_t attach_ticks) noexcept;  // after the tables are in place, once a thread that attaches
 };
 const Tables* tables_for(format::Abi abi) noexcept;
@@ -47,6 +52,10 @@ Signature* below(Function function, bool profiling = false) noexcept {
 
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;
+
+// Whether the user asked for messages to be sampled, in words that make sense (format/sample_spec.h).
+bool sampling_asked() noexcept;
+inline constexpr std::uint32_t sample_classes = 2048;  // of a process; those beyond are not told apart
 
 // Whether the user asked for look-up functions to be timed.
 bool lookups_timed() noexcept;

@@ -1,5 +1,6 @@
 #include "mpi/dispatch.h"
 #include "mpi/requests.h"
+#include "mpi/sampling/sampler.h"
 #include "mpi/site.h"
 #include "mpi/thread.h"
 #include "recorder/process.h"
@@ -29,6 +30,7 @@ namespace {
 void in_forked_child() noexcept {
   forget_sites();
   requests.after_fork();
+  sampling::sampler.after_fork();
   tare_depth = 0;
 }
 
@@ -39,5 +41,11 @@ tare::recorder::Options tare::recorder::default_options() noexcept {
   // A quarter of them is enough for every function (Location::new_row).
   constexpr std::uint32_t rows = 2816;
   static_assert(rows / 4 > tare::format::function_count && rows <= tare::format::index_slots * 3 / 4);
-  return {sizeof(tare::mpi::Thread), rows, true, tare::mpi::begin_paths, tare::mpi::in_forked_child};
+  return {sizeof(tare::mpi::Thread),
+          rows,
+          true,
+          tare::mpi::sampling_asked() ? tare::mpi::sample_classes : 0,
+          tare::mpi::begin_paths,
+          [](const char* spec) noexcept { return tare::mpi::sampling::sampler.change(spec); },
+          tare::mpi::in_forked_child};
 }

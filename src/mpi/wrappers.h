@@ -9,6 +9,8 @@
 #include "mpi/roles/pcontrol.h"
 #include "mpi/roles/received.h"
 #include "mpi/roles/request.h"
+#include "mpi/roles/sampling.h"
+#include "mpi/roles/sampling_start.h"
 #include "mpi/roles/scope.h"
 #include "mpi/roles/volume.h"
 
@@ -17,6 +19,7 @@ namespace tare::mpi {
 // Measures every function.
 template <class A>
 struct Wrappers {
+  static constexpr bool samples = false;
 // The wrappers use the types.
 // clang-format off
 #include "types.inc"
@@ -31,6 +34,17 @@ struct Counted {
 // clang-format off
 #include "types.inc"
 #include "counted.inc"
+  // clang-format on
+};
+
+// Measures functions whose messages can be sampled, and samples them.
+template <class A>
+struct Sampled {
+  static constexpr bool samples = true;
+// The wrappers use the types.
+// clang-format off
+#include "types.inc"
+#include "sampled.inc"
   // clang-format on
 };
 
@@ -57,6 +71,7 @@ template <class A>
   process.call_cost_ps = picoseconds(costs.call);
   process.lookup_cost_ps = picoseconds(costs.lookup);
   process.completion_cost_ps = picoseconds(costs.completion);
+  begin_sampling(before, after);
   process.hook_init += attach_ticks + recorder::now() - start;
 }
 
@@ -79,6 +94,14 @@ inline void* const counted_table[] = {
 #undef TARE_FUNCTION
 #undef TARE_WRAPPER_true
 #undef TARE_WRAPPER_false
+};
+
+template <class A>
+inline const SampledWrapper sampled_table[] = {
+#define TARE_SAMPLED(name) {Function::name, reinterpret_cast<void*>(&Sampled<A>::name)},
+#include "sampled_functions.inc"
+#undef TARE_SAMPLED
+    {Function::none, nullptr},
 };
 
 template <class A>

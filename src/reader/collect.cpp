@@ -50,6 +50,7 @@ std::string profile_payload(const LocationCopy& location) {
 // All of one segment, read before anything is written.
 struct Contents {
   ProcessRecord process{};
+  std::string samples;
   std::string definitions;
   std::uint64_t definitions_from = 0;
   std::vector<LocationCopy> locations;
@@ -68,6 +69,9 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   auto definitions = segment.definitions(*written);
   if (!definitions) return definitions.failure();
   contents.definitions = std::move(*definitions);
+  auto samples = segment.samples();
+  if (!samples) return samples.failure();
+  contents.samples = std::move(*samples);
   const auto locations = segment.locations();
   if (!locations) return locations.failure();
   for (std::uint32_t block = 0; block < *locations; ++block) {
@@ -174,8 +178,8 @@ class Collector {
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(chunk_file_path(paths_.run_dir, contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_definitions(file, *contents) && write_calls(file, *contents) &&
-                         write_events(file, *contents, segment.name());
+                         write_samples(file, *contents) && write_definitions(file, *contents) &&
+                         write_calls(file, *contents) && write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
       errno_ = file.error();
@@ -211,6 +215,10 @@ class Collector {
       if (!file.append(identity, profile_payload(location))) return false;
     }
     return true;
+  }
+
+  static bool write_samples(ChunkFile& file, const Contents& contents) {
+    return contents.samples.empty() || file.append(identity_of(contents, ChunkType::samples), contents.samples);
   }
 
   static bool write_definitions(ChunkFile& file, const Contents& contents) {

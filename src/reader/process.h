@@ -15,6 +15,7 @@
 #include "reader/function_names.h"
 #include "reader/number_map.h"
 #include "reader/profile.h"
+#include "reader/samples.h"
 #include "reader/segment_file.h"
 
 namespace tare::reader {
@@ -32,6 +33,7 @@ struct Process {
   format::ProcessRecord record{};
   Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
   ProfileSources profiles;
+  SampleSource samples;
   std::vector<ChunkRef> events;  // on disk
   std::vector<format::ClockPair> clock_pairs;
   std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told

@@ -145,6 +145,26 @@ const Totals& Run::totals(std::size_t process) {
   return totals_[process];
 }
 
+void Run::samples(const std::function<void(std::size_t process, const Samples&)>& visit) {
+  std::vector<char> raw;
+  Samples read;
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    const SampleSource& source = processes_[i].samples;
+    if (source.copy != nullptr) {
+      visit(i, *source.copy);
+      continue;
+    }
+    if (source.chunk == nullptr) continue;
+    std::string reason = "its samples make no sense";
+    if (load_chunk(*source.chunk, raw, reason) && parse_samples({raw.data(), raw.size()}, read)) {
+      visit(i, read);
+      continue;
+    }
+    const std::string warning = damaged_chunk(files_.names[source.chunk->file], *source.chunk, reason);
+    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+  }
+}
+
 void Run::resolve() {
   if (resolved_) return;
   resolved_ = true;

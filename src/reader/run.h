@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,6 +84,10 @@ class Run {
   const std::vector<SiteInfo>& sites();
   // Frames that the run has no symbol for, with what was found of them now.
   std::vector<FrameInfo> new_symbols();
+
+  // What message sampling found, by the process that received, one after another: `visit` is given its index in
+  // processes() and the samples, valid during the call. What is damaged is left out and warned of.
+  void samples(const std::function<void(std::size_t process, const Samples&)>& visit);
 
   // Communicators of all processes: those of a world that have the same key are one. Where the key is not known, those
   // with a name are one if name and size are equal, others if world, number in the process and size are.

@@ -72,7 +72,7 @@ void RunLoader::read_segment(SegmentFile file) {
   auto record = file.process();
   const auto locations = file.locations();
   if (!record || !locations) return warn(record ? locations.error() : record.error());
-  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}};
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}};
   for (std::uint32_t block = 0; block < *locations; ++block) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
@@ -85,6 +85,9 @@ void RunLoader::read_segment(SegmentFile file) {
   auto definitions = contents.file.definitions();
   if (!definitions) return warn(definitions.error());
   contents.definitions = std::move(*definitions);
+  auto samples = contents.file.samples();
+  if (!samples) return warn(samples.error());
+  contents.samples = std::move(*samples);
   segments_.push_back(std::move(contents));
 }
 
@@ -184,7 +187,7 @@ std::vector<std::string> RunLoader::read_definitions(Process& process, std::vect
 void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
   // Others are of archives, or types that a later tare of this version may add.
-  if (header.type > ChunkType::symbols && header.type != ChunkType::calls) return;
+  if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls) return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
     file_of_.try_emplace(header.process, chunk.file);
@@ -193,6 +196,10 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
     if (header.type == ChunkType::definitions) return definitions_[header.process].push_back(&chunk);
     if (header.type == ChunkType::profile) {
       process.profiles[header.location] = {&chunk, nullptr};
+      return;
+    }
+    if (header.type == ChunkType::samples) {
+      process.samples = {&chunk, nullptr};
       return;
     }
   }
@@ -236,6 +243,8 @@ void RunLoader::take_segment(SegmentContents contents) {
     if (location.summary.in_use != 0) process.calls.push_back(location.call);
   }
   process.requests = std::move(contents.requests);
+  auto samples = std::make_shared<Samples>();
+  if (!contents.samples.empty() && parse_samples(contents.samples, *samples)) process.samples = {nullptr, samples};
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
   process.segment = std::move(contents.file);

@@ -24,6 +24,7 @@ class RunLoader {
     SegmentFile file;
     format::ProcessRecord record;
     std::string definitions;
+    std::string samples;
     std::vector<LocationCopy> locations;
     std::map<std::uint32_t, Buffered> buffered;
     std::vector<format::RequestEntry> requests;

@@ -85,6 +85,31 @@ TEST_F(RunTest, ProfileOfAProcess) {
   EXPECT_EQ(account(run).start_ns, 1'700'000'000'000'001'000);
 }
 
+TEST_F(RunTest, TheNewestSamplesCountAndDamagedOnesAreWarnedOf) {
+  const auto one = process_record(0, ProcessState::exited);
+  const auto other = process_record(1, ProcessState::exited);
+  format::SampleClass sampled{};
+  sampled.source = 1;
+  sampled.count = 3;
+  const format::SampleClass empty{};
+  format::ChunkHeader cut{};
+  cut.type = format::ChunkType::samples;
+  cut.process = other.process;
+  dir_.write("a.tare", functions_chunk() + process_chunk(one) + process_chunk(other) + samples_chunk(one, {empty}) +
+                           samples_chunk(one, {empty, sampled}) + chunk(cut, "too short"));
+  auto run = open();
+  int processes = 0;
+  run.samples([&](std::size_t process, const Samples& samples) {
+    ++processes;
+    EXPECT_EQ(run.processes()[process].record.rank, 0);
+    EXPECT_EQ(samples.summary.paired, 2U);
+    ASSERT_EQ(samples.classes.size(), 1U);
+    EXPECT_EQ(samples.classes[0].count, 3U);
+  });
+  EXPECT_EQ(processes, 1);
+  EXPECT_EQ(run.warnings().size(), 1U);
+}
+
 TEST_F(RunTest, InitAndFinalizeAreNotTimeInMpi) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   dir_.write("n.tare",

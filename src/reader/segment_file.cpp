@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "format/record.h"
+#include "format/sample.h"
 
 namespace tare::reader {
 namespace {
@@ -88,6 +89,7 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
   segment.definitions_at_ = header.definitions_at;
   segment.definitions_capacity_ = header.definitions_capacity;
   segment.requests_at_ = header.requests_at;
+  segment.samples_at_ = header.samples_at;
   segment.locations_at_ = header.locations_at;
   segment.location_stride_ = header.location_stride;
   segment.row_capacity_ = header.row_capacity;
@@ -107,6 +109,8 @@ std::optional<std::string> SegmentFile::check_layout(std::uint64_t file_bytes) c
     return "the request table lies outside the file";
   if (locations_at_ < segment_header_bytes || locations_at_ > file_bytes || locations_at_ % 64 != 0)
     return "the locations lie outside the file";
+  if (samples_at_ != 0 && (samples_at_ > locations_at_ || sizeof(SampleSummary) > locations_at_ - samples_at_))
+    return "the samples lie outside the file";
   const std::uint64_t fixed = buffer_at(row_capacity_);
   if (row_capacity_ > max_rows || location_stride_ < fixed ||
       (ring_.count != 0 && ring_.stride() > (location_stride_ - fixed) / ring_.count))
@@ -124,6 +128,7 @@ SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
   definitions_at_ = other.definitions_at_;
   definitions_capacity_ = other.definitions_capacity_;
   requests_at_ = other.requests_at_;
+  samples_at_ = other.samples_at_;
   locations_at_ = other.locations_at_;
   location_stride_ = other.location_stride_;
   max_locations_ = other.max_locations_;
@@ -183,6 +188,19 @@ Result<std::vector<RequestEntry>> SegmentFile::requests() const {
   if (!read(entries.data(), entries.size() * sizeof(RequestEntry), first)) return cut_off();
   std::erase_if(entries, [](const RequestEntry& entry) { return entry.handle == 0; });
   return entries;
+}
+
+Result<std::string> SegmentFile::samples() const {
+  if (samples_at_ == 0) return std::string{};
+  SampleSummary summary;
+  if (!read(&summary, sizeof summary, samples_at_)) return cut_off();
+  const std::uint64_t room = (locations_at_ - samples_at_ - sizeof summary) / sizeof(SampleClass);
+  summary.classes = static_cast<std::uint32_t>(std::min<std::uint64_t>(summary.classes, room));
+  std::string payload(sizeof summary + summary.classes * sizeof(SampleClass), '\0');
+  std::memcpy(payload.data(), &summary, sizeof summary);
+  if (!read(payload.data() + sizeof summary, payload.size() - sizeof summary, samples_at_ + sizeof summary))
+    return cut_off();
+  return payload;
 }
 
 Result<std::uint32_t> SegmentFile::locations() const {

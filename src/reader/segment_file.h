@@ -74,6 +74,8 @@ class SegmentFile {
   Result<std::uint64_t> definitions_written() const;
   // The requests under way; empty if the process has no request table.
   Result<std::vector<format::RequestEntry>> requests() const;
+  // What message sampling has found so far, as the payload of a samples chunk; empty if the process does not sample.
+  Result<std::string> samples() const;
   // Location blocks in use now.
   Result<std::uint32_t> locations() const;
   Result<LocationCopy> location(std::uint32_t block) const;
@@ -97,6 +99,7 @@ class SegmentFile {
   std::uint64_t definitions_at_ = 0;
   std::uint64_t definitions_capacity_ = 0;
   std::uint64_t requests_at_ = 0;
+  std::uint64_t samples_at_ = 0;
   std::uint64_t locations_at_ = 0;
   std::uint64_t location_stride_ = 0;
   std::uint64_t max_locations_ = 0;

@@ -315,6 +315,15 @@ std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, Pro
   return chunk(identity, payload);
 }
 
+std::string samples_chunk(const ProcessRecord& process, const std::vector<SampleClass>& classes) {
+  SampleSummary summary{};
+  summary.classes = static_cast<std::uint32_t>(classes.size());
+  summary.paired = classes.size();
+  std::string payload = bytes_of(summary);
+  for (const SampleClass& c : classes) payload += bytes_of(c);
+  return chunk(identity_of(process, ChunkType::samples), payload);
+}
+
 std::string events_chunk(const ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
                          std::string_view records) {
   BufferCopy buffer;

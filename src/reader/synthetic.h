@@ -9,6 +9,7 @@
 #include "format/chunk.h"
 #include "format/definition.h"
 #include "format/record.h"
+#include "format/sample.h"
 #include "format/segment.h"
 #include "reader/profile.h"
 
@@ -81,6 +82,7 @@ std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t bl
                           const std::vector<format::ProfileRow>& rows,
                           const std::vector<format::CountedCalls>& counted = {});
 std::string profile_chunk(const format::ProcessRecord& process, std::uint32_t block, Profile profile);
+std::string samples_chunk(const format::ProcessRecord& process, const std::vector<format::SampleClass>& classes);
 std::string events_chunk(const format::ProcessRecord& process, std::uint32_t block, std::uint32_t sequence,
                          std::string_view records);
 

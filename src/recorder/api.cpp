@@ -1,12 +1,14 @@
 // The public C API (include/tare/tare.h).
 
 #include <climits>
+#include <cstdio>
 #include <cstring>
 
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/own_run.h"
 #include "recorder/process.h"
+#include "recorder/system.h"
 #include "tare/tare.h"
 
 namespace tare::recorder {
@@ -83,6 +85,17 @@ void tare_end_phase(tare_id phase) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && phase != 0) location->end_phase(phase);
   record(phase, std::uint64_t{0});
+}
+
+int tare_sample(const char* spec) {
+  if (spec == nullptr) spec = "";
+  const auto change = tare::recorder::default_options().change_sampling;
+  const char* wrong = change == nullptr ? "this program does not run under tare run --sample" : change(spec);
+  if (wrong == nullptr) return 0;
+  char line[512];
+  std::snprintf(line, sizeof line, "tare_sample(\"%.200s\"): %s", spec, wrong);
+  tare::recorder::complain(line);
+  return -1;
 }
 
 tare_id tare_define_counter(const char* name, const char* unit) {

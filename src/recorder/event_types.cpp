@@ -78,6 +78,13 @@ bool any_event_type() noexcept {
   return any;
 }
 
+std::uint32_t find_phase(const char* name) noexcept {
+  types_lock.lock();
+  const std::uint32_t number = find({format::EventClass::phase, 1, {format::ParameterType::u8}}, name);
+  types_lock.unlock();
+  return number;
+}
+
 void define_event_types() noexcept {
   types_lock.lock();  // a name that is being registered sees the segment, or is seen here
   for (std::uint32_t number = 1; number <= count; ++number) define_one(number);

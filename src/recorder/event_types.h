@@ -18,6 +18,8 @@ struct EventType {
 std::uint32_t register_event_type(const EventType& type, const char* name, const char* unit) noexcept;
 
 bool any_event_type() noexcept;
+// The number of a phase of that name; 0 if none has been registered.
+std::uint32_t find_phase(const char* name) noexcept;
 
 // Writes the definitions of all names to the segment.
 void define_event_types() noexcept;

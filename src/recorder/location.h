@@ -164,6 +164,8 @@ struct Location {
   // out leaves those within it as they are; ending one that has not begun does nothing.
   void begin_phase(std::uint32_t type) noexcept;
   void end_phase(std::uint32_t type) noexcept;
+  // Whether the thread is in a phase of the type, or in one within it.
+  bool is_in_phase(std::uint32_t type) const noexcept;
   // A thread begins, or ends: outside of all phases.
   void leave_all_phases() noexcept;
   // From here on, calls are not recorded; or are again.

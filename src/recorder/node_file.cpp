@@ -6,6 +6,7 @@
 
 #include "format/event_codec.h"
 #include "format/functions.h"
+#include "format/sample.h"
 #include "recorder/clock.h"
 #include "recorder/drain.h"
 #include "recorder/system.h"
@@ -127,6 +128,15 @@ bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexce
                        static_cast<std::size_t>(out - memory.raw()));
 }
 
+bool write_samples(const format::SegmentHeader& segment) noexcept {
+  if (segment.samples_at == 0) return true;
+  const char* area = reinterpret_cast<const char*>(&segment) + segment.samples_at;
+  const auto& summary = *reinterpret_cast<const format::SampleSummary*>(area);
+  const std::size_t bytes = sizeof summary + summary.classes * sizeof(format::SampleClass);
+  ChunkMemory memory(bytes);
+  return memory && memory.append(identity(segment, format::ChunkType::samples), area, bytes);
+}
+
 // The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
 [[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
   const auto* words = static_cast<const volatile std::uint64_t*>(in);
@@ -235,6 +245,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
     written = write_events(segment, *block) && written;
   }
   written = write_calls(segment, block_at) && written;
+  written = write_samples(segment) && written;
   return write_process(segment) && written;
 }
 

@@ -62,6 +62,12 @@ void Location::end_phase(std::uint32_t type) noexcept {
   }
 }
 
+bool Location::is_in_phase(std::uint32_t type) const noexcept {
+  bool is_in = phase->type == type;
+  for (unsigned i = 1; i < phase_depth && !is_in; ++i) is_in = shared->phases[outer_phases[i]].type == type;
+  return is_in;
+}
+
 void Location::leave_all_phases() noexcept {
   phase_depth = 0;
   switch_to_phase(format::outside_phases);

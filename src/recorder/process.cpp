@@ -13,6 +13,7 @@
 #include "format/event_codec.h"
 #include "format/functions.h"
 #include "format/record.h"
+#include "format/sample.h"
 #include "recorder/drain.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
@@ -172,8 +173,14 @@ void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
 
 constexpr std::uint64_t requests_at = format::segment_header_bytes + definition_bytes;
 
-std::uint64_t locations_at() noexcept {
+std::uint64_t samples_at() noexcept {
   return requests_at + (state.options.requests ? whole_pages(sizeof(format::RequestTable)) : 0);
+}
+
+std::uint64_t locations_at() noexcept {
+  const std::uint32_t classes = state.options.sample_classes;
+  const std::uint64_t bytes = sizeof(format::SampleSummary) + classes * sizeof(format::SampleClass);
+  return samples_at() + (classes == 0 ? 0 : whole_pages(bytes));
 }
 
 // Creates the segment file in `directory`: head, definition log and request table.
@@ -251,6 +258,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   header->definitions_at = format::segment_header_bytes;
   header->definitions_capacity = definition_bytes;
   header->requests_at = state.options.requests ? requests_at : 0;
+  header->samples_at = state.options.sample_classes == 0 ? 0 : samples_at();
   header->locations_at = locations_at();
   header->row_capacity = state.options.rows;
   header->ring = configuration.ring;
@@ -347,6 +355,14 @@ format::RequestTable* request_table() noexcept {
   SegmentHeader* header = state.header;
   if (header == nullptr || header->requests_at == 0) return nullptr;
   return reinterpret_cast<format::RequestTable*>(reinterpret_cast<char*>(header) + header->requests_at);
+}
+
+format::SampleSummary* sample_summary() noexcept {
+  SegmentHeader* header = state.header;
+  if (header == nullptr || header->samples_at == 0) return nullptr;
+  auto* summary = reinterpret_cast<format::SampleSummary*>(reinterpret_cast<char*>(header) + header->samples_at);
+  summary->capacity = state.options.sample_classes;
+  return summary;
 }
 
 const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcept {

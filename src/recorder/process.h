@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "format/definition.h"
+#include "format/sample.h"
 #include "format/segment.h"
 #include "recorder/own_run.h"
 
@@ -14,11 +15,14 @@ struct Location;
 
 // What the recorder's user adds to it.
 struct Options {
-  std::size_t location_bytes;  // size of the type derived from Location; zero-initialised memory
-  std::uint32_t rows;          // of a location's profile table, at least 1
-  bool requests;               // whether the segment has a request table
+  std::size_t location_bytes;    // size of the type derived from Location; zero-initialised memory
+  std::uint32_t rows;            // of a location's profile table, at least 1
+  bool requests;                 // whether the segment has a request table
+  std::uint32_t sample_classes;  // room for classes of sampled messages; 0: messages are not sampled
   // Called in a thread that has got its location, which may have been another's; may be nullptr.
   void (*started)(Location& location) noexcept;
+  // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
+  const char* (*change_sampling)(const char* spec) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
   void (*forked)() noexcept;
 };
@@ -41,6 +45,9 @@ format::SegmentHeader* segment() noexcept;
 
 // The request table of the segment; nullptr if there is none.
 format::RequestTable* request_table() noexcept;
+
+// What is kept of sampled messages, classes behind it; nullptr if they are not sampled.
+format::SampleSummary* sample_summary() noexcept;
 
 // A row of a block's table, of this process; nullptr if there is no such block. Takes a lock.
 const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcept;

@@ -184,12 +184,45 @@ def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def sample(
+    source: int, sites: tuple[int, int], size: int, count: int, latency_ns: int, bins: dict[int, int] | None
+) -> dict[str, Any]:
+    """Of rank 1; each latency is `latency_ns` but for the last two, which are a tenth shorter and longer."""
+    tenth = latency_ns // 10
+    return {
+        "world": 0, "source": source, "destination": 1, "send_site": sites[0], "receive_site": sites[1],
+        "bytes": size, "between_nodes": False, "count": count, "unexpected": count // 2,
+        "weight": 10.0 * count, "weight_squared": 100.0 * count, "latency_ns": count * latency_ns,
+        "min_ns": latency_ns - tenth, "max_ns": latency_ns + tenth,
+        "squared_ns2": float(count * latency_ns**2 + 2 * tenth**2), "late_sender_ns": 50 * count,
+        "unposted_ns": latency_ns * count // 4, "unwaited_ns": 0,
+        "transfer_ns": latency_ns * count - latency_ns * count // 4, "uncertainty_ns": 0,
+        "histogram": None if bins is None else [bins.get(bin, 0) for bin in range(36)],
+    }  # fmt: skip
+
+
+SAMPLES = [
+    sample(0, (0, 2), 4096, 8, 2_000, {6: 8}),
+    sample(0, (1, 2), 8, 2, 400, {3: 1, 4: 1}),
+    sample(-1, (-1, -1), 0, 4, 9_000, {8: 4}),
+]
+SAMPLE_SUMMARIES = [
+    {
+        "world": 0, "rank": rank, "spec": "random:0.1", "sent": 140, "received": 140, "chosen": 15,
+        "paired": 14 * rank, "ambiguous": 1, "ambiguous_received": 0, "unnumbered": 0, "unpaired": 0,
+        "recordless": 0, "contradictory": 0, "lost": 0, "unreachable": 0, "clock_uncertainty_ns": 0,
+    }
+    for rank in (0, 1)
+]  # fmt: skip
+
+
 class Run:
     """Answers with the canned rows above."""
 
     def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "") -> None:
         if (Path(run_dir) / "broken.tare").exists():
             raise Error("broken.tare: not a file of tare; remove it")
+        self.sampled = (Path(run_dir) / "sampled").exists()
 
     def processes(self) -> list[dict[str, Any]]:
         return PROCESSES
@@ -233,6 +266,12 @@ class Run:
 
     def scopes(self) -> list[dict[str, Any]]:
         return []
+
+    def samples(self) -> list[dict[str, Any]]:
+        return SAMPLES if self.sampled else []
+
+    def sample_summaries(self) -> list[dict[str, Any]]:
+        return SAMPLE_SUMMARIES if self.sampled else []
 
     def warnings(self) -> list[str]:
         return ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]

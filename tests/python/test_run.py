@@ -47,6 +47,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "keep_ns": None,
         "write": True,
         "time_lookups": False,
+        "sample": None,
         "forward": False,
     }
     assert (written["state"], written["exit_code"], written["signal"]) == ("ended", 3, None)

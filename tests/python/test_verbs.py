@@ -13,7 +13,7 @@ import pytest
 
 from python.fake_tare import Tare, fake_command, fake_environment
 
-VERBS = ("run", "info", "profile", "diff", "events", "merge", "split", "recover", "doctor")
+VERBS = ("run", "info", "profile", "diff", "events", "samples", "merge", "split", "recover", "doctor")
 
 
 @pytest.mark.parametrize("verb", VERBS)

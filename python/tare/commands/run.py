@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tare import launch, units
-from tare.errors import TareError
+from tare.errors import TareError, UsageError
 from tare.measurement import Measured, Options, measure
 from tare.rundir import segments
 
@@ -68,6 +68,17 @@ def _size(text: str) -> int:
         raise typer.BadParameter(str(error)) from error
 
 
+def _check_sample(spec: str, *, trace: bool) -> None:
+    from tare import _native
+
+    try:
+        method = _native.sample_method(spec)
+    except ValueError as error:
+        raise UsageError(f"--sample {spec}: {error} (docs/samples.md)") from error
+    if method == "write" and not trace:
+        raise UsageError("--sample with write puts messages into the trace: add --trace")
+
+
 def run(
     command: Annotated[
         list[str],
@@ -118,6 +129,15 @@ def run(
         bool,
         typer.Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
     ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--sample",
+            metavar="SPEC",
+            show_default=False,
+            help="Sample one-way latencies of messages, like random:0.01 (docs/samples.md).",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -138,13 +158,17 @@ def run(
 
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
+    traced = trace or policy is not None or keep is not None or write is Write.none
+    if sample is not None:
+        _check_sample(sample, trace=traced)
     options = Options(
-        trace=trace or policy is not None or keep is not None or write is Write.none,
+        trace=traced,
         buffer=_buffer(buffer, keep),
         policy=_policy(policy, keep).value,
         keep_ns=keep.time_ns if keep else None,
         write=write is Write.disk,
         stack=stack,
+        sample=sample,
         time_lookups=time_lookups,
         forward=forward,
     )

@@ -76,6 +76,8 @@ def where_to_look(out: Console, recording: Recording) -> None:
     _field(out, "", f"tare profile {path}")
     if ranks.total_trace(recording.processes)["events"]:
         _field(out, "", f"tare events {path} --limit 20")
+    if recording.sample_summaries:
+        _field(out, "", f"tare samples {path}")
 
 
 def ending(meta: Mapping[str, Any], processes: Sequence[Process] = ()) -> str:

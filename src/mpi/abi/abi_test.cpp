@@ -74,6 +74,7 @@ TARE_SAME_VALUE(root, MPI_ROOT);
 TARE_SAME_VALUE(undefined, MPI_UNDEFINED);
 TARE_SAME_VALUE(success, MPI_SUCCESS);
 TARE_SAME_VALUE(err_unknown, MPI_ERR_UNKNOWN);
+TARE_SAME_VALUE(err_truncate, MPI_ERR_TRUNCATE);
 TARE_SAME_VALUE(err_other, MPI_ERR_OTHER);
 TARE_SAME_VALUE(err_intern, MPI_ERR_INTERN);
 TARE_SAME_VALUE(err_in_status, MPI_ERR_IN_STATUS);
@@ -139,6 +140,7 @@ void test_special_values() {
   TARE_SAME_BITS(comm_self, MPI_COMM_SELF);
   TARE_SAME_BITS(comm_null, MPI_COMM_NULL);
   TARE_SAME_BITS(request_null, MPI_REQUEST_NULL);
+  TARE_SAME_BITS(datatype_byte, MPI_BYTE);
   TARE_SAME_BITS(datatype_null, MPI_DATATYPE_NULL);
   TARE_SAME_BITS(message_null, MPI_MESSAGE_NULL);
   TARE_SAME_BITS(message_no_proc, MPI_MESSAGE_NO_PROC);

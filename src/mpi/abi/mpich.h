@@ -75,6 +75,8 @@ struct Mpich : Callbacks {
   static constexpr Session session_null() noexcept { return 0x38000000; }
   static constexpr Info info_null() noexcept { return 0x1c000000; }
 
+  static constexpr Datatype datatype_byte() noexcept { return 0x4c00010d; }
+
   static constexpr void* bottom() noexcept { return nullptr; }
   static void* in_place() noexcept { return reinterpret_cast<void*>(-1L); }
   static Status* status_ignore() noexcept { return reinterpret_cast<Status*>(1); }
@@ -91,6 +93,7 @@ struct Mpich : Callbacks {
 
   static constexpr int success = 0;
   static constexpr int err_unknown = 13;
+  static constexpr int err_truncate = 14;
   static constexpr int err_other = 15;
   static constexpr int err_intern = 16;
   static constexpr int err_in_status = 17;

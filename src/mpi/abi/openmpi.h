@@ -68,6 +68,7 @@ struct OpenMpi : Callbacks {
   static Group group_null() noexcept { return handles.group_null; }
   /// Null in Open MPI 4, which has no sessions.
   static Session session_null() noexcept { return handles.session_null; }
+  static Datatype datatype_byte() noexcept { return handles.datatype_byte; }
   static Info info_null() noexcept { return handles.info_null; }
 
   static constexpr void* bottom() noexcept { return nullptr; }
@@ -86,6 +87,7 @@ struct OpenMpi : Callbacks {
 
   static constexpr int success = 0;
   static constexpr int err_unknown = 14;
+  static constexpr int err_truncate = 15;
   static constexpr int err_other = 16;
   static constexpr int err_intern = 17;
   static constexpr int err_in_status = 18;
@@ -123,6 +125,7 @@ struct OpenMpi : Callbacks {
                           find(found.comm_null, "ompi_mpi_comm_null", lookup, context) &&
                           find(found.request_null, "ompi_request_null", lookup, context) &&
                           find(found.datatype_null, "ompi_mpi_datatype_null", lookup, context) &&
+                          find(found.datatype_byte, "ompi_mpi_byte", lookup, context) &&
                           find(found.message_null, "ompi_message_null", lookup, context) &&
                           find(found.message_no_proc, "ompi_message_no_proc", lookup, context) &&
                           find(found.win_null, "ompi_mpi_win_null", lookup, context) &&
@@ -142,6 +145,7 @@ struct OpenMpi : Callbacks {
     Comm comm_null;
     Request request_null;
     Datatype datatype_null;
+    Datatype datatype_byte;
     Message message_null;
     Message message_no_proc;
     Win win_null;

@@ -59,6 +59,8 @@ concept Page = std::derived_from<A, Callbacks> &&
   noexcept->std::same_as<typename A::Comm>;
   { A::request_null() }
   noexcept->std::same_as<typename A::Request>;
+  { A::datatype_byte() }
+  noexcept->std::same_as<typename A::Datatype>;
   { A::datatype_null() }
   noexcept->std::same_as<typename A::Datatype>;
   { A::message_null() }
@@ -98,6 +100,7 @@ concept Page = std::derived_from<A, Callbacks> &&
   { A::undefined } -> Gives<int>;
   { A::success } -> Gives<int>;
   { A::err_unknown } -> Gives<int>;
+  { A::err_truncate } -> Gives<int>;
   { A::err_other } -> Gives<int>;
   { A::err_intern } -> Gives<int>;
   { A::err_in_status } -> Gives<int>;

@@ -88,6 +88,7 @@ struct Standard : Callbacks {
 
   static constexpr int success = 0;
   static constexpr int err_unknown = 14;
+  static constexpr int err_truncate = 15;
   static constexpr int err_other = 16;
   static constexpr int err_intern = 17;
   static constexpr int err_pending = 18;

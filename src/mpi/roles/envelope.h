@@ -10,10 +10,13 @@ namespace tare::mpi {
 template <class A>
 struct On : Role {
   typename A::Comm comm;
+  const Communicator* known = nullptr;  // from before() on
   explicit On(typename A::Comm c) noexcept : comm(c) {}
 
-  void before(Thread& thread, recorder::Call& call) noexcept {
-    call.communicator = known_communicator(thread, bits(comm)).number;
+  // In the wrapper, where nothing is left of `known` unless another role asks.
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
+    known = &known_communicator(thread, bits(comm));
+    call.communicator = known->number;
     thread.shared->current.communicator = bits(comm);
   }
   void after(Thread&, recorder::Call& call, int result) noexcept {

@@ -5,6 +5,7 @@
 
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
+#include "mpi/sampling/handles.h"
 #include "recorder/process.h"
 #include "recorder/system.h"
 
@@ -222,10 +223,41 @@ struct ForgetsRequest : Role {
   void before(Thread&, recorder::Call&) noexcept { requests.forget(handle); }
 };
 
+template <class A>
+sampling::Pattern pattern_of(int source, int tag) noexcept {
+  return {Peer<A>::normal(source), Tag<A>::normal(tag)};
+}
+
+template <class A>
+sampling::Pattern pattern_of(const typename A::Status& status) noexcept {
+  return pattern_of<A>(A::source(status), A::tag(status));
+}
+
+// The end of a receive that is sampled; its times are those of the call that has just returned.
+template <class A>
+[[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry,
+                                   const typename A::Status* status) noexcept {
+  using sampling::sampler;
+  if (!sampler.active()) return;
+  std::uint32_t receive = entry.message;
+  if ((receive & sampling::persistent_bit) != 0) {
+    sampling::Persistent& persistent = sampling::persistents[entry.message];
+    if (!persistent.receives || !entry.active) return;
+    receive = persistent.receive;
+    persistent.receive = 0;
+  }
+  if (status == nullptr) return sampler.drop(receive);
+  if (was_cancelled<A>(*status)) return sampler.cancel(receive);
+  if (!sampler.match(receive, pattern_of<A>(*status))) return;
+  const format::CurrentCall& call = thread.shared->current;
+  sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status));
+  sampler.poll();
+}
+
 // Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
 // what the table holds, or held before the call; nullptr if there was nothing. `waited` is its share of the time
-// that the call took: requests that a call completes share it evenly.
-template <class A>
+// that the call took: requests that a call completes share it evenly. `samples`: messages are sampled.
+template <class A, bool samples>
 void complete(Thread& thread, std::uint32_t folded, const Request* entry, const typename A::Status* status,
               std::uint64_t waited) noexcept {
   ++thread.shared->summary.completions;
@@ -243,6 +275,8 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
       thread.count_in_phase(bytes);
       thread.count_received(entry->communicator, source, bytes);
     }
+    if constexpr (samples)
+      if (entry->message != 0) end_sampled<A>(thread, *entry, status);
     requests.finish(*entry);
   }
   thread.commit_completion(folded, bytes, source, tag);
@@ -280,7 +314,7 @@ inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) n
 }
 
 // MPI_Wait, MPI_Test.
-template <class A>
+template <class A, bool samples>
 struct CompletesOne : Role {
   using Status = typename A::Status;
   const typename A::Request* request;
@@ -304,9 +338,9 @@ struct CompletesOne : Role {
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
     if (result == A::success) [[likely]]
-      complete<A>(thread, fold(handle), known, status(), call.leave - call.enter);
+      complete<A, samples>(thread, fold(handle), known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
-      complete<A>(thread, fold(handle), known, nullptr, call.leave - call.enter);
+      complete<A, samples>(thread, fold(handle), known, nullptr, call.leave - call.enter);
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -314,7 +348,7 @@ struct CompletesOne : Role {
 
 // The requests of an array, looked up before MPI overwrites their handles, and room for statuses that the program
 // did not ask for. Lives in the thread's scratch memory.
-template <class A>
+template <class A, bool samples>
 class Snapshot {
  public:
   using Status = typename A::Status;
@@ -349,7 +383,7 @@ class Snapshot {
   }
   std::uint32_t present() const noexcept { return present_; }
   void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
-    if (known_[i].folded != 0) complete<A>(thread, known_[i].folded, known_[i].entry, status, waited);
+    if (known_[i].folded != 0) complete<A, samples>(thread, known_[i].folded, known_[i].entry, status, waited);
     known_[i] = {};
   }
   // Nobody waits any more for those that have not been completed.
@@ -379,14 +413,14 @@ class Snapshot {
 };
 
 // MPI_Waitall, MPI_Testall.
-template <class A>
+template <class A, bool samples>
 struct CompletesAll : Role {
   using Status = typename A::Status;
   int count;
   const typename A::Request* handles;
   const int* flag;
   Status* asked;
-  Snapshot<A> snapshot;
+  Snapshot<A, samples> snapshot;
   CompletesAll(int n, const typename A::Request* h, const int* f, void* s) noexcept
       : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
 
@@ -408,7 +442,7 @@ struct CompletesAll : Role {
 };
 
 // MPI_Waitany, MPI_Testany.
-template <class A>
+template <class A, bool samples>
 struct CompletesAny : Role {
   using Status = typename A::Status;
   int count;
@@ -417,7 +451,7 @@ struct CompletesAny : Role {
   const int* flag;
   Status* asked;
   Status own;
-  Snapshot<A> snapshot;
+  Snapshot<A, samples> snapshot;
   CompletesAny(int n, const typename A::Request* h, const int* i, const int* f, void* s) noexcept
       : count(n), handles(h), index(i), flag(f), asked(static_cast<Status*>(s)) {}
 
@@ -432,7 +466,7 @@ struct CompletesAny : Role {
 };
 
 // MPI_Waitsome, MPI_Testsome: statuses are in the order of the indices.
-template <class A>
+template <class A, bool samples>
 struct CompletesSome : Role {
   using Status = typename A::Status;
   int count;
@@ -441,7 +475,7 @@ struct CompletesSome : Role {
   const int* indices;
   Status* asked;
   bool waits;
-  Snapshot<A> snapshot;
+  Snapshot<A, samples> snapshot;
   CompletesSome(int n, const typename A::Request* h, const int* c, const int* i, void* s, bool w) noexcept
       : count(n), handles(h), completed(c), indices(i), asked(static_cast<Status*>(s)), waits(w) {}
 

@@ -1,0 +1,112 @@
+"""`tare samples`: one-way latencies of the messages that a run sampled."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated, cast
+
+import typer
+
+from tare.analysis import samples as analysis
+from tare.analysis.samples import Key
+from tare.commands import AnyMember, Json, RunDirectory
+from tare.errors import TareError, UsageError
+from tare.recording import open_recording
+
+SCHEMA = "tare.samples/1"
+
+
+class Sort(StrEnum):
+    """What comes first."""
+
+    MEAN = "mean"
+    LONGEST = "longest"
+    MESSAGES = "messages"
+    TRANSFER = "transfer"
+    LATE = "late"
+
+
+def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
+    by = {
+        Sort.MEAN: lambda row: row["mean_ns"],
+        Sort.LONGEST: lambda row: row["max_ns"],
+        Sort.MESSAGES: lambda row: row["estimate"],
+        Sort.TRANSFER: lambda row: row["transfer_ns"],
+        Sort.LATE: lambda row: row["unposted_ns"] + row["unwaited_ns"],
+    }[sort]
+    return sorted(rows, key=by, reverse=True)
+
+
+def samples(
+    run: RunDirectory,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="KEYS",
+            help="What a row stands for: all of source, destination, send, receive, size (a class), or "
+            "some of them, like send,receive.",
+        ),
+    ] = ",".join(analysis.KEYS),
+    sort: Annotated[Sort, typer.Option(help="What comes first.")] = Sort.MEAN,
+    limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 20,
+    source: Annotated[
+        list[int] | None,
+        typer.Option(help="Only messages of this rank (may be repeated).", show_default=False),
+    ] = None,
+    destination: Annotated[
+        list[int] | None,
+        typer.Option(help="Only messages to this rank (may be repeated).", show_default=False),
+    ] = None,
+    member: AnyMember = None,
+    json: Json = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+) -> None:
+    """Print one-way latencies of sampled messages.
+
+    From the start of the send to the end of the receive. What is measured: docs/samples.md.
+
+    Example: tare samples app-20260131-120000 --by send,receive
+    """
+    if json and csv:
+        raise UsageError("choose one of --json and --csv")
+    keys = _keys(by)
+    recording = open_recording(run, member)
+    if not recording.sample_summaries:
+        raise TareError("this run sampled no messages: tare run --sample random:0.01 -- COMMAND")
+    chosen = [
+        row
+        for row in recording.samples
+        if (not source or row["source"] in source) and (not destination or row["destination"] in destination)
+    ]
+    rows = _sorted(analysis.summed(chosen, recording.sites, keys), sort)
+    shown = rows[:limit] if limit else rows
+    counts = analysis.totals(recording.sample_summaries)
+    if json:
+        from tare.reporters import json as json_reporter
+
+        specs = list(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
+        content = {"spec": specs[0] if len(specs) == 1 else specs, "messages": counts}
+        json_reporter.write_rows(sys.stdout, SCHEMA, run, shown, content)
+    elif csv:
+        from tare.reporters import csv as csv_reporter
+
+        columns = analysis.columns(keys)
+        csv_reporter.write_rows(
+            sys.stdout, columns, [{column: row[column] for column in columns} for row in shown]
+        )
+    else:
+        from tare.reporters import samples as reporter
+        from tare.reporters import terminal
+
+        out = terminal.console()
+        reporter.show(out, recording, shown, keys, counts)
+        reporter.show_left_out(out, len(rows) - len(shown))
+
+
+def _keys(by: str) -> list[Key]:
+    names = list(dict.fromkeys(name.strip() for name in by.split(",")))
+    for name in names:
+        if name not in analysis.KEYS:
+            raise UsageError(f"--by {by}: '{name}' is none of {', '.join(analysis.KEYS)}")
+    return cast("list[Key]", names)

@@ -1,0 +1,151 @@
+"""Sampled messages for people: what became of them, classes, histograms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tare.analysis.samples import Key, Row
+    from tare.recording import Recording
+
+OF_KEY: dict[Key, Heading] = {
+    "source": Heading("From"),
+    "destination": Heading("To"),
+    "send": Heading("Sent at", text=True),
+    "receive": Heading("Received at", text=True),
+    "size": Heading("Size"),
+}
+FIGURES = (
+    Heading("Messages"), Heading("Samples", optional=True), Heading("Latency"), Heading("±", optional=True),
+    Heading("Unexpected"), Heading("Transfer", optional=True), Heading("Late receiver", optional=True),
+    Heading("Late sender", optional=True), Heading("Longest", optional=True),
+    Heading("Distribution", text=True, optional=True),
+)  # fmt: skip
+# Why a message that was chosen is not in a class.
+LOSSES = {
+    "ambiguous": "sent by threads that used one channel at the same time",
+    "ambiguous_received": "received by threads that posted receives of one channel at the same time",
+    "unpaired": "not seen to be received (truncated, cancelled, or not received at all)",
+    "recordless": "received, but nothing came of their sender",
+    "contradictory": "of another length than the sender said: please report this",
+    "lost": "for which there was no room on the way",
+    "unreachable": "to ranks that there is no private path to (spawned, or measured by another run)",
+}
+LEVELS = " ▁▂▃▄▅▆▇█"
+BAR_WIDTH = 50
+
+
+def show(
+    out: Console, recording: Recording, rows: Sequence[Row], keys: Sequence[Key], counts: Mapping[str, int]
+) -> None:
+    _show_totals(out, recording, counts)
+    if not rows:
+        out.file.write("no message was sampled on both sides\n")
+        return
+    terminal.show_sheet(out, _sheet(rows, keys, recording.worlds))
+    _show_histogram(out, rows)
+
+
+def show_left_out(out: Console, count: int) -> None:
+    if count > 0:
+        out.file.write(f"… {count:,} more rows; --limit 0 shows all\n")
+
+
+def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) -> None:
+    specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
+    out.print(f"Sampled by {specs}", style="bold", soft_wrap=True)
+    out.file.write(
+        f"  {counts['sent']:,} messages sent, {counts['chosen']:,} chosen, "
+        f"{counts['paired']:,} seen on both sides\n"
+    )
+    for name, why in LOSSES.items():
+        if counts[name]:
+            out.file.write(terminal.wrapped(why, out.width, f"  {counts[name]:,} ") + "\n")
+    if counts["unnumbered"]:
+        why = "received whose number in their channel cannot be known; none of them is among the samples"
+        out.file.write(terminal.wrapped(why, out.width, f"  {counts['unnumbered']:,} ") + "\n")
+    uncertainty = max(summary["clock_uncertainty_ns"] for summary in recording.sample_summaries)
+    if uncertainty:
+        out.file.write(f"  clocks of nodes compared to ± {units.duration(uncertainty)}\n")
+    out.file.write("\n")
+
+
+def _sheet(rows: Sequence[Row], keys: Sequence[Key], worlds: int) -> Sheet:
+    sheet = Sheet([OF_KEY[key] for key in keys] + list(FIGURES) + ([Heading("World")] if worlds > 1 else []))
+    bins = _span(rows)
+    for row in rows:
+        cells = [_key_cell(row, key) for key in keys] + _figures(row, bins)
+        sheet.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+    return sheet
+
+
+def _key_cell(row: Row, key: Key) -> str:
+    if key == "size":
+        return "other" if row["bytes"] is None else units.size(row["bytes"])
+    if key in ("send", "receive"):
+        return terminal.place({name: row[f"{key}_{name}"] for name in ("file", "line", "object")})
+    return NOTHING if row[key] is None else str(row[key])
+
+
+def _figures(row: Row, bins: Sequence[int]) -> list[str]:
+    margin = None if row["mean_high_ns"] is None else row["mean_high_ns"] - row["mean_ns"]
+    return [
+        units.count(round(row["estimate"])),
+        units.count(row["count"]),
+        units.duration(row["mean_ns"]),
+        NOTHING if margin is None else units.duration(margin),
+        units.percent(row["unexpected"] / row["count"]) + (" !" if row["unexpected"] else "  "),
+        units.duration(row["transfer_ns"]),
+        units.duration(row["unposted_ns"] + row["unwaited_ns"]),
+        units.duration(row["late_sender_ns"]),
+        units.duration(row["max_ns"]),
+        _sparkline(row, bins),
+    ]
+
+
+def _counts(row: Row) -> Counter[int]:
+    return Counter({each["to_ns"]: each["count"] for each in row["histogram"] or []})
+
+
+def _span(rows: Sequence[Row]) -> list[int]:
+    """Upper bounds of all bins from the first in use to the last."""
+    used = [bound for row in rows for bound in _counts(row)]
+    if not used:
+        return []
+    return [2**power for power in range(min(used).bit_length() - 1, max(used).bit_length())]
+
+
+def _sparkline(row: Row, bins: Sequence[int]) -> str:
+    counts = _counts(row)
+    if not counts:
+        return NOTHING
+    highest = max(counts.values())
+    # The smallest count that is not 0 can be seen.
+    return "".join(LEVELS[-(-counts[bound] * (len(LEVELS) - 1) // highest)] for bound in bins)
+
+
+def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
+    together: Counter[int] = Counter()
+    for row in rows:
+        together.update(_counts(row))
+    if not together:
+        return
+    total, highest = sum(together.values()), max(together.values())
+    out.file.write("\n")
+    out.print("Latencies of these samples", style="bold", soft_wrap=True)
+    width = max(min(BAR_WIDTH, out.width - 36), 8)
+    for bound in _span(rows):
+        count = together[bound]
+        lower = units.duration(bound // 2 if bound > 2**5 else 0)
+        label = f"{lower:>8} - {units.duration(bound):<8}"
+        bar = "█" * round(width * count / highest) or ("▏" if count else "")
+        out.file.write(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip() + "\n")

@@ -1,0 +1,109 @@
+#include "bindings/samples.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "format/sample_spec.h"
+
+namespace tare::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+// Classes of sampled messages, with their senders.
+class ReceivedFrom {
+ public:
+  explicit ReceivedFrom(const reader::Run& run) : run_(run) {
+    for (std::size_t i = 0; i < run.processes().size(); ++i)
+      by_rank_.emplace(std::pair(run.processes()[i].world, run.processes()[i].record.rank), i);
+  }
+
+  nb::dict row(std::size_t receiver, const format::SampleClass& c) const {
+    const reader::Process& to = run_.processes()[receiver];
+    const auto from = by_rank_.find({to.world, c.source});
+    nb::dict row;
+    row["world"] = to.world;
+    row["source"] = c.source;
+    row["destination"] = to.record.rank;
+    row["send_site"] = from == by_rank_.end() ? -1 : run_.processes()[from->second].sites.find(c.send_site);
+    row["receive_site"] = to.sites.find(c.receive_site);
+    row["bytes"] = c.bytes;
+    row["between_nodes"] = (c.flags & format::between_nodes) != 0;
+    row["count"] = c.count;
+    row["unexpected"] = c.unexpected;
+    row["weight"] = c.weight;
+    row["weight_squared"] = c.weight_squared;
+    row["latency_ns"] = c.latency;
+    row["min_ns"] = c.latency_min;
+    row["max_ns"] = c.latency_max;
+    row["squared_ns2"] = c.latency_squared;
+    row["late_sender_ns"] = c.late_sender;
+    row["unposted_ns"] = c.unposted;
+    row["unwaited_ns"] = c.unwaited;
+    row["transfer_ns"] = c.transfer;
+    row["uncertainty_ns"] = c.uncertainty_ns;
+    row["histogram"] = nb::none();
+    if ((c.flags & format::histogram_kept) != 0) {
+      nb::list bins;
+      for (const std::uint32_t count : c.histogram) bins.append(count);
+      row["histogram"] = bins;
+    }
+    return row;
+  }
+
+ private:
+  const reader::Run& run_;
+  std::map<std::pair<int, std::int32_t>, std::size_t> by_rank_;
+};
+
+nb::dict summary_dict(const reader::Process& process, const format::SampleSummary& summary) {
+  nb::dict row;
+  row["world"] = process.world;
+  row["rank"] = process.record.rank;
+  row["spec"] = nb::steal(
+      PyUnicode_DecodeUTF8(summary.spec, static_cast<Py_ssize_t>(std::strlen(summary.spec)), "surrogateescape"));
+  row["sent"] = summary.sent;
+  row["received"] = summary.received;
+  row["chosen"] = summary.chosen;
+  row["paired"] = summary.paired;
+  row["ambiguous"] = summary.ambiguous;
+  row["ambiguous_received"] = summary.ambiguous_received;
+  row["unnumbered"] = summary.unnumbered;
+  row["unpaired"] = summary.unpaired;
+  row["recordless"] = summary.recordless;
+  row["contradictory"] = summary.contradictory;
+  row["lost"] = summary.lost;
+  row["unreachable"] = summary.unreachable;
+  row["clock_uncertainty_ns"] = summary.clock_uncertainty_ns;
+  return row;
+}
+
+}  // namespace
+
+nb::list sample_rows(reader::Run& run) {
+  const ReceivedFrom of(run);
+  nb::list rows;
+  run.samples([&](std::size_t receiver, const reader::Samples& samples) {
+    for (const format::SampleClass& c : samples.classes) rows.append(of.row(receiver, c));
+  });
+  return rows;
+}
+
+nb::list sample_summaries(reader::Run& run) {
+  nb::list rows;
+  run.samples([&](std::size_t i, const reader::Samples& samples) {
+    rows.append(summary_dict(run.processes()[i], samples.summary));
+  });
+  return rows;
+}
+
+const char* sample_method(const std::string& spec) {
+  format::SampleSpec parsed;
+  if (const char* wrong = format::parse_sample_spec(spec.c_str(), parsed)) throw nb::value_error(wrong);
+  constexpr const char* names[] = {"stat", "freq", "write", "off"};
+  return names[static_cast<unsigned>(parsed.method)];
+}
+
+}  // namespace tare::bindings

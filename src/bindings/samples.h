@@ -1,0 +1,19 @@
+// Classes of sampled messages of a run, and counters, as rows for Python (SampleRow, SampleSummary in _native.pyi).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "reader/run.h"
+
+namespace tare::bindings {
+
+// A row for each class of messages of each process that received.
+nanobind::list sample_rows(reader::Run& run);
+// One for each process that sampled.
+nanobind::list sample_summaries(reader::Run& run);
+// Method of a spec (format/sample_spec.h); throws nanobind::value_error with what is wrong with it.
+const char* sample_method(const std::string& spec);
+
+}  // namespace tare::bindings

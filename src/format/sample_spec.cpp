@@ -1,0 +1,220 @@
+#include "format/sample_spec.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "format/functions.h"
+
+namespace tare::format {
+namespace {
+
+// The text up to the next comma, copied so that it ends there; moves on behind the comma.
+struct Words {
+  const char* at;
+  char word[256];
+
+  bool next() noexcept {
+    if (at == nullptr) return false;
+    const std::size_t length = std::strcspn(at, ",\n");
+    if (length >= sizeof word) return false;
+    std::memcpy(word, at, length);
+    word[length] = '\0';
+    at = at[length] == ',' ? at + length + 1 : nullptr;
+    return true;
+  }
+};
+
+bool starts_with(const char* text, const char* prefix) noexcept {
+  return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
+}
+
+bool parse_count(const char* text, std::uint64_t& value) noexcept {
+  if (*text < '0' || *text > '9') return false;
+  char* end = nullptr;
+  value = std::strtoull(text, &end, 0);
+  return *end == '\0';
+}
+
+// Like 64K or 1M.
+bool parse_size(const char* text, std::size_t length, std::uint64_t& value) noexcept {
+  char digits[32];
+  if (length == 0 || length >= sizeof digits) return false;
+  std::memcpy(digits, text, length);
+  digits[length] = '\0';
+  std::uint64_t unit = 1;
+  switch (digits[length - 1]) {
+    case 'K':
+      unit = 1 << 10;
+      break;
+    case 'M':
+      unit = 1 << 20;
+      break;
+    case 'G':
+      unit = 1 << 30;
+      break;
+    default:
+      break;
+  }
+  if (unit != 1) digits[length - 1] = '\0';
+  if (!parse_count(digits, value) || value > UINT64_MAX / unit) return false;
+  value *= unit;
+  return true;
+}
+
+bool parse_range(const char* text, SampleSpec& spec) noexcept {
+  const std::size_t length = std::strlen(text);
+  if (length == 0) return false;
+  const char* dash = std::strchr(text, '-');
+  const std::size_t first = dash == nullptr ? length : static_cast<std::size_t>(dash - text);
+  spec.size_from = 0;
+  if (first != 0 && !parse_size(text, first, spec.size_from)) return false;
+  spec.size_to = dash == nullptr ? spec.size_from : UINT64_MAX;
+  if (dash != nullptr && first + 1 < length && !parse_size(dash + 1, length - first - 1, spec.size_to)) return false;
+  return spec.size_from <= spec.size_to;
+}
+
+// Like 1ms or 250us, in nanoseconds. The decimal point is a point in any locale.
+bool parse_time(const char* text, std::uint64_t& ns) noexcept {
+  double value = 0;
+  double place = 1;
+  bool digits = false;
+  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
+  if (*text == '.')
+    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
+  double unit = 0;
+  if (std::strcmp(text, "ns") == 0) unit = 1;
+  if (std::strcmp(text, "us") == 0) unit = 1e3;
+  if (std::strcmp(text, "ms") == 0) unit = 1e6;
+  if (std::strcmp(text, "s") == 0) unit = 1e9;
+  if (!digits || unit == 0 || value * unit > 1e18) return false;
+  ns = static_cast<std::uint64_t>(value * unit + 0.5);
+  return true;
+}
+
+bool parse_threshold(const char* text, double& threshold) noexcept {
+  double value = 0;
+  double place = 1;
+  bool digits = false;
+  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
+  if (*text == '.')
+    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
+  if (!digits || *text != '\0' || !(value > 0) || value > 1) return false;
+  threshold = value;
+  return true;
+}
+
+bool copy_name(const char* text, char (&name)[SampleSpec::name_bytes]) noexcept {
+  const std::size_t length = std::strlen(text);
+  if (length == 0 || length >= sizeof name) return false;
+  std::memcpy(name, text, length + 1);
+  return true;
+}
+
+// Only those that send: the choice is the sender's.
+bool sends(const char* function) noexcept {
+  if (starts_with(function, "MPI_Start")) return true;
+  return (std::strstr(function, "send") != nullptr || std::strstr(function, "Send") != nullptr) &&
+         std::strstr(function, "_init") == nullptr;
+}
+
+bool parse_function(const char* text, std::uint16_t& function) noexcept {
+  for (unsigned i = 1; i <= function_count; ++i) {
+    if (std::strcmp(text, function_name(i)) != 0) continue;
+    function = static_cast<std::uint16_t>(i);
+    return sends(text);
+  }
+  return false;
+}
+
+// OBJECT+OFFSET or FILE.py:LINE.
+bool parse_site(const char* text, SampleSpec& spec) noexcept {
+  const char* plus = std::strrchr(text, '+');
+  const char* mark = plus != nullptr ? plus : std::strrchr(text, ':');
+  if (mark == nullptr || spec.site_count == SampleSpec::max_sites) return false;
+  SampleSpec::Site& site = spec.sites[spec.site_count];
+  const auto length = static_cast<std::size_t>(mark - text);
+  if (length == 0 || length >= sizeof site.object || !parse_count(mark + 1, site.offset)) return false;
+  std::memcpy(site.object, text, length);
+  site.object[length] = '\0';
+  site.python = plus == nullptr;
+  if (site.python && (length < 4 || std::strcmp(site.object + length - 3, ".py") != 0)) return false;
+  ++spec.site_count;
+  return true;
+}
+
+constexpr const char* counter_usage =
+    "counter is counter:PERIOD or counter:PERIOD,VARIANCE in messages, the variance smaller, like counter:256,16";
+constexpr const char* timer_usage =
+    "timer is timer:PERIOD or timer:PERIOD,VARIANCE with units, the variance smaller, like timer:1ms,0.2ms";
+
+const char* parse_strategy(const char* text, Words& words, SampleSpec& spec) noexcept {
+  if (std::strcmp(text, "none") == 0) {
+    spec.strategy = SampleStrategy::none;
+    return nullptr;
+  }
+  if (starts_with(text, "random:")) {
+    spec.strategy = SampleStrategy::random;
+    if (parse_threshold(text + 7, spec.threshold)) return nullptr;
+    return "random is random:THRESHOLD, above 0 and at most 1, like random:0.01";
+  }
+  const bool counts = starts_with(text, "counter:");
+  if (!counts && !starts_with(text, "timer:"))
+    return "it begins with a strategy: random:0.01, counter:256,16, timer:1ms,0.2ms, or none";
+  const char* usage = counts ? counter_usage : timer_usage;
+  spec.strategy = counts ? SampleStrategy::counter : SampleStrategy::timer;
+  const auto number = counts ? parse_count : parse_time;
+  if (!number(text + (counts ? 8 : 6), spec.period) || spec.period == 0) return usage;
+  // The variance is behind a comma, and may be missing.
+  spec.variance = 0;
+  if (words.at != nullptr && *words.at >= '0' && *words.at <= '9')
+    if (!words.next() || !number(words.word, spec.variance)) return usage;
+  return spec.variance < spec.period ? nullptr : usage;
+}
+
+bool parse_method(const char* text, SampleMethod& method) noexcept {
+  constexpr const char* names[] = {"stat", "freq", "write", "off"};
+  for (unsigned i = 0; i < 4; ++i) {
+    if (std::strcmp(text, names[i]) != 0) continue;
+    method = static_cast<SampleMethod>(i);
+    return true;
+  }
+  return false;
+}
+
+const char* parse_option(const char* text, SampleSpec& spec) noexcept {
+  const auto value = [&](const char* key) { return starts_with(text, key) ? text + std::strlen(key) : nullptr; };
+  const auto unless = [](bool fine, const char* usage) { return fine ? nullptr : usage; };
+  if (const char* v = value("seed=")) return unless(parse_count(v, spec.seed), "seed is a whole number, like seed=7");
+  if (const char* v = value("size="))
+    return unless(parse_range(v, spec), "size is a range of bytes per message, like size=1K-64K or size=64K-");
+  if (const char* v = value("communicator="))
+    return unless(copy_name(v, spec.communicator), "communicator is a name of up to 95 bytes");
+  if (const char* v = value("function="))
+    return unless(parse_function(v, spec.function), "function is one that sends, like function=MPI_Isend");
+  if (const char* v = value("phase=")) return unless(copy_name(v, spec.phase), "phase is a name of up to 95 bytes");
+  if (const char* v = value("site="))
+    return unless(parse_site(v, spec),
+                  "site is OBJECT+OFFSET or FILE.py:LINE, at most 8 of them, like site=app+0x1234");
+  return unless(parse_method(text, spec.method),
+                "behind the strategy come stat, freq, write or off, and seed=, size=, communicator=, function=, "
+                "phase=, site=");
+}
+
+}  // namespace
+
+const char* parse_sample_spec(const char* text, SampleSpec& spec) noexcept {
+  SampleSpec parsed{};
+  parsed.seed = spec.seed;
+  Words words{text == nullptr ? "" : text, ""};
+  constexpr const char* too_long = "no part of it has more than 255 bytes";
+  if (!words.next()) return too_long;
+  if (const char* wrong = parse_strategy(words.word, words, parsed)) return wrong;
+  while (words.at != nullptr) {
+    if (!words.next()) return too_long;
+    if (const char* wrong = parse_option(words.word, parsed)) return wrong;
+  }
+  spec = parsed;
+  return nullptr;
+}
+
+}  // namespace tare::format

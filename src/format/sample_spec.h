@@ -1,0 +1,54 @@
+// What messages are to be sampled and how, as the user writes it (docs/samples.md):
+//
+//   STRATEGY[,METHOD][,KEY=VALUE]...
+//
+//   random:THRESHOLD         0 < THRESHOLD <= 1
+//   counter:PERIOD,VARIANCE  every PERIOD +- VARIANCE messages that a process sends
+//   timer:PERIOD,VARIANCE    the first message after PERIOD +- VARIANCE (like 1ms,0.2ms)
+//   none                     no message
+//   stat | freq | write | off
+//   seed=N  size=FROM-TO  communicator=NAME  function=MPI_X  phase=NAME  site=OBJECT+OFFSET or site=FILE.py:LINE
+#pragma once
+
+#include <cstdint>
+
+namespace tare::format {
+
+enum class SampleStrategy : std::uint8_t { none, random, counter, timer };
+enum class SampleMethod : std::uint8_t { stat, freq, write, off };
+
+struct SampleSpec {
+  static constexpr unsigned name_bytes = 96;
+  static constexpr unsigned max_sites = 8;
+  struct Site {
+    char object[name_bytes];  // name of the file, without folders
+    bool python;
+    std::uint64_t offset;  // in the object; in Python, the line
+  };
+
+  SampleStrategy strategy = SampleStrategy::none;
+  SampleMethod method = SampleMethod::freq;
+  double threshold = 0;        // random
+  std::uint64_t period = 0;    // messages, or nanoseconds
+  std::uint64_t variance = 0;  // the same
+  std::uint64_t seed = 0;
+  std::uint64_t size_from = 0;
+  std::uint64_t size_to = UINT64_MAX;
+  std::uint16_t function = 0;  // number; 0: any
+  char communicator[name_bytes] = "";
+  char phase[name_bytes] = "";
+  Site sites[max_sites] = {};
+  unsigned site_count = 0;
+
+  // Whether only some of the messages that the strategy chooses are wanted.
+  bool narrowed() const noexcept {
+    return size_from != 0 || size_to != UINT64_MAX || function != 0 || communicator[0] != '\0' || phase[0] != '\0' ||
+           site_count != 0;
+  }
+};
+
+// nullptr if the text is a spec, else what it ought to be, and `spec` is as it was. A text without a seed keeps that of
+// `spec`. Allocates nothing.
+const char* parse_sample_spec(const char* text, SampleSpec& spec) noexcept;
+
+}  // namespace tare::format

@@ -1,0 +1,77 @@
+#include "format/sample_spec.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tare::format {
+namespace {
+
+TEST(SampleSpec, ReadsEveryStrategyAndOption) {
+  SampleSpec spec;
+  ASSERT_STREQ(nullptr, parse_sample_spec("random:0.01", spec));
+  EXPECT_EQ(spec.strategy, SampleStrategy::random);
+  EXPECT_DOUBLE_EQ(spec.threshold, 0.01);
+  EXPECT_EQ(spec.method, SampleMethod::freq);
+  EXPECT_FALSE(spec.narrowed());
+  ASSERT_STREQ(nullptr, parse_sample_spec("counter:256,16,stat,seed=7", spec));
+  EXPECT_EQ(spec.strategy, SampleStrategy::counter);
+  EXPECT_EQ(spec.period, 256U);
+  EXPECT_EQ(spec.variance, 16U);
+  EXPECT_EQ(spec.method, SampleMethod::stat);
+  EXPECT_EQ(spec.seed, 7U);
+  ASSERT_STREQ(nullptr, parse_sample_spec(
+                            "timer:1ms,0.2ms,write,size=1K-64K,communicator=MPI_COMM_WORLD,function=MPI_Isend", spec));
+  EXPECT_EQ(spec.period, 1'000'000U);
+  EXPECT_EQ(spec.variance, 200'000U);
+  EXPECT_EQ(spec.size_from, 1024U);
+  EXPECT_EQ(spec.size_to, 65536U);
+  EXPECT_STREQ(spec.communicator, "MPI_COMM_WORLD");
+  EXPECT_NE(spec.function, 0U);
+  EXPECT_TRUE(spec.narrowed());
+  EXPECT_EQ(spec.seed, 7U) << "a change keeps the seed";
+  ASSERT_STREQ(nullptr,
+               parse_sample_spec("random:1,off,site=app+0x1234,site=libx.so+17,site=a.py:3,phase=solve", spec));
+  EXPECT_EQ(spec.site_count, 3U);
+  EXPECT_EQ(spec.sites[0].offset, 0x1234U);
+  EXPECT_STREQ(spec.sites[1].object, "libx.so");
+  EXPECT_TRUE(spec.sites[2].python);
+  EXPECT_STREQ(spec.sites[2].object, "a.py");
+  EXPECT_EQ(spec.sites[2].offset, 3U);
+  ASSERT_STREQ(nullptr, parse_sample_spec("counter:10,freq", spec));
+  EXPECT_EQ(spec.variance, 0U);
+  ASSERT_STREQ(nullptr, parse_sample_spec("none", spec));
+}
+
+TEST(SampleSpec, RefusesWhatIsNone) {
+  SampleSpec spec;
+  spec.threshold = 0.5;
+  for (const char* text : {"",
+                           "random",
+                           "random:0",
+                           "random:1.5",
+                           "random:x",
+                           "random:0.1,",
+                           "random:0.1,nonsense",
+                           "counter:0",
+                           "counter:4,4",
+                           "counter:x",
+                           "timer:1",
+                           "timer:1ms,2ms",
+                           "timer:5,1ms",
+                           "random:0.1,size=9-3",
+                           "random:0.1,size=",
+                           "random:0.1,function=MPI_Nothing",
+                           "random:0.1,site=app",
+                           "random:0.1,site=a.c:3",
+                           "random:0.1,function=MPI_Recv",
+                           "random:-0.5"})
+    EXPECT_NE(nullptr, parse_sample_spec(text, spec)) << text;
+  EXPECT_NE(nullptr, parse_sample_spec(nullptr, spec));
+  EXPECT_EQ(spec.threshold, 0.5) << "untouched";
+  EXPECT_NE(nullptr,
+            parse_sample_spec((std::string("random:0.1,communicator=") + std::string(300, 'x')).c_str(), spec));
+}
+
+}  // namespace
+}  // namespace tare::format

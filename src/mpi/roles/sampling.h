@@ -1,0 +1,354 @@
+// Roles of point-to-point calls that are sampled (src/mpi/sampling/). They stand behind the other roles of a wrapper,
+// in a table of wrappers of its own (wrappers.h), so that a run without sampling has none of them.
+#pragma once
+
+#include <cstdio>
+
+#include "mpi/roles/request.h"
+#include "mpi/roles/volume.h"
+#include "mpi/sampling/handles.h"
+#include "mpi/sampling/sampler.h"
+#include "mpi/site.h"
+
+namespace tare::mpi {
+
+using sampling::sampler;
+
+// The communicator of a call, described now if it is new: its messages have to be numbered from the first one on.
+template <class A>
+const Communicator& usable(Thread& thread, recorder::Call& call, On<A>& on) noexcept {
+  if (call.communicator == format::no_communicator && on.comm != A::comm_null()) [[unlikely]] {
+    call.communicator = describe_communicator<A>(on.comm).number;
+    on.known = &known_communicator(thread, bits(on.comm));
+  }
+  return *on.known;
+}
+
+// Whether the thread has asked for its calls not to be recorded (MPI_Pcontrol). Its messages are numbered all the same.
+inline bool is_paused(const Thread& thread) noexcept { return thread.mode == recorder::Mode::paused; }
+
+inline sampling::Endpoint endpoint_of(const Communicator& c) noexcept { return {c.number, c.key, c.peers}; }
+
+// The name of a communicator, if the spec asks for one.
+template <class A>
+const char* sampled_name(typename A::Comm comm, char* name) noexcept {
+  name[0] = '\0';
+  if (sampler.spec().communicator[0] == '\0') return name;
+  int length = 0;
+  library<int(typename A::Comm, char*, int*)>(Function::MPI_Comm_get_name)(comm, name, &length);
+  return name;
+}
+
+// A call that sends a message.
+template <class A, class Count>
+struct SamplesSend : Role {
+  On<A>& on;
+  int destination, tag;
+  Count count;
+  typename A::Datatype datatype;
+  sampling::Ticket ticket;
+  SamplesSend(On<A>& o, int d, int t, Count c, typename A::Datatype type) noexcept
+      : on(o), destination(d), tag(t), count(c), datatype(type) {
+    ticket.channel = nullptr;
+    ticket.counted = ticket.told = ticket.to_tell = false;
+  }
+
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    const Communicator& c = usable(thread, call, on);
+    if (!sampler.active() || destination < 0 || sampler.pass(ticket, c.number, destination, tag)) [[likely]]
+      return;
+    sampler.begin_send(ticket, endpoint_of(c), destination, tag, false, is_paused(thread), [&] {
+      char name[A::max_object_name + 1];
+      return sampling::Sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype),
+                            static_cast<std::uint32_t>(call.address), call.function, sampled_name<A>(on.comm, name)};
+    });
+  }
+  void after(Thread&, recorder::Call&, int result) noexcept { sampler.end_send(ticket, result == A::success); }
+};
+
+// Whether a call that failed did so because a message was too long, and so took it.
+template <class A>
+[[gnu::cold]] bool was_truncated(int result) noexcept {
+  int error_class = result;
+  library<int(int, int*)>(Function::MPI_Error_class)(result, &error_class);
+  return error_class == A::err_truncate;
+}
+
+// A call that posts a receive. While one thread at a time calls MPI nothing else can be posted during the call, and it
+// is posted when the call has returned, which is cheaper; else before, so that receives posted meanwhile are seen.
+template <class A>
+struct PostsReceive : Role {
+  On<A>& on;
+  int source, tag;
+  std::uint32_t receive = 0;
+  PostsReceive(On<A>& o, int s, int t) noexcept : on(o), source(s), tag(t) {}
+
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    usable(thread, call, on);
+    if (sampler.shared() && takes_part()) [[unlikely]]
+      post();
+  }
+
+ protected:
+  bool takes_part() const noexcept {
+    return sampler.active() && source != A::proc_null && on.known->number != format::no_communicator;
+  }
+  // When the call has returned, and nothing else was posted meanwhile or it is known what.
+  void posted(const recorder::Call& call, const format::ProfileRow& row) noexcept {
+    if (!sampler.shared()) post();
+    sampler.posted(receive, false, call.enter, row.site);
+  }
+
+ private:
+  void post() noexcept { receive = sampler.post(endpoint_of(*on.known), pattern_of<A>(source, tag), false); }
+};
+
+// A call that receives a message and returns with it.
+template <class A, class Status>
+struct SamplesReceive : PostsReceive<A> {
+  Status& status;
+  SamplesReceive(On<A>& o, int source, int tag, Status& s) noexcept : PostsReceive<A>(o, source, tag), status(s) {}
+
+  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (!sampler.active()) return;
+    const auto& s = *status.status();
+    const bool alone = result == A::success && !sampler.shared();
+    if (!alone || !sampler.pass_received(this->on.known->number, A::source(s), A::tag(s))) [[unlikely]]
+      finish(alone, call, row, result);
+  }
+
+ private:
+  [[gnu::noinline]] void finish(bool alone, const recorder::Call& call, const format::ProfileRow& row,
+                                int result) noexcept {
+    if (!this->takes_part()) return;
+    const sampling::Pattern message = pattern_of<A>(*status.status());
+    const sampling::ReceiveTimes times = {call.enter, call.enter, call.leave};
+    if (alone)
+      sampler.received(endpoint_of(*this->on.known), message, times, received_bytes<A>(*status.status()), row.site);
+    else
+      step_by_step(call, row, result, message);
+    sampler.poll();
+  }
+  void step_by_step(const recorder::Call& call, const format::ProfileRow& row, int result,
+                    const sampling::Pattern& message) noexcept {
+    this->posted(call, row);
+    const std::uint32_t receive = this->receive;
+    if (result != A::success && !was_truncated<A>(result)) return sampler.lose(receive);
+    if (!sampler.match(receive, message)) return;
+    if (result == A::success)
+      sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status.status()));
+    else
+      sampler.drop(receive);
+  }
+};
+
+// A matched probe: takes the message out of the queue, so that it is numbered here and received later.
+template <class A, class Status>
+struct SamplesMatch : PostsReceive<A> {
+  const int* flag;
+  Status& status;
+  const typename A::Message* message;
+  SamplesMatch(On<A>& o, int source, int tag, const int* f, Status& s, const typename A::Message* m) noexcept
+      : PostsReceive<A>(o, source, tag), flag(f), status(s), message(m) {}
+
+  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (!this->takes_part()) return;
+    if (result != A::success || (flag != nullptr && *flag == 0)) return sampler.cancel(this->receive);  // took nothing
+    this->posted(call, row);
+    if (!sampler.match(this->receive, pattern_of<A>(*status.status()))) return;
+    if (!sampling::probed_messages.put(bits(*message), this->receive)) sampler.drop(this->receive);
+  }
+};
+
+// MPI_Mrecv: the message of a matched probe is there.
+template <class A, class Status>
+struct SamplesMatched : Role {
+  std::uint64_t message;
+  Status& status;
+  std::uint32_t receive = 0;
+  SamplesMatched(const typename A::Message* m, Status& st) noexcept
+      : message(m == nullptr ? 0 : bits(*m)), status(st) {}
+
+  void before(Thread&, recorder::Call&) noexcept {
+    if (sampler.active()) receive = sampling::probed_messages.take(message);
+  }
+  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (receive == 0) return;
+    sampler.at_site(receive, row.site);
+    if (result == A::success)
+      sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status.status()));
+    else
+      sampler.drop(receive);
+    sampler.poll();
+  }
+};
+
+// Notes in the table of requests the receive that the call has started, so that its completion is found.
+template <class A>
+void note_sampled(const Thread& thread, const typename A::Request* request, std::uint32_t receive) noexcept {
+  if (receive == 0) return;
+  bool noted = false;
+  if (!is_paused(thread))  // whose requests are not in the table
+    requests.change(bits(*request), [&](Request& entry) {
+      entry.message = receive;
+      noted = true;
+    });
+  if (!noted) sampler.drop(receive);
+}
+
+// MPI_Imrecv.
+template <class A>
+struct SamplesMatchedStart : Role {
+  std::uint64_t message;
+  const typename A::Request* request;
+  std::uint32_t receive = 0;
+  SamplesMatchedStart(const typename A::Message* m, const typename A::Request* r) noexcept
+      : message(m == nullptr ? 0 : bits(*m)), request(r) {}
+
+  void before(Thread&, recorder::Call&) noexcept {
+    if (sampler.active()) receive = sampling::probed_messages.take(message);
+  }
+  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow& row, int result) noexcept {
+    sampler.at_site(receive, row.site);
+    if (result == A::success)
+      note_sampled<A>(thread, request, receive);
+    else
+      sampler.drop(receive);
+  }
+};
+
+// MPI_Irecv, and the receiving half of MPI_Isendrecv.
+template <class A>
+struct SamplesPosting : PostsReceive<A> {
+  const typename A::Request* request;
+  SamplesPosting(On<A>& o, int source, int tag, const typename A::Request* r) noexcept
+      : PostsReceive<A>(o, source, tag), request(r) {}
+
+  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (!this->takes_part()) return;
+    if (result != A::success) return sampler.cancel(this->receive);
+    this->posted(call, row);
+    note_sampled<A>(thread, request, this->receive);
+  }
+};
+
+// MPI_Send_init and the like, MPI_Recv_init.
+template <class A, class Count, bool receives>
+struct SamplesInit : Role {
+  On<A>& on;
+  int peer, tag;
+  Count count;
+  typename A::Datatype datatype;
+  const typename A::Request* request;
+  SamplesInit(On<A>& o, int p, int t, Count c, typename A::Datatype d, const typename A::Request* r) noexcept
+      : on(o), peer(p), tag(t), count(c), datatype(d), request(r) {}
+
+  void committed(Thread& thread, const recorder::Call&, const format::ProfileRow&, int result) noexcept {
+    if (result != A::success || !sampler.active() || peer == A::proc_null) return;
+    sampling::Persistent persistent{};
+    persistent.receives = receives;
+    persistent.endpoint = endpoint_of(known_communicator(thread, bits(on.comm)));
+    persistent.pattern = pattern_of<A>(peer, tag);
+    persistent.bytes = static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
+    if (!receives && sampler.spec().communicator[0] != '\0') {
+      char name[A::max_object_name + 1];
+      std::snprintf(persistent.communicator, sizeof persistent.communicator, "%s", sampled_name<A>(on.comm, name));
+    }
+    const std::uint32_t place = sampling::persistents.add(persistent);
+    requests.change(bits(*request), [&](Request& entry) { entry.message = place; });
+  }
+};
+
+// MPI_Start, MPI_Startall. The order in which MPI_Startall starts is MPI's choice.
+template <class A>
+struct SamplesStart : Role {
+  int count;
+  const typename A::Request* handles;
+  SamplesStart(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
+
+  void before(Thread& thread, recorder::Call& call) noexcept {
+    if (!sampler.active()) return;
+    for (int i = 0; i < count; ++i) {
+      sampling::Persistent* p = persistent(i);
+      if (p == nullptr) continue;
+      if (p->receives) {
+        p->receive = sampler.post(p->endpoint, p->pattern, count > 1);
+        continue;
+      }
+      sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread), [&] {
+        return sampling::Sent{p->bytes, static_cast<std::uint32_t>(call.address), call.function, p->communicator};
+      });
+    }
+  }
+  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (!sampler.active()) return;
+    for (int i = 0; i < count; ++i) {
+      sampling::Persistent* p = persistent(i);
+      if (p == nullptr) continue;
+      if (!p->receives) {
+        sampler.end_send(p->ticket, result == A::success);
+      } else if (p->receive != 0) {
+        sampler.posted(p->receive, count > 1, call.enter, row.site);
+        if (result != A::success) sampler.lose(p->receive);
+      }
+    }
+  }
+
+ private:
+  sampling::Persistent* persistent(int i) const noexcept {
+    const Request entry = requests.find(bits(handles[i]));
+    return entry.handle == 0 || (entry.message & sampling::persistent_bit) == 0 ? nullptr
+                                                                                : &sampling::persistents[entry.message];
+  }
+};
+
+// MPI_Cancel.
+template <class A>
+struct SamplesCancel : Role {
+  const typename A::Request* request;
+  explicit SamplesCancel(const typename A::Request* r) noexcept : request(r) {}
+
+  void before(Thread&, recorder::Call&) noexcept {
+    if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
+    const Request entry = requests.find(bits(*request));
+    if (entry.handle != 0 && entry.receives() && entry.message == 0) return;
+    if (entry.message == 0)
+      sampler.cancelling_send();  // as far as anybody knows
+    else if ((entry.message & sampling::persistent_bit) == 0)
+      sampler.doubt(entry.message);
+    else if (sampling::Persistent& p = sampling::persistents[entry.message]; p.receives)
+      sampler.doubt(p.receive);
+    else
+      sampler.cancelling_send();
+  }
+};
+
+// MPI_Request_free; before the table of requests forgets it.
+template <class A>
+struct SamplesFree : Role {
+  const typename A::Request* request;
+  explicit SamplesFree(const typename A::Request* r) noexcept : request(r) {}
+
+  void before(Thread&, recorder::Call&) noexcept {
+    if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
+    const Request entry = requests.find(bits(*request));
+    if (entry.message == 0) return;
+    if ((entry.message & sampling::persistent_bit) == 0) return sampler.drop(entry.message);
+    sampling::Persistent& p = sampling::persistents[entry.message];
+    if (p.receives && entry.active) sampler.drop(p.receive);
+    sampling::persistents.remove(entry.message);
+  }
+};
+
+// MPI_Comm_free, MPI_Comm_disconnect; before the table of communicators forgets it.
+template <class A>
+struct SamplesCommFree : Role {
+  const typename A::Comm* comm;
+  explicit SamplesCommFree(const typename A::Comm* c) noexcept : comm(c) {}
+
+  void before(Thread& thread, recorder::Call&) noexcept {
+    if (comm != nullptr) sampler.forget_communicator(known_communicator(thread, bits(*comm)).number);
+  }
+};
+
+}  // namespace tare::mpi

@@ -1,0 +1,93 @@
+// Which messages are sampled. The random choice is a function of seed, channel and number, so that sender and receiver
+// make it alike without a word, and a run can be repeated; counter and timer are the sender's own.
+#pragma once
+
+#include <cmath>
+
+#include "format/sample_spec.h"
+#include "mpi/sampling/message.h"
+#include "recorder/clock.h"
+
+namespace tare::mpi::sampling {
+
+using Spec = format::SampleSpec;
+using Strategy = format::SampleStrategy;
+using Method = format::SampleMethod;
+
+class Chooser {
+ public:
+  // `rank` makes processes choose differently; `ticks_per_ns` is the rate of recorder::now().
+  void use(const Spec& spec, std::int32_t rank, double ticks_per_ns) noexcept {
+    strategy_ = spec.strategy;
+    salt_ = mix(spec.seed + 0x9e3779b97f4a7c15U);
+    // The largest threshold must take every hash.
+    below_ = strategy_ != Strategy::random ? 0
+             : spec.threshold >= 1         ? UINT64_MAX
+                                           : static_cast<std::uint64_t>(std::ldexp(spec.threshold, 64));
+    weight_ = spec.threshold > 0 ? static_cast<float>(1 / spec.threshold) : 1;
+    const double unit = strategy_ == Strategy::timer ? ticks_per_ns : 1;
+    period_ = static_cast<std::uint64_t>(static_cast<double>(spec.period) * unit);
+    variance_ = static_cast<std::uint64_t>(static_cast<double>(spec.variance) * unit);
+    random_ = mix(salt_ + static_cast<std::uint32_t>(rank));
+    passed_ = 0;
+    due_ = (strategy_ == Strategy::timer ? recorder::now() : 0) + interval();
+  }
+
+  // Whether it is sure, without asking more, that a message is not chosen; the others are for choose().
+  bool passes(std::uint64_t channel, std::uint64_t number) const noexcept {
+    return strategy_ <= Strategy::random && !coordinated(channel, number);
+  }
+  // The sender's choice, made once a message.
+  bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
+    if (strategy_ == Strategy::random) [[likely]]
+      return coordinated(channel, number);
+    ++passed_;
+    return strategy_ == Strategy::counter ? count() : strategy_ == Strategy::timer && time();
+  }
+  // Messages that the one just chosen stands for; to be asked once.
+  float weight() noexcept {
+    if (strategy_ == Strategy::random) return weight_;
+    const auto weight = static_cast<float>(passed_);
+    passed_ = 0;
+    return weight;
+  }
+
+  // Whether the receiver can tell which messages are chosen.
+  bool is_coordinated() const noexcept { return strategy_ == Strategy::random; }
+  bool coordinated(std::uint64_t channel, std::uint64_t number) const noexcept {
+    return mix((channel ^ salt_) + number * 0x9e3779b97f4a7c15U) <= below_;
+  }
+
+ private:
+  // PERIOD +- VARIANCE, uniform.
+  std::uint64_t interval() noexcept {
+    random_ += 0x9e3779b97f4a7c15U;
+    const std::uint64_t spread = variance_ == 0 ? 0 : mix(random_) % (2 * variance_ + 1);
+    return period_ - variance_ + spread;
+  }
+  bool count() noexcept {
+    if (passed_total_++ + 1 < due_) return false;
+    passed_total_ = 0;
+    due_ = interval();
+    return true;
+  }
+  bool time() noexcept {
+    const std::uint64_t now = recorder::now();
+    if (now < due_) return false;
+    due_ = now + interval();
+    return true;
+  }
+
+  Strategy strategy_ = Strategy::none;
+  std::uint64_t salt_ = 0;
+  std::uint64_t below_ = 0;
+  std::uint64_t period_ = 0;
+  std::uint64_t variance_ = 0;
+  std::uint64_t random_ = 0;
+  std::uint64_t due_ = 0;
+  std::uint64_t passed_ = 0;
+  std::uint64_t passed_total_ = 0;
+  float weight_ = 1;
+};
+
+}  // namespace tare::mpi::sampling

@@ -1,0 +1,110 @@
+// The table of message classes of a process, in its segment, so that it survives the process. Full, it counts what it
+// no longer tells apart in class 0.
+#pragma once
+
+#include <atomic>
+#include <bit>
+
+#include "format/sample.h"
+#include "mpi/sampling/memory.h"
+#include "mpi/sampling/message.h"
+
+namespace tare::mpi::sampling {
+
+// A sampled message whose both sides are known. Times in nanoseconds of one clock.
+struct Pair {
+  std::int32_t source;
+  std::uint32_t send_site;
+  std::uint32_t receive_site;
+  std::uint64_t bytes;
+  std::int64_t start;   // of the send
+  std::int64_t posted;  // of the receive
+  std::int64_t waited;
+  std::int64_t ended;
+  double weight;
+  bool between_nodes;
+  std::uint64_t uncertainty_ns;
+};
+
+class Classes {
+ public:
+  void use(format::SampleSummary* summary, format::SampleClass* classes) noexcept {
+    summary_ = summary;
+    classes_ = classes;
+  }
+
+  void add(const Pair& pair, bool histogram) noexcept {
+    format::SampleClass& c = class_of(pair);
+    const std::int64_t latency = positive(pair.ended - pair.start);
+    const std::int64_t both_there = pair.posted > pair.start ? pair.posted : pair.start;
+    ++c.count;
+    if (pair.posted > pair.start) ++c.unexpected;
+    c.weight += pair.weight;
+    c.weight_squared += pair.weight * pair.weight;
+    c.latency += static_cast<std::uint64_t>(latency);
+    if (static_cast<std::uint64_t>(latency) < c.latency_min) c.latency_min = static_cast<std::uint64_t>(latency);
+    if (static_cast<std::uint64_t>(latency) > c.latency_max) c.latency_max = static_cast<std::uint64_t>(latency);
+    c.latency_squared += static_cast<double>(latency) * static_cast<double>(latency);
+    c.late_sender += static_cast<std::uint64_t>(positive(pair.start - pair.waited));
+    const std::int64_t unposted = positive(pair.posted - pair.start);
+    const std::int64_t unwaited = positive(pair.waited - both_there);
+    c.unposted += static_cast<std::uint64_t>(unposted);
+    c.unwaited += static_cast<std::uint64_t>(unwaited);
+    c.transfer += static_cast<std::uint64_t>(positive(latency - unposted - unwaited));
+    if (pair.uncertainty_ns > c.uncertainty_ns) c.uncertainty_ns = pair.uncertainty_ns;
+    if (histogram) {
+      c.flags |= format::histogram_kept;
+      ++c.histogram[bin_of(static_cast<std::uint64_t>(latency))];
+    }
+  }
+
+  static unsigned bin_of(std::uint64_t latency) noexcept {
+    const auto width = static_cast<unsigned>(std::bit_width(latency));
+    if (width <= format::first_latency_width) return 0;
+    const unsigned bin = width - format::first_latency_width;
+    return bin < format::latency_bins ? bin : format::latency_bins - 1;
+  }
+
+ private:
+  static std::int64_t positive(std::int64_t ticks) noexcept { return ticks > 0 ? ticks : 0; }
+  static std::uint64_t hash(std::int32_t source, std::uint32_t send_site, std::uint32_t receive_site,
+                            std::uint64_t bytes) noexcept {
+    const std::uint64_t sites = std::uint64_t{send_site} << 32 | receive_site;
+    return mix(sites * 0x9e3779b97f4a7c15U ^ bytes * 0xc2b2ae3d27d4eb4fU ^ static_cast<std::uint32_t>(source));
+  }
+
+  format::SampleClass& class_of(const Pair& pair) noexcept {
+    const std::uint64_t h = hash(pair.source, pair.send_site, pair.receive_site, pair.bytes);
+    const std::uint32_t known = index_.find(h, [&](std::uint32_t place) {
+      const format::SampleClass& c = classes_[place];
+      return c.source == pair.source && c.send_site == pair.send_site && c.receive_site == pair.receive_site &&
+             c.bytes == pair.bytes && ((c.flags & format::between_nodes) != 0) == pair.between_nodes;
+    });
+    return known != 0 ? classes_[known] : new_class(h, pair);
+  }
+  [[gnu::noinline]] format::SampleClass& new_class(std::uint64_t h, const Pair& pair) noexcept {
+    const std::uint32_t place = summary_->classes == 0 ? 1 : summary_->classes;
+    const bool fits = place < summary_->capacity && index_.put(h, place);
+    format::SampleClass& c = classes_[fits ? place : 0];
+    if (fits) {
+      c.source = pair.source;
+      c.send_site = pair.send_site;
+      c.receive_site = pair.receive_site;
+      c.bytes = pair.bytes;
+      c.flags = pair.between_nodes ? std::uint32_t{format::between_nodes} : 0;
+      std::atomic_ref(summary_->classes).store(place + 1, std::memory_order_release);
+    }
+    if (c.count != 0) return c;
+    c.latency_min = UINT64_MAX;
+    if (fits) return c;
+    c.source = -1;
+    if (summary_->classes == 0) std::atomic_ref(summary_->classes).store(1, std::memory_order_release);
+    return c;
+  }
+
+  format::SampleSummary* summary_ = nullptr;
+  format::SampleClass* classes_ = nullptr;
+  PlaceIndex index_;
+};
+
+}  // namespace tare::mpi::sampling

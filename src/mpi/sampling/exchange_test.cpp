@@ -1,0 +1,281 @@
+// What goes from sender to receiver, and what becomes of it.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "mpi/sampling/sampler.h"
+
+namespace tare::mpi::sampling {
+namespace {
+
+MessageRecord record(std::uint64_t channel, std::uint64_t number, std::uint64_t bytes = 8) {
+  return {channel, number, 100, bytes, RecordKind::message, 1, 0, 1, 0, 0};
+}
+
+TEST(Mailbox, GivesBackWhatWasPutInOrder) {
+  auto mailbox = std::make_unique<Mailbox>();
+  MessageRecord out;
+  EXPECT_FALSE(mailbox->waiting());
+  EXPECT_FALSE(mailbox->take(out));
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < Mailbox::capacity; ++i) ASSERT_TRUE(mailbox->put(record(1, i)));
+    EXPECT_FALSE(mailbox->put(record(1, 0))) << "full";
+    EXPECT_TRUE(mailbox->waiting());
+    for (std::uint64_t i = 0; i < Mailbox::capacity; ++i) {
+      ASSERT_TRUE(mailbox->take(out));
+      EXPECT_EQ(out.number, i);
+    }
+    EXPECT_FALSE(mailbox->take(out));
+  }
+}
+
+TEST(Mailbox, TakesFromManyWritersAtOnce) {
+  auto mailbox = std::make_unique<Mailbox>();
+  constexpr std::uint64_t each = 50'000;
+  constexpr std::uint64_t writers = 3;
+  std::vector<std::thread> threads;
+  for (std::uint64_t w = 0; w < writers; ++w)
+    threads.emplace_back([&, w] {
+      for (std::uint64_t i = 1; i <= each; ++i)
+        while (!mailbox->put(record(w, i))) std::this_thread::yield();
+    });
+  std::uint64_t last[writers] = {};
+  MessageRecord out;
+  for (std::uint64_t taken = 0; taken < writers * each;) {
+    if (!mailbox->take(out)) {
+      std::this_thread::yield();
+      continue;
+    }
+    ++taken;
+    ASSERT_EQ(out.number, ++last[out.channel]);
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(Pairing, RecordsAndMessagesFindOneAnother) {
+  auto pairing = std::make_unique<Pairing>();
+  MessageRecord out;
+  EXPECT_FALSE(pairing->take(1, 1, out));
+  for (std::uint64_t i = 1; i <= 5000; ++i) ASSERT_TRUE(pairing->keep(record(i % 7, i)));
+  for (std::uint64_t i = 5000; i >= 1; --i) {
+    ASSERT_TRUE(pairing->take(i % 7, i, out));
+    EXPECT_EQ(out.number, i);
+  }
+  EXPECT_TRUE(pairing->empty());
+  Received received{};
+  received.channel = 3;
+  received.number = 9;
+  received.expected = true;
+  EXPECT_FALSE(pairing->wait(received));
+  EXPECT_EQ(pairing->expecting(), 1U);
+  Received found{};
+  EXPECT_FALSE(pairing->take(record(3, 8), found));
+  EXPECT_TRUE(pairing->take(record(3, 9), found));
+  EXPECT_FALSE(pairing->take(record(3, 9), found)) << "once";
+}
+
+TEST(Pairing, ForgetsTheOldestThatWaits) {
+  auto pairing = std::make_unique<Pairing>();
+  Received received{};
+  received.channel = 3;
+  std::uint64_t forgotten = 0;
+  for (std::uint64_t i = 1; i <= 10'000; ++i) {
+    received.number = i;
+    received.expected = true;
+    forgotten += pairing->wait(received);
+  }
+  EXPECT_EQ(forgotten, 10'000 - (Pairing::waiting_capacity - 1));
+  Received found{};
+  EXPECT_FALSE(pairing->take(record(3, 1), found));
+  EXPECT_TRUE(pairing->take(record(3, 10'000), found));
+}
+
+TEST(Pairing, ForgetsWhatIsRetracted) {
+  auto pairing = std::make_unique<Pairing>();
+  for (std::uint64_t i = 1; i <= 4; ++i) pairing->keep(record(1, i));
+  EXPECT_EQ(pairing->forget(1, 2, 3), 2U);
+  EXPECT_EQ(pairing->forget_all(), 2U);
+}
+
+struct Table {
+  format::SampleSummary summary{};
+  std::vector<format::SampleClass> rows;
+  explicit Table(std::uint32_t capacity) : rows(capacity) { summary.capacity = capacity; }
+};
+
+TEST(Classes, SplitTheLatency) {
+  Table table(8);
+  Classes classes;
+  classes.use(&table.summary, table.rows.data());
+  // Receiver first: it waited from 50 for a message sent at 100.
+  classes.add({0, 1, 2, 64, 100, 40, 50, 130, 1, false, 0}, true);
+  // Sender first: posted at 220, waited for at 240.
+  classes.add({0, 1, 2, 64, 200, 220, 240, 250, 1, false, 0}, true);
+  ASSERT_EQ(table.summary.classes, 2U);
+  const format::SampleClass& c = table.rows[1];
+  EXPECT_EQ(c.count, 2U);
+  EXPECT_EQ(c.unexpected, 1U);
+  EXPECT_EQ(c.latency, 30U + 50);
+  EXPECT_EQ(c.latency_min, 30U);
+  EXPECT_EQ(c.latency_max, 50U);
+  EXPECT_EQ(c.late_sender, 50U);
+  EXPECT_EQ(c.unposted, 20U);
+  EXPECT_EQ(c.unwaited, 20U);
+  EXPECT_EQ(c.transfer, 30U + 10);
+  EXPECT_EQ(c.unposted + c.unwaited + c.transfer, c.latency);
+  EXPECT_EQ(c.histogram[0], 1U);  // 30 has five bits
+  EXPECT_EQ(c.histogram[1], 1U);  // 50 has six
+}
+
+TEST(Classes, AFullTableCountsWhatItDoesNotTellApart) {
+  Table table(4);
+  Classes classes;
+  classes.use(&table.summary, table.rows.data());
+  for (std::uint64_t bytes = 0; bytes < 10; ++bytes)
+    for (std::uint64_t n = 0; n <= bytes; ++n) classes.add({0, 1, 2, bytes, 100, 40, 50, 130, 1, false, 0}, false);
+  EXPECT_EQ(table.summary.classes, 4U);
+  std::uint64_t told_apart = 0;
+  for (unsigned i = 1; i < 4; ++i) told_apart += table.rows[i].count;
+  EXPECT_EQ(told_apart, 1U + 2 + 3);
+  EXPECT_EQ(table.rows[0].count, 55U - 6);
+}
+
+// Two samplers of one process that play two ranks of a node.
+class TwoRanks : public testing::Test {
+ protected:
+  static constexpr std::int32_t ranks[2] = {0, 1};
+
+  void begin(const char* text) {
+    Spec spec;
+    ASSERT_EQ(nullptr, format::parse_sample_spec(text, spec));
+    for (int i = 0; i < 2; ++i) {
+      side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
+      side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
+      side[i].set_node(boxes.get(), ranks, 2, static_cast<std::uint32_t>(i));
+    }
+  }
+  void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
+    side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, [&] {
+      return Sent{bytes, 11, 1, "MPI_COMM_WORLD"};
+    });
+    if (ends) side[0].end_send(ticket, true);
+  }
+  void receive(std::int32_t tag, std::uint64_t bytes) {
+    side[1].received({9, 5, nullptr}, {0, tag}, {200, 200, 300}, bytes, 22);
+  }
+
+  Ticket ticket{};
+  std::unique_ptr<Mailbox[]> boxes = std::make_unique<Mailbox[]>(2);
+  Table table[2] = {Table(64), Table(64)};
+  std::unique_ptr<Sampler[]> side_ = std::make_unique<Sampler[]>(2);
+  Sampler* side = side_.get();
+};
+
+TEST_F(TwoRanks, PairEveryMessageAtThresholdOne) {
+  begin("random:1,stat");
+  for (std::uint64_t i = 0; i < 100; ++i) send(static_cast<std::int32_t>(i % 3), 8 + i);
+  // Channel by channel, which is another order.
+  for (std::uint64_t tag = 0; tag < 3; ++tag)
+    for (std::uint64_t i = tag; i < 100; i += 3) receive(static_cast<std::int32_t>(tag), 8 + i);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.sent, 100U);
+  EXPECT_EQ(table[0].summary.chosen, 100U);
+  EXPECT_EQ(table[1].summary.received, 100U);
+  EXPECT_EQ(table[1].summary.paired, 100U);
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+  EXPECT_EQ(table[1].summary.unpaired, 0U);
+  EXPECT_EQ(table[1].rows[1].send_site, 11U);
+  EXPECT_EQ(table[1].rows[1].receive_site, 22U);
+}
+
+TEST_F(TwoRanks, CountWhatIsNeverReceived) {
+  begin("counter:2,0,stat");
+  for (int i = 0; i < 10; ++i) send(0, 8);
+  for (int i = 0; i < 4; ++i) receive(0, 8);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.chosen, 5U);
+  EXPECT_EQ(table[1].summary.paired, 2U);
+  EXPECT_EQ(table[1].summary.unpaired, 3U);
+}
+
+TEST_F(TwoRanks, NarrowTheChoice) {
+  begin("random:1,stat,size=16-32");
+  for (std::uint64_t bytes : {8U, 16U, 32U, 64U}) {
+    send(0, bytes);
+    receive(0, bytes);
+  }
+  EXPECT_EQ(table[1].summary.paired, 2U);
+  EXPECT_EQ(nullptr, side[0].change("random:1,stat,communicator=other"));
+  EXPECT_NE(nullptr, side[0].change("nonsense"));
+  send(0, 8);
+  receive(0, 8);
+  EXPECT_EQ(table[1].summary.paired, 2U);
+  EXPECT_EQ(nullptr, side[0].change("random:1,stat,communicator=MPI_COMM_WORLD,function=MPI_Bsend"));
+  EXPECT_EQ(nullptr, side[0].change("random:1"));
+  send(0, 8);
+  receive(0, 8);
+  EXPECT_EQ(table[1].summary.paired, 3U);
+}
+
+TEST_F(TwoRanks, RetractWhatTwoThreadsSentAtATime) {
+  begin("random:1,stat");
+  side[0].share();
+  send(0, 8);
+  receive(0, 8);
+  Ticket first{};
+  std::swap(first, ticket);
+  send(0, 16, false);
+  std::swap(first, ticket);
+  send(0, 24, false);  // while the first is under way
+  side[0].end_send(ticket, true);
+  side[0].end_send(first, true);
+  send(0, 32);
+  receive(0, 24);  // in the other order
+  receive(0, 16);
+  receive(0, 32);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.chosen, 4U);
+  EXPECT_EQ(table[0].summary.ambiguous, 2U);
+  EXPECT_EQ(table[1].summary.paired, 2U);
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+  EXPECT_EQ(table[1].summary.unpaired, 0U);
+}
+
+TEST_F(TwoRanks, CountReceivesThatTwoThreadsPostedAtATime) {
+  begin("random:1,stat");
+  side[1].share();
+  const auto post = [&] { return side[1].post({9, 5, nullptr}, {0, 0}, false); };
+  const auto complete = [&](std::uint32_t receive, std::uint64_t bytes) {
+    ASSERT_TRUE(side[1].match(receive, {0, 0}));
+    side[1].complete(receive, 200, 300, bytes);
+  };
+  const std::uint32_t a = post();
+  const std::uint32_t b = post();
+  for (const std::uint32_t receive : {a, b}) side[1].posted(receive, false, 100, 22);
+  send(0, 8);
+  complete(b, 8);  // in the other order
+  send(0, 16);
+  complete(a, 16);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[1].summary.ambiguous_received, 2U);
+  EXPECT_EQ(table[1].summary.paired, 0U);
+  EXPECT_EQ(table[1].summary.unpaired, 0U);
+}
+
+TEST_F(TwoRanks, TrustNothingBehindACancelledSend) {
+  begin("random:1,stat");
+  send(0, 8);
+  send(0, 16);
+  side[0].cancelling_send();
+  receive(0, 16);  // the first was cancelled
+  send(0, 24);
+  receive(0, 24);
+  EXPECT_EQ(table[1].summary.paired, 0U);
+  EXPECT_EQ(table[0].summary.unreachable, 1U);
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+}
+
+}  // namespace
+}  // namespace tare::mpi::sampling

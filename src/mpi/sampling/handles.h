@@ -1,0 +1,55 @@
+// What the sampler remembers of handles: persistent requests, and messages between a matched probe and their receive.
+#pragma once
+
+#include "mpi/sampling/sampler.h"
+
+namespace tare::mpi::sampling {
+
+// A persistent request for a send or a receive. RequestEntry::message holds its place and this bit; of any other
+// receive, its place in the sampler.
+inline constexpr std::uint32_t persistent_bit = 1U << 31;
+
+struct Persistent {
+  bool receives;
+  Endpoint endpoint;
+  Pattern pattern;  // of a receive; of a send, destination and tag
+  std::uint64_t bytes;
+  char communicator[96];  // of a send, the name of its communicator if the spec asks for one
+  Ticket ticket;          // of a send under way
+  std::uint32_t receive;  // place of a receive under way
+};
+
+class Persistents {
+ public:
+  // Place of a copy; 0 if there is no room.
+  std::uint32_t add(const Persistent& request) noexcept;
+  Persistent& operator[](std::uint32_t place) noexcept { return places_[place & ~persistent_bit]; }
+  void remove(std::uint32_t place) noexcept;
+
+ private:
+  Places<Persistent> places_{1U << 16};
+  recorder::SpinLock lock_;
+};
+[[gnu::visibility("hidden")]] extern Persistents persistents;
+
+// Receives whose message a matched probe has taken, by its handle.
+class ProbedMessages {
+ public:
+  // False if there is no room.
+  bool put(std::uint64_t message, std::uint32_t receive) noexcept;
+  // The receive of a message, which it forgets; 0 if there is none.
+  std::uint32_t take(std::uint64_t message) noexcept;
+
+ private:
+  struct Entry {
+    std::uint64_t message;
+    std::uint32_t receive;  // 0: empty
+  };
+  static constexpr unsigned capacity = 256;
+  Entry entries_[capacity] = {};
+  unsigned used_ = 0;  // entries that were ever in use
+  recorder::SpinLock lock_;
+};
+[[gnu::visibility("hidden")]] extern ProbedMessages probed_messages;
+
+}  // namespace tare::mpi::sampling

@@ -1,0 +1,134 @@
+// The path of records between nodes: messages on a private communicator, a copy of MPI_COMM_WORLD. Nothing here waits
+// for the program's own messages, and nothing blocks but what happens inside MPI_Init.
+#pragma once
+
+#include <atomic>
+
+#include "mpi/sampling/sampler.h"
+#include "mpi/thread.h"
+#include "recorder/clock.h"
+
+namespace tare::mpi::sampling {
+
+template <class A>
+class PrivatePathOf {
+ public:
+  using Comm = typename A::Comm;
+  using Request = typename A::Request;
+  static constexpr int record_tag = 1;
+  static constexpr int most_in_flight = 256;
+
+  static void use(Comm comm) noexcept {
+    comm_ = comm;
+    for (Slot& slot : slots_) slot.request = A::request_null();
+    sampler.set_private_path({&tell, &listen});
+  }
+
+  // Sends a record, unless too many are under way or another thread is just sending one.
+  static bool tell(const MessageRecord& record, std::int32_t destination) noexcept {
+    if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    const bool sent = start(record, destination, Function::MPI_Isend);
+    if (sent) note_told(destination);
+    busy_.store(false, std::memory_order_release);
+    return sent;
+  }
+
+  // Takes a record that has come.
+  static bool listen(MessageRecord& record) noexcept {
+    using Improbe = int(int, int, Comm, int*, typename A::Message*, typename A::Status*);
+    using Mrecv = int(void*, int, typename A::Datatype, typename A::Message*, typename A::Status*);
+    int found = 0;
+    typename A::Message message = A::message_null();
+    typename A::Status status;
+    const int probed =
+        library<Improbe>(Function::MPI_Improbe)(A::any_source, record_tag, comm_, &found, &message, &status);
+    if (probed != A::success || found == 0) return false;
+    return library<Mrecv>(Function::MPI_Mrecv)(&record, sizeof record, A::datatype_byte(), &message, &status) ==
+           A::success;
+  }
+
+  // In MPI_Finalize, which all ranks of the world enter: takes all records that are under way (the algorithm NBX of
+  // Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A synchronous message
+  // behind the records to each rank told of any; when mine have been received, a barrier without waiting; when that is
+  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody.
+  static void drain() noexcept {
+    const std::uint64_t deadline = recorder::read_ns(CLOCK_MONOTONIC_RAW) + give_up_ns;
+    MessageRecord last{};
+    last.kind = RecordKind::flush;
+    for (std::uint32_t i = 0; i < told_count_; ++i)
+      while (!start(last, told_[i], Function::MPI_Issend))
+        if (!keep_going(deadline)) return;
+    while (!all_sent())
+      if (!keep_going(deadline)) return;
+    Request barrier = A::request_null();
+    if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return;
+    while (!is_complete(barrier))
+      if (!keep_going(deadline)) return;
+    sampler.listen();
+    sampler.set_private_path({});
+    library<int(Comm*)>(Function::MPI_Comm_free)(&comm_);
+  }
+
+ private:
+  static constexpr std::uint64_t give_up_ns = 10'000'000'000U;
+  struct Slot {
+    Request request;
+    MessageRecord record;
+  };
+
+  static bool keep_going(std::uint64_t deadline) noexcept {
+    sampler.listen();
+    return recorder::read_ns(CLOCK_MONOTONIC_RAW) < deadline;
+  }
+  static bool is_complete(Request& request) noexcept {
+    if (request == A::request_null()) return true;
+    int done = 0;
+    typename A::Status status;
+    library<int(Request*, int*, typename A::Status*)>(Function::MPI_Test)(&request, &done, &status);
+    return done != 0;
+  }
+  static bool all_sent() noexcept {
+    for (Slot& slot : slots_)
+      if (!is_complete(slot.request)) return false;
+    return true;
+  }
+  static bool start(const MessageRecord& record, std::int32_t destination, Function send) noexcept {
+    Slot& slot = slots_[next_];
+    if (!is_complete(slot.request)) return false;
+    next_ = (next_ + 1) % most_in_flight;
+    slot.record = record;
+    using Send = int(const void*, int, typename A::Datatype, int, int, Comm, Request*);
+    return library<Send>(send)(&slot.record, sizeof slot.record, A::datatype_byte(), destination, record_tag, comm_,
+                               &slot.request) == A::success;
+  }
+  // Ranks that were told of a message, each once.
+  static void note_told(std::int32_t destination) noexcept {
+    const auto same = [&](std::uint32_t place) { return told_[place - 1] == destination; };
+    if (told_index_.find(mix(static_cast<std::uint32_t>(destination)), same) != 0) return;
+    if (told_count_ == told_capacity_ && !grow()) return;
+    told_[told_count_++] = destination;
+    told_index_.put(mix(static_cast<std::uint32_t>(destination)), told_count_);
+  }
+  static bool grow() noexcept {
+    const recorder::ErrnoGuard guard;
+    const std::uint32_t larger = told_capacity_ == 0 ? 1024 : 2 * told_capacity_;
+    auto* memory = static_cast<std::int32_t*>(recorder::map_memory(larger * sizeof(std::int32_t)));
+    if (memory == nullptr) return false;
+    for (std::uint32_t i = 0; i < told_count_; ++i) memory[i] = told_[i];
+    if (told_ != nullptr) recorder::unmap_memory(told_, told_capacity_ * sizeof(std::int32_t));
+    told_ = memory;
+    told_capacity_ = larger;
+    return true;
+  }
+
+  static inline Comm comm_{};
+  static inline Slot slots_[most_in_flight] = {};
+  static inline unsigned next_ = 0;
+  static inline std::atomic<bool> busy_{false};
+  static inline std::int32_t* told_ = nullptr;
+  static inline std::uint32_t told_count_ = 0;
+  static inline std::uint32_t told_capacity_ = 0;
+  static inline PlaceIndex told_index_;
+};
+
+}  // namespace tare::mpi::sampling

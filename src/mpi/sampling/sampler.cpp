@@ -1,0 +1,486 @@
+#include "mpi/sampling/sampler.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "recorder/event_types.h"
+#include "recorder/location.h"
+#include "recorder/process.h"
+
+namespace tare::mpi::sampling {
+
+constinit Sampler sampler;
+
+void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* summary,
+                    format::SampleClass* classes) noexcept {
+  summary_ = summary;
+  summary_->seed = spec.seed;
+  note_spec(text);
+  classes_.use(summary, classes);
+  spec_ = spec;
+  narrowed_ = spec.narrowed();
+  chooser_.use(spec_, rank_, ticks_per_ns_);
+  active_ = true;
+}
+
+void Sampler::set_rank(std::int32_t rank,
+                       std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept {
+  rank_ = rank;
+  world_rank_ = world_rank;
+  chooser_.use(spec_, rank_, ticks_per_ns_);
+}
+
+void Sampler::set_node(Mailbox* mailboxes, const std::int32_t* world_ranks, std::uint32_t count,
+                       std::uint32_t mine) noexcept {
+  mailboxes_ = mailboxes;
+  node_ranks_ = world_ranks;
+  node_size_ = count;
+  mine_ = &mailboxes[mine];
+}
+
+void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
+  ticks_per_ns_ = ticks_per_ns;
+  chooser_.use(spec_, rank_, ticks_per_ns_);
+}
+
+void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
+  ahead_ns_ = ahead_ns;
+  uncertainty_ns_ = uncertainty_ns;
+  compared_ns_ = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+  summary_->clock_uncertainty_ns = uncertainty_ns;
+}
+
+// Crystals of servers drift by up to about 20 parts in a million against one another.
+std::uint64_t Sampler::uncertainty_ns(std::uint64_t own_ns) const noexcept {
+  return uncertainty_ns_ + (own_ns - compared_ns_) / 50'000;
+}
+
+const char* Sampler::change(const char* text) noexcept {
+  if (!active_) return "this process does not sample: start it with tare run --sample none, or with what you want";
+  const Locked locked(*this);
+  return use(text);
+}
+
+const char* Sampler::use(const char* text) noexcept {
+  Spec spec = spec_;
+  if (const char* wrong = format::parse_sample_spec(text, spec)) return wrong;
+  if (spec.method == Method::write) {
+    const recorder::Location* location = recorder::here();
+    if (location == nullptr || !location->traced()) return "write needs a trace (--trace)";
+  }
+  spec_ = spec;
+  narrowed_ = spec.narrowed();
+  changed_ = true;
+  phase_ = 0;
+  chooser_.use(spec_, rank_, ticks_per_ns_);
+  std::memset(verdicts_, 0, sizeof verdicts_);
+  note_spec(text);
+  return nullptr;
+}
+
+void Sampler::note_spec(const char* text) noexcept { std::snprintf(summary_->spec, sizeof summary_->spec, "%s", text); }
+
+void Sampler::finish() noexcept {
+  if (!active_) return;
+  listen();
+  const Locked locked(*this);
+  if (mine_ != nullptr) drain();
+  summary_->unpaired += pairing_.forget_all();
+  summary_->recordless += pairing_.expecting();
+  active_ = false;
+}
+
+// ---- sends
+
+Mailbox* Sampler::mailbox_of(std::int32_t world_rank, std::uint32_t& number) noexcept {
+  for (std::uint32_t i = 0; i < node_size_; ++i) {
+    if (node_ranks_[i] != world_rank) continue;
+    number = i + 1;
+    return &mailboxes_[i];
+  }
+  return nullptr;
+}
+
+SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t peer, std::int32_t tag) noexcept {
+  SendChannel channel{};
+  channel.communicator = endpoint.communicator;
+  channel.peer = peer;
+  channel.tag = tag;
+  channel.destination = rank_ < 0 || endpoint.key == 0 ? -1 : world_rank_(endpoint.peers, peer);
+  if (channel.destination >= 0) {
+    channel.id = channel_of(endpoint.key, rank_, channel.destination, tag);
+    mailbox_of(channel.destination, channel.mailbox);
+  }
+  return sends_.add(channel);
+}
+
+bool Sampler::wanted(const Sent& sent) noexcept {
+  if (sent.bytes < spec_.size_from || sent.bytes > spec_.size_to) return false;
+  if (spec_.function != 0 && spec_.function != sent.function) return false;
+  if (spec_.communicator[0] != '\0' && std::strcmp(spec_.communicator, sent.communicator) != 0) return false;
+  if (spec_.phase[0] != '\0' && !in_wanted_phase()) return false;
+  return spec_.site_count == 0 || wanted_site(sent.site);
+}
+
+bool Sampler::in_wanted_phase() noexcept {
+  if (phase_ == 0) phase_ = recorder::find_phase(spec_.phase);
+  const recorder::Location* location = recorder::here();
+  return phase_ != 0 && location != nullptr && location->is_in_phase(phase_);
+}
+
+bool Sampler::wanted_site(std::uint32_t number) noexcept {
+  SiteVerdict& verdict = verdicts_[number % verdicts];
+  if (verdict.number == number) return verdict.wanted;
+  const recorder::ErrnoGuard guard;
+  verdict = {number, false};
+  for (unsigned i = 0; i < spec_.site_count && is_at_ != nullptr; ++i)
+    verdict.wanted = verdict.wanted || is_at_(number, spec_.sites[i]);
+  return verdict.wanted;
+}
+
+void Sampler::tell(SendChannel& channel, Ticket& ticket, std::uint64_t number, bool overlaps,
+                   const Sent& sent) noexcept {
+  ++summary_->chosen;
+  const float weight = chooser_.weight();
+  if (channel.id == 0 || (channel.mailbox == 0 && path_.tell == nullptr)) {
+    ++summary_->unreachable;
+    return;
+  }
+  if (overlaps) {
+    ++summary_->ambiguous;
+    return;
+  }
+  ticket.record = {channel.id, number, 0, sent.bytes, RecordKind::message, sent.site, rank_, weight, 0, 0};
+  if (channel.mailbox == 0) {
+    ticket.to_tell = true;
+    const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+    ticket.record.start = first_node_ns(now);
+    ticket.record.uncertainty_ns = static_cast<std::uint32_t>(uncertainty_ns(now));
+    return;
+  }
+  ticket.told = mailboxes_[channel.mailbox - 1].put(ticket.record);
+  if (!ticket.told) ++summary_->lost;
+  channel.busy_chosen = ticket.told;
+}
+
+// What was said of a message on this node before it was known to be ambiguous.
+void Sampler::retract(SendChannel& channel, std::uint64_t number) noexcept {
+  channel.busy_chosen = false;
+  ++summary_->ambiguous;
+  Mailbox& mailbox = mailboxes_[channel.mailbox - 1];
+  if (!mailbox.put({channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0})) mailbox.distrust();
+}
+
+void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
+  std::int32_t destination = -1;
+  bool tells = false;
+  {
+    const Locked locked(*this);
+    SendChannel& channel = *ticket.channel;
+    const bool ambiguous = ticket.counted && Sends::end(channel);
+    if (!success) {  // whether the message was sent nobody knows, nor the numbers of those behind
+      if (ticket.told) retract(channel, ticket.record.number);
+      channel.id = 0;
+    } else if (ticket.to_tell) {
+      if (ambiguous) ++summary_->ambiguous;
+      tells = !ambiguous;
+      destination = channel.destination;
+    }
+  }
+  if (!tells) return;
+  if (!path_.tell(ticket.record, destination)) ++summary_->lost;
+}
+
+void Sampler::cancelling_send() noexcept {
+  const Locked locked(*this);
+  sends_.for_each([](SendChannel& channel) { channel.id = 0; });
+  // Receivers cannot have taken a message behind the cancelled one yet.
+  for (std::uint32_t i = 0; i < node_size_; ++i) mailboxes_[i].distrust();
+  rank_ = -1;  // nor are channels named that are still to come
+}
+
+// ---- receives
+
+std::uint32_t Sampler::new_receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept {
+  ReceiveChannel channel{};
+  channel.communicator = endpoint.communicator;
+  channel.queue = receives_.queue_of(endpoint);
+  if (channel.queue == 0) return 0;
+  channel.source = source;
+  channel.tag = tag;
+  channel.origin = rank_ < 0 || endpoint.key == 0 ? -1 : world_rank_(endpoint.peers, source);
+  if (channel.origin >= 0) {
+    channel.id = channel_of(endpoint.key, channel.origin, rank_, tag);
+    std::uint32_t number = 0;
+    channel.local = mine_ != nullptr && mailbox_of(channel.origin, number) != nullptr;
+  }
+  return receives_.add_channel(channel);
+}
+
+void Sampler::received(const Endpoint& endpoint, const Pattern& message, const ReceiveTimes& times, std::uint64_t bytes,
+                       std::uint32_t site) noexcept {
+  const std::uint32_t place = receive_channel(endpoint, message.source, message.tag);
+  if (place == 0) [[unlikely]] {
+    ++summary_->received;
+    ++summary_->unnumbered;
+    return;
+  }
+  ReceiveChannel& channel = receives_.channel(place);
+  receives_.note(channel);
+  if (receives_.in_doubt(channel.queue) || channel.lost) [[unlikely]]
+    return received_in_doubt(place, times, bytes, site);
+  ++summary_->received;
+  channel.completed = ++channel.count;
+  Received received{channel.id, channel.count, times.posted, times.waited,          times.ended, 0,
+                    bytes,      site,          message.tag,  endpoint.communicator, false,       false};
+  numbered(channel, received);
+}
+
+void Sampler::received_in_doubt(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
+                                std::uint32_t site) noexcept {
+  const ReceiveChannel& c = receives_.channel(channel);
+  const std::uint32_t receive = receives_.post(c.queue, {c.source, c.tag}, channel);
+  if (receive == 0) return;
+  Receive& r = receives_[receive];
+  r.posted = times.posted;
+  r.waited = times.waited;
+  r.ended = times.ended;
+  r.bytes = bytes;
+  r.site = site;
+  receives_.complete(receive, [this](const Receive& done) { resolved(done); });
+}
+
+std::uint32_t Sampler::post(const Endpoint& endpoint, Pattern pattern, bool together) noexcept {
+  const Locked locked(*this);
+  std::uint32_t channel = 0;
+  std::uint32_t queue = 0;
+  if (pattern.definite()) {
+    channel = receive_channel(endpoint, pattern.source, pattern.tag);
+    queue = channel == 0 ? 0 : receives_.channel(channel).queue;
+  } else {
+    queue = receives_.queue_of(endpoint);
+  }
+  if (queue == 0) return 0;
+  const std::uint32_t receive = receives_.post(queue, pattern, channel);
+  if (receive != 0 && (shared_ || together)) receives_.begin_posting(receive);
+  return receive;
+}
+
+bool Sampler::match(std::uint32_t receive, const Pattern& message) noexcept {
+  if (receive == 0) return false;
+  const Locked locked(*this);
+  const Receive& r = receives_[receive];
+  if (r.matched) return true;
+  const std::uint32_t channel = receive_channel(receives_.endpoint(r.queue), message.source, message.tag);
+  const auto tell = [this](const Receive& done) { resolved(done); };
+  if (channel != 0)
+    receives_.match(receive, channel, tell);
+  else
+    receives_.lose(receive, tell);
+  return channel != 0;
+}
+
+void Sampler::posted(std::uint32_t receive, bool together, std::uint64_t ticks, std::uint32_t site) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  Receive& r = receives_[receive];
+  r.posted = ticks;
+  r.site = site;
+  if (shared_ || together) receives_.end_posting(receive);
+}
+
+void Sampler::complete(std::uint32_t receive, std::uint64_t waited, std::uint64_t ended, std::uint64_t bytes) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  Receive& r = receives_[receive];
+  r.waited = waited;
+  r.ended = ended;
+  r.bytes = bytes;
+  receives_.complete(receive, [this](const Receive& done) { resolved(done); });
+}
+
+void Sampler::doubt(std::uint32_t receive) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  receives_.doubt(receive);
+}
+
+void Sampler::cancel(std::uint32_t receive) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  if (shared_) receives_.end_posting(receive);
+  receives_.cancel(receive, [this](const Receive& done) { resolved(done); });
+}
+
+void Sampler::drop(std::uint32_t receive) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  if (shared_) receives_.end_posting(receive);
+  receives_.drop(receive, [this](const Receive& done) { resolved(done); });
+}
+
+void Sampler::lose(std::uint32_t receive) noexcept {
+  if (receive == 0) return;
+  const Locked locked(*this);
+  if (shared_) receives_.end_posting(receive);
+  receives_.lose(receive, [this](const Receive& done) { resolved(done); });
+}
+
+void Sampler::forget_communicator(std::uint32_t communicator) noexcept {
+  if (!active_) return;
+  const Locked locked(*this);
+  sends_.forget(communicator);
+  receives_.forget(communicator);
+}
+
+// A receive is complete, and its number known, if anybody can know it.
+void Sampler::resolved(const Receive& receive) noexcept {
+  ++summary_->received;
+  const ReceiveChannel& channel = receives_.channel(receive.channel);
+  if (receive.number == 0) {
+    ++summary_->unnumbered;
+    return;
+  }
+  Received received{channel.id,    receive.number, receive.posted, receive.waited,       receive.ended,     0,
+                    receive.bytes, receive.site,   channel.tag,    channel.communicator, receive.ambiguous, false};
+  numbered(channel, received);
+}
+
+void Sampler::numbered_here(const Received& received) noexcept {
+  MessageRecord record;
+  if (pairing_.take(received.channel, received.number, record))
+    pair(record, received, false);
+  else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
+    pairing_.wait(received);
+}
+
+void Sampler::numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept {
+  if (channel.id == 0 || path_.listen == nullptr) return;
+  if (chooser_.is_coordinated() && !changed_) {
+    if (!chooser_.coordinated(received.channel, received.number)) [[likely]]
+      return;
+    received.expected = !narrowed_;
+  }
+  received.ended_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+  MessageRecord record;
+  if (pairing_.take(received.channel, received.number, record))
+    pair(record, received, true);
+  else if (pairing_.wait(received))
+    ++summary_->recordless;
+  listens_.store(true, std::memory_order_relaxed);
+}
+
+void Sampler::listen() noexcept {
+  listens_.store(false, std::memory_order_relaxed);
+  if (path_.listen == nullptr) return;
+  MessageRecord record;
+  while (path_.listen(record)) {
+    const Locked locked(*this);
+    apply(record);
+  }
+}
+
+void Sampler::drain() noexcept {
+  MessageRecord record;
+  while (mine_->take(record)) apply(record);
+  const std::uint32_t doubts = mine_->doubts();
+  if (doubts == doubts_) return;
+  doubts_ = doubts;
+  summary_->unpaired += pairing_.forget_all();
+}
+
+void Sampler::apply(const MessageRecord& record) noexcept {
+  if (record.kind == RecordKind::retract) {
+    pairing_.forget(record.channel, record.number, record.bytes);
+    return;
+  }
+  if (record.kind != RecordKind::message) return;
+  Received received;
+  if (pairing_.take(record, received))
+    pair(record, received, true);
+  else if (!pairing_.keep(record))
+    ++summary_->unpaired;
+}
+
+void Sampler::pair(const MessageRecord& record, const Received& received, bool between_nodes) noexcept {
+  if (received.ambiguous) {
+    ++summary_->ambiguous_received;
+    return;
+  }
+  if (record.bytes != received.bytes) {
+    ++summary_->contradictory;
+    return;
+  }
+  ++summary_->paired;
+  if (spec_.method == Method::off) return;
+  Pair pair{record.source, record.site, received.site, record.bytes, 0, 0, 0, 0, record.weight, between_nodes, 0};
+  if (between_nodes) {
+    pair.start = static_cast<std::int64_t>(record.start);
+    pair.ended = static_cast<std::int64_t>(first_node_ns(received.ended_ns));
+    pair.uncertainty_ns = uncertainty_ns(received.ended_ns) + record.uncertainty_ns;
+  } else {
+    pair.ended = ns_of(received.ended - record.start);
+  }
+  pair.posted = pair.ended - ns_of(received.ended - received.posted);
+  pair.waited = pair.ended - ns_of(received.ended - received.waited);
+  classes_.add(pair, spec_.method == Method::freq);
+  if (spec_.method == Method::write) write(pair, record, received);
+}
+
+// As an event of the trace, when both sides are known; times in nanoseconds.
+void Sampler::write(const Pair& pair, const MessageRecord& record, const Received& received) noexcept {
+  recorder::Location* location = recorder::here();
+  if (location == nullptr || !location->traced()) return;
+  if (event_type_ == 0) {
+    using Type = format::ParameterType;
+    event_type_ = recorder::register_event_type({format::EventClass::regular,
+                                                 10,
+                                                 {Type::i32, Type::u32, Type::i32, Type::u64, Type::u64, Type::u32,
+                                                  Type::u32, Type::i64, Type::i64, Type::i64}},
+                                                "tare.message", "");
+    if (event_type_ == 0) return;
+  }
+  const auto since_start = [&](std::int64_t time) { return static_cast<std::uint64_t>(time - pair.start); };
+  const std::uint64_t parameters[] = {static_cast<std::uint32_t>(pair.source),
+                                      received.communicator,
+                                      static_cast<std::uint32_t>(received.tag),
+                                      pair.bytes,
+                                      record.number,
+                                      pair.send_site,
+                                      pair.receive_site,
+                                      since_start(pair.posted),
+                                      since_start(pair.waited),
+                                      since_start(pair.ended)};
+  location->commit_event(event_type_, recorder::now(), parameters, 10);
+}
+
+// ---- what the user says meanwhile
+
+void Sampler::check_control_file() noexcept {
+  const char* run_dir = getenv("TARE_RUN_DIR");
+  if (run_dir == nullptr) return;
+  const recorder::ErrnoGuard guard;
+  char path[768];
+  std::snprintf(path, sizeof path, "%s/sample", run_dir);
+  struct stat status {};
+  if (stat(path, &status) != 0) return;
+  const std::int64_t changed = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
+  if (changed == control_changed_ns_) return;
+  control_changed_ns_ = changed;
+  char text[1024];
+  const long bytes = recorder::read_file(path, text, sizeof text - 1);
+  if (bytes <= 0) return;
+  text[bytes] = '\0';
+  text[std::strcspn(text, "\n")] = '\0';
+  const char* wrong = use(text);
+  if (wrong == nullptr) return;
+  char line[1024];
+  std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);
+  recorder::complain(line);
+}
+
+}  // namespace tare::mpi::sampling

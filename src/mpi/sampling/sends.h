@@ -1,0 +1,104 @@
+// The sender's side of the numbering: messages of a channel are numbered in the order of the calls that send them,
+// which MPI's rule of order makes the order in which they match.
+//
+// Calls on one channel that overlap in time, of different threads, have no order: their numbers are ambiguous. A
+// stretch of time in which at least one such call is under way is a busy period; if it sees more than one message, all
+// of them are ambiguous.
+//
+// Not thread-safe: the sampler locks.
+#pragma once
+
+#include "mpi/sampling/memory.h"
+#include "mpi/sampling/message.h"
+
+namespace tare::mpi::sampling {
+
+struct SendChannel {
+  std::uint32_t communicator;  // number in this process
+  std::int32_t peer;           // rank in it
+  std::int32_t tag;
+  std::int32_t destination;  // rank in MPI_COMM_WORLD
+  std::uint64_t id;          // channel_of(); 0: the channel cannot be named alike on both sides
+  std::uint64_t count;       // messages so far
+  std::uint64_t busy_since;  // number of the first message of the busy period
+  std::uint32_t mailbox;     // of the destination, on this node; see the sampler
+  std::uint32_t inside;      // calls under way
+  bool busy_chosen;          // the first message of the busy period was chosen and told
+};
+
+class Sends {
+ public:
+  static constexpr std::uint32_t capacity = 1U << 18;
+
+  // The channel if it is one of those found last, else nullptr.
+  SendChannel* recent(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) const noexcept {
+    return memo_.find(communicator, peer, tag);
+  }
+  // The channel; nullptr if it is new.
+  SendChannel* find(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
+    if (SendChannel* channel = recent(communicator, peer, tag)) return channel;
+    const std::uint32_t place = index_.find(hash(communicator, peer, tag), [&](std::uint32_t at) {
+      const SendChannel& c = channels_[at];
+      return c.communicator == communicator && c.peer == peer && c.tag == tag;
+    });
+    if (place == 0) return nullptr;
+    memo_.note(communicator, peer, tag, channels_[place]);
+    return &channels_[place];
+  }
+  // A new channel; nullptr if there is no room.
+  SendChannel* add(const SendChannel& channel) noexcept {
+    const std::uint32_t place = channels_.take();
+    if (place == 0) return nullptr;
+    channels_[place] = channel;
+    if (index_.put(hash(channel.communicator, channel.peer, channel.tag), place)) return &channels_[place];
+    channels_.give_back(place);
+    return nullptr;
+  }
+  template <class Each>
+  void for_each(Each each) noexcept {
+    for (std::uint32_t place = 1; place <= channels_.last(); ++place)
+      if (channels_.taken(place)) each(channels_[place]);
+  }
+
+  // The communicator exists no more.
+  void forget(std::uint32_t communicator) noexcept {
+    memo_.clear();
+    for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
+      const SendChannel& c = channels_[place];
+      if (!channels_.taken(place) || c.communicator != communicator || c.inside != 0) continue;
+      index_.remove(hash(c.communicator, c.peer, c.tag), place);
+      channels_.give_back(place);
+    }
+  }
+
+  // A call begins to send on the channel; gives the number of its message. `overlaps` if the busy period has seen
+  // another message.
+  static std::uint64_t begin(SendChannel& channel, bool& overlaps) noexcept {
+    overlaps = channel.inside++ != 0;
+    const std::uint64_t number = ++channel.count;
+    if (!overlaps) {
+      channel.busy_since = number;
+      channel.busy_chosen = false;
+    }
+    return number;
+  }
+  // The call has returned; true if its message is ambiguous.
+  static bool end(SendChannel& channel) noexcept {
+    --channel.inside;
+    return channel.count != channel.busy_since;
+  }
+
+ private:
+  static std::uint64_t hash(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
+    const std::uint64_t h =
+        (std::uint64_t{communicator} << 32 | static_cast<std::uint32_t>(tag)) * 0x9e3779b97f4a7c15U +
+        static_cast<std::uint32_t>(peer) * 0xc2b2ae3d27d4eb4fU;
+    return h >> 32;
+  }
+
+  Places<SendChannel> channels_{capacity};
+  PlaceIndex index_;
+  ChannelMemo<SendChannel> memo_;
+};
+
+}  // namespace tare::mpi::sampling

@@ -1,0 +1,93 @@
+"""`tare samples` on a run of the fake reader."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from python.fake_tare import Tare
+
+
+@pytest.fixture
+def sampled(run_dir: Path) -> Path:
+    (run_dir / "sampled").touch()
+    return run_dir
+
+
+def document(tare: Tare, run: Path, *options: str) -> dict[str, Any]:
+    printed: dict[str, Any] = json.loads(tare("samples", run, "--json", *options).stdout)
+    assert printed["schema"] == "tare.samples/1"
+    return printed
+
+
+def test_a_run_without_samples_says_how_to_get_them(tare: Tare, run_dir: Path) -> None:
+    done = tare("samples", run_dir)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "tare run --sample" in done.stderr
+
+
+def test_the_slowest_come_first(tare: Tare, sampled: Path) -> None:
+    rows = document(tare, sampled)["rows"]
+    assert [(row["source"], row["bytes"], row["mean_ns"]) for row in rows] == [
+        (None, None, 9000.0),
+        (0, 4096, 2000.0),
+        (0, 8, 400.0),
+    ]
+    assert rows[1]["send_file"] == "/src/app.c" and rows[1]["receive_object"] == "/lib/libsolver.so.1"
+    assert [row["bytes"] for row in document(tare, sampled, "--sort", "messages")["rows"]] == [4096, None, 8]
+    assert len(document(tare, sampled, "--limit", "1", "--source", "0")["rows"]) == 1
+
+
+def test_figures_of_a_class(tare: Tare, sampled: Path) -> None:
+    row = document(tare, sampled, "--source", "0", "--sort", "messages")["rows"][0]
+    assert (row["count"], row["unexpected"], row["min_ns"], row["max_ns"]) == (8, 4, 1800, 2200)
+    # Chosen with a probability of 0.1.
+    margin = 1.96 * math.sqrt(8 * 10 * 9)
+    assert row["estimate"] == 80
+    assert row["estimate_high"] == pytest.approx(80 + margin, rel=1e-3)
+    assert row["estimate_low"] == pytest.approx(80 - margin, rel=1e-3)
+    deviation = math.sqrt(2 * 200**2 / 7)
+    assert row["deviation_ns"] == pytest.approx(deviation)
+    # 2.365: Student's t with 7 degrees of freedom.
+    assert row["mean_high_ns"] - 2000 == pytest.approx(2.365 * deviation / math.sqrt(8), rel=5e-3)
+    assert (row["unposted_ns"], row["transfer_ns"], row["late_sender_ns"]) == (500, 1500, 50)
+    assert row["histogram"] == [{"from_ns": 1024, "to_ns": 2048, "count": 8}]
+
+
+def test_classes_add_up(tare: Tare, sampled: Path) -> None:
+    (row,) = document(tare, sampled, "--by", "receive,destination", "--source", "0")["rows"]
+    assert row["count"] == 10
+    assert row["mean_ns"] == pytest.approx((8 * 2000 + 2 * 400) / 10)
+    assert [each["count"] for each in row["histogram"]] == [1, 1, 8]
+
+
+def test_csv_agrees_with_json(tare: Tare, sampled: Path) -> None:
+    table = list(csv.DictReader(io.StringIO(tare("samples", sampled, "--csv").stdout)))
+    rows = document(tare, sampled)["rows"]
+    for row in rows:
+        del row["histogram"]
+    assert table == [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("by", ["source,destination,send,receive,size", "send,receive", "size"])
+def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns: int) -> None:
+    shown = tare("samples", sampled, "--by", by, COLUMNS=str(columns)).stdout
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "280 messages sent, 30 chosen, 14 seen on both sides" in shown
+    assert "2 sent by threads that used one channel at the same time" in shown
+    titles = next(line for line in shown.splitlines() if "Latency" in line)
+    assert "Unexpected" in titles and "Messages" in titles
+    assert "1.02 µs - 2.05 µs" in shown
+
+
+def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
+    done = tare("samples", sampled, "--by", "tag")
+    assert done.returncode == 2
+    assert "source, destination, send, receive, size" in done.stderr

@@ -1,0 +1,239 @@
+"""Message sampling: every pair that it finds is a message and its receive, whatever the program does."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from measured import PROGRAMS, Measurement, measure
+
+RANKS = 3
+# Programs of patterns.c; thousands take minutes.
+PATTERNS = int(os.environ.get("TARE_TEST_PATTERNS", "40"))
+# What does not depend on the MPI is shown with one, what may with two; pairs must be right with all.
+ONE = pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
+TWO = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+LOSSES = (
+    "ambiguous", "ambiguous_received", "unnumbered", "unpaired", "recordless", "contradictory", "lost",
+    "unreachable",
+)  # fmt: skip
+COUNT = 200  # of sampled.c: messages of each of three kinds
+
+
+def samples(measured: Measurement, *options: str) -> dict[str, Any]:
+    return measured._read("samples", "tare.samples/1", "--limit", "0", *options)
+
+
+def lost(messages: dict[str, int]) -> dict[str, int]:
+    return {name: messages[name] for name in LOSSES if messages[name]}
+
+
+@pytest.fixture
+def sampled(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> Any:
+    """Runs sampled.c."""
+    program = compile_c(mpi, [PROGRAMS / "sampled.c"], tmp_path / "sampled", "-g")
+
+    def run(name: str, spec: str, *arguments: str, count: int = COUNT) -> Measurement:
+        argv: list[Path | str] = [program, str(count), *arguments]
+        measured = measure(tare, mpi, 2, argv, tmp_path / name, "--sample", spec)
+        assert measured.ended.returncode == 0, measured.ended.stderr
+        return measured
+
+    return run
+
+
+def sample_patterns(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> dict[str, Any]:
+    """Runs patterns.c; lengths differ from message to message: a pair of two would be a contradiction."""
+    program = compile_c(mpi, [PROGRAMS / "patterns.c"], tmp_path / "patterns")
+    argv: list[Path | str] = [program, "1", str(PATTERNS)]
+    timeout_s = 120 + PATTERNS
+    measured = measure(
+        tare, mpi, RANKS, argv, tmp_path / "run", "--sample", "random:1,stat", timeout_s=timeout_s
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    said = dict(re.findall(r"(\w+) (\d+)", measured.ended.stdout))
+    found = samples(measured)
+    messages = found["messages"]
+    # Ready mode is agreed on by further messages.
+    assert messages["chosen"] == messages["sent"] >= int(said["sent"]) > 10 * PATTERNS
+    assert lost(messages) == {"unpaired": int(said["truncated"])}
+    assert messages["paired"] == messages["sent"] - int(said["truncated"])
+    return found
+
+
+def test_every_pair_of_random_patterns_is_right(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    rows = sample_patterns(mpi, tare, tmp_path)["rows"]
+    assert not any(row["uncertainty_ns"] for row in rows)
+
+
+@TWO
+def test_every_pair_between_nodes_is_right(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Ranks 0 and 2 believe to be on one node, rank 1 on another."""
+    apart = replace(mpi, env={**mpi.env, "TARE_SAMPLE_NODES": "2"})
+    rows = sample_patterns(apart, tare, tmp_path)["rows"]
+    for row in rows:
+        if row["source"] is not None:
+            between = (row["source"] - row["destination"]) % 2 == 1
+            assert (row["uncertainty_ns"] > 0) == between
+
+
+@TWO
+def test_pairs_are_those_of_the_marks_in_the_messages(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "patterns.c"], tmp_path / "patterns")
+    argv: list[Path | str] = [program, "5000", "3", str(tmp_path / "marks")]
+    measured = measure(tare, mpi, RANKS, argv, tmp_path / "run", "--trace", "--sample", "random:1,write")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found: Counter[tuple[int, ...]] = Counter()
+    for row in measured._read("events", "tare.events/1")["rows"]:
+        if row.get("name") != "tare.message":
+            continue
+        source, _, tag, size, number, _, _, posted, waited, ended = row["parameters"]
+        assert posted <= waited <= ended > 0
+        found[row["rank"], source, tag, number, size] += 1
+    marks: Counter[tuple[int, ...]] = Counter()
+    for rank in range(RANKS):
+        for line in (tmp_path / f"marks.{rank}").read_text().splitlines():
+            source, tag, number, size = map(int, line.split())
+            marks[rank, source, tag, number, size] += 1
+    unseen = int(dict(re.findall(r"(\w+) (\d+)", measured.ended.stdout))["unseen"])
+    # Handshakes of one byte, and what was received with MPI_STATUS_IGNORE, have no marks.
+    without_marks = Counter({message: n for message, n in (found - marks).items() if message[-1] > 1})
+    assert without_marks.total() == unseen
+    assert not marks - found
+
+
+@TWO
+def test_threads_are_right_or_ambiguous(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "pattern_threads.c"], tmp_path / "patterns", "-pthread")
+    argv: list[Path | str] = [program, "1", "200"]
+    measured = measure(tare, mpi, 2, argv, tmp_path / "run", "--sample", "random:1,stat")
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
+    messages = samples(measured)["messages"]
+    assert set(lost(messages)) <= {"ambiguous", "ambiguous_received"}
+    assert messages["sent"] == messages["received"] == messages["chosen"]
+    # Two of three iterations are on channels of a thread's own.
+    assert messages["paired"] >= messages["sent"] / 2
+    assert messages["paired"] + sum(lost(messages).values()) >= messages["sent"]
+
+
+@ONE
+@pytest.mark.parametrize(
+    ("spec", "chosen", "paired"),
+    [
+        ("random:1", 3 * COUNT, 3 * COUNT),
+        ("random:1,stat,size=17-8K", COUNT, COUNT),
+        ("random:1,communicator=pairs", 2 * COUNT, 2 * COUNT),
+        ("random:1,function=MPI_Isend", COUNT, COUNT),
+        ("random:1,phase=second half", 3 * COUNT // 2, 3 * COUNT // 2),
+        ("counter:10", 3 * COUNT // 10, 3 * COUNT // 10),
+        ("random:1,off", 3 * COUNT, 3 * COUNT),
+        ("none", 0, 0),
+    ],
+)
+def test_what_is_asked_for_is_sampled(spec: str, chosen: int, paired: int, sampled: Any) -> None:
+    found = samples(sampled("run", spec))
+    assert (found["spec"], found["messages"]["sent"]) == (spec, 3 * COUNT)
+    assert (found["messages"]["chosen"], found["messages"]["paired"]) == (chosen, paired)
+    assert sum(row["count"] for row in found["rows"]) == (0 if "off" in spec else paired)
+    for row in found["rows"]:
+        assert (row["source"], row["destination"]) == (0, 1)
+        assert row["send_file"].endswith("sampled.c") and row["receive_file"].endswith("sampled.c")
+        assert 0 < row["min_ns"] <= row["mean_ns"] <= row["max_ns"] < 10**11
+        parts = row["unposted_ns"] + row["unwaited_ns"] + row["transfer_ns"]
+        assert parts == pytest.approx(row["mean_ns"], rel=1e-6, abs=2)
+        assert (row["histogram"] is None) == ("stat" in spec)
+        if row["histogram"] is not None:
+            assert sum(each["count"] for each in row["histogram"]) == row["count"]
+
+
+@ONE
+def test_the_choice_is_repeated_with_its_seed(sampled: Any) -> None:
+    def chosen(name: str, spec: str) -> list[tuple[int, int]]:
+        rows = samples(sampled(name, spec), "--by", "send")["rows"]
+        return sorted((row["send_line"], row["count"]) for row in rows)
+
+    once = chosen("a", "random:0.3,seed=5")
+    assert chosen("b", "random:0.3,seed=5") == once
+    assert chosen("c", "random:0.3,seed=6") != once
+
+
+@ONE
+def test_a_site_can_be_chosen(sampled: Any) -> None:
+    rows = samples(sampled("all", "random:1"))["rows"]
+    (one,) = [row for row in rows if row["bytes"] == 4096]
+    name = Path(one["send_object"]).name
+    found = samples(sampled("one", f"random:1,site={name}+{one['send_offset']}"))
+    assert [row["bytes"] for row in found["rows"]] == [4096]
+    assert found["messages"]["chosen"] == COUNT
+
+
+@ONE
+def test_estimates_stand_for_all_messages(sampled: Any) -> None:
+    found = samples(sampled("run", "random:0.5"), "--by", "destination")["rows"]
+    (row,) = found
+    assert row["estimate"] == pytest.approx(2 * row["count"])
+    assert row["estimate_low"] <= row["estimate"] <= row["estimate_high"]
+    # Four standard deviations of a binomial.
+    assert abs(row["count"] - 1.5 * COUNT) < 4 * (3 * COUNT * 0.25) ** 0.5
+
+
+@ONE
+def test_the_program_changes_it(sampled: Any) -> None:
+    changed = sampled("run", "none", "random:1,stat,size=16")
+    assert changed.ended.stdout == "0\n"
+    found = samples(changed)
+    assert (found["messages"]["chosen"], found["messages"]["paired"]) == (COUNT, COUNT)
+    refused = sampled("refused", "none", "random:2")
+    assert refused.ended.stdout == "-1\n"
+    assert "random is random:THRESHOLD" in refused.ended.stderr
+    assert samples(refused)["messages"]["chosen"] == 0
+    untraced = sampled("untraced", "none", "random:1,write")
+    assert "write needs a trace" in untraced.ended.stderr
+
+
+@ONE
+def test_a_file_changes_it(sampled: Any) -> None:
+    count, looked_at_every = 10_000, 4096
+    messages = samples(sampled("run", "none", "random:1,size=16", "file", count=count))["messages"]
+    assert messages["sent"] == 3 * count
+    assert count - looked_at_every <= messages["chosen"] <= count
+    assert messages["paired"] == messages["chosen"] - messages["lost"]
+
+
+@ONE
+def test_samples_are_like_all_messages(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """The test of Kolmogorov and Smirnov, on latencies of all messages that the program itself measured."""
+    program = compile_c(mpi, [PROGRAMS / "latencies.c"], tmp_path / "latencies", "-O2")
+    argv: list[Path | str] = [program, "50000", str(tmp_path / "marks")]
+    measured = measure(tare, mpi, 2, argv, tmp_path / "run", "--trace", "--sample", "random:0.01,write")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    marks = {}
+    for line in (tmp_path / "marks").read_text().splitlines():
+        tag, number, took = map(int, line.split())
+        marks[tag, number] = took
+    chosen, shorter = [], []
+    for row in measured._read("events", "tare.events/1")["rows"]:
+        if row.get("name") == "tare.message":
+            _, _, tag, _, number, _, _, _, _, ended = row["parameters"]
+            chosen.append(marks[tag, number])
+            shorter.append(marks[tag, number] - ended)
+    assert len(chosen) > 350
+    everything = sorted(marks.values())
+    distance = max(
+        max(abs(bisect_right(everything, x) / len(everything) - rank / len(chosen)) for rank in (i, i + 1))
+        for i, x in enumerate(sorted(chosen))
+    )
+    # At the level of 1 in 10,000.
+    assert distance < 2.23 * (1 / len(chosen) + 1 / len(everything)) ** 0.5
+    # The program reads its clock outside the calls.
+    assert 0 <= median(shorter) < 2000
