@@ -65,7 +65,7 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
         sheet.rows.append(
             [
                 line.names["function"],
-                *([line.names["caller"] or NOTHING, terminal.place(line.names)] if by_site else []),
+                *([terminal.caller(line.names), terminal.place(line.names)] if by_site else []),
                 units.duration(line.time_ns.base_mean),
                 units.duration(line.time_ns.new_mean),
                 change(line.time_ns),

@@ -20,7 +20,7 @@ def through(row: Mapping[str, Any]) -> str:
     inner: Sequence[Mapping[str, Any]] = row["path"][: row["path_shown"]]
     if not inner:
         return NOTHING
-    names = [frame["caller"] or terminal.place(frame) for frame in inner]
+    names = [terminal.caller(frame) if frame["caller"] else terminal.place(frame) for frame in inner]
     return next((name for name in names if row["function"] not in name), names[-1])
 
 

@@ -125,7 +125,7 @@ def _share(share: float | None) -> str:
 
 def _key_cells(row: Mapping[str, Any], key: Key) -> list[str]:
     if key in ("site", "line"):
-        return [row["function"], row["caller"] or NOTHING, terminal.place(row)]
+        return [row["function"], terminal.caller(row), terminal.place(row)]
     if key == "size":
         return [NOTHING if row["size_from"] is None else units.size_range(row["size_from"], row["size_to"])]
     if key == "communicator":

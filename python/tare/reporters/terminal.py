@@ -152,6 +152,11 @@ def place(row: Mapping[str, Any]) -> str:
     return PurePath(row["object"]).name if row.get("object") else NOTHING
 
 
+def caller(row: Mapping[str, Any]) -> str:
+    """The function that a call is in, without those that it was inlined in."""
+    return (row["caller"] or NOTHING).partition(" (inlined in ")[0]
+
+
 def rank(row: Mapping[str, Any]) -> str:
     """The rank in its world; none of a process that has not called MPI."""
     return str(row["rank"]) if row["rank"] >= 0 else NOTHING

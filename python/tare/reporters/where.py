@@ -280,7 +280,7 @@ def _place(row: Row) -> str:
     at = terminal.place(row)
     if at == units.NOTHING:
         return ""
-    return f"{row['caller']}, {at}" if row["caller"] else at
+    return f"{terminal.caller(row)}, {at}" if row["caller"] else at
 
 
 def _ranks(ranks: Iterable[Rank]) -> str:
