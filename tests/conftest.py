@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from environments import ROOT, MpiEnvironment, all_environments
+
+# Programs that tests interrupt would ignore it if the tests were started in the background of a script.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=all_environments(), ids=lambda env: env.name)

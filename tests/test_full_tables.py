@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, measure
 
 SITES = 20_000
 RANKS = 2
 
 
+# The tables know nothing of the MPI.
+@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
 @pytest.mark.parametrize("trace", [False, True], ids=["profile", "trace"])
 def test_20000_call_sites(mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "many_sites.c"], tmp_path / "program")
