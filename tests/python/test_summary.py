@@ -99,6 +99,12 @@ def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
     assert "…" in row
 
 
+def test_places_are_cut_at_their_beginning(recording: Recording) -> None:
+    file = "/src/" + "very_long_" * 20 + "solver.c"
+    recording.__dict__["sites"] = [{**site, "file": file} for site in fake_native.SITES]
+    assert "_solver.c:40 " in shown(recording)
+
+
 def test_end_by_an_unnamed_signal(recording: Recording) -> None:
     recording.meta |= {"exit_code": None, "signal": 64}
     assert summary.ending(recording.meta).startswith("killed by ")

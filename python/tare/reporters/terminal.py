@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
+PLACE_WITH_LINE = re.compile(r"\.\w+:\d+$")
 BELOW = "    "
 NARROWEST_TEXT = 8
 # An optional column goes before texts become narrower than this.
@@ -108,8 +110,15 @@ def _sheet_line(sheet: Sheet, cells: Sequence[str], widths: Sequence[int]) -> st
     fitted = []
     for heading, cell, width in zip(sheet.headings, cells, widths, strict=True):
         blanks = " " * (width - cell_len(cell))
-        fitted.append(_cut(cell, width) + blanks if heading.text else blanks + cell)
+        fitted.append(_cut_cell(cell, width) + blanks if heading.text else blanks + cell)
     return COLUMN_GAP.join(fitted)
+
+
+def _cut_cell(cell: str, width: int) -> str:
+    """Of a place, "solver.c:202", the end says more than the beginning."""
+    if cell_len(cell) <= width or PLACE_WITH_LINE.search(cell) is None:
+        return _cut(cell, width)
+    return "…" + set_cell_size(cell[::-1], width - 1)[::-1]
 
 
 def _cut(cell: str, width: int) -> str:
