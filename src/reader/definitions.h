@@ -82,7 +82,8 @@ struct EventType {
   std::string name, unit;
   std::vector<format::ParameterType> parameters;
 
-  auto operator<=>(const EventType&) const = default;
+  // clang-tidy 14 takes the 0 of the comparison for a pointer.
+  auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Definitions {

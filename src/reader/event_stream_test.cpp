@@ -115,9 +115,8 @@ TEST_F(EventStreamTest, ARequestMayHaveTheHandleOfOneOfAnEarlierChunk) {
                            events_chunk(process, 0, 2, wait(3030, 50)));
   const auto rows = events();
   ASSERT_EQ(rows.size(), 4U);
-  std::vector<std::uint32_t> requests;
-  for (const auto& row : rows) requests.push_back(row.request);
-  EXPECT_EQ(requests, (std::vector<std::uint32_t>{1, 1, 2, 2}));
+  const std::vector<std::uint32_t> expected{1, 1, 2, 2};
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].request, expected[i]);
   EXPECT_EQ(rows[1].peer_world, 4) << "a rank in the communicator of the request that it completes";
   EXPECT_EQ(rows[3].peer_world, 8);
 }
