@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from environments import ROOT, MpiEnvironment, all_environments
 
-# Programs that tests interrupt would ignore it if the tests were started in the background of a script.
+# Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
+# nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", params=all_environments(), ids=lambda env: env.name)

@@ -39,7 +39,7 @@ FIRST_RANK_STATE = {"abort": "aborted", "segv": "killed", "term": "killed", "exi
 WAITING_RANKS_STATE = {"abort", "exit", "exit_at_once", "segv", "term"}  # their launcher kills the others
 # How often a comparison is made that depends on a launcher's luck.
 ATTEMPTS = 3
-FINALIZED = {"plain", "exit_late", "fork_exit", "fork_exec", "shell", "chdir", "close_fds"}
+FINALIZED = {"plain", "fork_exit", "fork_exec", "shell", "chdir", "close_fds"}
 ALONE = ["plain", "close_all_first", "close_fds", "exit", "abort", "segv", "term"]
 
 # Debian's MPICH refuses MPI_Comm_spawn under its own mpiexec.
@@ -84,7 +84,9 @@ def check_under_a_launcher(
     assert_worked(measured, RANKS * WORKS[mode])
     states = [row["state"] for row in measured.info()["ranks"]]
     assert len(states) == RANKS
-    if mode in FINALIZED:
+    if mode == "exit_late":  # once a rank has failed its launcher may kill the other, on its last steps
+        assert "finished" in states and set(states) <= {"finished", "killed"}
+    elif mode in FINALIZED:
         assert states == ["finished"] * RANKS
     if mode in FIRST_RANK_STATE:
         assert states[0] == FIRST_RANK_STATE[mode]
