@@ -64,3 +64,9 @@ def measure(
     prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
     ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd)
     return Measurement(tare, directory, ended)
+
+
+def left_in_memory(directory: Path) -> list[Path]:
+    """What the processes of a run shared and nobody has removed."""
+    run_id = json.loads((directory / "meta.json").read_text())["run_id"]
+    return list(Path("/dev/shm").glob(f"tare-{run_id}*"))

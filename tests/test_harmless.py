@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from environments import MpiEnvironment, compile_c, run
 from expectations import symbols_of
-from measured import PROGRAMS, Measurement, measure
+from measured import PROGRAMS, Measurement, left_in_memory, measure
 
 RANKS = 2
 ALLREDUCES, SENDS = 10, 1000  # of one work() in behaviour.c
@@ -210,7 +209,7 @@ def test_processes_without_mpi(command: list[str], tare: Path, tmp_path: Path) -
     ended = subprocess.run([*prefix, *command], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (plain.returncode, plain.stdout, plain.stderr)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["meta.json"]
-    assert segments_of(tmp_path / "run") == []
+    assert left_in_memory(tmp_path / "run") == []
 
 
 def run_alone(env: MpiEnvironment, command: list[Path | str]) -> subprocess.CompletedProcess[str]:
@@ -288,9 +287,4 @@ def assert_tidy(measured: Measurement) -> None:
     """Nothing is left but the run directory with its two files."""
     names = sorted(path.name for path in measured.directory.iterdir())
     assert names == sorted([f"{platform.node()}.tare", "meta.json"])
-    assert segments_of(measured.directory) == []
-
-
-def segments_of(directory: Path) -> list[Path]:
-    run_id = json.loads((directory / "meta.json").read_text())["run_id"]
-    return list(Path("/dev/shm").glob(f"tare-{run_id}-*"))
+    assert left_in_memory(measured.directory) == []

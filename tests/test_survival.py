@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from environments import MpiEnvironment, compile_c, mpich5, openmpi4, run
-from measured import PROGRAMS, Measurement, measure
+from measured import PROGRAMS, Measurement, left_in_memory, measure
 
 RANKS = 2
 SENDS, ALLREDUCES, MANY = 3000, 20, 1_500_000  # as in killed.c
@@ -50,7 +49,7 @@ def test_ranks_kill_themselves(
     for rank in range(RANKS):
         events = Counter(row["function"] for row in measured.events("--rank", str(rank)))
         assert {name: events[name] for name in KNOWN} == KNOWN
-    assert segments_of(measured.directory) == []
+    assert left_in_memory(measured.directory) == []
 
 
 @pytest.mark.parametrize("policy", ["drop", "overwrite"])
@@ -73,7 +72,7 @@ def test_a_full_buffer(
         assert kept == list(range(first, first + len(kept)))
         assert (row["trace"]["dropped"] >= SENDS - len(kept)) == (policy == "drop")
         assert (row["trace"]["overwritten_bytes"] > 0) == (policy == "overwrite")
-    assert segments_of(measured.directory) == []
+    assert left_in_memory(measured.directory) == []
 
 
 @both_families
@@ -102,7 +101,7 @@ def test_killed_at_any_moment(
     assert set(states) == set(range(RANKS))
     assert all(states[rank] == "killed" for rank in victims)
     assert_complete(measured, running)
-    assert segments_of(measured.directory) == []
+    assert left_in_memory(measured.directory) == []
 
 
 @both_families
@@ -116,7 +115,7 @@ def test_everything_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp
     assert_complete(measured, running)
     before = sites_of(measured)
     subprocess.run([str(tare), "recover", str(measured.directory)], check=True, capture_output=True)
-    assert segments_of(measured.directory) == []
+    assert left_in_memory(measured.directory) == []
     assert sites_of(measured) == before
     assert_complete(measured, running)
 
@@ -146,7 +145,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         yield place
     finally:
         for directory in place.glob("*/"):
-            for segment in segments_of(directory):
+            for segment in left_in_memory(directory):
                 segment.unlink()
         subprocess.run(["umount", str(place)], check=True)
 
@@ -254,8 +253,3 @@ def sites_of(measured: Measurement) -> list[tuple[object, ...]]:
     """Everything but times, which get more exact when the clock is read once more."""
     fields = ("world", "function", "file", "line", "caller", "object", "calls", "bytes")
     return sorted(tuple(row[field] for field in fields) for row in measured.profile("site"))
-
-
-def segments_of(directory: Path) -> list[Path]:
-    run_id = json.loads((directory / "meta.json").read_text())["run_id"]
-    return list(Path("/dev/shm").glob(f"tare-{run_id}-*"))
