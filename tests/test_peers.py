@@ -50,6 +50,7 @@ def test_requests_are_credited_with_the_time_waited_for_them(
     assert {"MPI_Irecv", "MPI_Startall"} <= waited <= starts
     in_waits = sum(row["time_ns"] for row in rows if row["function"] in waits)
     credited = sum(row["waited_ns"] for row in rows)
-    assert 0 < credited <= in_waits
+    # Each row's ticks are converted by themselves: up to a nanosecond is rounded away in each.
+    assert 0 < credited <= in_waits + len(rows)
     # All of it, but for what is left of the division by the number of requests.
     assert credited > 0.99 * in_waits - 1000
