@@ -1,0 +1,136 @@
+#include "bindings/archives.h"
+
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "bindings/convert.h"
+#include "reader/archive.h"
+
+namespace tare::bindings {
+using namespace nb::literals;
+
+namespace {
+
+using PyProgress = std::function<void(std::uint64_t)>;
+
+// Does `work` without the interpreter lock, with a progress that takes it.
+template <typename Work>
+void copy_unlocked(const PyProgress& progress, const Work& work) {
+  std::optional<reader::Failure> failure;
+  {
+    const nb::gil_scoped_release unlocked;
+    failure = work([&](std::uint64_t bytes) {
+      const nb::gil_scoped_acquire locked;
+      progress(bytes);
+    });
+  }
+  if (failure) throw Error(failure->message);
+}
+
+class PyArchive {
+ public:
+  explicit PyArchive(const std::string& path) : path_(path), index_(open(path)) {}
+
+  nb::list files() const {
+    nb::list rows;
+    for (const reader::ArchivedFile& file : index_.files) {
+      nb::dict row;
+      row["member"] = text(file.member);
+      row["kind"] = file.kind == format::MemberKind::run ? "run" : "file";
+      row["name"] = text(file.name);
+      row["size"] = file.size;
+      row["offset"] = file.offset;
+      row["present"] = file.present;
+      rows.append(row);
+    }
+    return rows;
+  }
+
+  nb::list warnings() const {
+    nb::list lines;
+    for (const std::string& warning : index_.warnings) lines.append(text(warning));
+    return lines;
+  }
+
+  // A wrong checksum is a failure only if `check`.
+  void extract(std::size_t number, const std::string& to, bool check, const PyProgress& progress) const {
+    reader::Source from = source(number);
+    if (!check) from.crc.reset();
+    copy_unlocked(progress, [&](const reader::Progress& unlocked) { return reader::extract(from, to, unlocked); });
+  }
+
+  const reader::ArchivedFile& file(std::size_t number) const {
+    if (number >= index_.files.size()) throw nb::index_error();
+    return index_.files[number];
+  }
+
+  // Of a file that is cut off, what is there.
+  reader::Source source(std::size_t number) const {
+    const reader::ArchivedFile& from = file(number);
+    if (from.present < from.size) return {path_, from.offset, from.present, std::nullopt};
+    return {path_, from.offset, from.size, from.crc};
+  }
+
+ private:
+  static reader::ArchiveIndex open(const std::string& path) {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::ArchiveIndex::open(path));
+  }
+
+  std::string path_;
+  reader::ArchiveIndex index_;
+};
+
+class PyArchiveWriter {
+ public:
+  explicit PyArchiveWriter(const std::string& path) : writer_(unwrap(reader::ArchiveWriter::create(path))) {}
+
+  void add_file(const std::string& member, bool of_run, const std::string& name, const std::string& path,
+                const PyProgress& progress) {
+    const auto kind = of_run ? format::MemberKind::run : format::MemberKind::file;
+    add(member, kind, name, {path, 0, std::nullopt, std::nullopt}, progress);
+  }
+
+  void add_archived(const std::string& member, const PyArchive& archive, std::size_t number,
+                    const PyProgress& progress) {
+    const reader::ArchivedFile& file = archive.file(number);
+    add(member, file.kind, file.name, archive.source(number), progress);
+  }
+
+  void finish() {
+    copy_unlocked({}, [&](const reader::Progress&) { return writer_.finish(); });
+  }
+
+ private:
+  void add(const std::string& member, format::MemberKind kind, const std::string& name, const reader::Source& source,
+           const PyProgress& progress) {
+    copy_unlocked(progress,
+                  [&](const reader::Progress& unlocked) { return writer_.add(member, kind, name, source, unlocked); });
+  }
+
+  reader::ArchiveWriter writer_;
+};
+
+}  // namespace
+
+void define_archives(nb::module_& module) {
+  module.def("is_archive", &reader::is_archive_file, "path"_a, "Whether the file begins as an archive does.");
+
+  nb::class_<PyArchive>(module, "Archive", "What is in an archive of runs; opens it for as long as a call takes.")
+      .def(nb::init<const std::string&>(), "path"_a)
+      .def("files", &PyArchive::files)
+      .def("warnings", &PyArchive::warnings)
+      .def("extract", &PyArchive::extract, "number"_a, "to"_a, "check"_a, "progress"_a);
+
+  nb::class_<PyArchiveWriter>(module, "ArchiveWriter", "Makes a new archive; it is one only after finish().")
+      .def(nb::init<const std::string&>(), "path"_a)
+      .def("add_file", &PyArchiveWriter::add_file, "member"_a, "of_run"_a, "name"_a, "path"_a, "progress"_a)
+      .def("add_archived", &PyArchiveWriter::add_archived, "member"_a, "archive"_a, "number"_a, "progress"_a)
+      .def("finish", &PyArchiveWriter::finish);
+}
+
+}  // namespace tare::bindings

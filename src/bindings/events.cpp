@@ -1,0 +1,249 @@
+#include "bindings/events.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <bit>
+#include <utility>
+
+#include "bindings/convert.h"
+#include "reader/event_stream.h"
+
+namespace tare::bindings {
+namespace {
+
+constexpr std::size_t batch_rows = 4096;
+
+const char* name_of(format::EventClass event_class) {
+  switch (event_class) {
+    case format::EventClass::regular:
+      return "event";
+    case format::EventClass::packed:
+      return "packed";
+    case format::EventClass::raw:
+      return "raw";
+    case format::EventClass::region:
+      return "region";
+    case format::EventClass::counter:
+      return "counter";
+    case format::EventClass::marker:
+      return "marker";
+    case format::EventClass::phase:
+      break;
+  }
+  return "phase";
+}
+
+// A parameter of an event, read as its type says.
+nb::object parameter(std::uint64_t word, format::ParameterType type) {
+  switch (type) {
+    case format::ParameterType::i8:
+      return nb::int_(static_cast<std::int8_t>(word));
+    case format::ParameterType::i16:
+      return nb::int_(static_cast<std::int16_t>(word));
+    case format::ParameterType::i32:
+      return nb::int_(static_cast<std::int32_t>(word));
+    case format::ParameterType::i64:
+      return nb::int_(static_cast<std::int64_t>(word));
+    case format::ParameterType::u8:
+      return nb::int_(static_cast<std::uint8_t>(word));
+    case format::ParameterType::u16:
+      return nb::int_(static_cast<std::uint16_t>(word));
+    case format::ParameterType::u32:
+      return nb::int_(static_cast<std::uint32_t>(word));
+    case format::ParameterType::f32:
+      return nb::float_(std::bit_cast<float>(static_cast<std::uint32_t>(word)));
+    case format::ParameterType::f64:
+      return nb::float_(std::bit_cast<double>(word));
+    case format::ParameterType::u64:
+      break;
+  }
+  return nb::int_(word);
+}
+
+nb::list parameters(const std::vector<std::uint64_t>& words, const std::vector<format::ParameterType>& types) {
+  nb::list values;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    values.append(parameter(words[i], i < types.size() ? types[i] : format::ParameterType::u64));
+  return values;
+}
+
+class EventIterator {
+ public:
+  // The run is kept alive by the binding.
+  EventIterator(PyRun& run, reader::EventFilter filter)
+      : run_(run), stream_(open(run.run(), std::move(filter))), names_(function_texts(run.run().functions())) {
+    for (const char* name :
+         {"start_ns",     "duration_ns", "world", "rank",        "thread",  "function",   "site",     "communicator",
+          "bytes",        "peer",        "root",  "tag",         "request", "records",    "kind",     "name",
+          "begin",        "value",       "unit",  "parameters",  "text",    "peer_world", "received", "source",
+          "source_world", "source_tag",  "scope", "thread_name", "requests"})
+      keys_.push_back(nb::str(name));
+    for (const reader::EventType& type : run.run().event_types()) event_names_.push_back(escaped_text(type.name));
+  }
+
+  nb::list next() {
+    std::vector<reader::EventRow> rows;
+    {
+      const nb::gil_scoped_release unlocked;
+      rows = stream_.next(batch_rows);
+    }
+    run_.set_stream_warnings(stream_.warnings());
+    if (rows.empty()) throw nb::stop_iteration();
+    nb::list batch;
+    for (const reader::EventRow& row : rows) batch.append(dict_of(row));
+    return batch;
+  }
+
+ private:
+  enum Key {
+    start,
+    duration,
+    world,
+    rank,
+    thread,
+    function,
+    site,
+    communicator,
+    bytes,
+    peer,
+    root,
+    tag,
+    request,
+    records,
+    kind,
+    name,
+    begin,
+    value,
+    unit,
+    values,
+    note,
+    peer_world,
+    received,
+    source,
+    source_world,
+    source_tag,
+    scope,
+    thread_name,
+    requests
+  };
+
+  static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::EventStream::open(run, std::move(filter)));
+  }
+
+  template <typename T>
+  void set(nb::dict& dict, Key key, const T& value) const {
+    dict[keys_[key]] = value;
+  }
+
+  nb::dict dict_of(const reader::EventRow& row) const {
+    nb::dict dict;
+    set(dict, start, row.start_ns);
+    set(dict, world, row.world);
+    set(dict, rank, row.rank);
+    set(dict, thread, row.thread);
+    if (row.thread_name != nullptr) set(dict, thread_name, escaped_text(*row.thread_name));
+    if (row.kind == reader::EventKind::event || row.kind == reader::EventKind::raw_event) {
+      set_event(dict, row);
+      return dict;
+    }
+    set(dict, duration, row.duration_ns);
+    if (row.kind == reader::EventKind::call)
+      set(dict, function, names_[row.function]);
+    else
+      set(dict, function, text(reader::EventStream::name(run_.run(), row)));
+    if (row.site >= 0) set(dict, site, row.site);
+    if (row.communicator >= 0) set(dict, communicator, row.communicator);
+    if (row.scope >= 0) set(dict, scope, row.scope);
+    if (row.bytes != format::no_bytes) set(dict, bytes, row.bytes);
+    if (row.peer != format::no_peer) set(dict, row.rooted ? root : peer, row.peer);
+    if (row.peer_world != format::no_peer && !row.rooted) set(dict, peer_world, row.peer_world);
+    if (row.tag != format::no_tag) set(dict, tag, row.tag);
+    if (row.received != format::no_bytes) set(dict, received, row.received);
+    if (row.source != format::no_peer) set(dict, source, row.source);
+    if (row.source_world != format::no_peer) set(dict, source_world, row.source_world);
+    if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
+    if (row.request != format::no_request) set(dict, request, row.request);
+    if (row.kind != reader::EventKind::call) set(dict, records, row.records);
+    if (!row.requests.empty()) set(dict, requests, request_list(row));
+    return dict;
+  }
+
+  nb::list request_list(const reader::EventRow& row) const {
+    nb::list list;
+    for (const reader::EventRequest& of : row.requests) {
+      nb::dict dict;
+      if (of.request != format::no_request) set(dict, request, of.request);
+      if (of.communicator >= 0) set(dict, communicator, of.communicator);
+      if (of.peer != format::no_peer) set(dict, peer, of.peer);
+      if (of.peer_world != format::no_peer) set(dict, peer_world, of.peer_world);
+      if (of.tag != format::no_tag) set(dict, tag, of.tag);
+      if (of.bytes != format::no_bytes) set(dict, bytes, of.bytes);
+      list.append(dict);
+    }
+    return list;
+  }
+
+  // The fields of an event of the API.
+  void set_event(nb::dict& dict, const reader::EventRow& row) const {
+    static const reader::EventType unknown{format::EventClass::packed, "other", "", {}};
+    const bool known = row.event_type >= 0;
+    const reader::EventType& type =
+        known ? run_.run().event_types()[static_cast<std::size_t>(row.event_type)] : unknown;
+    const std::uint64_t first = row.parameters.empty() ? 0 : row.parameters.front();
+    // How it was recorded decides between raw and the others, whatever the definition says.
+    const bool raw = row.kind == reader::EventKind::raw_event;
+    format::EventClass event_class = raw ? format::EventClass::raw : type.event_class;
+    if (!raw && event_class == format::EventClass::raw) event_class = format::EventClass::packed;
+    set(dict, kind, name_of(event_class));
+    set(dict, name, known ? event_names_[static_cast<std::size_t>(row.event_type)] : nb::object(nb::str("other")));
+    switch (event_class) {
+      case format::EventClass::region:
+      case format::EventClass::phase:
+        set(dict, begin, first != 0);
+        break;
+      case format::EventClass::counter:
+        set(dict, value, std::bit_cast<double>(first));
+        set(dict, unit, escaped_text(type.unit));
+        break;
+      case format::EventClass::regular:
+      case format::EventClass::packed:
+        set(dict, values, parameters(row.parameters, type.parameters));
+        break;
+      case format::EventClass::raw:
+        set(dict, note, escaped_text(row.text));
+        break;
+      case format::EventClass::marker:
+        break;
+    }
+  }
+
+  PyRun& run_;
+  reader::EventStream stream_;
+  std::vector<nb::object> names_;
+  std::vector<nb::object> event_names_;
+  std::vector<nb::object> keys_;
+};
+
+// To be owned by the caller, not longer than the run lives.
+EventIterator* events(PyRun& run, std::optional<std::vector<int>> ranks,
+                      std::optional<std::vector<std::string>> functions, std::optional<std::int64_t> start_ns,
+                      std::optional<std::int64_t> end_ns, std::uint64_t limit) {
+  return new EventIterator(run, {std::move(ranks), std::move(functions), start_ns, end_ns, limit});
+}
+
+}  // namespace
+
+void define_events(nb::module_& module, nb::class_<PyRun>& run) {
+  using namespace nb::literals;
+  nb::class_<EventIterator>(module, "EventIterator")
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", &EventIterator::next);
+  run.def("events", events, "ranks"_a = nb::none(), "functions"_a = nb::none(), "start_ns"_a = nb::none(),
+          "end_ns"_a = nb::none(), "limit"_a = 0, nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership);
+}
+
+}  // namespace tare::bindings

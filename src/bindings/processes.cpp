@@ -1,0 +1,171 @@
+#include "bindings/processes.h"
+
+#include <map>
+
+#include "bindings/convert.h"
+#include "reader/locations.h"
+
+namespace tare::bindings {
+namespace {
+
+const char* name_of(reader::State state) {
+  switch (state) {
+    case reader::State::running:
+      return "running";
+    case reader::State::finished:
+      return "finished";
+    case reader::State::aborted:
+      return "aborted";
+    case reader::State::killed:
+      break;
+  }
+  return "killed";
+}
+
+const char* name_of(format::Abi abi) {
+  switch (abi) {
+    case format::Abi::mpich:
+      return "mpich";
+    case format::Abi::openmpi:
+      return "openmpi";
+    case format::Abi::standard:
+      return "standard";
+    case format::Abi::none:
+      break;
+  }
+  return "none";
+}
+
+std::string_view first_line(const char* lines) {
+  const std::string_view all(lines);
+  return all.substr(0, all.find('\n'));
+}
+
+nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& totals, const reader::Account& account) {
+  nb::dict cost;
+  cost["call_ns"] = record.call_cost_ps / 1000.0;
+  cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
+  cost["event_ns"] = record.event_cost_ps / 1000.0;
+  cost["events"] = totals.api_events;
+  cost["wrapper_ns"] = account.wrapper_ns;
+  cost["hook_init_ns"] = account.hook_init_ns;
+  cost["hook_finalize_ns"] = account.hook_finalize_ns;
+  cost["flushes"] = totals.flushes;
+  cost["flush_ns"] = account.flush_ns;
+  cost["flush_bytes"] = totals.flush_bytes;
+  cost["dropped"] = totals.dropped;
+  cost["net_share"] = account.net_share;
+  return cost;
+}
+
+nb::object policy_of(const format::ProcessRecord& record) {
+  if ((record.flags & format::traced) == 0) return nb::none();
+  return text((record.flags & format::drops) != 0        ? "drop"
+              : (record.flags & format::overwrites) != 0 ? "overwrite"
+                                                         : "block");
+}
+
+// What a hundred thousand processes have in common is one object.
+class SharedTexts {
+ public:
+  nb::object operator()(std::string_view bytes) {
+    const auto found = texts_.find(bytes);
+    return found != texts_.end() ? found->second : texts_.emplace(bytes, text(bytes)).first->second;
+  }
+
+ private:
+  std::map<std::string, nb::object, std::less<>> texts_;
+};
+
+nb::dict process_dict(const reader::Process& process, const reader::Totals& totals, SharedTexts& shared) {
+  const format::ProcessRecord& record = process.record;
+  const reader::Account account = reader::account_of(process, totals);
+  nb::dict trace;
+  trace["events"] = totals.events;
+  trace["bytes"] = totals.stored_bytes;
+  trace["dropped"] = totals.dropped;
+  trace["overwritten_bytes"] = totals.overwritten_bytes;
+  trace["policy"] = policy_of(record);
+  trace["written"] = (record.flags & format::not_written) == 0;
+  nb::dict row;
+  row["world"] = process.world;
+  row["rank"] = record.rank;
+  row["size"] = record.size;
+  row["host"] = shared(record.host);
+  row["pid"] = record.pid;
+  row["threads"] = record.threads;
+  nb::list names;
+  for (const auto& [number, name] : process.thread_names) {
+    nb::dict named;
+    named["thread"] = number;
+    named["name"] = escaped_text(name);
+    names.append(named);
+  }
+  row["thread_names"] = names;
+  row["unmeasured_threads"] = record.unmeasured_threads;
+  row["state"] = name_of(process.state);
+  row["exit_code"] = nb::none();
+  if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
+  row["finalized"] = record.finalize_leave != 0;
+  row["stopped"] = process.stopped;
+  row["executable"] = shared(record.executable);
+  row["mpi"] = shared(first_line(record.mpi_library));
+  row["abi"] = name_of(record.abi);
+  row["start_ns"] = account.start_ns;
+  row["wall_ns"] = account.wall_ns;
+  row["net_ns"] = account.net_ns;
+  row["mpi_ns"] = account.mpi_ns;
+  row["calls"] = totals.calls;
+  row["lookups"] = totals.lookups;
+  row["cost"] = cost_dict(record, totals, account);
+  row["trace"] = trace;
+  return row;
+}
+
+}  // namespace
+
+nb::list process_rows(reader::Run& run) {
+  const std::size_t count = run.processes().size();
+  if (count > 0) {
+    const nb::gil_scoped_release unlocked;
+    run.totals(0);
+  }
+  nb::list rows;
+  SharedTexts shared;
+  for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run.processes()[i], run.totals(i), shared));
+  return rows;
+}
+
+nb::list location_rows(reader::Run& run) {
+  if (!run.processes().empty()) {
+    const nb::gil_scoped_release unlocked;
+    run.totals(0);  // warns of damage
+  }
+  const auto found = [&] {
+    const nb::gil_scoped_release unlocked;
+    return reader::locations_of(run);
+  }();
+  nb::list rows;
+  for (const reader::Location& location : found) {
+    const reader::Process& process = run.processes()[location.process];
+    nb::dict row;
+    row["world"] = process.world;
+    row["rank"] = process.record.rank;
+    row["location"] = location.block;
+    row["thread"] = location.thread;
+    const auto named = process.thread_names.find(location.thread);
+    row["thread_name"] = named == process.thread_names.end() ? nb::none() : text(named->second);
+    row["calls"] = location.totals.calls;
+    row["lookups"] = location.totals.lookups;
+    row["events"] = location.totals.events;
+    row["bytes"] = location.totals.stored_bytes;
+    row["dropped"] = location.totals.dropped;
+    row["flushes"] = location.totals.flushes;
+    row["flush_ns"] = process.clock.duration_ns(location.totals.flush_ticks);
+    row["flush_bytes"] = location.totals.flush_bytes;
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace tare::bindings

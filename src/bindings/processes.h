@@ -1,0 +1,14 @@
+// Processes of a run and their locations as rows for Python (Process and Location in _native.pyi).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "reader/run.h"
+
+namespace tare::bindings {
+
+// Both read the profiles of all processes.
+nanobind::list process_rows(reader::Run& run);
+nanobind::list location_rows(reader::Run& run);
+
+}  // namespace tare::bindings

@@ -1,0 +1,69 @@
+#include "bindings/run.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/convert.h"
+#include "bindings/current_calls.h"
+#include "bindings/definitions.h"
+#include "bindings/processes.h"
+#include "bindings/samples.h"
+#include "bindings/sums.h"
+
+namespace tare::bindings {
+using namespace nb::literals;
+
+namespace {
+
+reader::Run open(const reader::RunPaths& paths) {
+  const nb::gil_scoped_release unlocked;
+  return unwrap(reader::Run::open(paths));
+}
+
+// A method of Python's Run that makes rows of the reader's.
+template <typename Of, typename... Arguments>
+auto rows(nb::list (*make)(Of&, Arguments...)) {
+  return [make](PyRun& run, Arguments... arguments) { return make(run.run(), std::forward<Arguments>(arguments)...); };
+}
+
+nb::list functions(const reader::Run& run) {
+  nb::list names;
+  for (const nb::object& name : function_texts(run.functions())) names.append(name);
+  return names;
+}
+
+}  // namespace
+
+PyRun::PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
+             const std::string& member)
+    : run_(open({run_dir, segment_dir, run_id, member})) {}
+
+std::vector<std::string> PyRun::warnings() const {
+  std::vector<std::string> all = run_.warnings();
+  all.insert(all.end(), stream_warnings_.begin(), stream_warnings_.end());
+  return all;
+}
+
+nb::class_<PyRun> define_run(nb::module_& module) {
+  auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");
+  run.def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&>(), "run_dir"_a,
+          "segment_dir"_a = "", "run_id"_a = "", "member"_a = "");
+  run.def("processes", rows(process_rows));
+  run.def("profile_sums", rows(profile_sums), "queries"_a);
+  run.def("peer_sums", rows(peer_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
+          "communicators"_a = nb::none());
+  run.def("phase_sums", rows(phase_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none());
+  run.def("locations", rows(location_rows));
+  run.def("functions", rows(functions));
+  run.def("sites", rows(site_rows));
+  run.def("communicators", rows(communicator_rows));
+  run.def("scopes", rows(scope_rows));
+  run.def("samples", rows(sample_rows));
+  run.def("sample_summaries", rows(sample_summaries));
+  run.def("current_calls", rows(current_call_rows));
+  run.def("warnings", &PyRun::warnings);
+  return run;
+}
+
+}  // namespace tare::bindings
