@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from environments import ROOT
 from tare.errors import UsageError
-from tare.study import description, placeholders, plan, runner, toolbox
+from tare.study import counts, description, placeholders, plan, runner, toolbox
 from tare.study.description import Description
 
 BASE = """
@@ -177,3 +177,30 @@ def test_a_tool_that_another_mpi_cannot_use(tmp_path: Path) -> None:
     tool = toolbox.load(tmp_path / "picky.toml")
     assert toolbox.why_not(tool, "openmpi") == ""
     assert "does not work with mpich" in toolbox.why_not(tool, "mpich")
+
+
+def test_events_are_counted_by_a_command(tmp_path: Path) -> None:
+    """In all, or by rank, where one may be told several times."""
+
+    def counted(said: str, pattern: str) -> counts.Counts:
+        text = f'[count]\ncommand = ["printf", "%s", "{said}"]\nevents = \'{pattern}\'\n'
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return counts.of_run(toolbox.load(path), tmp_path / "output", {}, True)
+
+    assert counted("1,204 events, 3 events", r"([\d,]+) events").events == 1207
+    assert counted("none", r"(\d+) events").events is None
+    by_rank = counted("rank 1: 7; rank 0: 40; rank 1: 1", r"rank (?P<rank>\d+): (\d+)")
+    assert (by_rank.events, by_rank.trouble) == (48, "")
+    assert [(each.rank, each.events) for each in by_rank.ranks] == [(0, 40), (1, 8)]
+    assert "no number" in counted("", r"(\d+) events").trouble
+    with pytest.raises(UsageError, match="one group"):
+        counted("", r"(\d+) of (\d+)")
+
+
+def test_commands_that_count_survive_placeholders() -> None:
+    """Braces of other languages, which hold no name of a value, stay."""
+    counter = toolbox.shipped()["eztrace"].counter
+    assert counter is not None
+    filled = placeholders.fill_all(counter.command, {"output": "/out"}, "eztrace")
+    assert filled == [*counter.command[:-1], "/out"]

@@ -54,8 +54,8 @@ def of_run(tool: Tool, output: Path, values: Mapping[str, str], thorough: bool) 
         return Counts(size, files)
     if tool.counter.kind == "tare":
         return _by_tare(output / "run", size, files, thorough)
-    events, trouble = _by_command(tool, values)
-    return Counts(size, files, events, trouble=trouble)
+    ranks, events, trouble = _by_command(tool, values)
+    return Counts(size, files, events, ranks, trouble=trouble)
 
 
 def _written(tool: Tool, output: Path) -> tuple[int, int]:
@@ -63,7 +63,7 @@ def _written(tool: Tool, output: Path) -> tuple[int, int]:
     return sum(path.stat().st_size for path in found), len(found)
 
 
-def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[int | None, str]:
+def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[tuple[RankCounts, ...], int | None, str]:
     assert tool.counter is not None and tool.counter.events is not None
     command = placeholders.fill_all(tool.counter.command, values, f"tool {tool.name}")
     try:
@@ -71,13 +71,19 @@ def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[int | None, str]
             command, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return None, f"events of {tool.name} are not counted: {error}"
-    found = [int(number.replace(",", "")) for number in tool.counter.events.findall(done.stdout)]
-    return (
-        (sum(found), "")
-        if found
-        else (None, f"events of {tool.name} are not counted: no number in the output")
-    )
+        return (), None, f"events of {tool.name} are not counted: {error}"
+    pattern = tool.counter.events
+    number_group = 1 if pattern.groups == 1 else 3 - pattern.groupindex["rank"]
+    total: int | None = None
+    by_rank: dict[int, int] = {}
+    for match in pattern.finditer(done.stdout):
+        events = int(match[number_group].replace(",", ""))
+        total = (total or 0) + events
+        if pattern.groups == 2:
+            rank = int(match["rank"])
+            by_rank[rank] = by_rank.get(rank, 0) + events
+    trouble = f"events of {tool.name} are not counted: no number in the output" if total is None else ""
+    return tuple(RankCounts(rank, events) for rank, events in sorted(by_rank.items())), total, trouble
 
 
 def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Counts:

@@ -75,13 +75,13 @@ class Table:
                 raise table.wrong(name, "must be a text")
         return {name: label(found) for name, found in result.items()}
 
-    def pattern(self, key: str) -> re.Pattern[str]:
-        """A regular expression with one group."""
+    def pattern(self, key: str, also: str = "") -> re.Pattern[str]:
+        """A regular expression with one group; or with two, of which one is named `also`."""
         try:
             found = re.compile(self.value(key, str), re.MULTILINE)
         except re.error as error:
             raise self.wrong(key, f"is no regular expression: {error}") from None
-        if found.groups != 1:
+        if found.groups != 1 + (also in found.groupindex):
             raise self.wrong(key, "must have one group, around the number: 'solve +([0-9.]+) s'")
         return found
 

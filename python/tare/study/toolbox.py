@@ -54,7 +54,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Counter:
-    """How the events of a run are counted: by tare's own reader, or a command whose output has the number."""
+    """How the events of a run are counted: by tare's own reader, or a command whose output has the number.
+
+    A pattern with a group `rank` finds the number of each rank.
+    """
 
     kind: str
     command: tuple[str, ...] = ()
@@ -150,7 +153,7 @@ def _counter(table: Table) -> Counter:
         return Counter(kind)
     if not table.words("command"):
         raise table.wrong("command", "is missing: a command that prints the number of events")
-    return Counter(kind, tuple(table.words("command")), table.pattern("events"))
+    return Counter(kind, tuple(table.words("command")), table.pattern("events", also="rank"))
 
 
 def _one_of(table: Table, key: str, allowed: tuple[str, ...], default: str) -> str:
