@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,20 @@ def test_photons_with_events_record_two_a_flight(openmpi: MpiEnvironment, tare: 
     shown = subprocess.run([tare, "info", tmp_path / "run", "--json"], capture_output=True, text=True)
     events = json.loads(shown.stdout)["ranks"][0]["trace"]["events"]
     assert 2 * int(flights) <= events <= 2 * int(flights) + 20
+
+
+def test_zones_keep_their_heat_and_record_every_zone(
+    openmpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    prefix: list[Path | str] = [tare, "run", "-q", "--trace", "-o", tmp_path / "run", "--"]
+    command: list[Path | str] = [BUILT / "zones_events", "-z", "6", "-n", "8", "8", "-s", "20"]
+    openmpi = replace(openmpi, env={**openmpi.env, "OMP_NUM_THREADS": "3"})
+    done = run(openmpi, 2, command, prefix=prefix, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["ranks"], told["threads"]) == (2, 3)
+    assert told["lost"] < 1e-12
+    shown = subprocess.run([tare, "events", tmp_path / "run", "--json"], capture_output=True, text=True)
+    zones = [row for row in json.loads(shown.stdout)["rows"] if row.get("name") == "zone"]
+    assert len(zones) == 2 * 2 * 6 * 20, "ranks, ends of an event, zones, steps"
+    assert {(row["rank"], row["thread"]) for row in zones} == {(rank, n) for rank in (0, 1) for n in range(3)}

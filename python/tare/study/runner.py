@@ -198,7 +198,7 @@ def _execute(started: Command, stdout: Any, stderr: Any, limit_s: float) -> tupl
 
 
 def _has_ended(child: subprocess.Popen[bytes], limit_s: float) -> bool:
-    """Waits, and wakes up when it ends: Popen.wait with a time limit sleeps up to 50 ms longer, in every run."""
+    """Waits, and wakes up as it ends: Popen.wait with a time limit sleeps up to 50 ms longer."""
     descriptor = os.pidfd_open(child.pid)
     try:
         end = select.poll()
