@@ -23,6 +23,9 @@ LATE_NS = 60_000_000
 # Two clock readings side by side are this far apart when another process runs between them.
 APART_NS = 20_000_000
 
+# On a machine that is busier than that, a difference counts if it is there every time.
+pytestmark = pytest.mark.flaky(reruns=2)
+
 
 def library(tare: Path) -> tuple[Path, Path]:
     (found,) = tare.parent.parent.glob("lib/python3.*/site-packages/tare/lib/libtare-timing.so")
