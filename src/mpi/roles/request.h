@@ -283,11 +283,15 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
 }
 
 // A request that a call may complete, looked up before the call. While threads share the table `entry` is a copy:
-// once MPI has completed the request, another thread may be given its handle, and put it into the table.
+// once MPI has completed the request, another thread may be given its handle, and put it into the table. Where one
+// thread uses it, nobody can, so a call that does not wait looks up only what it has completed: most polls find
+// nothing.
 struct Known {
+  std::uint64_t handle;  // 0: there is no request
   const Request* entry;  // nullptr: not in the table
-  std::uint32_t folded;  // 0: there is no request
 };
+
+inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
 
 // A persistent one that has not been started counts as complete, and is none that a call completes.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
@@ -323,6 +327,7 @@ struct CompletesOne : Role {
   Status own;
   std::uint64_t handle = 0;
   const Request* known = nullptr;
+  bool later = false;
   Request copy;
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
@@ -330,13 +335,19 @@ struct CompletesOne : Role {
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void before(Thread& thread, recorder::Call&) noexcept {
     if (request == nullptr || *request == A::request_null()) return;
-    known = look_up(thread, bits(*request), flag == nullptr, &copy);
-    if (is_inactive(known)) return;
     handle = bits(*request);
-    if (flag == nullptr) thread.shared->current.requests = 1;
+    later = looks_up_later(flag == nullptr);
+    if (!later) find(thread);
+    if (flag == nullptr && handle != 0) thread.shared->current.requests = 1;
+  }
+  void find(const Thread& thread) noexcept {
+    known = look_up(thread, handle, flag == nullptr, &copy);
+    if (is_inactive(known)) handle = 0;
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
+    if (later) find(thread);
+    if (handle == 0) return;
     if (result == A::success) [[likely]]
       complete<A, samples>(thread, fold(handle), known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
@@ -361,17 +372,16 @@ class Snapshot {
     auto* copies = reinterpret_cast<Request*>(thread.scratch);
     known_ = reinterpret_cast<Known*>(thread.scratch + n * copied);
     statuses_ = reinterpret_cast<Status*>(known_ + n);
-    for (std::size_t i = 0; i < n; ++i) {
-      known_[i] = {};
-      if (handles[i] == A::request_null()) continue;
-      const std::uint64_t handle = bits(handles[i]);
-      const Request* entry = look_up(thread, handle, waits, copied == 0 ? nullptr : &copies[i]);
-      if (is_inactive(entry)) continue;
-      known_[i] = {entry, fold(handle)};
-      receives_ |= entry != nullptr && entry->receives();
-      ++present_;
-    }
+    for (std::size_t i = 0; i < n; ++i) known_[i] = {handles[i] == A::request_null() ? 0 : bits(handles[i]), nullptr};
+    later_ = receives_ = looks_up_later(waits);
+    if (later_) return;
+    for (std::size_t i = 0; i < n; ++i) find(thread, known_[i], waits, copied == 0 ? nullptr : &copies[i]);
     if (waits) thread.shared->current.requests = present_;
+  }
+  // The call has completed all of its requests.
+  void find_all(const Thread& thread, int count) noexcept {
+    for (int i = 0; later_ && i < count; ++i) find(thread, known_[i], false, nullptr);
+    later_ = false;
   }
   explicit operator bool() const noexcept { return known_ != nullptr; }
   // Where MPI is to put statuses, if the program asked for none and some are of interest.
@@ -383,8 +393,10 @@ class Snapshot {
   }
   std::uint32_t present() const noexcept { return present_; }
   void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
-    if (known_[i].folded != 0) complete<A, samples>(thread, known_[i].folded, known_[i].entry, status, waited);
-    known_[i] = {};
+    Known& known = known_[i];
+    if (later_) find(thread, known, false, nullptr);
+    if (known.handle != 0) complete<A, samples>(thread, fold(known.handle), known.entry, status, waited);
+    known = {};
   }
   // Nobody waits any more for those that have not been completed.
   void stop_waiting(int count) noexcept {
@@ -393,6 +405,17 @@ class Snapshot {
   }
 
  private:
+  void find(const Thread& thread, Known& known, bool waits, Request* copy) noexcept {
+    if (known.handle == 0) return;
+    const Request* entry = look_up(thread, known.handle, waits, copy);
+    if (is_inactive(entry)) {
+      known = {};
+      return;
+    }
+    known.entry = entry;
+    receives_ |= entry != nullptr && entry->receives();
+    ++present_;
+  }
   static bool reserve(Thread& thread, std::size_t bytes) noexcept {
     if (thread.scratch_bytes >= bytes) [[likely]]
       return true;
@@ -409,7 +432,8 @@ class Snapshot {
   Known* known_ = nullptr;
   Status* statuses_ = nullptr;
   std::uint32_t present_ = 0;
-  bool receives_ = false;
+  bool receives_ = false;  // or may
+  bool later_ = false;     // see looks_up_later()
 };
 
 // MPI_Waitall, MPI_Testall.
@@ -428,6 +452,7 @@ struct CompletesAll : Role {
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot || (flag != nullptr && result == A::success && *flag == 0)) return;
+    snapshot.find_all(thread, count);
     if (result == A::success) [[likely]] {
       const Status* statuses = snapshot.filled(asked);
       const std::uint64_t waited = share(call, snapshot.present());
