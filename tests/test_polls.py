@@ -1,0 +1,71 @@
+"""Polls: MPI_Test and its kin, probes that do not wait, found or not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from measured import PROGRAMS, Measurement, measure
+
+POLLS = {
+    "MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Iprobe", "MPI_Improbe",
+    "MPI_Request_get_status",
+}  # fmt: skip
+
+
+@pytest.fixture(params=[openmpi4(), mpich4()], ids=lambda env: env.name)
+def mpi(request: pytest.FixtureRequest) -> MpiEnvironment:
+    """What a poll does depends on the handles of the family alone."""
+    return request.param  # type: ignore[no-any-return]
+
+
+def polled(
+    tare: Path, mpi: MpiEnvironment, tmp_path: Path, misses: int, rounds: int, *options: str
+) -> tuple[Measurement, dict[str, Any]]:
+    """What tare measured, and the truth."""
+    program = compile_c(mpi, [PROGRAMS / "polls.c"], tmp_path / "polls")
+    measured = measure(tare, mpi, 1, [program, str(misses), str(rounds)], tmp_path / "run", *options)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    return measured, json.loads(measured.ended.stdout)
+
+
+def check_counts(measured: Measurement, truth: dict[str, Any]) -> None:
+    calls = measured.calls()
+    assert {name: calls[name] for name in POLLS} == {name: truth[name] for name in POLLS}
+    (peer,) = measured.profile("peer")
+    assert (peer["received_messages"], peer["received_bytes"]) == (truth["messages"], truth["bytes"])
+
+
+@pytest.mark.parametrize("misses", [1, 300])
+def test_what_polls_complete_is_known(mpi: MpiEnvironment, tare: Path, tmp_path: Path, misses: int) -> None:
+    measured, truth = polled(tare, mpi, tmp_path, misses, 5)
+    check_counts(measured, truth)
+    of = {row["function"]: row for row in measured.profile("function")}
+    assert of["MPI_Irecv"]["bytes"] + of["MPI_Recv"]["bytes"] + of["MPI_Mrecv"]["bytes"] == truth["bytes"]
+    assert of["MPI_Irecv"]["waited_ns"] > 0
+
+
+def test_every_poll_is_in_the_trace_and_so_is_what_it_completed(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    measured, truth = polled(tare, mpi, tmp_path, 100, 5, "--trace")
+    check_counts(measured, truth)
+    events = measured.events()
+    calls = Counter(row["function"] for row in events)
+    assert {name: calls[name] for name in POLLS} == {name: truth[name] for name in POLLS}
+    started = {row["request"]: row for row in events if row["function"] == "MPI_Irecv"}
+    completed = [
+        request
+        for row in events
+        if row["function"].startswith(("MPI_Test", "MPI_Wait"))
+        for request in row.get("requests", [row] if "request" in row else [])
+        if request["request"] in started
+    ]
+    assert Counter(request["request"] for request in completed) == Counter(list(started))
+    for request in completed:
+        tag = started[request["request"]]["tag"]
+        assert (request["tag"], request["bytes"]) == (tag, 8 if tag == 99 else 8 * (tag + 1))
