@@ -56,6 +56,15 @@ class Requests {
     if (Request* entry = of(handle)) apply(*entry);
   }
 
+  // each(Request&) of all requests.
+  template <class Each>
+  void for_each(Each each) noexcept {
+    const Locked locked(*this);
+    const std::uint32_t used = table_ == nullptr ? 0 : table_->used.load(std::memory_order_relaxed);
+    for (std::uint32_t number = 1; number <= used; ++number)
+      if (table_->entries[number].handle != 0) each(table_->entries[number]);
+  }
+
   // Nobody waits any more for a request (RequestEntry::waiter); as for finish().
   void stop_waiting(const Request& request) noexcept {
     const Locked locked(*this);

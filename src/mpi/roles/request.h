@@ -137,6 +137,7 @@ struct Starts : Role {
   static constexpr bool is_persistent = (kind & format::persistent_request) != 0;
   const typename A::Request* request;
   std::uint64_t bytes = 0;
+  Request* entry = nullptr;  // of the request, in the table; nothing is left of it unless another role asks
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
@@ -152,16 +153,17 @@ struct Starts : Role {
     // Complete already, and all of them may have the same handle.
     const bool complete = (kind & format::exchange_request) == 0 && call.peer == format::proc_null;
     if (!is_persistent && (complete || thread.mode == recorder::Mode::paused)) return;
-    const bool fits = requests.put(bits(*request), kind == format::plain_request, [&](Request& entry) {
-      entry.bytes = bytes;
-      entry.communicator = call.communicator;
-      entry.peer = call.peer;
-      entry.tag = call.tag;
-      entry.kind = kind;
-      entry.waiter = 0;
-      entry.message = 0;
-      start(entry, thread, call, row);
-      entry.active = !is_persistent;
+    const bool fits = requests.put(bits(*request), kind == format::plain_request, [&](Request& put) {
+      put.bytes = bytes;
+      put.communicator = call.communicator;
+      put.peer = call.peer;
+      put.tag = call.tag;
+      put.kind = kind;
+      put.waiter = 0;
+      put.message = 0;
+      start(put, thread, call, row);
+      put.active = !is_persistent;
+      entry = &put;
     });
     if (!fits) [[unlikely]]
       count_untracked();
@@ -233,6 +235,12 @@ sampling::Pattern pattern_of(const typename A::Status& status) noexcept {
   return pattern_of<A>(A::source(status), A::tag(status));
 }
 
+// What stands for a receive, for the steps of the sampler that those whose number is known do without.
+inline std::uint32_t kept(const Request& entry, std::uint32_t receive) noexcept {
+  if ((receive & sampling::numbered_bit) == 0) return receive;
+  return sampling::sampler.keep_posted(receive, entry.communicator, {entry.peer, entry.tag}, entry.started, entry.site);
+}
+
 // The end of a receive that is sampled; its times are those of the call that has just returned.
 template <class A>
 [[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry,
@@ -246,12 +254,26 @@ template <class A>
     receive = persistent.receive;
     persistent.receive = 0;
   }
-  if (status == nullptr) return sampler.drop(receive);
-  if (was_cancelled<A>(*status)) return sampler.cancel(receive);
-  if (!sampler.match(receive, pattern_of<A>(*status))) return;
+  const bool failed = status == nullptr;
+  const bool cancelled = !failed && was_cancelled<A>(*status);
   const format::CurrentCall& call = thread.shared->current;
+  if ((receive & sampling::numbered_bit) != 0 && !failed && !cancelled) {
+    sampler.complete_posted(receive, entry.communicator, {entry.peer, entry.tag},
+                            {entry.started, call.enter, call.leave}, received_bytes<A>(*status), entry.site);
+    return sampler.poll();
+  }
+  if (failed) return sampler.drop(kept(entry, receive));
+  if (cancelled) return sampler.cancel(kept(entry, receive));
+  if (!sampler.match(receive, pattern_of<A>(*status))) return;
   sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status));
   sampler.poll();
+}
+
+// Whether a receive that completed with a message took one that is known not to be chosen, and that was all.
+inline bool ends_unchosen(const Request& entry, std::int32_t source, std::int32_t tag) noexcept {
+  constexpr std::uint32_t kinds = sampling::persistent_bit | sampling::numbered_bit;
+  return (entry.message & kinds) == sampling::numbered_bit && source != format::no_peer &&
+         sampling::sampler.pass_posted(entry.message, entry.communicator, source, tag);
 }
 
 // Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
@@ -276,7 +298,7 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
       thread.count_received(entry->communicator, source, bytes);
     }
     if constexpr (samples)
-      if (entry->message != 0) end_sampled<A>(thread, *entry, status);
+      if (entry->message != 0 && !ends_unchosen(*entry, source, tag)) end_sampled<A>(thread, *entry, status);
     requests.finish(*entry);
   }
   thread.commit_completion(folded, bytes, source, tag);

@@ -16,10 +16,15 @@ using sampling::sampler;
 
 // The communicator of a call, described now if it is new: its messages have to be numbered from the first one on.
 template <class A>
-const Communicator& usable(Thread& thread, recorder::Call& call, On<A>& on) noexcept {
+[[gnu::cold, gnu::noinline]] const Communicator* describe_now(Thread& thread, typename A::Comm comm) noexcept {
+  describe_communicator<A>(comm);
+  return &known_communicator(thread, bits(comm));
+}
+template <class A>
+[[gnu::always_inline]] inline const Communicator& usable(Thread& thread, recorder::Call& call, On<A>& on) noexcept {
   if (call.communicator == format::no_communicator && on.comm != A::comm_null()) [[unlikely]] {
-    call.communicator = describe_communicator<A>(on.comm).number;
-    on.known = &known_communicator(thread, bits(on.comm));
+    on.known = describe_now<A>(thread, on.comm);
+    call.communicator = on.known->number;
   }
   return *on.known;
 }
@@ -50,20 +55,35 @@ struct SamplesSend : Role {
   SamplesSend(On<A>& o, int d, int t, Count c, typename A::Datatype type) noexcept
       : on(o), destination(d), tag(t), count(c), datatype(type) {
     ticket.channel = nullptr;
-    ticket.counted = ticket.told = ticket.to_tell = false;
+    ticket.ends = false;
   }
 
-  void before(Thread& thread, recorder::Call& call) noexcept {
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     const Communicator& c = usable(thread, call, on);
-    if (!sampler.active() || destination < 0 || sampler.pass(ticket, c.number, destination, tag)) [[likely]]
+    if (!sampler.active() || destination < 0) return;
+    if (!is_paused(thread) && sampler.pass(ticket, c.number, destination, tag)) [[likely]]
       return;
-    sampler.begin_send(ticket, endpoint_of(c), destination, tag, false, is_paused(thread), [&] {
-      char name[A::max_object_name + 1];
+    begin(thread, call, ticket, on, destination, tag, count, datatype);
+  }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int result) noexcept {
+    sampler.end_send(ticket, result == A::success);
+  }
+
+ private:
+  // Static, so that nothing but the ticket lies in memory where messages are not chosen.
+  [[gnu::noinline]] static void begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
+                                      const On<A>& on, int destination, int tag, Count count,
+                                      typename A::Datatype datatype) noexcept {
+    char name[A::max_object_name + 1];
+    const auto sent = [&] {
       return sampling::Sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype),
                             static_cast<std::uint32_t>(call.address), call.function, sampled_name<A>(on.comm, name)};
-    });
+    };
+    if (ticket.channel != nullptr)
+      sampler.chosen(ticket, sent);
+    else
+      sampler.begin_send(ticket, endpoint_of(*on.known), destination, tag, false, is_paused(thread), sent);
   }
-  void after(Thread&, recorder::Call&, int result) noexcept { sampler.end_send(ticket, result == A::success); }
 };
 
 // Whether a call that failed did so because a message was too long, and so took it.
@@ -83,7 +103,7 @@ struct PostsReceive : Role {
   std::uint32_t receive = 0;
   PostsReceive(On<A>& o, int s, int t) noexcept : on(o), source(s), tag(t) {}
 
-  void before(Thread& thread, recorder::Call& call) noexcept {
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     usable(thread, call, on);
     if (sampler.shared() && takes_part()) [[unlikely]]
       post();
@@ -217,20 +237,43 @@ struct SamplesMatchedStart : Role {
   }
 };
 
-// MPI_Irecv, and the receiving half of MPI_Isendrecv.
-template <class A>
+// MPI_Irecv, and the receiving half of MPI_Isendrecv. `starts`: the role of the request.
+template <class A, class Starts>
 struct SamplesPosting : PostsReceive<A> {
   const typename A::Request* request;
-  SamplesPosting(On<A>& o, int source, int tag, const typename A::Request* r) noexcept
-      : PostsReceive<A>(o, source, tag), request(r) {}
+  const Starts& starts;
+  SamplesPosting(On<A>& o, int source, int tag, const typename A::Request* r, const Starts& s) noexcept
+      : PostsReceive<A>(o, source, tag), request(r), starts(s) {}
 
-  void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
+                                        int result) noexcept {
     if (!this->takes_part()) return;
+    // The entry of the request says what else is to be known of a receive whose number is, if it is that of a receive.
+    if constexpr (Starts::kind == format::receive_request) {
+      if (result == A::success && !sampler.shared() && starts.entry != nullptr) [[likely]] {
+        starts.entry->message = sampler.number_posted(call.communicator, {call.peer, call.tag});
+        if (starts.entry->message != 0) [[likely]]
+          return;
+      }
+    }
+    post_in_steps(thread, call, row, result);
+  }
+
+ private:
+  [[gnu::noinline]] void post_in_steps(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
+                                       int result) noexcept {
     if (result != A::success) return sampler.cancel(this->receive);
     this->posted(call, row);
     note_sampled<A>(thread, request, this->receive);
   }
 };
+
+// What stands for the receive that is under way with a request, if there is one.
+inline std::uint32_t* receive_of(Request& entry) noexcept {
+  if ((entry.message & sampling::persistent_bit) == 0) return &entry.message;
+  sampling::Persistent& p = sampling::persistents[entry.message];
+  return p.receives ? &p.receive : nullptr;
+}
 
 // MPI_Send_init and the like, MPI_Recv_init.
 template <class A, class Count, bool receives>
@@ -272,7 +315,9 @@ struct SamplesStart : Role {
       sampling::Persistent* p = persistent(i);
       if (p == nullptr) continue;
       if (p->receives) {
-        p->receive = sampler.post(p->endpoint, p->pattern, count > 1);
+        const bool alone = count == 1 && !sampler.shared();
+        p->receive = alone ? sampler.number_posted(p->endpoint.communicator, p->pattern) : 0;
+        if (p->receive == 0) p->receive = sampler.post(p->endpoint, p->pattern, count > 1);
         continue;
       }
       sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread), [&] {
@@ -288,7 +333,10 @@ struct SamplesStart : Role {
       if (!p->receives) {
         sampler.end_send(p->ticket, result == A::success);
       } else if (p->receive != 0) {
-        sampler.posted(p->receive, count > 1, call.enter, row.site);
+        if ((p->receive & sampling::numbered_bit) == 0)
+          sampler.posted(p->receive, count > 1, call.enter, row.site);
+        else if (result != A::success)
+          p->receive = kept(requests.find(bits(handles[i])), p->receive);
         if (result != A::success) sampler.lose(p->receive);
       }
     }
@@ -310,6 +358,11 @@ struct SamplesCancel : Role {
 
   void before(Thread&, recorder::Call&) noexcept {
     if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
+    // Of none of the receives is it sure any more what takes a message.
+    if (!sampler.shared())
+      requests.for_each([](Request& each) {
+        if (std::uint32_t* receive = receive_of(each)) *receive = kept(each, *receive);
+      });
     const Request entry = requests.find(bits(*request));
     if (entry.handle != 0 && entry.receives() && entry.message == 0) return;
     if (entry.message == 0)
@@ -333,9 +386,9 @@ struct SamplesFree : Role {
     if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
     const Request entry = requests.find(bits(*request));
     if (entry.message == 0) return;
-    if ((entry.message & sampling::persistent_bit) == 0) return sampler.drop(entry.message);
+    if ((entry.message & sampling::persistent_bit) == 0) return sampler.drop(kept(entry, entry.message));
     sampling::Persistent& p = sampling::persistents[entry.message];
-    if (p.receives && entry.active) sampler.drop(p.receive);
+    if (p.receives && entry.active) sampler.drop(kept(entry, p.receive));
     sampling::persistents.remove(entry.message);
   }
 };

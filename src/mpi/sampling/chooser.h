@@ -33,10 +33,6 @@ class Chooser {
     due_ = (strategy_ == Strategy::timer ? recorder::now() : 0) + interval();
   }
 
-  // Whether it is sure, without asking more, that a message is not chosen; the others are for choose().
-  bool passes(std::uint64_t channel, std::uint64_t number) const noexcept {
-    return strategy_ <= Strategy::random && !coordinated(channel, number);
-  }
   // The sender's choice, made once a message.
   bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
     if (strategy_ == Strategy::random) [[likely]]
@@ -65,13 +61,13 @@ class Chooser {
     const std::uint64_t spread = variance_ == 0 ? 0 : mix(random_) % (2 * variance_ + 1);
     return period_ - variance_ + spread;
   }
-  bool count() noexcept {
+  [[gnu::noinline]] bool count() noexcept {
     if (passed_total_++ + 1 < due_) return false;
     passed_total_ = 0;
     due_ = interval();
     return true;
   }
-  bool time() noexcept {
+  [[gnu::noinline]] bool time() noexcept {
     const std::uint64_t now = recorder::now();
     if (now < due_) return false;
     due_ = now + interval();

@@ -1,7 +1,10 @@
 // What goes from sender to receiver, and what becomes of it.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -14,44 +17,88 @@ MessageRecord record(std::uint64_t channel, std::uint64_t number, std::uint64_t 
   return {channel, number, 100, bytes, RecordKind::message, 1, 0, 1, 0, 0};
 }
 
+// Zeroed memory, aligned as mapped memory is.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes) : at_(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)) {
+    std::memset(at_, 0, bytes);
+  }
+  ~Memory() { std::free(at_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* at() const { return at_; }
+
+ private:
+  void* at_;
+};
+
 TEST(Mailbox, GivesBackWhatWasPutInOrder) {
-  auto mailbox = std::make_unique<Mailbox>();
-  MessageRecord out;
-  EXPECT_FALSE(mailbox->waiting());
-  EXPECT_FALSE(mailbox->take(out));
+  constexpr std::uint32_t slots = 64;
+  const Memory memory(Mailbox::bytes(slots));
+  auto* mailbox = static_cast<Mailbox*>(memory.at());
+  mailbox->open(slots);
+  EXPECT_EQ(mailbox->first(), nullptr);
   for (int round = 0; round < 3; ++round) {
-    for (std::uint64_t i = 0; i < Mailbox::capacity; ++i) ASSERT_TRUE(mailbox->put(record(1, i)));
+    for (std::uint64_t i = 0; i < slots; ++i) ASSERT_TRUE(mailbox->put(record(1, i)));
     EXPECT_FALSE(mailbox->put(record(1, 0))) << "full";
-    EXPECT_TRUE(mailbox->waiting());
-    for (std::uint64_t i = 0; i < Mailbox::capacity; ++i) {
-      ASSERT_TRUE(mailbox->take(out));
-      EXPECT_EQ(out.number, i);
+    for (std::uint64_t i = 0; i < slots; ++i) {
+      ASSERT_NE(mailbox->first(), nullptr);
+      EXPECT_EQ(mailbox->first()->number, i);
+      mailbox->pop();
     }
-    EXPECT_FALSE(mailbox->take(out));
+    EXPECT_EQ(mailbox->first(), nullptr);
   }
 }
 
-TEST(Mailbox, TakesFromManyWritersAtOnce) {
-  auto mailbox = std::make_unique<Mailbox>();
-  constexpr std::uint64_t each = 50'000;
-  constexpr std::uint64_t writers = 3;
-  std::vector<std::thread> threads;
-  for (std::uint64_t w = 0; w < writers; ++w)
-    threads.emplace_back([&, w] {
-      for (std::uint64_t i = 1; i <= each; ++i)
-        while (!mailbox->put(record(w, i))) std::this_thread::yield();
-    });
-  std::uint64_t last[writers] = {};
-  MessageRecord out;
-  for (std::uint64_t taken = 0; taken < writers * each;) {
-    if (!mailbox->take(out)) {
+TEST(Mailbox, IsWrittenWhileItIsRead) {
+  constexpr std::uint32_t slots = 64;
+  const Memory memory(Mailbox::bytes(slots));
+  auto* mailbox = static_cast<Mailbox*>(memory.at());
+  mailbox->open(slots);
+  constexpr std::uint64_t records = 100'000;
+  std::thread writer([&] {
+    for (std::uint64_t i = 1; i <= records; ++i)
+      while (!mailbox->put(record(i, i))) std::this_thread::yield();
+  });
+  for (std::uint64_t i = 1; i <= records;) {
+    const MessageRecord* out = mailbox->first();
+    if (out == nullptr) {
       std::this_thread::yield();
       continue;
     }
-    ++taken;
-    ASSERT_EQ(out.number, ++last[out.channel]);
+    EXPECT_EQ(out->number, i);
+    EXPECT_EQ(out->channel, i);
+    mailbox->pop();
+    ++i;
   }
-  for (auto& thread : threads) thread.join();
+  writer.join();
+}
+
+TEST(Node, GivesEachPairOfRanksAMailbox) {
+  constexpr std::uint32_t size = 100;
+  const Memory memory(Node::bytes(size));
+  Node::prepare(memory.at(), size);
+  std::vector<Node> ranks(size);
+  for (std::uint32_t i = 0; i < size; ++i) ranks[i].join(memory.at(), i, static_cast<std::int32_t>(1000 + i));
+  EXPECT_EQ(ranks[3].rank(99), 1099);
+  EXPECT_EQ(ranks[3].from(5), nullptr);
+  std::set<Mailbox*> given;
+  std::uint32_t without = 0;
+  for (std::uint32_t from = 0; from < size; ++from) {
+    for (std::uint32_t to = 0; to < size; ++to) {
+      Mailbox* mailbox = ranks[from].to(to);
+      without += mailbox == nullptr;
+      if (mailbox == nullptr) continue;
+      EXPECT_TRUE(given.insert(mailbox).second);
+      EXPECT_EQ(ranks[to].from(from), mailbox);
+      EXPECT_EQ(ranks[from].to(to), mailbox);
+      EXPECT_TRUE(mailbox->put(record(from, to)));
+    }
+  }
+  EXPECT_EQ(without, size * (size - 64));
+  ranks[1].distrust(7);
+  EXPECT_EQ(ranks[7].doubted(), 1U);
+  EXPECT_EQ(ranks[1].doubted(), 0U);
 }
 
 TEST(Pairing, RecordsAndMessagesFindOneAnother) {
@@ -145,21 +192,26 @@ TEST(Classes, AFullTableCountsWhatItDoesNotTellApart) {
 // Two samplers of one process that play two ranks of a node.
 class TwoRanks : public testing::Test {
  protected:
-  static constexpr std::int32_t ranks[2] = {0, 1};
-
   void begin(const char* text) {
     Spec spec;
     ASSERT_EQ(nullptr, format::parse_sample_spec(text, spec));
+    Node::prepare(memory.at(), 2);
+    for (int i = 0; i < 2; ++i) node[i].join(memory.at(), static_cast<std::uint32_t>(i), i);
     for (int i = 0; i < 2; ++i) {
       side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
       side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
-      side[i].set_node(boxes.get(), ranks, 2, static_cast<std::uint32_t>(i));
+      side[i].set_node(&node[i]);
     }
   }
   void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
-    side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, [&] {
-      return Sent{bytes, 11, 1, "MPI_COMM_WORLD"};
-    });
+    const auto sent = [&] { return Sent{bytes, 11, 1, "MPI_COMM_WORLD"}; };
+    ticket = {};
+    if (!side[0].pass(ticket, 1, 1, tag)) {
+      if (ticket.channel != nullptr)
+        side[0].chosen(ticket, sent);
+      else
+        side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, sent);
+    }
     if (ends) side[0].end_send(ticket, true);
   }
   void receive(std::int32_t tag, std::uint64_t bytes) {
@@ -167,7 +219,8 @@ class TwoRanks : public testing::Test {
   }
 
   Ticket ticket{};
-  std::unique_ptr<Mailbox[]> boxes = std::make_unique<Mailbox[]>(2);
+  Memory memory{Node::bytes(2)};
+  Node node[2];
   Table table[2] = {Table(64), Table(64)};
   std::unique_ptr<Sampler[]> side_ = std::make_unique<Sampler[]>(2);
   Sampler* side = side_.get();
@@ -188,6 +241,28 @@ TEST_F(TwoRanks, PairEveryMessageAtThresholdOne) {
   EXPECT_EQ(table[1].summary.unpaired, 0U);
   EXPECT_EQ(table[1].rows[1].send_site, 11U);
   EXPECT_EQ(table[1].rows[1].receive_site, 22U);
+}
+
+TEST_F(TwoRanks, PairReceivesWhoseNumberIsKnownWhenTheyArePosted) {
+  begin("random:0.5,stat");
+  constexpr std::int32_t tags = 3;
+  for (std::int32_t tag = 0; tag < tags; ++tag) receive(tag, 1);  // from here on the channels are known
+  for (std::int32_t tag = 0; tag < tags; ++tag) send(tag, 1);
+  std::vector<std::uint32_t> posted;
+  for (int i = 0; i < 60; ++i) posted.push_back(side[1].number_posted(9, {0, i % tags}));
+  for (int i = 0; i < 60; ++i) send(i % tags, 8 + static_cast<std::uint64_t>(i));
+  for (int i = 59; i >= 0; --i) {
+    ASSERT_NE(posted[static_cast<std::size_t>(i)] & numbered_bit, 0U);
+    side[1].complete_posted(posted[static_cast<std::size_t>(i)], 9, {0, i % tags}, {200, 200, 300},
+                            8 + static_cast<std::uint64_t>(i), 22);
+  }
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[1].summary.received, 63U);
+  EXPECT_GT(table[0].summary.chosen, 15U);
+  EXPECT_LT(table[0].summary.chosen, 48U);
+  EXPECT_EQ(table[1].summary.paired + table[1].summary.unpaired, table[0].summary.chosen);
+  EXPECT_LE(table[1].summary.unpaired, 3U);  // of those received before they were sent
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
 }
 
 TEST_F(TwoRanks, CountWhatIsNeverReceived) {

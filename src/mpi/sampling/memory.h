@@ -138,23 +138,24 @@ class ChannelMemo {
  public:
   Channel* find(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) const noexcept {
     const Entry& entry = entries_[slot(communicator, peer, tag)];
-    return entry.communicator == communicator && entry.peer == peer && entry.tag == tag ? entry.channel : nullptr;
+    return entry.ends == ends(communicator, peer) && entry.tag == tag ? entry.channel : nullptr;
   }
   void note(std::uint32_t communicator, std::int32_t peer, std::int32_t tag, Channel& channel) noexcept {
-    entries_[slot(communicator, peer, tag)] = {&channel, communicator, peer, tag, 0};
+    entries_[slot(communicator, peer, tag)] = {&channel, ends(communicator, peer), tag};
   }
   void clear() noexcept {
     for (Entry& entry : entries_) entry = {};
   }
 
  private:
-  struct alignas(8) Entry {
+  struct alignas(32) Entry {
     Channel* channel;
-    std::uint32_t communicator;
-    std::int32_t peer;
+    std::uint64_t ends;
     std::int32_t tag;
-    std::uint32_t reserved;
   };
+  static std::uint64_t ends(std::uint32_t communicator, std::int32_t peer) noexcept {
+    return std::uint64_t{communicator} << 32 | static_cast<std::uint32_t>(peer);
+  }
   static constexpr unsigned slots = 128;
   static std::uint32_t slot(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
     return (static_cast<std::uint32_t>(peer) + 9 * static_cast<std::uint32_t>(tag) + 5 * communicator) % slots;

@@ -2,7 +2,8 @@
 
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,12 +13,14 @@
 namespace tare::mpi::sampling {
 namespace {
 
-constinit NodeFile* file = nullptr;
+// A rank is told by so many others at most, and by all of them of so many messages that it has not received yet.
+constexpr std::uint32_t most_writers = 64;
+constexpr std::uint32_t slots_of_rank = 4096;
 
-std::uint64_t head_bytes(std::uint32_t size) noexcept {
-  return (sizeof(NodeFile) + size * sizeof(std::int32_t) + 4095) / 4096 * 4096;
-}
-std::uint64_t file_bytes(std::uint32_t size) noexcept { return head_bytes(size) + size * sizeof(Mailbox); }
+std::uint32_t writers(std::uint32_t size) noexcept { return std::min(size, most_writers); }
+std::uint32_t slots(std::uint32_t size) noexcept { return std::bit_floor(slots_of_rank / writers(size)); }
+
+constinit Node node;
 
 bool path_of(std::uint64_t name, char (&path)[768]) noexcept {
   const char* directory = getenv("TARE_SEGMENT_DIR");
@@ -30,40 +33,63 @@ bool path_of(std::uint64_t name, char (&path)[768]) noexcept {
 
 }  // namespace
 
+std::uint64_t Node::mailboxes_at(std::uint32_t size) noexcept {
+  const std::uint64_t words = std::uint64_t{size} * (2 + std::uint64_t{size});
+  return (sizeof(Head) + words * sizeof(std::uint32_t) + 4095) / 4096 * 4096;
+}
+
+std::uint64_t Node::bytes(std::uint32_t size) noexcept {
+  return mailboxes_at(size) + std::uint64_t{size} * writers(size) * Mailbox::bytes(slots(size));
+}
+
+void Node::prepare(void* memory, std::uint32_t size) noexcept {
+  *static_cast<Head*>(memory) = {size, size * writers(size), slots(size), 0};
+}
+
+void Node::join(void* memory, std::uint32_t place, std::int32_t rank) noexcept {
+  head_ = static_cast<Head*>(memory);
+  own_ = place;
+  doubted_ = &doubts()[place];
+  std::atomic_ref(ranks()[place]).store(rank + 1, std::memory_order_release);
+}
+
+Mailbox* Node::to(std::uint32_t place) noexcept {
+  std::uint32_t& number = directory(place, own_);
+  if (number == 0) {
+    std::atomic_ref used(head_->used);
+    if (used.load(std::memory_order_relaxed) >= head_->mailboxes) return nullptr;
+    const std::uint32_t taken = used.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (taken > head_->mailboxes) return nullptr;
+    mailbox(taken)->open(head_->slots);
+    std::atomic_ref(number).store(taken, std::memory_order_release);
+  }
+  return mailbox(number);
+}
+
 bool make_node_file(std::uint64_t name, std::uint32_t size) noexcept {
   char path[768];
   if (!path_of(name, path)) return false;
   if (!recorder::create_file(path)) return false;
-  void* memory = recorder::map_file(path, 0, file_bytes(size));
+  void* memory = recorder::map_file(path, 0, Node::bytes(size));
   if (memory == nullptr) {
     unlink(path);
     return false;
   }
-  static_cast<NodeFile*>(memory)->size = size;
-  recorder::unmap_memory(memory, file_bytes(size));
+  Node::prepare(memory, size);
+  recorder::unmap_memory(memory, Node::bytes(size));
   return true;
 }
 
-bool open_node_file(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
+void open_node_file(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
   char path[768];
-  if (!path_of(name, path)) return false;
-  void* memory = recorder::map_file(path, 0, file_bytes(size));
-  if (memory == nullptr) return false;
-  file = static_cast<NodeFile*>(memory);
-  std::atomic_ref(file->ranks[place]).store(rank + 1, std::memory_order_release);
-  return true;
+  if (!path_of(name, path)) return;
+  if (void* memory = recorder::map_file(path, 0, Node::bytes(size))) node.join(memory, place, rank);
 }
 
 void use_node_file(std::uint64_t name, std::uint32_t place) noexcept {
   char path[768];
   if (place == 0 && path_of(name, path)) unlink(path);
-  if (file == nullptr) return;
-  const std::uint32_t size = file->size;
-  auto* ranks = static_cast<std::int32_t*>(recorder::map_memory(size * sizeof(std::int32_t)));
-  if (ranks == nullptr) return;
-  for (std::uint32_t i = 0; i < size; ++i) ranks[i] = file->ranks[i] - 1;
-  auto* mailboxes = reinterpret_cast<Mailbox*>(reinterpret_cast<char*>(file) + head_bytes(size));
-  sampler.set_node(mailboxes, ranks, size, place);
+  if (node.joined()) sampler.set_node(&node);
 }
 
 }  // namespace tare::mpi::sampling

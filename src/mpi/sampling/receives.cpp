@@ -27,7 +27,8 @@ std::uint32_t Receives::add_channel(const ReceiveChannel& channel) noexcept {
   return 0;
 }
 
-std::uint32_t Receives::post(std::uint32_t queue, const Pattern& pattern, std::uint32_t channel) noexcept {
+std::uint32_t Receives::post(std::uint32_t queue, const Pattern& pattern, std::uint32_t channel,
+                             std::uint64_t ticks) noexcept {
   const std::uint32_t place = receives_.take();
   if (place == 0) {
     lose_pattern(queue, pattern);
@@ -40,12 +41,33 @@ std::uint32_t Receives::post(std::uint32_t queue, const Pattern& pattern, std::u
   r.channel = channel;
   r.matched = channel != 0;
   r.open = channel == 0;
-  r.order = ++order_;
+  r.order = order_ = ticks > order_ ? ticks : order_ + 1;
   ReceiveQueue& q = queues_[queue];
   if (r.open || (q.first != 0 && rivalled(q, pattern.source, pattern.tag)))
     append(q, place);
   else
     number(place);
+  return place;
+}
+
+std::uint32_t Receives::keep(std::uint32_t channel, std::uint64_t number, std::uint64_t ticks,
+                             std::uint32_t site) noexcept {
+  ReceiveChannel& c = channels_[channel];
+  --c.under_way;
+  const std::uint32_t place = receives_.take();
+  if (place == 0) {
+    c.lost = true;
+    return 0;
+  }
+  Receive& r = receives_[place];
+  r = {};
+  r.queue = c.queue;
+  r.pattern = {c.source, c.tag};
+  r.channel = channel;
+  r.number = number;
+  r.matched = true;
+  r.order = r.posted = ticks;
+  r.site = site;
   return place;
 }
 
@@ -159,6 +181,8 @@ void Receives::forget(std::uint32_t communicator) noexcept {
   if (queue == 0 || queues_[queue].first != 0) return;
   for (std::uint32_t place = 1; place <= receives_.last(); ++place)
     if (receives_.taken(place) && receives_[place].queue == queue) return;  // MPI keeps it until they are complete
+  for (std::uint32_t place = 1; place <= channels_.last(); ++place)
+    if (channels_.taken(place) && channels_[place].queue == queue && channels_[place].under_way != 0) return;
   memo_.clear();
   for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
     const ReceiveChannel& c = channels_[place];

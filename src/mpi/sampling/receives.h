@@ -9,8 +9,8 @@
 // Not thread-safe: the sampler locks.
 #pragma once
 
+#include "mpi/sampling/mailbox.h"
 #include "mpi/sampling/memory.h"
-#include "mpi/sampling/message.h"
 
 namespace tare::mpi::sampling {
 
@@ -40,8 +40,10 @@ struct ReceiveChannel {
   std::uint64_t id;         // channel_of(); 0: cannot be named alike on both sides
   std::uint64_t count;      // numbers given
   std::uint64_t completed;  // highest number of a receive that has completed
+  Mailbox* mailbox;         // where the source tells of its messages, on this node; nullptr: nowhere yet
+  std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
+  std::uint32_t under_way;  // receives that number() has numbered
   bool lost;                // the numbers are not known any more
-  bool local;               // the source shares this node's memory
 };
 
 // A receive from its posting until its number is known and it has completed.
@@ -51,7 +53,7 @@ struct Receive {
   std::uint32_t before, behind;  // in the queue, if listed
   Pattern pattern;
   std::uint64_t number;  // 0: not known yet
-  std::uint64_t order;   // of posting
+  std::uint64_t order;   // of posting, see post()
   std::uint64_t posted;  // ticks
   std::uint64_t waited;  // ticks: begin of the call that completed it
   std::uint64_t ended;   // ticks
@@ -90,6 +92,11 @@ class Receives {
     memo_.note(channel.communicator, channel.source, channel.tag, channel);
   }
 
+  // The channel if it is one of those found last, else nullptr.
+  ReceiveChannel* noted(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
+    return memo_.find(communicator, source, tag);
+  }
+
   // Place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {
@@ -108,9 +115,22 @@ class Receives {
   // Whether receives of the communicator wait for their number.
   bool in_doubt(std::uint32_t queue) const noexcept { return queues_[queue].first != 0; }
 
-  // Posts a receive. `channel` is that of a definite pattern, else 0. Place of the receive; 0 if there is no room,
-  // and then no number of what its pattern covers is known any more.
-  std::uint32_t post(std::uint32_t queue, const Pattern& pattern, std::uint32_t channel) noexcept;
+  // Posts a receive. `channel` is that of a definite pattern, else 0. `ticks` is the time, or 0 if number() is not
+  // used. Place of the receive; 0 if there is no room, and then no number of what its pattern covers is known any more.
+  std::uint32_t post(std::uint32_t queue, const Pattern& pattern, std::uint32_t channel, std::uint64_t ticks) noexcept;
+
+  // A definite receive whose number is known when it is posted, since no receive waits for one: the caller keeps the
+  // number and says when it completes. Gives the number.
+  static std::uint64_t number_posted(ReceiveChannel& channel) noexcept {
+    ++channel.under_way;
+    return ++channel.count;
+  }
+  static void completed(ReceiveChannel& channel, std::uint64_t number) noexcept {
+    --channel.under_way;
+    if (number > channel.completed) channel.completed = number;
+  }
+  // Keeps such a receive here from now on, because it may be cancelled. Its place; 0 if there is no room.
+  std::uint32_t keep(std::uint32_t channel, std::uint64_t number, std::uint64_t ticks, std::uint32_t site) noexcept;
 
   // The call that posts a receive begins and ends: those of different threads that overlap have no order.
   void begin_posting(std::uint32_t receive) noexcept;

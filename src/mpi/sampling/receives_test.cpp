@@ -24,8 +24,10 @@ struct Model {
     std::uint64_t number;  // in its channel, as its sender counts
   };
   struct Posted {
-    std::uint32_t place;
-    Pattern pattern;
+    std::uint32_t place = 0;
+    Pattern pattern{};
+    std::uint64_t number = 0;  // if it is known, and the place is none
+    std::uint64_t ticks = 0;
     bool cancelled = false;
     bool matched = false;
     Message message{};
@@ -77,9 +79,16 @@ class Numbering : public testing::Test {
     c.tag = tag;
     return receives_->add_channel(c);
   }
-  std::uint32_t post(std::int32_t source, std::int32_t tag) {
+  std::uint32_t post(std::int32_t source, std::int32_t tag, std::uint64_t ticks = 0) {
     const Pattern pattern{source, tag};
-    return receives_->post(receives_->queue_of(endpoint), pattern, pattern.definite() ? channel(source, tag) : 0);
+    return receives_->post(receives_->queue_of(endpoint), pattern, pattern.definite() ? channel(source, tag) : 0,
+                           ticks);
+  }
+  // Its number, if that is known by its posting; else 0, and post() has to be called.
+  std::uint64_t number(const Pattern& pattern) {
+    if (pattern.definite()) receives_->note(receives_->channel(channel(pattern.source, pattern.tag)));
+    ReceiveChannel* known = receives_->recent(world, pattern.source, pattern.tag);
+    return known == nullptr ? 0 : Receives::number_posted(*known);
   }
   auto check() {
     return [this](const Receive& r) {
@@ -196,6 +205,12 @@ TEST_F(Numbering, RivalsPostedAtTheSameTimeAreAmbiguousAndLaterOnesAreNot) {
 
 TEST_F(Numbering, AFreedCommunicatorLeavesNoChannels) {
   complete(post(0, 5), 0, 5, 1);
+  const std::uint64_t second = number({0, 5});
+  EXPECT_EQ(second, 2U);
+  receives_->forget(world);  // but a receive is under way
+  const std::uint32_t place = channel(0, 5);
+  EXPECT_EQ(receives_->channel(place).count, 2U);
+  Receives::completed(receives_->channel(place), second);
   receives_->forget(world);
   complete(post(0, 5), 0, 5, 1);
   EXPECT_EQ(known_, 2U);
@@ -219,13 +234,21 @@ TEST_F(Numbering, IsRightForRandomPrograms) {
       } else if (what == 2 || what == 3) {
         auto posted = std::make_shared<Model::Posted>();
         posted->pattern = {below(4) == 0 ? any : below(3), below(4) == 0 ? any : below(3)};
-        posted->place = post(posted->pattern.source, posted->pattern.tag);
+        posted->ticks = 10 * static_cast<std::uint64_t>(step + 1);
+        if (below(2) == 0) posted->number = number(posted->pattern);
+        if (posted->number == 0) posted->place = post(posted->pattern.source, posted->pattern.tag, posted->ticks + 5);
         model.post(posted);
         outstanding.push_back(posted);
       } else if (!outstanding.empty()) {
         const auto which = static_cast<std::size_t>(below(static_cast<unsigned>(outstanding.size())));
         const auto receive = outstanding[which];
         if (what == 5 && below(3) == 0) {
+          for (const auto& each : outstanding) {
+            if (each->number == 0) continue;
+            each->place =
+                receives_->keep(channel(each->pattern.source, each->pattern.tag), each->number, each->ticks, 0);
+            each->number = 0;
+          }
           receives_->doubt(receive->place);
           model.cancel(receive);
         }
@@ -233,6 +256,12 @@ TEST_F(Numbering, IsRightForRandomPrograms) {
         outstanding.erase(outstanding.begin() + static_cast<std::ptrdiff_t>(which));
         if (receive->cancelled) {
           receives_->cancel(receive->place, check());
+        } else if (receive->number != 0) {
+          ASSERT_EQ(receive->number, receive->message.number);
+          Receives::completed(receives_->channel(channel(receive->message.source, receive->message.tag)),
+                              receive->number);
+          ++known_;
+          ++completed;
         } else {
           complete(receive->place, receive->message.source, receive->message.tag, receive->message.number);
           ++completed;

@@ -34,16 +34,9 @@ void Sampler::set_rank(std::int32_t rank,
   chooser_.use(spec_, rank_, ticks_per_ns_);
 }
 
-void Sampler::set_node(Mailbox* mailboxes, const std::int32_t* world_ranks, std::uint32_t count,
-                       std::uint32_t mine) noexcept {
-  mailboxes_ = mailboxes;
-  node_ranks_ = world_ranks;
-  node_size_ = count;
-  mine_ = &mailboxes[mine];
-}
-
 void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
   ticks_per_ns_ = ticks_per_ns;
+  ns_per_tick_ = 1 / ticks_per_ns;
   chooser_.use(spec_, rank_, ticks_per_ns_);
 }
 
@@ -88,7 +81,9 @@ void Sampler::finish() noexcept {
   if (!active_) return;
   listen();
   const Locked locked(*this);
-  if (mine_ != nullptr) drain();
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
+    if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
+  if (node_ != nullptr) forget_doubted();
   summary_->unpaired += pairing_.forget_all();
   summary_->recordless += pairing_.expecting();
   active_ = false;
@@ -96,13 +91,11 @@ void Sampler::finish() noexcept {
 
 // ---- sends
 
-Mailbox* Sampler::mailbox_of(std::int32_t world_rank, std::uint32_t& number) noexcept {
-  for (std::uint32_t i = 0; i < node_size_; ++i) {
-    if (node_ranks_[i] != world_rank) continue;
-    number = i + 1;
-    return &mailboxes_[i];
-  }
-  return nullptr;
+// 1 + the place on this node of a rank of the world; 0: it is on another.
+std::uint32_t Sampler::place_of(std::int32_t world_rank) const noexcept {
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
+    if (node_->rank(place) == world_rank) return place + 1;
+  return 0;
 }
 
 SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t peer, std::int32_t tag) noexcept {
@@ -113,7 +106,7 @@ SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t pe
   channel.destination = rank_ < 0 || endpoint.key == 0 ? -1 : world_rank_(endpoint.peers, peer);
   if (channel.destination >= 0) {
     channel.id = channel_of(endpoint.key, rank_, channel.destination, tag);
-    mailbox_of(channel.destination, channel.mailbox);
+    channel.place = place_of(channel.destination);
   }
   return sends_.add(channel);
 }
@@ -142,11 +135,10 @@ bool Sampler::wanted_site(std::uint32_t number) noexcept {
   return verdict.wanted;
 }
 
-void Sampler::tell(SendChannel& channel, Ticket& ticket, std::uint64_t number, bool overlaps,
-                   const Sent& sent) noexcept {
+void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept {
   ++summary_->chosen;
   const float weight = chooser_.weight();
-  if (channel.id == 0 || (channel.mailbox == 0 && path_.tell == nullptr)) {
+  if (channel.id == 0 || (channel.place == 0 && path_.tell == nullptr)) {
     ++summary_->unreachable;
     return;
   }
@@ -154,15 +146,19 @@ void Sampler::tell(SendChannel& channel, Ticket& ticket, std::uint64_t number, b
     ++summary_->ambiguous;
     return;
   }
-  ticket.record = {channel.id, number, 0, sent.bytes, RecordKind::message, sent.site, rank_, weight, 0, 0};
-  if (channel.mailbox == 0) {
-    ticket.to_tell = true;
+  const MessageRecord record = {channel.id, ticket.number, 0,      sent.bytes, RecordKind::message,
+                                sent.site,  rank_,         weight, 0,          0};
+  if (channel.place == 0) {
+    ticket.ends = ticket.to_tell = true;
+    ticket.record = record;
     const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
     ticket.record.start = first_node_ns(now);
     ticket.record.uncertainty_ns = static_cast<std::uint32_t>(uncertainty_ns(now));
     return;
   }
-  ticket.told = mailboxes_[channel.mailbox - 1].put(ticket.record);
+  if (channel.mailbox == nullptr) [[unlikely]]
+    channel.mailbox = node_->to(channel.place - 1);
+  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(record);
   if (!ticket.told) ++summary_->lost;
   channel.busy_chosen = ticket.told;
 }
@@ -171,8 +167,8 @@ void Sampler::tell(SendChannel& channel, Ticket& ticket, std::uint64_t number, b
 void Sampler::retract(SendChannel& channel, std::uint64_t number) noexcept {
   channel.busy_chosen = false;
   ++summary_->ambiguous;
-  Mailbox& mailbox = mailboxes_[channel.mailbox - 1];
-  if (!mailbox.put({channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0})) mailbox.distrust();
+  if (!channel.mailbox->put({channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0}))
+    node_->distrust(channel.place - 1);
 }
 
 void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
@@ -183,7 +179,7 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
     if (!success) {  // whether the message was sent nobody knows, nor the numbers of those behind
-      if (ticket.told) retract(channel, ticket.record.number);
+      if (ticket.told) retract(channel, ticket.number);
       channel.id = 0;
     } else if (ticket.to_tell) {
       if (ambiguous) ++summary_->ambiguous;
@@ -199,7 +195,7 @@ void Sampler::cancelling_send() noexcept {
   const Locked locked(*this);
   sends_.for_each([](SendChannel& channel) { channel.id = 0; });
   // Receivers cannot have taken a message behind the cancelled one yet.
-  for (std::uint32_t i = 0; i < node_size_; ++i) mailboxes_[i].distrust();
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place) node_->distrust(place);
   rank_ = -1;  // nor are channels named that are still to come
 }
 
@@ -215,14 +211,19 @@ std::uint32_t Sampler::new_receive_channel(const Endpoint& endpoint, std::int32_
   channel.origin = rank_ < 0 || endpoint.key == 0 ? -1 : world_rank_(endpoint.peers, source);
   if (channel.origin >= 0) {
     channel.id = channel_of(endpoint.key, channel.origin, rank_, tag);
-    std::uint32_t number = 0;
-    channel.local = mine_ != nullptr && mailbox_of(channel.origin, number) != nullptr;
+    channel.place = place_of(channel.origin);
   }
   return receives_.add_channel(channel);
 }
 
 void Sampler::received(const Endpoint& endpoint, const Pattern& message, const ReceiveTimes& times, std::uint64_t bytes,
                        std::uint32_t site) noexcept {
+  if (ReceiveChannel* known = receives_.recent(endpoint.communicator, message.source, message.tag);
+      known != nullptr && !known->lost) [[likely]] {
+    ++summary_->received;
+    known->completed = ++known->count;
+    return numbered_at(*known, known->count, times, bytes, site);
+  }
   const std::uint32_t place = receive_channel(endpoint, message.source, message.tag);
   if (place == 0) [[unlikely]] {
     ++summary_->received;
@@ -235,15 +236,27 @@ void Sampler::received(const Endpoint& endpoint, const Pattern& message, const R
     return received_in_doubt(place, times, bytes, site);
   ++summary_->received;
   channel.completed = ++channel.count;
-  Received received{channel.id, channel.count, times.posted, times.waited,          times.ended, 0,
-                    bytes,      site,          message.tag,  endpoint.communicator, false,       false};
+  numbered_at(channel, channel.count, times, bytes, site);
+}
+
+void Sampler::numbered_at(ReceiveChannel& channel, std::uint64_t number, const ReceiveTimes& times, std::uint64_t bytes,
+                          std::uint32_t site) noexcept {
+  Received received{channel.id, number, times.posted, times.waited,         times.ended, 0,
+                    bytes,      site,   channel.tag,  channel.communicator, false,       false};
   numbered(channel, received);
+}
+
+std::uint32_t Sampler::keep_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& pattern,
+                                   std::uint64_t ticks, std::uint32_t site) noexcept {
+  const std::uint32_t channel = receives_.find_channel(communicator, pattern.source, pattern.tag);
+  if (channel == 0) return 0;
+  return receives_.keep(channel, number_of(receives_.channel(channel), numbered), ticks, site);
 }
 
 void Sampler::received_in_doubt(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
                                 std::uint32_t site) noexcept {
   const ReceiveChannel& c = receives_.channel(channel);
-  const std::uint32_t receive = receives_.post(c.queue, {c.source, c.tag}, channel);
+  const std::uint32_t receive = receives_.post(c.queue, {c.source, c.tag}, channel, times.posted);
   if (receive == 0) return;
   Receive& r = receives_[receive];
   r.posted = times.posted;
@@ -261,11 +274,12 @@ std::uint32_t Sampler::post(const Endpoint& endpoint, Pattern pattern, bool toge
   if (pattern.definite()) {
     channel = receive_channel(endpoint, pattern.source, pattern.tag);
     queue = channel == 0 ? 0 : receives_.channel(channel).queue;
+    if (channel != 0) receives_.note(receives_.channel(channel));
   } else {
     queue = receives_.queue_of(endpoint);
   }
   if (queue == 0) return 0;
-  const std::uint32_t receive = receives_.post(queue, pattern, channel);
+  const std::uint32_t receive = receives_.post(queue, pattern, channel, shared_ ? 0 : recorder::now());
   if (receive != 0 && (shared_ || together)) receives_.begin_posting(receive);
   return receive;
 }
@@ -340,7 +354,7 @@ void Sampler::forget_communicator(std::uint32_t communicator) noexcept {
 // A receive is complete, and its number known, if anybody can know it.
 void Sampler::resolved(const Receive& receive) noexcept {
   ++summary_->received;
-  const ReceiveChannel& channel = receives_.channel(receive.channel);
+  ReceiveChannel& channel = receives_.channel(receive.channel);
   if (receive.number == 0) {
     ++summary_->unnumbered;
     return;
@@ -350,9 +364,24 @@ void Sampler::resolved(const Receive& receive) noexcept {
   numbered(channel, received);
 }
 
-void Sampler::numbered_here(const Received& received) noexcept {
+// All that the source has told is read first: it may have retracted what it told of this message.
+void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) noexcept {
   MessageRecord record;
-  if (pairing_.take(received.channel, received.number, record))
+  bool found = false;
+  Mailbox* mailbox = channel.mailbox;
+  const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first();
+  if (first != nullptr && first->number == received.number && first->channel == received.channel &&
+      first->kind == RecordKind::message) {  // as it nearly always is: without a way through the table
+    record = *first;
+    mailbox->pop();
+    first = mailbox->first();
+    found = first == nullptr && node_->doubted() == doubts_;
+    if (!found) apply(record);
+  }
+  if (first != nullptr) drain(*mailbox);
+  if (node_->doubted() != doubts_) [[unlikely]]
+    forget_doubted();
+  if (found || pairing_.take(received.channel, received.number, record))
     pair(record, received, false);
   else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
     pairing_.wait(received);
@@ -384,12 +413,20 @@ void Sampler::listen() noexcept {
   }
 }
 
-void Sampler::drain() noexcept {
-  MessageRecord record;
-  while (mine_->take(record)) apply(record);
-  const std::uint32_t doubts = mine_->doubts();
+void Sampler::drain(Mailbox& mailbox) noexcept {
+  while (const MessageRecord* record = mailbox.first()) {
+    apply(*record);
+    mailbox.pop();
+  }
+}
+
+// Nothing that was told before somebody's doubts holds.
+void Sampler::forget_doubted() noexcept {
+  const std::uint32_t doubts = node_->doubted();
   if (doubts == doubts_) return;
   doubts_ = doubts;
+  for (std::uint32_t place = 0; place < node_->size(); ++place)
+    if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
   summary_->unpaired += pairing_.forget_all();
 }
 

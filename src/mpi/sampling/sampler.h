@@ -11,7 +11,7 @@
 
 #include "mpi/sampling/chooser.h"
 #include "mpi/sampling/classes.h"
-#include "mpi/sampling/mailbox.h"
+#include "mpi/sampling/node.h"
 #include "mpi/sampling/pairing.h"
 #include "mpi/sampling/receives.h"
 #include "mpi/sampling/sends.h"
@@ -31,10 +31,12 @@ struct Sent {
 // A send from its begin to its end.
 struct Ticket {
   SendChannel* channel;  // nullptr: nothing is to be done at the end
+  std::uint64_t number;  // of the message in the channel
   bool counted;          // among the calls under way on its channel
   bool told;             // its record lies in the receiver's mailbox
   bool to_tell;          // its record is to be sent
-  MessageRecord record;
+  bool ends;             // something is to be done when the call has succeeded
+  MessageRecord record;  // to be sent
 };
 
 // When what happened to a receive, in ticks.
@@ -43,6 +45,10 @@ struct ReceiveTimes {
   std::uint64_t waited;
   std::uint64_t ended;
 };
+
+// What stands for a posted receive whose number is known: this bit and the number's lowest bits. Any other receive is
+// its place in the table of receives, which is smaller.
+inline constexpr std::uint32_t numbered_bit = 1U << 30;
 
 // The private messages between nodes. Called outside the sampler's lock; none of them blocks.
 struct PrivatePath {
@@ -59,8 +65,8 @@ class Sampler {
   bool active() const noexcept { return active_; }
   // From here on several threads may be in MPI at a time.
   void share() noexcept { shared_ = true; }
-  // The ranks of this node: `world_ranks[i]` has mailboxes[i], `mine` is this process's.
-  void set_node(Mailbox* mailboxes, const std::int32_t* world_ranks, std::uint32_t count, std::uint32_t mine) noexcept;
+  // What the ranks of this node share, when all of them have joined.
+  void set_node(Node* node) noexcept { node_ = node; }
   void set_clock_rate(double ticks_per_ns) noexcept;
   // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
   void set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept;
@@ -79,14 +85,22 @@ class Sampler {
   // ---- sends
 
   // Numbers a message that a call is about to send if that is all that there is to do, which it nearly always is. If it
-  // gives false begin_send() has to be called. The ticket's flags must be false.
-  bool pass(Ticket& ticket, std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
+  // gives false, chosen() has to be called if the ticket has a channel now, begin_send() if it has none. Of a new
+  // ticket `channel` and `ends` must be null.
+  [[gnu::always_inline]] bool pass(Ticket& ticket, std::uint32_t communicator, std::int32_t peer,
+                                   std::int32_t tag) noexcept {
     SendChannel* channel = shared_ ? nullptr : sends_.recent(communicator, peer, tag);
-    if (channel == nullptr || !chooser_.passes(channel->id, channel->count + 1)) return false;
-    ++channel->count;
-    count_sent();
+    if (channel == nullptr || (narrowed_ && !chooser_.is_coordinated())) return false;
     ticket.channel = channel;
-    return true;
+    count_sent();
+    return !chooser_.choose(channel->id, ++channel->count);
+  }
+  // The message that pass() has numbered is chosen, if the spec is not narrowed to others.
+  template <class SentOf>
+  void chosen(Ticket& ticket, SentOf sent) noexcept {
+    ticket.counted = ticket.told = ticket.to_tell = false;
+    ticket.number = ticket.channel->count;
+    if (!narrowed_ || wanted(sent())) tell(*ticket.channel, ticket, false, sent());
   }
   // Before the call that sends. `sent()` gives a Sent. `together`: the call starts other messages
   // too, in an order that is MPI's choice. `muted`: the message is numbered, but not chosen.
@@ -95,9 +109,8 @@ class Sampler {
                   bool muted, SentOf sent) noexcept;
   // After it; must follow where begin_send was called.
   void end_send(Ticket& ticket, bool success) noexcept {
-    if (ticket.channel == nullptr || (!ticket.counted && !ticket.to_tell && success)) [[likely]]
-      return;
-    ended_send(ticket, success);
+    if (ticket.ends || (!success && ticket.channel != nullptr)) [[unlikely]]
+      ended_send(ticket, success);
   }
   // MPI was asked to cancel a send: nobody knows which messages follow it.
   void cancelling_send() noexcept;
@@ -106,9 +119,10 @@ class Sampler {
 
   // Numbers a message that was received if that is all that there is to do. If it gives false received() has to be
   // called. For single-threaded use.
-  bool pass_received(std::uint32_t communicator, std::int32_t source, std::int32_t tag) noexcept {
+  [[gnu::always_inline]] bool pass_received(std::uint32_t communicator, std::int32_t source,
+                                            std::int32_t tag) noexcept {
     ReceiveChannel* channel = receives_.recent(communicator, source, tag);
-    if (channel == nullptr || !channel->local || channel->lost || told() || !pairing_.empty()) return false;
+    if (channel == nullptr || channel->lost || !is_known_unchosen(*channel, channel->count + 1)) return false;
     ++summary_->received;
     channel->completed = ++channel->count;
     return true;
@@ -117,6 +131,40 @@ class Sampler {
   // single-threaded use.
   void received(const Endpoint& endpoint, const Pattern& message, const ReceiveTimes& times, std::uint64_t bytes,
                 std::uint32_t site) noexcept;
+
+  // A receive that has just been posted, if its number is known by that: what stands for it until it completes, with
+  // numbered_bit set, and is all that is to be kept. 0: post() has to be called. For single-threaded use, as what
+  // follows.
+  [[gnu::always_inline]] std::uint32_t number_posted(std::uint32_t communicator, const Pattern& pattern) noexcept {
+    ReceiveChannel* channel = receives_.recent(communicator, pattern.source, pattern.tag);
+    if (channel == nullptr || channel->lost) return 0;
+    return numbered_bit | static_cast<std::uint32_t>(Receives::number_posted(*channel) & (numbered_bit - 1));
+  }
+  // Its message is there, and that is all there is to do. If it gives false complete_posted() has to be called.
+  [[gnu::always_inline]] bool pass_posted(std::uint32_t numbered, std::uint32_t communicator, std::int32_t source,
+                                          std::int32_t tag) noexcept {
+    ReceiveChannel* channel = active_ ? receives_.noted(communicator, source, tag) : nullptr;
+    if (channel == nullptr) return false;
+    const std::uint64_t number = number_of(*channel, numbered);
+    if (!is_known_unchosen(*channel, number)) return false;
+    ++summary_->received;
+    Receives::completed(*channel, number);
+    return true;
+  }
+  // Its message is there.
+  void complete_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& message,
+                       const ReceiveTimes& times, std::uint64_t bytes, std::uint32_t site) noexcept {
+    ReceiveChannel* channel = posted_channel(communicator, message);
+    if (channel == nullptr) [[unlikely]]
+      return;
+    ++summary_->received;
+    const std::uint64_t number = number_of(*channel, numbered);
+    Receives::completed(*channel, number);
+    numbered_at(*channel, number, times, bytes, site);
+  }
+  // It becomes one of those below, because nobody knows any more whether it will take a message; posted at `ticks`.
+  std::uint32_t keep_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& pattern,
+                            std::uint64_t ticks, std::uint32_t site) noexcept;
 
   // Any other receive, in steps. The place of a receive is 0 if there was no room; all steps take that.
   // Posting, and the begin of the call that posts;
@@ -178,8 +226,31 @@ class Sampler {
     if ((++summary_->sent & 0xfff) == 0) [[unlikely]]
       check_control_file();
   }
-  // Whether another rank of the node has told something.
-  bool told() const noexcept { return mine_->waiting() || mine_->doubts() != doubts_; }
+  // Whether the source of a channel has told something that is still to be read.
+  [[gnu::always_inline]] bool told(ReceiveChannel& channel) noexcept {
+    if (channel.mailbox == nullptr) [[unlikely]]
+      channel.mailbox = node_->from(channel.place - 1);
+    return (channel.mailbox != nullptr && channel.mailbox->first() != nullptr) || node_->doubted() != doubts_;
+  }
+  // Whether it is sure, without doing more, that a received message was not chosen.
+  [[gnu::always_inline]] bool is_known_unchosen(ReceiveChannel& channel, std::uint64_t number) noexcept {
+    if (channel.place != 0) return pairing_.empty() && !told(channel);
+    return channel.id == 0 || path_.listen == nullptr ||
+           (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
+  }
+  // The channel of a receive that number_posted() has numbered.
+  ReceiveChannel* posted_channel(std::uint32_t communicator, const Pattern& message) noexcept {
+    if (ReceiveChannel* channel = receives_.noted(communicator, message.source, message.tag)) [[likely]]
+      return channel;
+    const std::uint32_t place = receives_.find_channel(communicator, message.source, message.tag);
+    return place == 0 ? nullptr : &receives_.channel(place);
+  }
+  // The whole number of such a receive; not so many are under way at a time.
+  static std::uint64_t number_of(const ReceiveChannel& channel, std::uint32_t numbered) noexcept {
+    return channel.count - ((channel.count - numbered) & (numbered_bit - 1));
+  }
+  void numbered_at(ReceiveChannel& channel, std::uint64_t number, const ReceiveTimes& times, std::uint64_t bytes,
+                   std::uint32_t site) noexcept;
   SendChannel* new_send_channel(const Endpoint& endpoint, std::int32_t peer, std::int32_t tag) noexcept;
   std::uint32_t new_receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept;
   std::uint32_t receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept {
@@ -193,24 +264,20 @@ class Sampler {
   bool in_wanted_phase() noexcept;
   const char* use(const char* text) noexcept;
   void note_spec(const char* text) noexcept;
-  void tell(SendChannel& channel, Ticket& ticket, std::uint64_t number, bool overlaps, const Sent& sent) noexcept;
+  void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
   void retract(SendChannel& channel, std::uint64_t number) noexcept;
   void resolved(const Receive& receive) noexcept;
-  void numbered(const ReceiveChannel& channel, Received& received) noexcept {
-    if (channel.local) {
-      if (told()) [[unlikely]]
-        drain();
-      if (pairing_.empty() && !received.ambiguous) [[likely]]
-        return;
-      numbered_here(received);
-    } else {
+  void numbered(ReceiveChannel& channel, Received& received) noexcept {
+    if (channel.place == 0)
       numbered_elsewhere(channel, received);
-    }
+    else if (told(channel) || received.ambiguous || !pairing_.empty())
+      numbered_here(channel, received);
   }
-  void numbered_here(const Received& received) noexcept;
+  void numbered_here(ReceiveChannel& channel, const Received& received) noexcept;
   void numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept;
-  void drain() noexcept;
+  void drain(Mailbox& mailbox) noexcept;
+  void forget_doubted() noexcept;
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const Received& received, bool between_nodes) noexcept;
   void write(const Pair& pair, const MessageRecord& record, const Received& received) noexcept;
@@ -218,11 +285,11 @@ class Sampler {
     return own_ns + static_cast<std::uint64_t>(ahead_ns_);
   }
   std::int64_t ns_of(std::uint64_t ticks) const noexcept {  // of a span, which may be negative
-    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) / ticks_per_ns_);
+    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
   }
   std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept;
   void check_control_file() noexcept;
-  Mailbox* mailbox_of(std::int32_t world_rank, std::uint32_t& number) noexcept;
+  std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
   bool active_ = false;
   bool shared_ = false;
@@ -236,10 +303,7 @@ class Sampler {
   Pairing pairing_;
   Classes classes_;
   format::SampleSummary* summary_ = nullptr;
-  Mailbox* mine_ = nullptr;
-  Mailbox* mailboxes_ = nullptr;
-  const std::int32_t* node_ranks_ = nullptr;
-  std::uint32_t node_size_ = 0;
+  Node* node_ = nullptr;
   std::uint32_t doubts_ = 0;
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
@@ -247,6 +311,7 @@ class Sampler {
   PrivatePath path_{};
   Spec spec_{};
   double ticks_per_ns_ = 1;
+  double ns_per_tick_ = 1;
   std::int64_t ahead_ns_ = 0;
   std::uint64_t uncertainty_ns_ = 0;
   std::uint64_t compared_ns_ = 0;  // when the clocks were compared
@@ -267,7 +332,7 @@ template <class SentOf>
 void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                          bool muted, SentOf sent) noexcept {
   const Locked locked(*this);
-  ticket.told = ticket.to_tell = false;
+  ticket.told = ticket.to_tell = ticket.ends = false;
   ticket.channel = sends_.find(endpoint.communicator, peer, tag);
   if (ticket.channel == nullptr) [[unlikely]] {
     ticket.channel = new_send_channel(endpoint, peer, tag);
@@ -275,17 +340,17 @@ void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   }
   SendChannel& channel = *ticket.channel;
   bool overlaps = false;
-  ticket.counted = shared_ || together;
-  const std::uint64_t number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
+  ticket.ends = ticket.counted = shared_ || together;
+  ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
   count_sent();
   if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since);
   if (muted) [[unlikely]]
     return;
   if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent())) return;
-  if (!chooser_.choose(channel.id, number)) [[likely]]
+  if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
     return;
   if (chooser_.is_coordinated() && narrowed_ && !wanted(sent())) return;
-  tell(channel, ticket, number, overlaps, sent());
+  tell(channel, ticket, overlaps, sent());
 }
 
 }  // namespace tare::mpi::sampling

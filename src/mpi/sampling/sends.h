@@ -8,8 +8,8 @@
 // Not thread-safe: the sampler locks.
 #pragma once
 
+#include "mpi/sampling/mailbox.h"
 #include "mpi/sampling/memory.h"
-#include "mpi/sampling/message.h"
 
 namespace tare::mpi::sampling {
 
@@ -21,7 +21,8 @@ struct SendChannel {
   std::uint64_t id;          // channel_of(); 0: the channel cannot be named alike on both sides
   std::uint64_t count;       // messages so far
   std::uint64_t busy_since;  // number of the first message of the busy period
-  std::uint32_t mailbox;     // of the destination, on this node; see the sampler
+  Mailbox* mailbox;          // where it is told, on this node; nullptr: none yet
+  std::uint32_t place;       // 1 + the destination's place on this node; 0: it is on another
   std::uint32_t inside;      // calls under way
   bool busy_chosen;          // the first message of the busy period was chosen and told
 };
