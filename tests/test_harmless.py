@@ -46,6 +46,9 @@ SPAWNING = {"I_MPI_SPAWN": "on", "I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"}
 
 # A launcher does not say the same each time when a rank fails: the measured run must equal one of so many.
 PLAIN_RUNS = 6
+# And what it still lets the others do and say is a matter of luck, also without tare: a difference counts if
+# it is there every time.
+pytestmark = pytest.mark.flaky(reruns=2)
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +57,6 @@ def behaviour(mpi: MpiEnvironment, tmp_path_factory: pytest.TempPathFactory) -> 
     return compile_c(mpi, [PROGRAMS / "behaviour.c"], directory / "behaviour")
 
 
-# When a rank fails, what its launcher still lets the others do and say is a matter of luck, also without
-# tare: a difference counts if it is there every time.
-@pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("mode", WORKS)
 def test_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
