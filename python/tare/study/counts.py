@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tare.errors import TareError
-from tare.study import placeholders
+from tare.study import placeholders, toolbox
 from tare.study.toolbox import Tool
 
 COMMAND_TIMEOUT_S = 300
@@ -50,7 +50,7 @@ class Counts:
 def of_run(tool: Tool, output: Path, values: Mapping[str, str], thorough: bool) -> Counts:
     """`thorough`: also what takes long: a counter that is another program; each flush by itself."""
     size, files = _written(tool, output)
-    if tool.counter is None or (tool.counter.kind == "command" and not thorough):
+    if tool.counter is None or (toolbox.is_slow_to_count(tool) and not thorough):
         return Counts(size, files)
     if tool.counter.kind == "tare":
         return _by_tare(output / "run", size, files, thorough)

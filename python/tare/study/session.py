@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -186,11 +187,17 @@ class _Session:
         self.runs_s = 0.0
         self.pauses_s = 0.0
         self.thorough_s = 0.0
+        self.thorough: Counter[str] = Counter()  # runs that were read whole, by cell
+        self.slow_to_count: set[str] = set()  # cells whose events another program counts
         self.failed = 0
 
     def run(self, cells: list[Cell]) -> Ended:
         """Ends early, with what there is stored, at Ctrl-C and at SIGTERM, which batch systems send."""
         signal.signal(signal.SIGTERM, _interrupt)
+        tools = self.description.tools
+        self.slow_to_count = {
+            cell.key for cell in cells if toolbox.is_slow_to_count(tools[cell.level("tool")])
+        }
         begun, started_ns = time.perf_counter(), time.time_ns()
         progress = Progress(0)
         interrupted = False
@@ -239,14 +246,16 @@ class _Session:
             self._one(planned, progress, left)
 
     def _one(self, planned: Planned, progress: Progress, left: list[Planned]) -> None:
-        thorough = planned.block > 0 and self.thorough_s <= THOROUGH_SHARE * self.runs_s
+        thorough = planned.block > 0 and self._has_time_for(planned.cell)
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.place) as made:
             scratch, output = Path(made) / "run", Path(made) / "output"
             scratch.mkdir()
             output.mkdir()
             outcome = runner.run(self.description, planned.cell, scratch, output, thorough)
             self.runs_s += outcome.wall_s
-            self.thorough_s += outcome.counting_s if thorough else 0.0
+            if thorough:
+                self.thorough_s += outcome.counting_s
+                self.thorough[planned.cell.key] += 1
             number = self.store.add_run(planned, self.wishes.set_name, self.environment, outcome)
             if self.description.keep_output:
                 shutil.copytree(output, self.place / f"run-{number}", dirs_exist_ok=True)
@@ -256,6 +265,12 @@ class _Session:
         if self.description.pause_s and left:
             time.sleep(self.description.pause_s)
             self.pauses_s += self.description.pause_s
+
+    def _has_time_for(self, cell: Cell) -> bool:
+        """Whether a run of this cell may be read whole; slow ones take turns, or some would have none."""
+        behind = min((self.thorough[key] for key in self.slow_to_count), default=0)
+        waits = cell.key in self.slow_to_count and self.thorough[cell.key] > behind
+        return not waits and self.thorough_s <= THOROUGH_SHARE * self.runs_s
 
     def _remember(self, started_ns: int, elapsed_s: float, runs: int) -> None:
         self.store.add_session(

@@ -90,6 +90,11 @@ class Tool:
     )
 
 
+def is_slow_to_count(tool: Tool) -> bool:
+    """Whether another program has to read all that the tool wrote."""
+    return tool.counter is not None and tool.counter.kind == "command"
+
+
 def shipped() -> dict[str, Tool]:
     return {path.stem: load(path) for path in sorted(SHIPPED.glob("*.toml"))}
 
