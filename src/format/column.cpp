@@ -43,6 +43,40 @@ struct Range {
   }
 }
 
+template <unsigned width>
+[[gnu::always_inline]] inline void sum_planes(const unsigned char* plane, std::size_t n, std::uint64_t base,
+                                              std::int64_t* values) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t value = base;
+    for (unsigned p = 0; p < width; ++p) value += static_cast<std::uint64_t>(plane[p * n + i]) << (8 * p);
+    values[i] = static_cast<std::int64_t>(value);
+  }
+}
+
+[[gnu::always_inline]] inline void sum_planes_body(const unsigned char* plane, unsigned width, std::size_t n,
+                                                   std::uint64_t base, std::int64_t* values) noexcept {
+  switch (width) {
+    case 0:
+      return sum_planes<0>(plane, n, base, values);
+    case 1:
+      return sum_planes<1>(plane, n, base, values);
+    case 2:
+      return sum_planes<2>(plane, n, base, values);
+    case 3:
+      return sum_planes<3>(plane, n, base, values);
+    case 4:
+      return sum_planes<4>(plane, n, base, values);
+    case 5:
+      return sum_planes<5>(plane, n, base, values);
+    case 6:
+      return sum_planes<6>(plane, n, base, values);
+    case 7:
+      return sum_planes<7>(plane, n, base, values);
+    default:
+      return sum_planes<8>(plane, n, base, values);
+  }
+}
+
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] Range range_wide(const std::int64_t* values, std::size_t n) noexcept {
   return range_body(values, n);
@@ -51,11 +85,19 @@ struct Range {
                                          unsigned char* plane) noexcept {
   planes_body(values, n, range, plane);
 }
+[[gnu::target("avx2")]] void sum_planes_wide(const unsigned char* plane, unsigned width, std::size_t n,
+                                             std::uint64_t base, std::int64_t* values) noexcept {
+  sum_planes_body(plane, width, n, base, values);
+}
 bool has_wide() noexcept { return __builtin_cpu_supports("avx2") != 0; }
 #else
 Range range_wide(const std::int64_t* values, std::size_t n) noexcept { return range_body(values, n); }
 void planes_wide(const std::int64_t* values, std::size_t n, Range range, unsigned char* plane) noexcept {
   planes_body(values, n, range, plane);
+}
+void sum_planes_wide(const unsigned char* plane, unsigned width, std::size_t n, std::uint64_t base,
+                     std::int64_t* values) noexcept {
+  sum_planes_body(plane, width, n, base, values);
 }
 bool has_wide() noexcept { return false; }
 #endif
@@ -112,13 +154,7 @@ const char* decode_column(const char* in, const char* end, std::int64_t* values,
     base |= ~std::uint64_t{0} << (8 * base_bytes);
   if (width != 0 && static_cast<std::size_t>(end - in) / width < n) return nullptr;
   const auto* plane = reinterpret_cast<const unsigned char*>(in);
-  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<std::int64_t>(base);
-  for (unsigned p = 0; p < width; ++p, plane += n) {
-    const unsigned shift = 8 * p;
-    for (std::size_t i = 0; i < n; ++i)
-      values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) +
-                                            (static_cast<std::uint64_t>(plane[i]) << shift));
-  }
+  has_wide() ? sum_planes_wide(plane, width, n, base, values) : sum_planes_body(plane, width, n, base, values);
   in += width * n;
   if ((flags & by_difference) == 0) return in;
   if (end - in < 8 || n == 0) return nullptr;

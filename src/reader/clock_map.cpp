@@ -54,11 +54,6 @@ std::uint64_t counter() {
 
 }  // namespace
 
-std::int64_t rounded_ns(double ns) {
-  constexpr double limit = 9.2e18;
-  return std::llround(std::clamp(ns, -limit, limit));
-}
-
 ClockPair read_clock(format::ClockKind kind) {
   if (kind == format::ClockKind::monotonic_raw) {
     const std::uint64_t now = monotonic_raw_ns();
@@ -80,18 +75,35 @@ ClockMap::ClockMap(const ClockPair& start, std::uint64_t realtime_start_ns, std:
   if (measured_) rate_ = rate_between(pairs_.front(), pairs_.back());
 }
 
-std::int64_t ClockMap::unix_ns(std::uint64_t ticks) const {
-  if (pairs_.empty()) return 0;
-  const auto behind = [](std::uint64_t t, const ClockPair& pair) { return t < pair.ticks; };
-  const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), ticks, behind);
-  const ClockPair& from = after == pairs_.begin() ? *after : *std::prev(after);
-  const bool inside = after != pairs_.begin() && after != pairs_.end();
-  const double rate = inside ? rate_between(from, *after) : rate_;
-  const auto origin = static_cast<std::uint64_t>(realtime_offset_) + from.monotonic_ns;
+std::int64_t ClockMap::Stretch::unix_ns(std::uint64_t ticks) const {
   return static_cast<std::int64_t>(origin +
                                    static_cast<std::uint64_t>(rounded_ns(difference(ticks, from.ticks) * rate)));
 }
 
-std::int64_t ClockMap::duration_ns(std::uint64_t ticks) const { return rounded_ns(static_cast<double>(ticks) * rate_); }
+ClockMap::Stretch ClockMap::stretch_at(std::uint64_t ticks) const {
+  const auto behind = [](std::uint64_t t, const ClockPair& pair) { return t < pair.ticks; };
+  const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), ticks, behind);
+  const bool is_first = after == pairs_.begin(), is_last = after == pairs_.end();
+  const ClockPair& from = is_first ? *after : *std::prev(after);
+  return {is_first ? 0 : from.ticks, is_last ? UINT64_MAX : after->ticks, from,
+          static_cast<std::uint64_t>(realtime_offset_) + from.monotonic_ns,
+          is_first || is_last ? rate_ : rate_between(from, *after)};
+}
+
+std::int64_t ClockMap::unix_ns(std::uint64_t ticks) const {
+  return pairs_.empty() ? 0 : stretch_at(ticks).unix_ns(ticks);
+}
+
+void ClockMap::unix_ns(const std::uint64_t* ticks, std::size_t count, std::int64_t* ns) const {
+  if (pairs_.empty()) {
+    std::fill_n(ns, count, 0);
+    return;
+  }
+  for (std::size_t i = 0; i < count;) {
+    const Stretch stretch = stretch_at(ticks[i]);
+    do ns[i] = stretch.unix_ns(ticks[i]);
+    while (++i < count && ticks[i] >= stretch.begin && ticks[i] < stretch.end);
+  }
+}
 
 }  // namespace tare::reader

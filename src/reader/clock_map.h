@@ -1,6 +1,7 @@
 // Ticks of one process's clock to nanoseconds since 1970.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,8 +12,13 @@ namespace tare::reader {
 // Reads this machine's clock of that kind beside the kernel's; ticks 0 if it has none.
 format::ClockPair read_clock(format::ClockKind kind);
 
-// Nearest integer, of damaged values the largest there is.
-std::int64_t rounded_ns(double ns);
+// Nearest integer, of damaged values the largest there is. Written out because millions of times go through it, and
+// llround is a call.
+inline std::int64_t rounded_ns(double ns) {
+  constexpr double limit = 9.2e18;
+  const double bounded = ns < -limit ? -limit : ns > limit ? limit : ns;
+  return static_cast<std::int64_t>(bounded < 0 ? bounded - 0.5 : bounded + 0.5);
+}
 
 // Piecewise linear between clock pairs, and with the rate over all of them outside.
 class ClockMap {
@@ -24,8 +30,10 @@ class ClockMap {
            double default_rate);
 
   std::int64_t unix_ns(std::uint64_t ticks) const;
+  // The same of `count` times; those that follow one another in time take a fraction of it each.
+  void unix_ns(const std::uint64_t* ticks, std::size_t count, std::int64_t* ns) const;
   // Of a difference of ticks.
-  std::int64_t duration_ns(std::uint64_t ticks) const;
+  std::int64_t duration_ns(std::uint64_t ticks) const { return rounded_ns(static_cast<double>(ticks) * rate_); }
   // False if the pairs say nothing and the default rate is used.
   bool is_measured() const { return measured_; }
   double rate() const { return rate_; }
@@ -33,6 +41,16 @@ class ClockMap {
   std::uint64_t span() const { return pairs_.empty() ? 0 : pairs_.back().ticks - pairs_.front().ticks; }
 
  private:
+  // Times in [begin, end) lie on one line.
+  struct Stretch {
+    std::uint64_t begin, end;
+    format::ClockPair from;
+    std::uint64_t origin;  // unix time at `from`
+    double rate;
+    std::int64_t unix_ns(std::uint64_t ticks) const;
+  };
+  Stretch stretch_at(std::uint64_t ticks) const;
+
   std::vector<format::ClockPair> pairs_;
   std::int64_t realtime_offset_ = 0;  // unix time - monotonic time
   double rate_ = 1;

@@ -1,0 +1,56 @@
+// An event chunk column by column, in memory that is kept from chunk to chunk: for reading whole traces.
+// event_codec.h tells how it lies in the file; decode_events() makes rows of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/chunk.h"
+#include "format/event_codec.h"
+
+namespace tare::format {
+
+// Values as in the file; times are ticks >> tick_shift. Columns of a group are of equal length, and what refers to
+// another group is an index in it; UINT32_MAX: it is in an earlier chunk.
+struct EventColumns {
+  struct Signatures {
+    std::vector<std::int64_t> function, site, peer, tag, bytes, communicator, received, source, source_tag;
+  } signatures;
+  struct Calls {
+    std::vector<std::int64_t> signature;
+    std::vector<std::uint64_t> enter, duration;
+    std::vector<std::int64_t> request;  // as in the file
+  } calls;
+  struct Starts {
+    std::vector<std::int64_t> signature, request;
+    std::vector<std::uint32_t> call;
+  } starts;
+  // What is numbered together: calls that started a request, and starts. One of the two is UINT32_MAX.
+  struct Requests {
+    std::vector<std::uint32_t> call, nth;  // nth: in `starts`
+  } requests;
+  struct Completions {
+    std::vector<std::int64_t> signature, request;
+    std::vector<std::uint32_t> call;   // that completed it
+    std::vector<std::uint32_t> start;  // index in `requests`; UINT32_MAX: `request` says it
+  } completions;
+  std::vector<DecodedSpan> flushes, losses;
+  // Of the API. Parameters of event i begin at first[i] and end at first[i + 1].
+  struct Events {
+    std::vector<std::uint32_t> type;
+    std::vector<std::uint64_t> time;
+    std::vector<std::uint32_t> first;  // one more than events
+  } events, raw_events;
+  std::vector<std::uint64_t> parameters;
+  std::string text;  // the parameters of raw events
+};
+
+// Decodes a decompressed payload of header.records records; what `columns` held is replaced. On malformed input
+// returns false and says why in `error`, and `columns` is not to be used; never reads outside the payload. May throw
+// std::bad_alloc.
+bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
+                    std::string& error);
+
+}  // namespace tare::format
