@@ -2,16 +2,36 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "format/chunk.h"
 #include "reader/current_calls.h"
 #include "reader/event_stream.h"
+#include "reader/event_tables.h"
 #include "reader/locations.h"
 #include "reader/run.h"
 
 namespace tare::fuzz {
+
+// Returns how many rows there are.
+inline std::size_t read_tables(reader::Run& run) {
+  std::size_t rows = 0;
+  auto tables = reader::EventTables::open(run, {});
+  if (!tables) return rows;
+  const auto next = [&](std::vector<reader::arrow::Array>& columns) { return tables->next(columns); };
+  ArrowArrayStream stream;
+  reader::arrow::export_stream(tables->schema(), next, stream);
+  ArrowArray batch{};
+  while (stream.get_next(&stream, &batch) == 0 && batch.release != nullptr) {
+    rows += static_cast<std::size_t>(batch.length);
+    batch.release(&batch);
+  }
+  stream.release(&stream);
+  return rows;
+}
 
 inline void read_all(reader::Run& run) {
   run.profile_sums(
@@ -21,8 +41,11 @@ inline void read_all(reader::Run& run) {
   locations_of(run);
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
+  std::size_t rows = 0;
   auto events = reader::EventStream::open(run, {});
-  while (events && !events->next(100).empty()) continue;
+  for (std::size_t got = 1; events && got != 0; rows += got) got = events->next(100).size();
+  // Both ways of reading find the same.
+  if (events && read_tables(run) != rows) std::abort();
 }
 
 // Checksums would keep the fuzzer out: makes them right, header by header, as a scanner walks.

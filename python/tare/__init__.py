@@ -1,11 +1,17 @@
-"""tare measures MPI programs and weighs itself. Programs record events of their own with `tare.api`."""
+"""tare measures MPI programs and weighs itself. Programs record events of their own with `tare.api`.
+
+`tare.open` reads a run.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from tare.api import count, counter, event, is_recording, mark, packed, phase, raw, region, sample, start
+    from tare.recording import Recording
 
 __version__ = "0.1.0"
 __all__ = [
@@ -21,6 +27,15 @@ __all__ = [
     "sample",
     "start",
 ]
+
+
+def open(run: str | PathLike[str], member: str | None = None) -> Recording:
+    """The run in a run directory, or the one of an archive that `member` names."""
+    from pathlib import Path
+
+    from tare.recording import open_recording
+
+    return open_recording(Path(run), member)
 
 
 if not TYPE_CHECKING:

@@ -338,6 +338,11 @@ class EventRow(TypedDict):
     root: NotRequired[int]
     records: NotRequired[int]
 
+class EventTable:
+    """Events, for anything that reads Arrow; every stream of it reads them anew."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
 class ArchivedFile(TypedDict):
     member: str
     kind: Literal["run", "file"]
@@ -351,6 +356,12 @@ def collect(run_dir: str, segment_dir: str, run_id: str) -> Collected:
 
 def is_archive(path: str) -> bool:
     """Whether the file begins as an archive does."""
+
+def event_columns() -> list[str]:
+    """Of the table of events."""
+
+def no_events(columns: list[str] | None = None) -> EventTable:
+    """The table of a run in which nothing was recorded."""
 
 class Archive:
     """What is in an archive of runs; opens it for as long as a call takes."""
@@ -412,4 +423,14 @@ class Run:
         end_ns: int | None = None,
         limit: int = 0,
     ) -> Iterator[list[EventRow]]: ...
+    def event_table(
+        self,
+        ranks: list[int] | None = None,
+        functions: list[str] | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        limit: int = 0,
+        columns: list[str] | None = None,
+    ) -> EventTable:
+        """The same, one location after another; ValueError if there is no such column."""
     def warnings(self) -> list[str]: ...

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Communicator,
         CurrentCall,
         EventRow,
+        EventTable,
         Location,
         PeerSum,
         PhaseSum,
@@ -160,6 +161,33 @@ class Recording:
         with native_errors():
             for batch in self._native.events(ranks, functions, start_ns, end_ns, limit):
                 yield from batch
+
+    def event_table(
+        self,
+        *,
+        ranks: Sequence[int] | None = None,
+        functions: Sequence[str] | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        limit: int = 0,
+        columns: Sequence[str] | None = None,
+    ) -> EventTable:
+        """The events as a table for anything that reads Arrow (docs/tables.md); no limit if it is 0."""
+        from tare import _native
+
+        wanted = None if columns is None else list(columns)
+        if wanted is not None and (unknown := set(wanted) - set(_native.event_columns())):
+            raise UsageError(
+                f"events have no column {', '.join(sorted(unknown))}; "
+                f"there are {', '.join(_native.event_columns())}"
+            )
+        if self._native is None:
+            return _native.no_events(wanted)
+        chosen = (
+            None if ranks is None else list(ranks),
+            None if functions is None else list(functions),
+        )
+        return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
 
     def rank_states(self) -> list[dict[str, Any]]:
         """How every rank ended, for meta.json."""

@@ -7,6 +7,7 @@
 
 #include "bindings/archives.h"
 #include "bindings/convert.h"
+#include "bindings/event_table.h"
 #include "bindings/events.h"
 #include "bindings/run.h"
 #include "bindings/samples.h"
@@ -49,4 +50,5 @@ NB_MODULE(_native, module) {
   define_archives(module);
   auto run = define_run(module);
   define_events(module, run);
+  define_event_table(module, run);
 }

@@ -37,12 +37,18 @@ nb::list functions(const reader::Run& run) {
 
 PyRun::PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
              const std::string& member)
-    : run_(open({run_dir, segment_dir, run_id, member})) {}
+    : shared_(std::make_shared<Shared>(open({run_dir, segment_dir, run_id, member}))) {}
 
 std::vector<std::string> PyRun::warnings() const {
-  std::vector<std::string> all = run_.warnings();
-  all.insert(all.end(), stream_warnings_.begin(), stream_warnings_.end());
+  std::vector<std::string> all = shared_->run.warnings();
+  const std::scoped_lock locked(shared_->lock);
+  all.insert(all.end(), shared_->stream_warnings.begin(), shared_->stream_warnings.end());
   return all;
+}
+
+void PyRun::Shared::set_stream_warnings(const std::vector<std::string>& warnings) {
+  const std::scoped_lock locked(lock);
+  stream_warnings = warnings;
 }
 
 nb::class_<PyRun> define_run(nb::module_& module) {

@@ -3,7 +3,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reader/run.h"
@@ -15,14 +18,24 @@ class PyRun {
   PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
         const std::string& member);
 
-  reader::Run& run() { return run_; }
+  reader::Run& run() { return shared_->run; }
   // Of the run, and of its events as they were read last.
   std::vector<std::string> warnings() const;
-  void set_stream_warnings(const std::vector<std::string>& warnings) { stream_warnings_ = warnings; }
+  void set_stream_warnings(const std::vector<std::string>& warnings) { shared_->set_stream_warnings(warnings); }
+
+  // What tables of events keep, which may outlive this object, and are read by threads without the interpreter lock.
+  struct Shared {
+    explicit Shared(reader::Run opened) : run(std::move(opened)) {}
+    void set_stream_warnings(const std::vector<std::string>& warnings);
+
+    reader::Run run;
+    std::mutex lock;  // of the warnings
+    std::vector<std::string> stream_warnings;
+  };
+  const std::shared_ptr<Shared>& shared() const { return shared_; }
 
  private:
-  reader::Run run_;
-  std::vector<std::string> stream_warnings_;
+  std::shared_ptr<Shared> shared_;
 };
 
 nanobind::class_<PyRun> define_run(nanobind::module_& module);

@@ -2,7 +2,7 @@
 #include <new>
 
 #include "format/event_codec.h"
-#include "reader/event_stream.h"
+#include "reader/buffer_encoder.h"
 
 namespace tare::reader {
 

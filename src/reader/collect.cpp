@@ -13,7 +13,7 @@
 
 #include "reader/calls_chunk.h"
 #include "reader/chunk_file.h"
-#include "reader/event_stream.h"
+#include "reader/buffer_encoder.h"
 #include "reader/liveness.h"
 
 namespace tare::reader {

@@ -1,94 +1,39 @@
 #include "reader/event_stream.h"
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
 #include <iterator>
 #include <queue>
-#include <set>
 #include <unordered_map>
 
 #include "format/event_codec.h"
 #include "reader/chunk_scan.h"
+#include "reader/event_chunks.h"
 
 namespace tare::reader {
 namespace {
 
 using namespace tare::format;
 
-const std::string flush_name = "tare:flush";
-const std::string loss_name = "tare:loss";
-const std::string other_name = "other";
-
 bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
-
-// Clock pairs are read a little before or after what they stand beside.
-constexpr std::uint64_t clock_slack_ns = 1'000'000;
-
-// Whether `time` is more than `distance` before `other`. Does not overflow, however damaged the times.
-bool is_before(std::int64_t time, std::int64_t other, std::uint64_t distance) {
-  return time<other&& static_cast<std::uint64_t>(other) - static_cast<std::uint64_t>(time)> distance;
-}
-
-// Whether the peer of a call is the root of a collective: MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, MPI_Bcast_c …
-bool is_rooted(std::string name) {
-  static const std::set<std::string> rooted = {
-      "bcast",  "gather",     "gatherv",     "scatter",      "scatterv",
-      "reduce", "comm_spawn", "comm_accept", "comm_connect", "comm_spawn_multiple"};
-  if (!name.starts_with("MPI_")) return false;
-  name.erase(0, 4);
-  for (const std::string suffix : {"_c", "_init"})
-    if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
-  if (name.size() > 2 && name[0] == 'I' && name[1] >= 'a') name.erase(0, 1);
-  name[0] = static_cast<char>(name[0] | 0x20);
-  return rooted.contains(name);
-}
 
 // What the rows of all cursors have in common.
 struct Context {
+  Context(const Run& of, EventFilter with)
+      : run(&of), filter(std::move(with)), choice(of, filter), rooted(rooted_functions(of.functions())) {}
+
   const Run* run;
   EventFilter filter;
-  std::vector<bool> wanted;         // by function number; empty: all
-  std::vector<bool> wanted_events;  // by type
-  bool wants_others = true;         // events whose definition is lost
-  bool wants_flushes = true;
-  bool wants_losses = true;
-  std::vector<bool> rooted;
-  std::vector<std::string> file_names;
+  EventChoice choice;
+  std::vector<bool> rooted;  // by function number
+  EventChunks chunks;
   std::vector<std::string> warnings;
 
-  explicit Context(const Run& of, EventFilter with) : run(&of), filter(std::move(with)) {
-    for (const std::string& name : of.functions().names()) rooted.push_back(is_rooted(name));
-    if (!filter.functions) return;
-    const std::set<std::string> names(filter.functions->begin(), filter.functions->end());
-    for (const std::string& name : of.functions().names()) wanted.push_back(names.contains(name));
-    for (const EventType& type : of.event_types()) wanted_events.push_back(names.contains(type.name));
-    wants_others = names.contains(other_name);
-    wants_flushes = names.contains(flush_name);
-    wants_losses = names.contains(loss_name);
-  }
-
   bool wants(const EventRow& row) const {
-    if (row.kind == EventKind::flush && !wants_flushes) return false;
-    if (row.kind == EventKind::loss && !wants_losses) return false;
-    if (row.kind == EventKind::call && !wants_call(row.function)) return false;
-    if (is_event(row.kind) && !wants_event(row.event_type)) return false;
-    const auto duration_ns = static_cast<std::uint64_t>(row.duration_ns);
-    if (filter.start_ns && is_before(row.start_ns, *filter.start_ns, duration_ns)) return false;
-    return !filter.end_ns || row.start_ns < *filter.end_ns;
-  }
-  bool wants_call(std::uint16_t function) const { return wanted.empty() || wanted[function]; }
-  bool wants_event(std::int32_t type) const {
-    if (type < 0) return wants_others;
-    return !filter.functions || wanted_events[static_cast<std::size_t>(type)];
-  }
-  // Whether nothing but calls is wanted.
-  bool wants_calls_only() const {
-    return filter.functions && !wants_flushes && !wants_losses && !wants_others &&
-           std::find(wanted_events.begin(), wanted_events.end(), true) == wanted_events.end();
-  }
-  bool wants_rank(std::int32_t rank) const {
-    return !filter.ranks || std::find(filter.ranks->begin(), filter.ranks->end(), rank) != filter.ranks->end();
+    if (row.kind == EventKind::flush && !choice.wants_flushes()) return false;
+    if (row.kind == EventKind::loss && !choice.wants_losses()) return false;
+    if (row.kind == EventKind::call && !choice.wants_call(row.function)) return false;
+    if (is_event(row.kind) && !choice.wants_event(row.event_type)) return false;
+    return filter.wants_time(row.start_ns, row.duration_ns);
   }
 };
 
@@ -146,15 +91,10 @@ class Cursor {
   }
 
   void decode(const ChunkRef& chunk, Context& context) {
-    const auto& start_ns = context.filter.start_ns;
-    if (start_ns && chunk.header.ticks != 0 &&
-        is_before(process_->clock.unix_ns(chunk.header.ticks), *start_ns, clock_slack_ns))
-      return;
+    if (context.filter.skips(*process_, chunk)) return;
     std::string reason;
     if (!load_chunk(chunk, raw_, reason) || !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
-      context.warnings.push_back(context.file_names[chunk.file] + ": the chunk at offset " +
-                                 std::to_string(chunk.offset) + " is damaged (" + reason + "), " +
-                                 std::to_string(chunk.header.records) + " events were skipped");
+      context.warnings.push_back(damaged_events(context.chunks.file_names[chunk.file], chunk, reason));
       return;
     }
     const std::size_t before = rows_.size();
@@ -328,69 +268,16 @@ class Cursor {
   DecodedEvents events_;
 };
 
-using ChunksByBlock = std::map<std::uint32_t, std::map<std::uint32_t, ChunkRef>>;  // by block, by sequence
-
 }  // namespace
 
 struct EventStream::State {
   State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
 
   Context context;
-  ProfileReader profiles;
-  RunFiles files;                   // scanned again, for a run that goes on
-  std::deque<std::string> buffers;  // encoded
   std::vector<Cursor> cursors;
   using Head = std::pair<std::int64_t, std::size_t>;  // start_ns, cursor
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
   std::uint64_t given = 0;
-
-  // Events that a segment holds back.
-  void read_buffers(const Process& process, BufferEncoder& encoder, ChunksByBlock& chunks) {
-    const auto blocks = process.segment->locations();
-    for (std::uint32_t block = 0; blocks && block < *blocks; ++block) {
-      const auto buffer = process.segment->buffer(block);
-      if (!buffer) {
-        context.warnings.push_back(buffer.error());
-        continue;
-      }
-      for (std::string& bytes : encoder.encode(process.record, block, *buffer).chunks) {
-        const std::string& chunk = buffers.emplace_back(std::move(bytes));
-        ChunkRef ref{{}, chunk.data() + sizeof(ChunkHeader), 0, 0};
-        std::memcpy(&ref.header, chunk.data(), sizeof ref.header);
-        chunks[block].emplace(ref.header.sequence, ref);
-      }
-    }
-  }
-
-  // The profile of a process that has finished tells which locations made no call that is wanted: their chunks need not
-  // be read. Unless they hold more records than it accounts for.
-  void leave_out_unwanted(const Process& process, ChunksByBlock& chunks) {
-    using reader::State;
-    if (process.state != State::finished || process.segment || !context.wants_calls_only()) return;
-    const auto may_be_wanted = [&](const ProfileRow& row) {
-      const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
-      return row.calls != 0 && (function == FunctionNames::other || context.wants_call(function));
-    };
-    profiles.read(
-        process.profiles,
-        [&](std::uint32_t block, const Profile& profile) {
-          std::uint64_t accounted = profile.summary.completions + profile.summary.flushes;
-          for (const ProfileRow& row : profile.rows) accounted += row.calls;
-          std::uint64_t records = 0;
-          for (const auto& [sequence, chunk] : chunks[block]) records += chunk.header.records;
-          if (records <= accounted && std::none_of(profile.rows.begin(), profile.rows.end(), may_be_wanted))
-            chunks.erase(block);
-        },
-        [](const ChunkRef&, const std::string&) {});
-  }
-
-  void add_cursors(const Process& process, ChunksByBlock& chunks) {
-    for (auto& [block, by_sequence] : chunks) {
-      std::vector<ChunkRef> list;
-      for (const auto& [sequence, chunk] : by_sequence) list.push_back(chunk);
-      cursors.emplace_back(process, std::move(list));
-    }
-  }
 
   void push(std::size_t cursor) {
     if (cursors[cursor].prepare(context)) heads.emplace(cursors[cursor].front().start_ns, cursor);
@@ -404,35 +291,13 @@ EventStream::~EventStream() = default;
 
 Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
   auto state = std::make_unique<State>(run, std::move(filter));
-  BufferEncoder encoder;
-  std::vector<std::pair<const Process*, ChunksByBlock>> found;
-  bool goes_on = false;
-  for (const Process& process : run.processes()) {
-    if (!state->context.wants_rank(process.record.rank)) continue;
-    auto& chunks = found.emplace_back(&process, ChunksByBlock{}).second;
-    if (!process.segment) continue;
-    state->read_buffers(process, encoder, chunks);
-    goes_on = true;
-  }
-  // The files after the buffers: what was drained in between is then found at least once.
-  std::unordered_map<std::uint64_t, std::vector<ChunkRef>> again;
-  if (goes_on) {
-    auto files = RunFiles::open(run.paths().run_dir);
-    if (!files) return files.failure();
-    state->files = std::move(*files);
-    for (const ChunkRef& chunk : state->files.chunks)
-      if (chunk.header.type == ChunkType::events) again[chunk.header.process].push_back(chunk);
-  }
-  state->context.file_names = goes_on ? state->files.names : run.files().names;
-  if (state->context.file_names.empty()) state->context.file_names.emplace_back("segment");
-  for (auto& [process, chunks] : found) {
-    for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events) {
-      const auto [place, is_new] = chunks[chunk.header.block].try_emplace(chunk.header.sequence, chunk);
-      if (!is_new && chunk.header.records >= place->second.header.records) place->second = chunk;
-    }
-    state->leave_out_unwanted(*process, chunks);
-    state->add_cursors(*process, chunks);
-  }
+  Context& context = state->context;
+  auto chunks = EventChunks::of(run, context.filter, context.choice);
+  if (!chunks) return chunks.failure();
+  context.chunks = std::move(*chunks);
+  context.warnings = context.chunks.warnings;
+  for (EventChunks::Block& block : context.chunks.blocks)
+    state->cursors.emplace_back(*block.process, std::move(block.chunks));
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
   return EventStream(std::move(state));
 }

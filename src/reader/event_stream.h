@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "format/record.h"
+#include "reader/event_filter.h"
 #include "reader/run.h"
 
 namespace tare::reader {
-
-struct EventFilter {
-  std::optional<std::vector<std::int32_t>> ranks;
-  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, of events of the API too
-  std::optional<std::int64_t> start_ns;               // events that end before are left out
-  std::optional<std::int64_t> end_ns;                 // and those that begin at it or later
-  std::uint64_t limit = 0;                            // 0: all
-};
 
 // Events of the API are `event`, of any class but raw, or `raw_event`.
 enum class EventKind : std::uint8_t { call, flush, loss, event, raw_event };
@@ -84,25 +77,6 @@ class EventStream {
   explicit EventStream(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
-};
-
-// Encodes the records of a buffer as the process would have: sealed chunks, one behind another.
-class BufferEncoder {
- public:
-  BufferEncoder();
-  ~BufferEncoder();
-  BufferEncoder(const BufferEncoder&) = delete;
-  BufferEncoder& operator=(const BufferEncoder&) = delete;
-
-  struct Encoded {
-    std::vector<std::string> chunks;
-    std::uint64_t records = 0;
-    std::uint64_t unreadable_bytes = 0;  // behind the last record that makes sense
-  };
-  Encoded encode(const format::ProcessRecord& process, std::uint32_t block, const BufferCopy& buffer);
-
- private:
-  void* workspace_;
 };
 
 }  // namespace tare::reader

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "format/event_codec.h"
+#include "reader/event_lines.h"
 #include "reader/synthetic.h"
 
 namespace tare::reader {
@@ -24,14 +25,18 @@ class EventStreamTest : public ::testing::Test {
     ASSERT_TRUE(run) << run.error();
     run_.emplace(std::move(*run));
   }
-  std::vector<EventRow> events(EventFilter filter = {}, std::size_t batch = 100) {
+  // Read in both ways.
+  std::vector<EventRow> events(const EventFilter& filter = {}, std::size_t batch = 100) {
     open();
-    auto stream = EventStream::open(*run_, std::move(filter));
+    auto stream = EventStream::open(*run_, filter);
     EXPECT_TRUE(stream) << stream.error();
     std::vector<EventRow> all;
     for (auto rows = stream->next(batch); !rows.empty(); rows = stream->next(batch))
       all.insert(all.end(), rows.begin(), rows.end());
     warnings_ = stream->warnings();
+    if (filter.limit == 0) {
+      EXPECT_EQ(testing::lines_of_tables(*run_, filter), testing::lines_of(*run_, all));
+    }
     return all;
   }
   const std::string& name(const EventRow& row) { return EventStream::name(*run_, row); }

@@ -16,7 +16,7 @@
 #include "format/definition.h"
 #include "format/event_codec.h"
 #include "format/functions.h"
-#include "reader/event_stream.h"
+#include "reader/buffer_encoder.h"
 #include "reader/function_names.h"
 
 namespace tare::reader::synthetic {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tare.analysis.events import described
 from tare.commands import AnyMember, Json, RunDirectory
+from tare.errors import UsageError
 from tare.recording import Recording, open_recording
 from tare.units import NS_PER_S
 
@@ -41,12 +43,24 @@ def events(
     ] = False,
     member: AnyMember = None,
     json: Json = False,
+    parquet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write them to a Parquet file (docs/tables.md).", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Print the recorded calls and events of a traced run.
 
     Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
     """
     recording = open_recording(run, member)
+    if parquet is not None:
+        if json or paths:
+            raise UsageError("--parquet goes without --json and --paths")
+        _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
+        _warn(recording)
+        return
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
     )
@@ -62,7 +76,34 @@ def events(
             traced = recording.meta["options"]["trace"]
             why = "no event matches" if traced else "this run was measured without --trace"
             typer.echo(f"no events: {why}", err=True)
-    # Last: damage to a chunk of events is seen when it is read.
+    _warn(recording)
+
+
+def _write_parquet(
+    recording: Recording,
+    to: Path,
+    ranks: list[int] | None,
+    functions: list[str] | None,
+    start: float | None,
+    end: float | None,
+    limit: int,
+) -> None:
+    from tare.reporters import parquet
+
+    parquet.write(
+        recording.event_table(
+            ranks=ranks,
+            functions=functions,
+            start_ns=_at(recording, start),
+            end_ns=_at(recording, end),
+            limit=limit,
+        ),
+        to,
+    )
+
+
+def _warn(recording: Recording) -> None:
+    """Last: damage to a chunk of events is seen when it is read."""
     for warning in recording.warnings:
         typer.echo(f"tare: {warning}", err=True)
 

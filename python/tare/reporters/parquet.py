@@ -1,0 +1,32 @@
+"""Tables as Parquet files, written by DuckDB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare.errors import CommandError
+
+if TYPE_CHECKING:
+    from tare._native import EventTable
+
+
+def write(table: EventTable, to: Path) -> None:
+    """All rows of the table, in their order; a file that cannot be written whole is removed."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise CommandError(
+            "Parquet files need duckdb: pip install 'tare[study]', or pip install duckdb"
+        ) from error
+
+    part = to.with_name(f"{to.name}.part")
+    try:
+        with duckdb.connect() as connection:
+            connection.register("events", table)
+            connection.sql("FROM events").write_parquet(str(part), compression="zstd")
+        part.replace(to)
+    except (duckdb.Error, OSError) as error:
+        part.unlink(missing_ok=True)
+        reason = str(error).splitlines()[0]
+        raise CommandError(f"cannot write {to}: {reason}") from error

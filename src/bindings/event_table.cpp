@@ -1,0 +1,96 @@
+#include "bindings/event_table.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bindings/convert.h"
+#include "reader/event_tables.h"
+
+namespace tare::bindings {
+namespace {
+
+constexpr const char* stream_name = "arrow_array_stream";  // of capsules, by Arrow's PyCapsule interface
+
+void release_stream(PyObject* capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, stream_name));
+  if (stream->release != nullptr) stream->release(stream);
+  delete stream;
+}
+
+// What is to be read; every stream of it reads anew.
+class EventTable {
+ public:
+  EventTable(std::shared_ptr<PyRun::Shared> run, reader::EventFilter filter,
+             std::optional<std::vector<std::string>> columns)
+      : shared_(std::move(run)), filter_(std::move(filter)), columns_(std::move(columns)) {
+    for (const std::string& name : columns_ ? *columns_ : std::vector<std::string>{})
+      if (!is_column(name)) throw nb::value_error(("events have no column " + name).c_str());
+  }
+
+  // Consumers cast to a schema that they ask for, if it is not what they get.
+  nb::object stream(const nb::object& /* requested_schema */) const {
+    auto tables = std::make_shared<reader::EventTables>(open());
+    auto stream = std::make_unique<ArrowArrayStream>();
+    // Called without the interpreter lock, by any thread.
+    const auto next = [shared = shared_, tables](std::vector<reader::arrow::Array>& columns) {
+      const std::size_t rows = tables->next(columns);
+      if (rows == 0) shared->set_stream_warnings(tables->warnings());
+      return rows;
+    };
+    reader::arrow::export_stream(tables->schema(), next, *stream);
+    nb::object capsule = nb::steal(PyCapsule_New(stream.get(), stream_name, release_stream));
+    if (!capsule.is_valid()) {
+      stream->release(stream.get());
+      throw nb::python_error();
+    }
+    stream.release();
+    return capsule;
+  }
+
+ private:
+  static bool is_column(const std::string& name) {
+    for (const std::string& each : reader::EventTables::column_names())
+      if (each == name) return true;
+    return false;
+  }
+  reader::EventTables open() const {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::EventTables::open(shared_->run, filter_, columns_));
+  }
+
+  std::shared_ptr<PyRun::Shared> shared_;
+  reader::EventFilter filter_;
+  std::optional<std::vector<std::string>> columns_;
+};
+
+}  // namespace
+
+void define_event_table(nb::module_& module, nb::class_<PyRun>& run) {
+  using namespace nb::literals;
+  nb::class_<EventTable>(module, "EventTable", "Events, for anything that reads Arrow.")
+      .def("__arrow_c_stream__", &EventTable::stream, "requested_schema"_a = nb::none());
+  run.def(
+      "event_table",
+      [](const PyRun& of, std::optional<std::vector<int>> ranks, std::optional<std::vector<std::string>> functions,
+         std::optional<std::int64_t> start_ns, std::optional<std::int64_t> end_ns, std::uint64_t limit,
+         std::optional<std::vector<std::string>> columns) {
+        return EventTable(of.shared(), {std::move(ranks), std::move(functions), start_ns, end_ns, limit},
+                          std::move(columns));
+      },
+      "ranks"_a = nb::none(), "functions"_a = nb::none(), "start_ns"_a = nb::none(), "end_ns"_a = nb::none(),
+      "limit"_a = 0, "columns"_a = nb::none());
+  module.def(
+      "no_events",
+      [](std::optional<std::vector<std::string>> columns) {
+        return EventTable(std::make_shared<PyRun::Shared>(unwrap(reader::Run::of_memory({}))), {}, std::move(columns));
+      },
+      "columns"_a = nb::none(), "The table of a run in which nothing was recorded.");
+  module.def("event_columns", &reader::EventTables::column_names, "Of the table of events.");
+}
+
+}  // namespace tare::bindings
