@@ -93,11 +93,29 @@ def test_every_pair_of_a_third_of_the_messages_is_right(
 def test_every_pair_between_nodes_is_right(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Ranks 0 and 2 believe to be on one node, rank 1 on another."""
     apart = replace(mpi, env={**mpi.env, "TARE_SAMPLE_NODES": "2"})
-    rows = sample_patterns(apart, tare, tmp_path)["rows"]
-    for row in rows:
+    found = sample_patterns(apart, tare, tmp_path)
+    for row in found["rows"]:
         if row["source"] is not None:
             between = (row["source"] - row["destination"]) % 2 == 1
             assert (row["uncertainty_ns"] > 0) == between
+    (clock,) = found["clocks"]
+    assert clock["rank"] == 1
+    # The clock of rank 1 is that of rank 0: what it seems to drift is what the comparisons do not know.
+    assert abs(clock["drift_ns"]) <= clock["uncertainty_ns"] + clock["end_uncertainty_ns"]
+    assert 0 < clock["span_ns"] < 600 * 10**9
+
+
+@ONE
+def test_a_job_that_dies_has_the_first_comparison_of_clocks(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "killed.c"], tmp_path / "killed")
+    apart = replace(mpi, env={**mpi.env, "TARE_SAMPLE_NODES": "2"})
+    measured = measure(tare, apart, 2, [program, "all"], tmp_path / "run", "--sample", "random:1")
+    assert measured.ended.returncode != 0
+    (clock,) = samples(measured)["clocks"]
+    assert clock["uncertainty_ns"] > 0
+    assert (clock["end_uncertainty_ns"], clock["drift_ns"], clock["span_ns"]) == (None, None, None)
 
 
 @TWO

@@ -304,6 +304,10 @@ class SampleSummary(TypedDict):
     lost: int
     unreachable: int
     clock_uncertainty_ns: int
+    clock_end_uncertainty_ns: int
+    clock_drift_ns: int
+    clock_span_ns: int
+    clock_rank: int
 
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""

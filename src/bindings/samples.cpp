@@ -77,6 +77,10 @@ nb::dict summary_dict(const reader::Process& process, const format::SampleSummar
   row["lost"] = summary.lost;
   row["unreachable"] = summary.unreachable;
   row["clock_uncertainty_ns"] = summary.clock_uncertainty_ns;
+  row["clock_end_uncertainty_ns"] = summary.clock_end_uncertainty_ns;
+  row["clock_drift_ns"] = summary.clock_drift_ns;
+  row["clock_span_ns"] = summary.clock_span_ns;
+  row["clock_rank"] = summary.clock_rank;
   return row;
 }
 

@@ -49,21 +49,27 @@ struct SampleSummary {
   std::uint32_t classes;  // in use; number 0 takes the messages that found no room, if it has any
   std::uint32_t capacity;
   std::uint64_t seed;
-  std::uint64_t sent;                  // numbered by this process as their sender
-  std::uint64_t received;              // and as their receiver
-  std::uint64_t chosen;                // of those sent
-  std::uint64_t ambiguous;             // chosen, but two threads used one channel at the same time
-  std::uint64_t unreachable;           // chosen, but there is no private path to the receiver
-  std::uint64_t lost;                  // chosen, but the record found no room on its way
-  std::uint64_t paired;                // received, with the sender's record
-  std::uint64_t ambiguous_received;    // received with a record, but two receives were posted at the same time
-  std::uint64_t contradictory;         // the record tells of another size: no pair, and a reason to distrust
-  std::uint64_t unpaired;              // records whose message was not received
-  std::uint64_t unnumbered;            // received, but their number cannot be known
-  std::uint64_t recordless;            // received, chosen by the coordinated rule, but the record never came
-  std::uint64_t clock_uncertainty_ns;  // to the first node's clock, when it was last compared
-  char spec[256];                      // the one in force last, cut if longer
+  std::uint64_t sent;                // numbered by this process as their sender
+  std::uint64_t received;            // and as their receiver
+  std::uint64_t chosen;              // of those sent
+  std::uint64_t ambiguous;           // chosen, but two threads used one channel at the same time
+  std::uint64_t unreachable;         // chosen, but there is no private path to the receiver
+  std::uint64_t lost;                // chosen, but the record found no room on its way
+  std::uint64_t paired;              // received, with the sender's record
+  std::uint64_t ambiguous_received;  // received with a record, but two receives were posted at the same time
+  std::uint64_t contradictory;       // the record tells of another size: no pair, and a reason to distrust
+  std::uint64_t unpaired;            // records whose message was not received
+  std::uint64_t unnumbered;          // received, but their number cannot be known
+  std::uint64_t recordless;          // received, chosen by the coordinated rule, but the record never came
+  // This node's clock against the first node's, as compared at the start and at the end.
+  std::uint64_t clock_uncertainty_ns;      // at the start
+  std::uint64_t clock_end_uncertainty_ns;  // at the end; this and what follows of the process `clock_rank` alone
+  std::int64_t clock_drift_ns;             // by how much the first node's clock went ahead of this one's in between
+  std::uint64_t clock_span_ns;             // the time in between; 0: not compared at the end
+  std::int32_t clock_rank;                 // rank in the world of the process that compared them for this node
+  std::uint32_t reserved;
+  char spec[256];  // the one in force last, cut if longer
 };
-static_assert(sizeof(SampleSummary) == 376);
+static_assert(sizeof(SampleSummary) == 408);
 
 }  // namespace tare::format

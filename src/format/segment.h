@@ -21,7 +21,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 11;
+inline constexpr std::uint32_t segment_layout = 12;
 
 // Beside the segments of a run lies tare-<run id>.step, whose first 4 bytes count the drains of full buffers on this
 // node (recorder/step.h).

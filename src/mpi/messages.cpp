@@ -5,29 +5,42 @@
 namespace tare::mpi {
 namespace {
 
-constexpr unsigned slots = 256;
-constinit Message messages[slots] = {};
+constexpr unsigned capacity = 256;
+constinit Message messages[capacity] = {};
+constinit unsigned used = 0;  // entries that were ever in use; few, as programs have few such messages at a time
 constinit recorder::SpinLock messages_lock;
 
-Message& slot_of(std::uint64_t handle) noexcept {
-  static_assert(slots == 1U << (64 - 56));
-  return messages[handle * 0x9e3779b97f4a7c15U >> 56];
+// The entry of a handle, or of 0 the first that is free; nullptr if there is none.
+Message* find(std::uint64_t handle) noexcept {
+  for (unsigned at = 0; at < used; ++at)
+    if (messages[at].handle == handle) return &messages[at];
+  return handle == 0 && used < capacity ? &messages[used++] : nullptr;
 }
 
 }  // namespace
 
 void add_message(const Message& message) noexcept {
   messages_lock.lock();
-  slot_of(message.handle) = message;
+  Message* known = find(message.handle);
+  if (known == nullptr) known = find(0);
+  if (known != nullptr) *known = message;
   messages_lock.unlock();
+}
+
+bool note_receive(std::uint64_t handle, std::uint32_t receive) noexcept {
+  messages_lock.lock();
+  Message* known = handle == 0 ? nullptr : find(handle);
+  if (known != nullptr) known->receive = receive;
+  messages_lock.unlock();
+  return known != nullptr;
 }
 
 Message take_message(std::uint64_t handle) noexcept {
   Message taken;
   messages_lock.lock();
-  if (Message& known = slot_of(handle); known.handle == handle) {
-    taken = known;
-    known = {};
+  if (Message* known = handle == 0 ? nullptr : find(handle)) {
+    taken = *known;
+    *known = {};
   }
   messages_lock.unlock();
   return taken;

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tare.analysis import samples as analysis
 
 from python.fake_tare import Tare
 
@@ -91,3 +92,39 @@ def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
     done = tare("samples", sampled, "--by", "tag")
     assert done.returncode == 2
     assert "source, destination, send, receive, size" in done.stderr
+
+
+def between(source: int, destination: int, uncertainty_ns: int) -> Any:
+    """Of a class, what the clocks mean for it."""
+    return {
+        "world": 0, "source": source, "destination": destination, "uncertainty_ns": uncertainty_ns,
+        "between_nodes": source % 2 != destination % 2,
+    }  # fmt: skip
+
+
+def clock(rank: int, start: int, end: int, drift: int, span: int) -> Any:
+    """Of the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
+    return {
+        "world": 0, "rank": rank, "clock_rank": rank % 2, "clock_uncertainty_ns": start,
+        "clock_end_uncertainty_ns": end, "clock_drift_ns": drift, "clock_span_ns": span,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("end", "drift", "span", "uncertainty"),
+    [
+        (0, 0, 0, 5000),  # not compared at the end
+        (600, -200, 10**9, 1000),  # never further than at the start
+        (600, 1900, 10**9, 2500),
+        (600, 4900, 10**9, 5000),  # no more than clocks drift
+        (600, 90_000, 10**9, 90_600),  # but this one did: 90 in a million
+    ],
+)
+def test_the_comparison_of_clocks_at_the_end_bounds_the_uncertainty(
+    end: int, drift: int, span: int, uncertainty: int
+) -> None:
+    summaries = [clock(0, 0, 0, 0, span), clock(1, 1000, end, drift, span), clock(2, 0, 0, 0, 0)]
+    summaries.append(clock(3, 1000, 0, 0, 0))
+    classes = [between(0, 1, 5000), between(3, 2, 5000), between(0, 2, 0), between(-1, 1, 7)]
+    after = [row["uncertainty_ns"] for row in analysis.with_both_comparisons(classes, summaries)]
+    assert after == [uncertainty, uncertainty, 0, 7]

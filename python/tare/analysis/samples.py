@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ Part = Literal["late_sender_ns", "unposted_ns", "unwaited_ns", "transfer_ns"]
 PARTS: tuple[Part, ...] = get_args(Part)
 # As format/sample.h has them: bin 0 holds latencies of up to 5 bits, the last also those beyond it.
 FIRST_WIDTH = 5
+# As Sampler::uncertainty_ns() has it: crystals of servers drift by up to so much against one another.
+ASSUMED_DRIFT = 20e-6
 CONFIDENCE = 0.95
 NORMAL_QUANTILE = 1.959964
 Counter = Literal[
@@ -53,6 +56,67 @@ def summed(samples: Iterable[SampleRow], sites: Sequence[Site], keys: Sequence[K
         groups[tuple(describe(sample).items())].append(sample)
     rows = [dict(key) | _figures(group) for key, group in groups.items()]
     return sorted(rows, key=lambda row: -row["mean_ns"])
+
+
+def comparisons(summaries: Iterable[SampleSummary]) -> list[Row]:
+    """The comparisons of the clocks of nodes with the first one's, by the ranks that made them."""
+    return [
+        {
+            "world": summary["world"],
+            "rank": summary["rank"],
+            "uncertainty_ns": summary["clock_uncertainty_ns"],
+            "end_uncertainty_ns": summary["clock_end_uncertainty_ns"] if compared_again else None,
+            "drift_ns": summary["clock_drift_ns"] if compared_again else None,
+            "span_ns": summary["clock_span_ns"] if compared_again else None,
+        }
+        for summary in summaries
+        for compared_again in [summary["clock_span_ns"] > 0]
+        if summary["rank"] == summary["clock_rank"] and summary["clock_uncertainty_ns"]
+    ]
+
+
+@dataclass(frozen=True)
+class ClockOfNode:
+    """What the comparisons of a node's clock with the first node's, at the start and at the end, say."""
+
+    bound_ns: int  # it was never further from what it was taken for, if it runs evenly
+    is_uneven: bool  # it ran faster or slower than a clock is assumed to, of which nothing else is known
+
+
+def clocks(summaries: Iterable[SampleSummary]) -> dict[tuple[int, int], ClockOfNode]:
+    """The clock of each rank of each world that was compared at the start and at the end."""
+    of_rank = {(summary["world"], summary["rank"]): summary for summary in summaries}
+    found = {}
+    for (world, rank), summary in of_rank.items():
+        compared = of_rank.get((world, summary["clock_rank"]))
+        if compared is None or compared["clock_span_ns"] == 0:
+            continue
+        start, end = compared["clock_uncertainty_ns"], compared["clock_end_uncertainty_ns"]
+        drift = abs(compared["clock_drift_ns"])
+        is_uneven = drift > start + end + compared["clock_span_ns"] * ASSUMED_DRIFT
+        found[world, rank] = ClockOfNode(max(start, drift + end), is_uneven)
+    return found
+
+
+def with_both_comparisons(
+    samples: Iterable[SampleRow], summaries: Iterable[SampleSummary]
+) -> Iterator[SampleRow]:
+    """The classes, with the uncertainty of the clocks that follows from both comparisons.
+
+    What is recorded with a class follows from the comparison at the start and the drift that clocks are
+    assumed to have at most. The comparison at the end bounds it too, or shows that the assumption was wrong.
+    """
+    clock_of = clocks(summaries)
+    for sample in samples:
+        source = clock_of.get((sample["world"], sample["source"]))
+        destination = clock_of.get((sample["world"], sample["destination"]))
+        if not sample["between_nodes"] or source is None or destination is None:
+            yield sample
+            continue
+        bound = source.bound_ns + destination.bound_ns
+        if not (source.is_uneven or destination.is_uneven):
+            bound = min(bound, sample["uncertainty_ns"])
+        yield {**sample, "uncertainty_ns": bound}
 
 
 def totals(summaries: Iterable[SampleSummary]) -> dict[str, int]:

@@ -76,7 +76,7 @@ def samples(
         raise TareError("this run sampled no messages: tare run --sample random:0.01 -- COMMAND")
     chosen = [
         row
-        for row in recording.samples
+        for row in analysis.with_both_comparisons(recording.samples, recording.sample_summaries)
         if (not source or row["source"] in source) and (not destination or row["destination"] in destination)
     ]
     rows = _sorted(analysis.summed(chosen, recording.sites, keys), sort)
@@ -86,7 +86,11 @@ def samples(
         from tare.reporters import json as json_reporter
 
         specs = list(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
-        content = {"spec": specs[0] if len(specs) == 1 else specs, "messages": counts}
+        content = {
+            "spec": specs[0] if len(specs) == 1 else specs,
+            "messages": counts,
+            "clocks": analysis.comparisons(recording.sample_summaries),
+        }
         json_reporter.write_rows(sys.stdout, SCHEMA, run, shown, content)
     elif csv:
         from tare.reporters import csv as csv_reporter

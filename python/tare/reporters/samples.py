@@ -14,6 +14,7 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tare._native import SampleSummary
     from tare.analysis.samples import Key, Row
     from tare.recording import Recording
 
@@ -73,10 +74,22 @@ def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) 
     if counts["unnumbered"]:
         why = "received whose number in their channel cannot be known; none of them is among the samples"
         out.file.write(terminal.wrapped(why, out.width, f"  {counts['unnumbered']:,} ") + "\n")
-    uncertainty = max(summary["clock_uncertainty_ns"] for summary in recording.sample_summaries)
-    if uncertainty:
-        out.file.write(f"  clocks of nodes compared to ± {units.duration(uncertainty)}\n")
+    if said := _clocks(recording.sample_summaries):
+        out.file.write(terminal.wrapped(said, out.width, "  ") + "\n")
     out.file.write("\n")
+
+
+def _clocks(summaries: Sequence[SampleSummary]) -> str:
+    """To what the clocks of nodes are known; nothing on one node."""
+    start = max(summary["clock_uncertainty_ns"] for summary in summaries)
+    if start == 0:
+        return ""
+    said = f"clocks of nodes compared to ± {units.duration(start)}"
+    if not any(summary["clock_span_ns"] for summary in summaries):
+        return said + " at the start, and not at the end"
+    end = max(summary["clock_end_uncertainty_ns"] for summary in summaries)
+    drift = max(abs(summary["clock_drift_ns"]) for summary in summaries)
+    return said + f" at the start, {units.duration(end)} at the end, {units.duration(drift)} apart by then"
 
 
 def _sheet(rows: Sequence[Row], keys: Sequence[Key], worlds: int) -> Sheet:

@@ -15,7 +15,7 @@ struct Matches : Role {
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success || (flag != nullptr && *flag == 0)) return;
-    add_message({bits(*message), call.communicator, call.peer, call.tag});
+    add_message({bits(*message), call.communicator, call.peer, call.tag, 0});
   }
 };
 
@@ -23,6 +23,7 @@ struct Matches : Role {
 template <class A>
 struct ReceivesMatched : Role {
   std::uint64_t handle;
+  std::uint32_t receive = 0;  // where messages are sampled: of the matched one
   explicit ReceivesMatched(const typename A::Message* message) noexcept
       : handle(message == nullptr ? 0 : bits(*message)) {}
 
@@ -31,6 +32,7 @@ struct ReceivesMatched : Role {
     call.communicator = message.communicator;
     call.peer = message.peer;
     call.tag = message.tag;
+    receive = message.receive;
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
-#include "mpi/sampling/handles.h"
+#include "mpi/sampling/persistents.h"
 #include "recorder/process.h"
 #include "recorder/system.h"
 

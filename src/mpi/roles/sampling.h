@@ -4,9 +4,10 @@
 
 #include <cstdio>
 
+#include "mpi/roles/message.h"
 #include "mpi/roles/request.h"
 #include "mpi/roles/volume.h"
-#include "mpi/sampling/handles.h"
+#include "mpi/sampling/persistents.h"
 #include "mpi/sampling/sampler.h"
 #include "mpi/site.h"
 
@@ -176,24 +177,20 @@ struct SamplesMatch : PostsReceive<A> {
     if (result != A::success || (flag != nullptr && *flag == 0)) return sampler.cancel(this->receive);  // took nothing
     this->posted(call, row);
     if (!sampler.match(this->receive, pattern_of<A>(*status.status()))) return;
-    if (!sampling::probed_messages.put(bits(*message), this->receive)) sampler.drop(this->receive);
+    if (!note_receive(bits(*message), this->receive)) sampler.drop(this->receive);
   }
 };
 
 // MPI_Mrecv: the message of a matched probe is there.
 template <class A, class Status>
 struct SamplesMatched : Role {
-  std::uint64_t message;
+  const ReceivesMatched<A>& matched;
   Status& status;
-  std::uint32_t receive = 0;
-  SamplesMatched(const typename A::Message* m, Status& st) noexcept
-      : message(m == nullptr ? 0 : bits(*m)), status(st) {}
+  SamplesMatched(const ReceivesMatched<A>& m, Status& st) noexcept : matched(m), status(st) {}
 
-  void before(Thread&, recorder::Call&) noexcept {
-    if (sampler.active()) receive = sampling::probed_messages.take(message);
-  }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (receive == 0) return;
+    const std::uint32_t receive = matched.receive;
+    if (receive == 0 || !sampler.active()) return;
     sampler.at_site(receive, row.site);
     if (result == A::success)
       sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status.status()));
@@ -219,16 +216,13 @@ void note_sampled(const Thread& thread, const typename A::Request* request, std:
 // MPI_Imrecv.
 template <class A>
 struct SamplesMatchedStart : Role {
-  std::uint64_t message;
+  const ReceivesMatched<A>& matched;
   const typename A::Request* request;
-  std::uint32_t receive = 0;
-  SamplesMatchedStart(const typename A::Message* m, const typename A::Request* r) noexcept
-      : message(m == nullptr ? 0 : bits(*m)), request(r) {}
+  SamplesMatchedStart(const ReceivesMatched<A>& m, const typename A::Request* r) noexcept : matched(m), request(r) {}
 
-  void before(Thread&, recorder::Call&) noexcept {
-    if (sampler.active()) receive = sampling::probed_messages.take(message);
-  }
   void committed(Thread& thread, const recorder::Call&, const format::ProfileRow& row, int result) noexcept {
+    const std::uint32_t receive = matched.receive;
+    if (receive == 0 || !sampler.active()) return;
     sampler.at_site(receive, row.site);
     if (result == A::success)
       note_sampled<A>(thread, request, receive);

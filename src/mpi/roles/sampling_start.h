@@ -57,8 +57,19 @@ class SamplingWorld {
     free(node);
   }
 
+  // Compares the clocks again, in MPI_Finalize, where it is known that all ranks have come to it.
+  static void compare_clocks_again() noexcept {
+    if (nodes_ == 0) return;
+    sampling::ClockOffset offset;
+    const std::uint64_t deadline = recorder::read_ns(CLOCK_MONOTONIC_RAW) + last_comparison_ns;
+    if (!Comparison::among(leaders_, number_, nodes_, deadline, offset)) return;
+    sampler.set_clock_at_end(offset.ahead_ns, offset.uncertainty_ns);
+    free(leaders_);
+  }
+
  private:
   static constexpr std::uint64_t give_up_ns = 30'000'000'000U;
+  static constexpr std::uint64_t last_comparison_ns = 2'000'000'000U;
 
   static void free(Comm& comm) noexcept { library<int(Comm*)>(Function::MPI_Comm_free)(&comm); }
 
@@ -125,20 +136,24 @@ class SamplingWorld {
   }
 
   static void compare_clocks(Comm all, Comm node, int place, int rank) noexcept {
-    Comm leaders = A::comm_null();
-    library<int(Comm, int, int, Comm*)>(Function::MPI_Comm_split)(all, place == 0 ? 0 : A::undefined, rank, &leaders);
-    sampling::ClockOffset offset;
-    if (leaders != A::comm_null()) {
-      int number = 0;
-      int nodes = 0;
-      library<int(Comm, int*)>(Function::MPI_Comm_rank)(leaders, &number);
-      library<int(Comm, int*)>(Function::MPI_Comm_size)(leaders, &nodes);
-      offset = sampling::ClockComparison<A>::among(leaders, number, nodes);
-      free(leaders);
+    library<int(Comm, int, int, Comm*)>(Function::MPI_Comm_split)(all, place == 0 ? 0 : A::undefined, rank, &leaders_);
+    struct {
+      sampling::ClockOffset offset;
+      std::int32_t rank;
+    } found{{}, rank};
+    if (place == 0) {
+      library<int(Comm, int*)>(Function::MPI_Comm_rank)(leaders_, &number_);
+      library<int(Comm, int*)>(Function::MPI_Comm_size)(leaders_, &nodes_);
+      Comparison::among(leaders_, number_, nodes_, UINT64_MAX, found.offset);
     }
-    from_first(offset, node);
-    sampler.set_clock_offset(offset.ahead_ns, offset.uncertainty_ns);
+    from_first(found, node);
+    sampler.set_clock_offset(found.offset.ahead_ns, found.offset.uncertainty_ns, found.rank);
   }
+
+  using Comparison = sampling::ClockComparison<A>;
+  static inline Comm leaders_{};  // of the first ranks of the nodes, on these
+  static inline int number_ = 0;  // in it
+  static inline int nodes_ = 0;   // 0: this is none
 };
 
 // MPI_Init, behind the role that finds out rank and size.
@@ -161,7 +176,7 @@ struct EndsSampling : Role {
   void before(Thread&, recorder::Call&) noexcept {
     if (!sampler.active()) return;
     const recorder::ErrnoGuard guard;
-    if (sampler.listening()) sampling::PrivatePathOf<A>::drain();
+    if (sampler.listening() && sampling::PrivatePathOf<A>::drain()) SamplingWorld<A>::compare_clocks_again();
     sampler.finish();
   }
 };

@@ -20,16 +20,18 @@ class ClockComparison {
  public:
   using Comm = typename A::Comm;
 
-  // `leaders`: the first ranks of the nodes.
-  static ClockOffset among(Comm leaders, int rank, int size) noexcept {
-    ClockOffset own;
+  // `leaders`: the first ranks of the nodes. False if one of them has not answered by the deadline
+  // (CLOCK_MONOTONIC_RAW).
+  static bool among(Comm leaders, int rank, int size, std::uint64_t deadline_ns, ClockOffset& own) noexcept {
+    own = {};
     int stride = 1;
     while (2 * stride < size) stride *= 2;
     for (; stride >= 1; stride /= 2) {
-      if (rank % (2 * stride) == 0 && rank + stride < size) serve(leaders, rank + stride, own);
-      if (rank % (2 * stride) == stride) own = ask(leaders, rank - stride);
+      const bool teaches = rank % (2 * stride) == 0 && rank + stride < size;
+      if (teaches && !serve(leaders, rank + stride, deadline_ns, own)) return false;
+      if (rank % (2 * stride) == stride && !ask(leaders, rank - stride, deadline_ns, own)) return false;
     }
-    return own;
+    return true;
   }
 
  private:
@@ -40,39 +42,66 @@ class ClockComparison {
     std::uint64_t uncertainty_ns;
   };
   using Status = typename A::Status;
+  using Request = typename A::Request;
 
-  static void send(Comm comm, int peer, const Answer& answer) noexcept {
-    using Send = int(const void*, int, typename A::Datatype, int, int, Comm);
-    library<Send>(Function::MPI_Send)(&answer, sizeof answer, A::datatype_byte(), peer, clock_tag, comm);
-  }
-  static Answer receive(Comm comm, int peer) noexcept {
-    using Receive = int(void*, int, typename A::Datatype, int, int, Comm, Status*);
-    Answer answer{};
-    Status status;
-    library<Receive>(Function::MPI_Recv)(&answer, sizeof answer, A::datatype_byte(), peer, clock_tag, comm, &status);
-    return answer;
-  }
-  static void serve(Comm comm, int peer, const ClockOffset& own) noexcept {
-    for (int i = 0; i < exchanges; ++i) {
-      receive(comm, peer);
-      const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
-      send(comm, peer, {now + static_cast<std::uint64_t>(own.ahead_ns), own.uncertainty_ns});
+  static bool is_complete(Request& request, std::uint64_t deadline_ns) noexcept {
+    for (;;) {
+      int done = 0;
+      Status status;
+      library<int(Request*, int*, Status*)>(Function::MPI_Test)(&request, &done, &status);
+      if (done != 0) return true;
+      if (recorder::read_ns(CLOCK_MONOTONIC_RAW) > deadline_ns) return false;
     }
   }
-  static ClockOffset ask(Comm comm, int peer) noexcept {
-    ClockOffset best;
+  // From memory that stays, in case that it is not sent by the deadline.
+  static bool send(Comm comm, int peer, const Answer& answer, std::uint64_t deadline_ns) noexcept {
+    using Send = int(const void*, int, typename A::Datatype, int, int, Comm, Request*);
+    static Answer buffer;
+    buffer = answer;
+    Request request = A::request_null();
+    return library<Send>(Function::MPI_Isend)(&buffer, sizeof buffer, A::datatype_byte(), peer, clock_tag, comm,
+                                              &request) == A::success &&
+           is_complete(request, deadline_ns);
+  }
+  static bool receive(Comm comm, int peer, Answer& answer, std::uint64_t deadline_ns) noexcept {
+    using Receive = int(void*, int, typename A::Datatype, int, int, Comm, Request*);
+    static Answer buffer;
+    Request request = A::request_null();
+    if (library<Receive>(Function::MPI_Irecv)(&buffer, sizeof buffer, A::datatype_byte(), peer, clock_tag, comm,
+                                              &request) != A::success)
+      return false;
+    const bool complete = is_complete(request, deadline_ns);
+    if (!complete) {  // a receive that is cancelled completes without its sender
+      Status status;
+      library<int(Request*)>(Function::MPI_Cancel)(&request);
+      library<int(Request*, Status*)>(Function::MPI_Wait)(&request, &status);
+    }
+    answer = buffer;
+    return complete;
+  }
+  static bool serve(Comm comm, int peer, std::uint64_t deadline_ns, const ClockOffset& own) noexcept {
+    for (int i = 0; i < exchanges; ++i) {
+      Answer question{};
+      if (!receive(comm, peer, question, deadline_ns)) return false;
+      const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+      const Answer answer = {now + static_cast<std::uint64_t>(own.ahead_ns), own.uncertainty_ns};
+      if (!send(comm, peer, answer, deadline_ns)) return false;
+    }
+    return true;
+  }
+  static bool ask(Comm comm, int peer, std::uint64_t deadline_ns, ClockOffset& best) noexcept {
     std::uint64_t shortest = UINT64_MAX;
     for (int i = 0; i < exchanges; ++i) {
+      Answer answer{};
       const std::uint64_t before = recorder::read_ns(CLOCK_MONOTONIC_RAW);
-      send(comm, peer, {});
-      const Answer answer = receive(comm, peer);
+      if (!send(comm, peer, {}, deadline_ns) || !receive(comm, peer, answer, deadline_ns)) return false;
       const std::uint64_t after = recorder::read_ns(CLOCK_MONOTONIC_RAW);
       if (after - before >= shortest) continue;
       shortest = after - before;
       best.ahead_ns = static_cast<std::int64_t>(answer.time_ns - (before + shortest / 2));
       best.uncertainty_ns = answer.uncertainty_ns + (shortest + 1) / 2;
     }
-    return best;
+    return true;
   }
 };
 

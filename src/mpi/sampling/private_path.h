@@ -50,23 +50,24 @@ class PrivatePathOf {
   // In MPI_Finalize, which all ranks of the world enter: takes all records that are under way (the algorithm NBX of
   // Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A synchronous message
   // behind the records to each rank told of any; when mine have been received, a barrier without waiting; when that is
-  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody.
-  static void drain() noexcept {
+  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody; true if all came.
+  static bool drain() noexcept {
     const std::uint64_t deadline = recorder::read_ns(CLOCK_MONOTONIC_RAW) + give_up_ns;
     MessageRecord last{};
     last.kind = RecordKind::flush;
     for (std::uint32_t i = 0; i < told_count_; ++i)
       while (!start(last, told_[i], Function::MPI_Issend))
-        if (!keep_going(deadline)) return;
+        if (!keep_going(deadline)) return false;
     while (!all_sent())
-      if (!keep_going(deadline)) return;
+      if (!keep_going(deadline)) return false;
     Request barrier = A::request_null();
-    if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return;
+    if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return false;
     while (!is_complete(barrier))
-      if (!keep_going(deadline)) return;
+      if (!keep_going(deadline)) return false;
     sampler.listen();
     sampler.set_private_path({});
     library<int(Comm*)>(Function::MPI_Comm_free)(&comm_);
+    return true;
   }
 
  private:

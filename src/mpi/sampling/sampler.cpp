@@ -40,11 +40,18 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
   chooser_.use(spec_, rank_, ticks_per_ns_);
 }
 
-void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
+void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept {
   ahead_ns_ = ahead_ns;
   uncertainty_ns_ = uncertainty_ns;
   compared_ns_ = recorder::read_ns(CLOCK_MONOTONIC_RAW);
   summary_->clock_uncertainty_ns = uncertainty_ns;
+  summary_->clock_rank = rank;
+}
+
+void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
+  summary_->clock_end_uncertainty_ns = uncertainty_ns;
+  summary_->clock_drift_ns = ahead_ns - ahead_ns_;
+  summary_->clock_span_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - compared_ns_;
 }
 
 // Crystals of servers drift by up to about 20 parts in a million against one another.

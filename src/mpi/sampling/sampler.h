@@ -69,7 +69,10 @@ class Sampler {
   void set_node(Node* node) noexcept { node_ = node; }
   void set_clock_rate(double ticks_per_ns) noexcept;
   // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
-  void set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept;
+  // The rank of the world `rank` found that out for this node.
+  void set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept;
+  // So it is at the end. What was measured stays as it is; a reader learns what to think of it.
+  void set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept;
   void set_private_path(const PrivatePath& path) noexcept { path_ = path; }
   // This process's rank in the world, and how to find that of a member of an Endpoint's peers (-1: it has none).
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;

@@ -1,4 +1,4 @@
-// What the sampler remembers of handles: persistent requests, and messages between a matched probe and their receive.
+// What the sampler remembers of persistent requests.
 #pragma once
 
 #include "mpi/sampling/sampler.h"
@@ -31,25 +31,5 @@ class Persistents {
   recorder::SpinLock lock_;
 };
 [[gnu::visibility("hidden")]] extern Persistents persistents;
-
-// Receives whose message a matched probe has taken, by its handle.
-class ProbedMessages {
- public:
-  // False if there is no room.
-  bool put(std::uint64_t message, std::uint32_t receive) noexcept;
-  // The receive of a message, which it forgets; 0 if there is none.
-  std::uint32_t take(std::uint64_t message) noexcept;
-
- private:
-  struct Entry {
-    std::uint64_t message;
-    std::uint32_t receive;  // 0: empty
-  };
-  static constexpr unsigned capacity = 256;
-  Entry entries_[capacity] = {};
-  unsigned used_ = 0;  // entries that were ever in use
-  recorder::SpinLock lock_;
-};
-[[gnu::visibility("hidden")]] extern ProbedMessages probed_messages;
 
 }  // namespace tare::mpi::sampling
