@@ -32,12 +32,15 @@ class Reduced:
 TOOLS = Reduced("tool-overheads")
 TRACING = Reduced("tracing-overheads", ("ranks=2", "buffer=768K,8M"))
 PROGRAMS = Reduced("recorder-programs")
+SAMPLING = Reduced(
+    "sampling", ("workload=smg,halo", "tool=tare,tare-samples", "sample=random:0.01,random:0.9")
+)
 TRUTH = Reduced("known-truth")
 
 
 def measure(rounds: int) -> list[Table]:
     tables = [_truth(rounds)]
-    for study in (TOOLS, TRACING, PROGRAMS):
+    for study in (TOOLS, TRACING, PROGRAMS, SAMPLING):
         report = _run(study, rounds)
         tables += [_overheads(study, rounds, table) for table in _tables(report, "In short")]
     return [*tables, _harness(rounds)]
@@ -108,7 +111,7 @@ def _truth(rounds: int) -> Table:
 
 def _harness(rounds: int) -> Table:
     rows = []
-    for study in (TOOLS, TRACING, PROGRAMS):
+    for study in (TOOLS, TRACING, PROGRAMS, SAMPLING):
         elapsed_s, runs_s, runs = _session(study)
         lost = 100 * (1 - runs_s / elapsed_s)
         label = f"{study.name}, {runs} runs of {runs_s / runs:.1f} s"

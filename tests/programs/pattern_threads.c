@@ -1,5 +1,6 @@
-/* pattern_threads SEED ITERATIONS: threads of neighbouring ranks exchange messages, each on channels of its own and on
- * one that all threads share. Every length between two ranks is another, until they repeat. */
+/* pattern_threads SEED ITERATIONS [SPEC SPEC]: threads of neighbouring ranks exchange messages, each on channels of its
+ * own and on one that all threads share. Every length between two ranks is another, until they repeat. A thread changes
+ * between the two specs of message sampling, if they are given. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -12,6 +13,8 @@ static int rank, peer, iterations;
 static uint64_t seed;
 static MPI_Comm comm_of[threads];
 static long next_length;
+static char** specs;
+extern int tare_sample(const char* spec) __attribute__((weak));
 
 struct head {
   int32_t source, thread;
@@ -43,6 +46,7 @@ static void* run(void* argument) {
   for (int i = 0; i < iterations; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const unsigned how = (unsigned)(state >> 40);
+    if (specs != NULL && tare_sample != NULL && thread == 0 && i % 16 == 0) tare_sample(specs[i / 16 % 2]);
     MPI_Comm comm = how % 2 ? MPI_COMM_WORLD : comm_of[thread];
     const int shared = how % 3 == 0, tag = shared ? shared_tag : 100 + thread;
     if (shared) comm = MPI_COMM_WORLD;
@@ -88,6 +92,7 @@ int main(int argc, char** argv) {
   }
   seed = (uint64_t)atol(argv[1]);
   iterations = atoi(argv[2]);
+  if (argc == 5) specs = argv + 3;
   peer = rank ^ 1;
   pthread_t ids[threads];
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[i]);

@@ -91,10 +91,11 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
 
     try:
         recording = open_recording(run_dir)
+        sampled = {(row["world"], row["rank"]): row["chosen"] for row in recording.sample_summaries}
         ranks = tuple(
             RankCounts(
                 process["rank"],
-                process["trace"]["events"],
+                process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0),
                 process["calls"],
                 process["cost"]["flushes"],
                 process["cost"]["flush_ns"] * 1e-9,

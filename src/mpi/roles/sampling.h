@@ -39,7 +39,7 @@ inline sampling::Endpoint endpoint_of(const Communicator& c) noexcept { return {
 template <class A>
 const char* sampled_name(typename A::Comm comm, char* name) noexcept {
   name[0] = '\0';
-  if (sampler.spec().communicator[0] == '\0') return name;
+  if (!sampler.asks_for_names()) return name;
   int length = 0;
   library<int(typename A::Comm, char*, int*)>(Function::MPI_Comm_get_name)(comm, name, &length);
   return name;
@@ -76,10 +76,8 @@ struct SamplesSend : Role {
                                       const On<A>& on, int destination, int tag, Count count,
                                       typename A::Datatype datatype) noexcept {
     char name[A::max_object_name + 1];
-    const auto sent = [&] {
-      return sampling::Sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype),
-                            static_cast<std::uint32_t>(call.address), call.function, sampled_name<A>(on.comm, name)};
-    };
+    const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype),
+                              static_cast<std::uint32_t>(call.address), call.function, sampled_name<A>(on.comm, name)};
     if (ticket.channel != nullptr)
       sampler.chosen(ticket, sent);
     else
@@ -287,7 +285,7 @@ struct SamplesInit : Role {
     persistent.endpoint = endpoint_of(known_communicator(thread, bits(on.comm)));
     persistent.pattern = pattern_of<A>(peer, tag);
     persistent.bytes = static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype);
-    if (!receives && sampler.spec().communicator[0] != '\0') {
+    if (!receives && sampler.asks_for_names()) {
       char name[A::max_object_name + 1];
       std::snprintf(persistent.communicator, sizeof persistent.communicator, "%s", sampled_name<A>(on.comm, name));
     }
@@ -314,9 +312,8 @@ struct SamplesStart : Role {
         if (p->receive == 0) p->receive = sampler.post(p->endpoint, p->pattern, count > 1);
         continue;
       }
-      sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread), [&] {
-        return sampling::Sent{p->bytes, static_cast<std::uint32_t>(call.address), call.function, p->communicator};
-      });
+      sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread),
+                         {p->bytes, static_cast<std::uint32_t>(call.address), call.function, p->communicator});
     }
   }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {

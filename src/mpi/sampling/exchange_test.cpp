@@ -204,7 +204,7 @@ class TwoRanks : public testing::Test {
     }
   }
   void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
-    const auto sent = [&] { return Sent{bytes, 11, 1, "MPI_COMM_WORLD"}; };
+    const Sent sent{bytes, 11, 1, "MPI_COMM_WORLD"};
     ticket = {};
     if (!side[0].pass(ticket, 1, 1, tag)) {
       if (ticket.channel != nullptr)

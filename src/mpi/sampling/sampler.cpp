@@ -23,6 +23,7 @@ void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* s
   classes_.use(summary, classes);
   spec_ = spec;
   narrowed_ = spec.narrowed();
+  asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
   chooser_.use(spec_, rank_, ticks_per_ns_);
   active_ = true;
 }
@@ -74,6 +75,7 @@ const char* Sampler::use(const char* text) noexcept {
   }
   spec_ = spec;
   narrowed_ = spec.narrowed();
+  asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
   changed_ = true;
   phase_ = 0;
   chooser_.use(spec_, rank_, ticks_per_ns_);
@@ -116,6 +118,30 @@ SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t pe
     channel.place = place_of(channel.destination);
   }
   return sends_.add(channel);
+}
+
+void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
+                         bool muted, const Sent& sent) noexcept {
+  const Locked locked(*this);
+  ticket.told = ticket.to_tell = ticket.ends = false;
+  ticket.channel = sends_.find(endpoint.communicator, peer, tag);
+  if (ticket.channel == nullptr) [[unlikely]] {
+    ticket.channel = new_send_channel(endpoint, peer, tag);
+    if (ticket.channel == nullptr) return;
+  }
+  SendChannel& channel = *ticket.channel;
+  bool overlaps = false;
+  ticket.ends = ticket.counted = shared_ || together;
+  ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
+  count_sent();
+  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since);
+  if (muted) [[unlikely]]
+    return;
+  if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return;
+  if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
+    return;
+  if (chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return;
+  tell(channel, ticket, overlaps, sent);
 }
 
 bool Sampler::wanted(const Sent& sent) noexcept {
@@ -194,8 +220,9 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
       destination = channel.destination;
     }
   }
-  if (!tells) return;
-  if (!path_.tell(ticket.record, destination)) ++summary_->lost;
+  if (!tells || path_.tell(ticket.record, destination)) return;
+  const Locked locked(*this);
+  ++summary_->lost;
 }
 
 void Sampler::cancelling_send() noexcept {

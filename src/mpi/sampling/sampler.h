@@ -19,8 +19,7 @@
 
 namespace tare::mpi::sampling {
 
-// What narrows the choice and goes into the record; asked of chosen messages only, and of all where the spec is
-// narrowed.
+// What narrows the choice and goes into the record.
 struct Sent {
   std::uint64_t bytes;
   std::uint32_t site;  // number of the call site
@@ -99,17 +98,15 @@ class Sampler {
     return !chooser_.choose(channel->id, ++channel->count);
   }
   // The message that pass() has numbered is chosen, if the spec is not narrowed to others.
-  template <class SentOf>
-  void chosen(Ticket& ticket, SentOf sent) noexcept {
+  void chosen(Ticket& ticket, const Sent& sent) noexcept {
     ticket.counted = ticket.told = ticket.to_tell = false;
     ticket.number = ticket.channel->count;
-    if (!narrowed_ || wanted(sent())) tell(*ticket.channel, ticket, false, sent());
+    if (!narrowed_ || wanted(sent)) tell(*ticket.channel, ticket, false, sent);
   }
-  // Before the call that sends. `sent()` gives a Sent. `together`: the call starts other messages
-  // too, in an order that is MPI's choice. `muted`: the message is numbered, but not chosen.
-  template <class SentOf>
+  // Before the call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
+  // `muted`: the message is numbered, but not chosen.
   void begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
-                  bool muted, SentOf sent) noexcept;
+                  bool muted, const Sent& sent) noexcept;
   // After it; must follow where begin_send was called.
   void end_send(Ticket& ticket, bool success) noexcept {
     if (ticket.ends || (!success && ticket.channel != nullptr)) [[unlikely]]
@@ -202,7 +199,8 @@ class Sampler {
       listen();
   }
   void listen() noexcept;
-  const Spec& spec() const noexcept { return spec_; }
+  // Whether Sent::communicator is looked at.
+  bool asks_for_names() const noexcept { return asks_for_names_.load(std::memory_order_relaxed); }
   void after_fork() noexcept {
     lock_.reset();
     active_ = false;
@@ -297,6 +295,7 @@ class Sampler {
   bool active_ = false;
   bool shared_ = false;
   bool narrowed_ = false;
+  std::atomic<bool> asks_for_names_{false};
   bool changed_ = false;              // others may use another spec for a while
   std::atomic<bool> listens_{false};  // a record may have come from another node
   recorder::SpinLock lock_;
@@ -330,30 +329,5 @@ class Sampler {
 };
 
 [[gnu::visibility("hidden")]] extern Sampler sampler;
-
-template <class SentOf>
-void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
-                         bool muted, SentOf sent) noexcept {
-  const Locked locked(*this);
-  ticket.told = ticket.to_tell = ticket.ends = false;
-  ticket.channel = sends_.find(endpoint.communicator, peer, tag);
-  if (ticket.channel == nullptr) [[unlikely]] {
-    ticket.channel = new_send_channel(endpoint, peer, tag);
-    if (ticket.channel == nullptr) return;
-  }
-  SendChannel& channel = *ticket.channel;
-  bool overlaps = false;
-  ticket.ends = ticket.counted = shared_ || together;
-  ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
-  count_sent();
-  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since);
-  if (muted) [[unlikely]]
-    return;
-  if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent())) return;
-  if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
-    return;
-  if (chooser_.is_coordinated() && narrowed_ && !wanted(sent())) return;
-  tell(channel, ticket, overlaps, sent());
-}
 
 }  // namespace tare::mpi::sampling
