@@ -11,6 +11,7 @@ _SOURCES = {
     "deep_calls": ROOT / "workloads" / "deep_calls.c",
     "bcast_barrier": ROOT / "workloads" / "bcast_barrier.c",
     "ping_pong": ROOT / "workloads" / "ping_pong.c",
+    "halo": ROOT / "workloads" / "halo.c",
     "init_finalize": ROOT / "bench" / "init_finalize.c",
 }
 

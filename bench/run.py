@@ -17,6 +17,7 @@ from measurements import (
     applications,
     call,
     collectives,
+    drains,
     frames,
     hooks,
     memory,
@@ -47,6 +48,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "sampling": (15, 2, "message sampling: its strategies and methods, and how evenly they cover a program"),
     "recorders": (7, 2, "the recorder's API beside LiTL, FxT, OTF2 and LTTng-UST"),
     "sustained": (5, 2, "five million events a second, drained to disk"),
+    "drains": (9, 2, "buffers drained inline, and by tared"),
     "reading": (7, 2, "traces into Arrow tables"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "scale": (5, 1, "`tare profile` of 100,000 ranks"),
@@ -67,6 +69,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "reading": reading.measure,
     "recorders": recorders.measure,
     "sustained": sustained.measure,
+    "drains": drains.measure,
     "studies": studies.measure,
     "scale": scale.measure,
 }

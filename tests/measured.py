@@ -31,8 +31,10 @@ class Measurement:
 
     def events(self, *options: str) -> list[dict[str, Any]]:
         """All events but tare's own (flushes and the like)."""
-        rows = self._read("events", "tare.events/1", *options)["rows"]
-        return [row for row in rows if row["function"].startswith("MPI_")]
+        return [row for row in self.all_events(*options) if row["function"].startswith("MPI_")]
+
+    def all_events(self, *options: str) -> list[dict[str, Any]]:
+        return list(self._read("events", "tare.events/1", *options)["rows"])
 
     def calls(self) -> dict[str, int]:
         """Calls of each function, of all ranks of all worlds."""

@@ -13,6 +13,7 @@ BELOW = {
     "recorder": {"format"},
     "mpi": {"format", "recorder"},
     "timing": {"format", "mpi"},
+    "tared": {"format", "recorder"},
     "reader": {"format"},
     "bindings": {"format", "reader"},
 }

@@ -89,7 +89,8 @@ def test_killed_at_any_moment(
 ) -> None:
     """At least every call that had returned is there; at most one more, which was about to return."""
     chance = random.Random(repeat)
-    with Running(tare, mpi, killed, tmp_path) as running:
+    drain = "tared" if repeat % 3 == 0 else "inline"
+    with Running(tare, mpi, killed, tmp_path, "--drain", drain) as running:
         time.sleep(chance.uniform(0, 0.4))
         victims = list(range(RANKS)) if repeat % 2 else [chance.randrange(RANKS)]
         for rank in victims:
@@ -105,11 +106,15 @@ def test_killed_at_any_moment(
 
 
 @both_families
-def test_everything_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("drain", ["inline", "tared"])
+def test_everything_is_killed(
+    drain: str, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
+) -> None:
     """tare itself, the launcher and the ranks: what is left is readable as it is, and after `recover`."""
-    with Running(tare, mpi, killed, tmp_path) as running:
+    with Running(tare, mpi, killed, tmp_path, "--drain", drain) as running:
         time.sleep(0.2)
         running.kill_all()
+    assert_tared_ends(running.directory)
     measured = running.measurement()
     assert {row["state"] for row in measured.info()["ranks"]} == {"killed"}
     assert_complete(measured, running)
@@ -177,13 +182,15 @@ class Progress:
 class Running:
     """`killed forever` under tare; leaves no process behind."""
 
-    def __init__(self, tare: Path, env: MpiEnvironment, program: Path, directory: Path) -> None:
+    def __init__(
+        self, tare: Path, env: MpiEnvironment, program: Path, directory: Path, *options: str
+    ) -> None:
         self.tare, self.directory = tare, directory / "run"
         self.file = directory / "progress"
-        options = ["--trace", "--buffer", "64K", "--quiet", "-o", str(self.directory)]
+        all_options = ["--trace", "--buffer", "64K", "--quiet", *options, "-o", str(self.directory)]
         launch = [*env.mpiexec, "-n", str(RANKS), str(program), "forever", str(self.file)]
         self.process = subprocess.Popen(
-            [str(tare), "run", *options, "--", *launch],
+            [str(tare), "run", *all_options, "--", *launch],
             env=env.environ(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -236,6 +243,24 @@ def is_running(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"
+
+
+def assert_tared_ends(directory: Path) -> None:
+    """tared of a run, if there is one."""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while processes_of(directory) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes_of(directory) == []
+
+
+def processes_of(directory: Path) -> list[str]:
+    """Command lines of processes that name a run directory."""
+    lines = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            lines += [line] if str(directory) in line else []
+    return lines
 
 
 def assert_complete(measured: Measurement, running: Running) -> None:

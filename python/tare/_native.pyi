@@ -32,6 +32,9 @@ class Cost(TypedDict):
     flushes: int
     flush_ns: int
     flush_bytes: int
+    drains: int
+    drain_ns: int
+    drain_bytes: int
     dropped: int
     net_share: float
 
@@ -84,6 +87,9 @@ class Location(TypedDict):
     flushes: int
     flush_ns: int
     flush_bytes: int
+    drains: int
+    drain_ns: int
+    drain_bytes: int
 
 SumKey = Literal["world", "rank", "function", "site", "communicator", "size_class"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tare import library, tared
 from tare.errors import CommandError
 
 NOT_EXECUTABLE = 126
@@ -32,6 +33,7 @@ VARIABLES = (
     "POLICY",
     "KEEP_NS",
     "WRITE",
+    "DRAIN",
     "STACK",
     "LOOKUPS",
     "SAMPLE",
@@ -47,7 +49,7 @@ class Ending:
     wall_ns: int
 
 
-def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[str, str]:
+def environment(meta: Mapping[str, Any], run_dir: Path, preload: Path) -> dict[str, str]:
     """The caller's environment and the contract with the preload library."""
     result = {
         name: value
@@ -55,7 +57,7 @@ def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[s
         if name not in {f"TARE_{variable}" for variable in VARIABLES}
     }
     before = os.environ.get("LD_PRELOAD")
-    result["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+    result["LD_PRELOAD"] = f"{preload}:{before}" if before else str(preload)
     result["TARE_RUN_DIR"] = str(run_dir)
     result["TARE_RUN_ID"] = meta["run_id"]
     result["TARE_SEGMENT_DIR"] = meta["segment_dir"]
@@ -70,6 +72,8 @@ def environment(meta: Mapping[str, Any], run_dir: Path, library: Path) -> dict[s
         result["TARE_KEEP_NS"] = str(options["keep_ns"])
     if not options["write"]:
         result["TARE_WRITE"] = "none"
+    if tared.is_asked_for(options):
+        result["TARE_DRAIN"] = str(library.find(library.TARED))
     if options.get("stack"):
         result["TARE_STACK"] = str(options["stack"])
     if options["time_lookups"]:

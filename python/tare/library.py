@@ -1,4 +1,4 @@
-"""Where the preload libraries are installed."""
+"""Where the preload libraries, and what belongs to them, are installed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from tare.errors import CommandError
 MEASURING = "libtare.so"
 # The do-nothing twin: it forwards every call and records none, the baseline of weighing.
 FORWARDING = "libtare-forward.so"
+# The process that drains for the others of its node.
+TARED = "tared"
 
 
 def find(name: str) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import launch, library, rundir
+from tare import launch, library, rundir, tared
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
 
@@ -31,6 +31,7 @@ class Options:
     policy: str = "block"
     keep_ns: int | None = None
     write: bool = True
+    drain: str = "inline"
     stack: int | None = None
     time_lookups: bool = False
     sample: str | None = None
@@ -61,7 +62,9 @@ def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Me
     run_dir = rundir.create(name, wanted)
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
-        ending = launch.run(command, launch.environment(meta, run_dir, preload))
+        variables = launch.environment(meta, run_dir, preload)
+        with tared.serving(meta, run_dir):
+            ending = launch.run(command, variables)
     except CommandError:
         rundir.discard(run_dir)
         raise

@@ -53,6 +53,9 @@ nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& to
   cost["flushes"] = totals.flushes;
   cost["flush_ns"] = account.flush_ns;
   cost["flush_bytes"] = totals.flush_bytes;
+  cost["drains"] = totals.tared.drains;
+  cost["drain_ns"] = account.drain_ns;
+  cost["drain_bytes"] = totals.tared.bytes;
   cost["dropped"] = totals.dropped;
   cost["net_share"] = account.net_share;
   return cost;
@@ -163,6 +166,9 @@ nb::list location_rows(reader::Run& run) {
     row["flushes"] = location.totals.flushes;
     row["flush_ns"] = process.clock.duration_ns(location.totals.flush_ticks);
     row["flush_bytes"] = location.totals.flush_bytes;
+    row["drains"] = location.totals.tared.drains;
+    row["drain_ns"] = process.clock.duration_ns(location.totals.tared.ticks);
+    row["drain_bytes"] = location.totals.tared.bytes;
     rows.append(row);
   }
   return rows;

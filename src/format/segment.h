@@ -23,8 +23,7 @@ namespace tare::format {
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
 inline constexpr std::uint32_t segment_layout = 12;
 
-// Beside the segments of a run lies tare-<run id>.step, whose first 4 bytes count the drains of full buffers on this
-// node (recorder/step.h).
+// Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/step.h).
 inline constexpr char step_suffix[] = ".step";
 
 enum class ProcessState : std::uint32_t {
@@ -297,6 +296,15 @@ inline constexpr std::uint32_t other_phase = UINT32_MAX;
 // other phase, so that a program without phases does not pay for them.
 inline constexpr std::uint32_t outside_phases = 1;
 
+// What the node's tared has drained of a block. Also on disk.
+struct TaredTotals {
+  std::uint64_t drains;
+  std::uint64_t ticks;
+  std::uint64_t records;
+  std::uint64_t raw_bytes;
+  std::uint64_t bytes;
+};
+
 // Counters of a location. Also on disk, at the head of a profile chunk.
 struct LocationSummary {
   std::uint32_t number;     // of the thread that owns the block now, in order of first MPI call
@@ -316,8 +324,9 @@ struct LocationSummary {
   std::uint32_t phase;              // which that is: an entry of the phase table
   std::uint32_t full;               // FullTables
   std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
+  TaredTotals tared;                // in a segment 0: see summary_of
 };
-static_assert(sizeof(LocationSummary) == 104);
+static_assert(sizeof(LocationSummary) == 144);
 enum FullTables : std::uint32_t { full_rows = 1, full_peers = 2, full_phases = 4 };
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
@@ -336,6 +345,7 @@ struct LocationHeader {
   alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
   std::uint32_t block;                             // index of this block in the segment
   alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
+  TaredTotals tared;                               // written by it, nobody else
   alignas(64) LocationSummary summary;
   alignas(64) std::uint64_t lookups[max_functions];
   std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
@@ -343,6 +353,19 @@ struct LocationHeader {
   alignas(64) PhaseEntry phases[phase_capacity];
   alignas(64) PeerEntry peers[peer_capacity];
 };
+
+// The counters as they are on disk.
+inline LocationSummary summary_of(const LocationHeader& location) noexcept {
+  LocationSummary summary = location.summary;
+  summary.tared = location.tared;
+  summary.events += location.tared.records;
+  return summary;
+}
+
+// Event chunks of such a block (its number | this) hold the FlushRecords of what tared has drained of the block, each
+// in a chunk of its own, which has the number of the sub-buffer as its sequence.
+inline constexpr std::uint32_t tared_block = 0x80000000;
+constexpr bool is_of_tared(std::uint32_t block) noexcept { return (block & tared_block) != 0; }
 
 inline constexpr std::uint64_t rows_at = (sizeof(LocationHeader) + 63) / 64 * 64;
 

@@ -91,6 +91,7 @@ Result<EventChunks> EventChunks::of(const Run& run, const EventFilter& filter, c
     for (const ChunkRef& chunk : goes_on ? again[process->id] : process->events) add(chunks, chunk);
     leave_out_unwanted(*process, choice, profiles, chunks);
     for (const auto& [block, by_sequence] : chunks) {
+      if (is_of_tared(block) && !choice.wants_drains()) continue;
       Block& added = all.blocks.emplace_back(Block{process, {}});
       for (const auto& [sequence, chunk] : by_sequence) added.chunks.push_back(chunk);
     }

@@ -25,6 +25,7 @@ bool is_rooted(std::string name) {
 }  // namespace
 
 const std::string flush_name = "tare:flush";
+const std::string drain_name = "tare:drain";
 const std::string loss_name = "tare:loss";
 const std::string other_name = "other";
 
@@ -55,11 +56,12 @@ EventChoice::EventChoice(const Run& run, const EventFilter& filter) : all_(!filt
   for (const EventType& type : run.event_types()) event_types_.push_back(names.contains(type.name));
   others_ = names.contains(other_name);
   flushes_ = names.contains(flush_name);
+  drains_ = names.contains(drain_name);
   losses_ = names.contains(loss_name);
 }
 
 bool EventChoice::wants_calls_only() const {
-  return !all_ && !flushes_ && !losses_ && !others_ &&
+  return !all_ && !flushes_ && !drains_ && !losses_ && !others_ &&
          std::find(event_types_.begin(), event_types_.end(), true) == event_types_.end();
 }
 

@@ -25,7 +25,7 @@ struct EventFilter {
 };
 
 // Names of what tare itself records, and of events whose definition is lost.
-extern const std::string flush_name, loss_name, other_name;
+extern const std::string flush_name, drain_name, loss_name, other_name;
 
 // The functions and event types of a run that a filter wants.
 class EventChoice {
@@ -38,13 +38,14 @@ class EventChoice {
     return all_ || (type < 0 ? others_ : event_types_[static_cast<std::size_t>(type)]);
   }
   bool wants_flushes() const { return all_ || flushes_; }
+  bool wants_drains() const { return all_ || drains_; }
   bool wants_losses() const { return all_ || losses_; }
   bool wants_everything() const { return all_; }
   // Whether nothing but calls is wanted.
   bool wants_calls_only() const;
 
  private:
-  bool all_, others_ = false, flushes_ = false, losses_ = false;
+  bool all_, others_ = false, flushes_ = false, drains_ = false, losses_ = false;
   std::vector<bool> functions_, event_types_;  // if not all
 };
 

@@ -194,7 +194,7 @@ std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows) {
     line.add("received", row.received, format::no_bytes);
     line.add("request", row.request, format::no_request);
     if (!row.requests.empty()) line.add("requests", requests_text(run, row.requests));
-    if (row.kind == EventKind::flush || row.kind == EventKind::loss) line.add("records", std::to_string(row.records));
+    if (!is_event && row.kind != EventKind::call) line.add("records", std::to_string(row.records));
     if (is_event) add_event(line, run, row);
     lines.push_back(line.text());
   }

@@ -30,6 +30,7 @@ struct Context {
 
   bool wants(const EventRow& row) const {
     if (row.kind == EventKind::flush && !choice.wants_flushes()) return false;
+    if (row.kind == EventKind::drain && !choice.wants_drains()) return false;
     if (row.kind == EventKind::loss && !choice.wants_losses()) return false;
     if (row.kind == EventKind::call && !choice.wants_call(row.function)) return false;
     if (is_event(row.kind) && !choice.wants_event(row.event_type)) return false;
@@ -106,7 +107,8 @@ class Cursor {
       add_starts(i, before, context);
     }
     for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
-    for (const DecodedSpan& span : events_.flushes) add(chunk, span, EventKind::flush);
+    const EventKind drained = is_of_tared(chunk.header.block) ? EventKind::drain : EventKind::flush;
+    for (const DecodedSpan& span : events_.flushes) add(chunk, span, drained);
     for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
     for (const DecodedEvent& event : events_.events) {
       EventRow& row = add(chunk, event, EventKind::event);
@@ -211,7 +213,7 @@ class Cursor {
     EventRow& row = add_row(chunk, span.enter, span.leave);
     row.kind = kind;
     row.records = span.records;
-    if (kind == EventKind::flush) row.bytes = span.bytes;
+    if (kind != EventKind::loss) row.bytes = span.bytes;
   }
 
   EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
@@ -324,6 +326,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
 
 const std::string& EventStream::name(const Run& run, const EventRow& row) {
   if (row.kind == EventKind::flush) return flush_name;
+  if (row.kind == EventKind::drain) return drain_name;
   if (row.kind == EventKind::loss) return loss_name;
   if (is_event(row.kind))
     return row.event_type < 0 ? other_name : run.event_types()[static_cast<std::size_t>(row.event_type)].name;

@@ -14,7 +14,7 @@
 namespace tare::reader {
 
 // Events of the API are `event`, of any class but raw, or `raw_event`.
-enum class EventKind : std::uint8_t { call, flush, loss, event, raw_event };
+enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event };
 
 // One of several requests that a call started or completed. What is not known is absent, as in EventRow.
 struct EventRequest {
@@ -31,7 +31,7 @@ struct EventRow {
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = format::no_bytes;
   std::uint64_t received = format::no_bytes;  // beside `bytes`, by a call that sends and receives
-  std::uint64_t records = 0;                  // of a flush or loss
+  std::uint64_t records = 0;                  // of a flush, drain or loss
   std::int32_t world = 0;
   std::int32_t rank = 0;
   std::uint32_t thread = 0;
@@ -67,7 +67,8 @@ class EventStream {
 
   // The next events, at most `count`; none at the end.
   std::vector<EventRow> next(std::size_t count);
-  // "MPI_Send", "tare:flush", "tare:loss", or as the program named its event; "other" if that is lost.
+  // "MPI_Send", "tare:flush", "tare:drain" (by the node's tared), "tare:loss", or as the program named its event;
+  // "other" if that is lost.
   static const std::string& name(const Run& run, const EventRow& row);
   // Chunks that were damaged, as far as the stream has come.
   const std::vector<std::string>& warnings() const;

@@ -87,6 +87,7 @@ arrow::Schema schema_of(const Dictionaries& of) {
 EventTexts::EventTexts(Run& run, bool with_sites) {
   for (const std::string& name : run.functions().names()) function_numbers_.push_back(functions_.number_of(name));
   flush_ = functions_.number_of(flush_name);
+  drain_ = functions_.number_of(drain_name);
   loss_ = functions_.number_of(loss_name);
   if (with_sites) {
     for (const SiteInfo& site : run.sites())

@@ -98,6 +98,7 @@ class EventTexts {
   std::int32_t thread_name(const Process& process, std::uint32_t thread) const;
   std::int32_t function(std::uint16_t number) const { return function_numbers_[number]; }
   std::int32_t flush() const { return flush_; }
+  std::int32_t drain() const { return drain_; }
   std::int32_t loss() const { return loss_; }
 
   // All columns, in the order of EventColumn.
@@ -113,7 +114,7 @@ class EventTexts {
   Communicator no_communicator_{absent, absent};
   Scope no_scope_{false, absent, absent};
   Type lost_type_{};
-  std::int32_t flush_ = 0, loss_ = 0;
+  std::int32_t flush_ = 0, drain_ = 0, loss_ = 0;
   arrow::Dictionary functions_, callers_, files_, communicator_names_, scope_names_, keys_, threads_, names_, units_;
 };
 

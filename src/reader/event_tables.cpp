@@ -35,10 +35,12 @@ class ConstantColumn {
   std::int32_t value_ = 0;
 };
 
-struct Span {  // flush or loss
+constexpr std::int64_t no_span_bytes = -1;
+
+struct Span {  // flush, drain or loss
   std::int64_t start_ns, duration_ns, records, bytes;
   std::uint32_t thread;
-  bool is_flush;
+  std::int32_t name;
 };
 
 }  // namespace
@@ -83,7 +85,7 @@ struct EventTables::State {
   void fill(EventBatch& batch);
   void load_next();
   void load(const ChunkRef& ref);
-  void add_spans(const std::vector<DecodedSpan>& from, bool are_flushes);
+  void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
   void fill_spans(EventBatch& batch);
   void fill_location(EventBatch& batch);
 };
@@ -153,20 +155,24 @@ void EventTables::State::load(const ChunkRef& ref) {
     chunk = chunks.blocks[block].chunks.size();  // the rest of the block is later
     place.is_last = true;
   }
-  if (context.choice.wants_flushes()) add_spans(columns.flushes, true);
-  if (context.choice.wants_losses()) add_spans(columns.losses, false);
+  const EventChoice& choice = context.choice;
+  const EventTexts& texts = context.texts;
+  const bool of_tared = is_of_tared(ref.header.block);
+  if (of_tared ? choice.wants_drains() : choice.wants_flushes())
+    add_spans(columns.flushes, of_tared ? texts.drain() : texts.flush(), true);
+  if (choice.wants_losses()) add_spans(columns.losses, texts.loss(), false);
 }
 
-void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, bool are_flushes) {
+void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
   const Process& process = *place.process;
   for (const DecodedSpan& span : from) {
     const std::uint64_t ticks = span.leave > span.enter ? span.leave - span.enter : 0;
     const Span added{process.time_of(span.enter),
                      process.clock.duration_ns(ticks << process.shift()),
                      static_cast<std::int64_t>(span.records),
-                     static_cast<std::int64_t>(span.bytes),
+                     have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
                      place.thread,
-                     are_flushes};
+                     name};
     if (context.filter.wants_time(added.start_ns, added.duration_ns)) spans.push_back(added);
   }
 }
@@ -183,12 +189,11 @@ void EventTables::State::fill_spans(EventBatch& batch) {
     batch.mark_absent(column, values, nothing);
   };
   constexpr std::int64_t none = -1;
-  fill(Column::function, absent,
-       [&](const Span& s) { return s.is_flush ? context.texts.flush() : context.texts.loss(); });
+  fill(Column::function, absent, [](const Span& s) { return s.name; });
   fill(Column::start_ns, INT64_MIN, [](const Span& s) { return s.start_ns; });
   fill(Column::duration_ns, none, [](const Span& s) { return s.duration_ns; });
   fill(Column::records, none, [](const Span& s) { return s.records; });
-  fill(Column::bytes, none, [](const Span& s) { return s.is_flush ? s.bytes : none; });
+  fill(Column::bytes, no_span_bytes, [](const Span& s) { return s.bytes; });
   next_span = end;
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 std::vector<Location> locations_of(const Process& process, const std::vector<bool>& outside, ProfileReader& reader) {
   std::map<std::uint32_t, Location> by_block;
-  for (const ChunkRef& chunk : process.events) by_block[chunk.header.block].thread = chunk.header.location;
+  for (const ChunkRef& chunk : process.events)
+    by_block[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
   reader.read(
       process.profiles,
       [&](std::uint32_t block, const Profile& profile) {

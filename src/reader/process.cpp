@@ -56,18 +56,22 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.flushes += profile.summary.flushes;
   totals.flush_ticks += profile.summary.flush_ticks;
   totals.flush_bytes += profile.summary.flush_bytes;
+  totals.tared.drains += profile.summary.tared.drains;
+  totals.tared.ticks += profile.summary.tared.ticks;
+  totals.tared.bytes += profile.summary.tared.bytes;
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
 void add_trace(Totals& totals, const Process& process, std::optional<std::uint32_t> of_block) {
   for (const ChunkRef& chunk : process.events) {
-    if (of_block && chunk.header.block != *of_block) continue;
+    const bool of_tared = is_of_tared(chunk.header.block);
+    if (of_block && (chunk.header.block & ~tared_block) != *of_block) continue;
     totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
-    if (!is_buffered(process, chunk.header)) totals.events += chunk.header.records;
+    if (!of_tared && !is_buffered(process, chunk.header)) totals.events += chunk.header.records;
   }
   for (const auto& [block, buffered] : process.buffered)
     if (!of_block || block == *of_block) totals.events += buffered.records;
-  // Each drain is a record too.
+  // Each drain by the thread is a record too.
   totals.events -= std::min(totals.events, totals.flushes);
   totals.left_buffers -= std::min(totals.left_buffers, totals.flushes);
   if (process.record.event_cost_ps == 0) return;  // no names were registered
@@ -90,6 +94,7 @@ Account account_of(const Process& process, const Totals& totals) {
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
+  account.drain_ns = clock.duration_ns(totals.tared.ticks);
   const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns);
   if (account.net_ns > 0) account.net_share = own_ns / static_cast<double>(account.net_ns);
   return account;

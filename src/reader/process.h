@@ -68,6 +68,7 @@ struct Totals {
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
+  format::TaredTotals tared{};  // what the node's tared drained
   std::uint64_t overwritten_bytes = 0;
   std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
   std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
@@ -91,7 +92,8 @@ struct Account {
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t flush_ns = 0;
-  double net_share = 0;  // of net_ns that is tare's; threads add up
+  std::int64_t drain_ns = 0;  // of the node's tared, on a processor of its own: no part of what the process spent
+  double net_share = 0;       // of net_ns that is tare's; threads add up
 };
 Account account_of(const Process& process, const Totals& totals);
 

@@ -1,5 +1,5 @@
-// Draining a location's buffer inline, by its own thread: encode, compress, append. And what else becomes of a full
-// buffer: see format/ring.h.
+// Draining a location's buffer: encode, compress, append; inline, by its own thread, or from another process. And what
+// else becomes of a full buffer: see format/ring.h.
 #include "recorder/drain.h"
 
 #include <atomic>
@@ -28,6 +28,12 @@ BorrowedEncoder::Entry* new_encoder() noexcept {
   auto* memory = static_cast<char*>(map_memory(entry_bytes + format::EventEncoder::workspace_bytes()));
   return memory == nullptr ? nullptr
                            : new (memory) BorrowedEncoder::Entry{nullptr, format::EventEncoder(memory + entry_bytes)};
+}
+
+// The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
+[[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
+  const auto* words = static_cast<const volatile std::uint64_t*>(in);
+  for (std::uint64_t i = 0; i < bytes / 8; ++i) out[i] = words[i];
 }
 
 template <class Record>
@@ -85,6 +91,51 @@ Written write_records(const format::SegmentHeader& segment, const Source& source
   return written;
 }
 
+bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeader& block, std::uint64_t ordinal,
+                     std::uint64_t head, std::uint64_t* copy, format::SubBufferHead& from) noexcept {
+  const format::RingShape& ring = segment.ring;
+  const char* place = format::buffer_of(&block, segment.row_capacity) + ring.place(ordinal);
+  copy_words(reinterpret_cast<std::uint64_t*>(&from), place, sizeof from);
+  if (ordinal == ring.ordinal(head)) from.bytes = head - ring.begin(ordinal);
+  if (from.bytes <= ring.bytes) copy_words(copy, place + sizeof from, from.bytes);
+  // Adding nothing: a load that the copy cannot be moved behind.
+  return !format::Drained::of(block.drained.fetch_add(0, std::memory_order_acq_rel)).has_passed(ordinal) &&
+         from.bytes <= ring.bytes;
+}
+
+Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block,
+                       std::uint64_t* copy) noexcept {
+  const format::RingShape& ring = segment.ring;
+  const std::uint64_t head = block.head.load(std::memory_order_acquire);
+  if (head == 0) return Handled::nothing;
+  std::uint64_t word = block.drained.load(std::memory_order_acquire);
+  const auto drained = format::Drained::of(word);
+  const std::uint64_t waiting = drained.waiting(ring.ordinal(head));
+  if (waiting <= 1 || waiting > ring.count) return Handled::nothing;
+  const std::uint64_t ordinal = ring.ordinal(head) + 1 - waiting;
+  const std::uint64_t enter = now();
+  format::SubBufferHead from{};
+  if (!copy_sub_buffer(segment, block, ordinal, head, copy, from))
+    return from.bytes > ring.bytes ? Handled::failed : Handled::one;
+  const Written written = write_records(segment, {block.block, from.thread, drained.sequence},
+                                        reinterpret_cast<const char*>(copy), from.bytes);
+  if (written.lost != 0) return Handled::failed;
+  const std::uint64_t leave = now();
+  const format::FlushRecord record{
+      {format::flush, sizeof record / 8}, static_cast<std::uint32_t>(written.records), enter, leave, written.bytes};
+  write_records(segment, {block.block | format::tared_block, from.thread, static_cast<std::uint32_t>(ordinal)},
+                reinterpret_cast<const char*>(&record), sizeof record);
+  const format::Drained since{static_cast<std::uint32_t>(ordinal + 1), drained.sequence + written.chunks};
+  if (!block.drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) return Handled::one;
+  block.tared.drains += 1;
+  block.tared.ticks += leave - enter;
+  block.tared.records += written.records;
+  block.tared.raw_bytes += from.bytes;
+  block.tared.bytes += written.bytes;
+  wake(&block.drained);
+  return Handled::one;
+}
+
 format::SubBufferHead& Location::sub_buffer(std::uint64_t ordinal) noexcept {
   char* ring_memory = format::buffer_of(shared, row_capacity);
   return *reinterpret_cast<format::SubBufferHead*>(ring_memory + ring.place(ordinal));
@@ -110,8 +161,11 @@ void Location::begin_thread() noexcept {
 }
 
 void Location::next_sub_buffer(std::uint64_t open) noexcept {
+  const bool served = tared_serves();
+  if (served) write_references();
   sub_buffer(open).bytes = open_bytes();
   open_sub_buffer(open + 1);
+  if (served) call_tared();
 }
 
 // Reads of its records that began before are void from here on, so this comes before the first new record.
@@ -135,6 +189,31 @@ void Location::drop() noexcept {
   ++shared->summary.dropped;
 }
 
+void Location::write_references() noexcept {
+  format::SegmentHeader* segment = recorder::segment();
+  if (segment == nullptr) return;
+  const ErrnoGuard guard;
+  if (format::Drained::of(shared->drained.load(std::memory_order_relaxed)).sub_buffers == 0) write_process(*segment);
+  note_name();
+  write_definitions(*segment);
+}
+
+bool Location::tared_makes_room(std::uint64_t open) noexcept {
+  if (!tared_serves()) return false;
+  // About what draining takes: so a thread loses twice that at most.
+  constexpr std::uint64_t patience_ns = 10'000'000;
+  const ErrnoGuard guard;
+  const std::uint64_t begin = read_ns(CLOCK_MONOTONIC);
+  for (std::uint64_t waited = 0; waited < patience_ns; waited = read_ns(CLOCK_MONOTONIC) - begin) {
+    const auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+    if (drained.waiting(open) < ring.count) return true;
+    wait_on(&shared->drained, drained.sub_buffers, patience_ns - waited);
+  }
+  // It has died, hangs, or gets no processor: nobody else waits for it. If it lives, it says again that it is there.
+  node_words->tared.store(0, std::memory_order_relaxed);
+  return false;
+}
+
 bool Location::make_room(bool continues) noexcept {
   const std::uint64_t open = open_ordinal();
   const auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
@@ -144,29 +223,42 @@ bool Location::make_room(bool continues) noexcept {
     drop();
     return false;
   }
-  if (full && ring.policy == format::Policy::block) {
-    drains_seen = drains_of_node->fetch_add(1, std::memory_order_relaxed) + 1;
-    drain();
+  const std::uint64_t enter = full ? now() : 0;
+  const bool waits = full && ring.policy == format::Policy::block;
+  if (waits && !tared_makes_room(open)) {
+    drains_seen = node_words->drains.fetch_add(1, std::memory_order_relaxed) + 1;
+    drain(enter);
     return true;
   }
-  if (full && wait_if_ended()) {
+  if ((full || tared_serves()) && wait_if_ended()) {
     open_sub_buffer(open);
     return true;
   }
-  if (full) forget_oldest(drained, open);
+  if (full && ring.policy == format::Policy::overwrite) forget_oldest(drained, open);
   next_sub_buffer(open);
+  if (waits) note_flush(0, enter, now(), 0);
   return true;
 }
 
 void Location::drain_in_step() noexcept {
-  drains_seen = drains_of_node->load(std::memory_order_relaxed);
-  if (ring.policy != format::Policy::block) return;
+  drains_seen = node_words->drains.load(std::memory_order_relaxed);
+  if (ring.policy != format::Policy::block || tared_serves()) return;
   const auto drained = format::Drained::of(shared->drained.load(std::memory_order_relaxed));
   const std::uint64_t full = drained.waiting(open_ordinal()) - 1;  // and one is being filled
   if (2 * (full * ring.bytes + open_bytes()) >= std::uint64_t{ring.count} * ring.bytes) drain();
 }
 
-void Location::drain() noexcept {
+void Location::note_flush(std::uint64_t records, std::uint64_t enter, std::uint64_t leave,
+                          std::uint64_t bytes) noexcept {
+  shared->summary.flush_ticks += leave - enter;
+  ++shared->summary.flushes;
+  put(*this,
+      format::FlushRecord{
+          {format::flush, sizeof(format::FlushRecord) / 8}, static_cast<std::uint32_t>(records), enter, leave, bytes});
+  shared->head.store(head, std::memory_order_release);
+}
+
+void Location::drain(std::uint64_t enter) noexcept {
   format::SegmentHeader* segment = recorder::segment();
   if (segment == nullptr || !traced()) return;
   const std::uint64_t open = open_ordinal();
@@ -174,21 +266,26 @@ void Location::drain() noexcept {
   if (open_bytes() == 0 && drained.waiting(open) <= 1) return;
   if (wait_if_ended()) return open_sub_buffer(open);
   const ErrnoGuard guard;
-  const std::uint64_t enter = now();
   // Once early, so that the events of a file that is cut off, or whose process was killed, have a rank.
   if (shared->summary.flushes == 0) write_process(*segment);
   note_name();
   write_definitions(*segment);
   Written all;
   std::uint64_t raw_bytes = 0;
-  for (std::uint64_t ordinal = open + 1 - drained.waiting(open); ordinal <= open; ++ordinal) {
+  while (!drained.has_passed(open)) {
+    const std::uint64_t ordinal = open + 1 - drained.waiting(open);
     const format::SubBufferHead& from = sub_buffer(ordinal);
     const std::uint64_t bytes = ordinal == open ? open_bytes() : from.bytes;
     const Written written = write_records(*segment, {shared->block, from.thread, drained.sequence},
                                           reinterpret_cast<const char*>(&from + 1), bytes);
-    drained = {static_cast<std::uint32_t>(ordinal + 1),
-               ring.sequence_behind(ordinal, drained.sequence, written.chunks)};
-    shared->drained.store(drained.word(), std::memory_order_release);
+    const format::Drained since{static_cast<std::uint32_t>(ordinal + 1),
+                                ring.sequence_behind(ordinal, drained.sequence, written.chunks)};
+    std::uint64_t word = drained.word();
+    if (!shared->drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) {
+      drained = format::Drained::of(word);  // tared was faster, with the same chunks
+      continue;
+    }
+    drained = since;
     raw_bytes += bytes;
     all.records += written.records;
     all.bytes += written.bytes;
@@ -201,17 +298,10 @@ void Location::drain() noexcept {
   summary.dropped += all.lost;
   summary.flush_raw_bytes += raw_bytes;
   summary.flush_bytes += all.bytes;
-  summary.flush_ticks += leave - enter;
-  ++summary.flushes;
   open_sub_buffer(open + 1);
   if (all.lost != 0)
     put(*this, format::LossRecord{{format::loss, sizeof(format::LossRecord) / 8}, 0, enter, leave, all.lost});
-  put(*this, format::FlushRecord{{format::flush, sizeof(format::FlushRecord) / 8},
-                                 static_cast<std::uint32_t>(all.records),
-                                 enter,
-                                 leave,
-                                 all.bytes});
-  shared->head.store(head, std::memory_order_release);
+  note_flush(all.records, enter, leave, all.bytes);
 }
 
 }  // namespace tare::recorder

@@ -48,4 +48,15 @@ struct Written {
 Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
                       std::uint64_t bytes) noexcept;
 
+// Copies a sub-buffer of a block whose thread may be recording. False if it has been drained meanwhile: then it is on
+// disk, and the copy may be of other records. Takes `ring.bytes` bytes at `copy`, and says who recorded them.
+bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeader& block, std::uint64_t ordinal,
+                     std::uint64_t head, std::uint64_t* copy, format::SubBufferHead& from) noexcept;
+
+// From another process: drains the oldest full sub-buffer of a block, whose thread goes on meanwhile. `failed`: it
+// cannot be written, and is left to the thread, which counts what is lost.
+enum class Handled : std::uint8_t { nothing, one, failed };
+Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block,
+                       std::uint64_t* copy) noexcept;
+
 }  // namespace tare::recorder

@@ -60,7 +60,7 @@ struct Location {
   std::uint8_t phase_depth;
   std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
   char name[16];                             // of the thread, as noted last
-  std::uint32_t drains_seen;                 // of *drains_of_node
+  std::uint32_t drains_seen;                 // of node_words->drains
 
   bool traced() const noexcept { return limit != 0; }
 
@@ -110,7 +110,7 @@ struct Location {
     ++r.histogram[bin < format::duration_bins ? bin : format::duration_bins - 1];
     constexpr bool both = (traffic & exchanges) != 0;
     constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
-    if (traced() && drains_of_node->load(std::memory_order_relaxed) != drains_seen) [[unlikely]]
+    if (traced() && node_words->drains.load(std::memory_order_relaxed) != drains_seen) [[unlikely]]
       drain_in_step();
     if (traced() && has_made_room(size)) {
       auto* at = base + head;
@@ -231,8 +231,8 @@ struct Location {
   void inherit_name() noexcept;
 
   // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
-  // counted as dropped.
-  void drain() noexcept;
+  // counted as dropped. `enter`: when it began to take the thread's time.
+  void drain(std::uint64_t enter = now()) noexcept;
 
   // Begins a sub-buffer for this thread, behind those of the block's threads before.
   void begin_thread() noexcept;
@@ -289,6 +289,12 @@ struct Location {
   // Another thread of this node drains: this one too, if it had to soon anyway.
   [[gnu::cold]] void drain_in_step() noexcept;
   void next_sub_buffer(std::uint64_t open) noexcept;
+  // Before the node's tared can see that a sub-buffer is full: what its records refer to is on disk before them.
+  void write_references() noexcept;
+  // Of a full ring: whether the node's tared makes room in time.
+  bool tared_makes_room(std::uint64_t open) noexcept;
+  // There is room for it.
+  void note_flush(std::uint64_t records, std::uint64_t enter, std::uint64_t leave, std::uint64_t bytes) noexcept;
   void forget_oldest(format::Drained drained, std::uint64_t open) noexcept;
   void drop() noexcept;
   format::SubBufferHead& sub_buffer(std::uint64_t ordinal) noexcept;

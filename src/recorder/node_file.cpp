@@ -68,7 +68,8 @@ bool write_function_names() noexcept {
 // Summary, rows, peers, phases, and the counters above zero, as one chunk.
 bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
   const std::size_t rows = block.summary.rows;
-  const std::size_t most = sizeof block.summary + rows * sizeof(format::ProfileRow) + sizeof block.peers +
+  const format::LocationSummary summary = format::summary_of(block);
+  const std::size_t most = sizeof summary + rows * sizeof(format::ProfileRow) + sizeof block.peers +
                            sizeof block.phases + 2 * sizeof block.lookups;
   ChunkMemory memory(most);
   if (!memory) return false;
@@ -77,7 +78,7 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
     std::memcpy(out, data, bytes);
     out += bytes;
   };
-  put(&block.summary, sizeof block.summary);
+  put(&summary, sizeof summary);
   put(format::rows_of(&block), rows * sizeof(format::ProfileRow));
   put(block.peers, block.summary.peers * sizeof(format::PeerEntry));
   put(block.phases, block.summary.phases * sizeof(format::PhaseEntry));
@@ -137,12 +138,6 @@ bool write_samples(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::samples), area, bytes);
 }
 
-// The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
-[[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
-  const auto* words = static_cast<const volatile std::uint64_t*>(in);
-  for (std::uint64_t i = 0; i < bytes / 8; ++i) out[i] = words[i];
-}
-
 // Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
 // The block stays as it is: should its thread or a collector write the same records once more, then under the same
 // numbers, and a reader keeps the copy with the most records.
@@ -152,28 +147,21 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
   if (ring.count == 0 || head == 0) return true;
   auto* copy = static_cast<std::uint64_t*>(map_memory(ring.bytes));
   if (copy == nullptr) return false;
-  const char* memory = format::buffer_of(&block, segment.row_capacity);
   const std::uint64_t open = ring.ordinal(head);
   auto drained = format::Drained::of(block.drained.load(std::memory_order_acquire));
   bool written = true;
   while (written && drained.waiting(open) != 0 && drained.waiting(open) <= ring.count) {
     const std::uint64_t ordinal = open + 1 - drained.waiting(open);
-    const char* place = memory + ring.place(ordinal);
     format::SubBufferHead from{};
-    copy_words(reinterpret_cast<std::uint64_t*>(&from), place, sizeof from);
-    const std::uint64_t bytes = ordinal == open ? head - ring.begin(open) : from.bytes;
-    if (bytes <= ring.bytes) copy_words(copy, place + sizeof from, bytes);
-    // If the thread has drained it meanwhile, it is on disk, and the copy may be of other records. Adding nothing: a
-    // load that the copy cannot be moved behind.
-    const auto since = format::Drained::of(block.drained.fetch_add(0, std::memory_order_acq_rel));
-    if (since.has_passed(ordinal)) {
-      drained = since;
+    if (!copy_sub_buffer(segment, block, ordinal, head, copy, from)) {
+      drained = format::Drained::of(block.drained.load(std::memory_order_acquire));
+      if (!drained.has_passed(ordinal)) break;  // it makes no sense
       continue;
     }
     const Source source{block.block, from.thread, drained.sequence};
     const char* records = reinterpret_cast<const char*>(copy);
-    const std::uint64_t older = format::skip_older(records, bytes, kept_from);
-    const Written result = write_records(segment, source, records + older, bytes - older);
+    const std::uint64_t older = format::skip_older(records, from.bytes, kept_from);
+    const Written result = write_records(segment, source, records + older, from.bytes - older);
     written = result.lost == 0;
     drained = {static_cast<std::uint32_t>(ordinal + 1), ring.sequence_behind(ordinal, drained.sequence, result.chunks)};
   }

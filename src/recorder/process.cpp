@@ -38,6 +38,7 @@ constexpr std::uint64_t definition_bytes = 512 * 1024;
 constexpr std::uint64_t usual_sub_buffer = 4096 * sizeof(format::CallRecord);
 static_assert(usual_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
 constexpr std::uint64_t default_buffer = 2 * usual_sub_buffer;
+constexpr std::uint64_t default_tared_buffer = 4 * default_buffer;  // it may be late
 constexpr std::uint64_t default_flight_buffer = 4 << 20;
 constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // takes the longest record and a LossRecord
 
@@ -88,16 +89,17 @@ struct Configuration {
   const char* run_id;
   const char* segment_dir;
   const char* collector;
+  const char* tared;  // the program that drains; nullptr: the threads do
   format::RingShape ring;
   std::uint64_t keep_ns;
   bool writes;  // events, or all but that
 };
 
-// The event buffer of about `bytes` bytes of records. What is overwritten, or taken by a thread that has ended, is a
-// sub-buffer, so there are more and smaller ones where that makes the buffer smaller.
-format::RingShape ring_of(std::uint64_t bytes, format::Policy policy) noexcept {
+// The event buffer of about `bytes` bytes of records. What is overwritten, drained by tared, or taken by a thread that
+// has ended, is a sub-buffer, so there are more and smaller ones where that makes the buffer smaller.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared) noexcept {
   if (bytes > UINT32_MAX * usual_sub_buffer) bytes = UINT32_MAX * usual_sub_buffer;
-  std::uint64_t each = bytes / (policy == format::Policy::block ? 2 : 8);
+  std::uint64_t each = bytes / (policy == format::Policy::block && !has_tared ? 2 : 8);
   each = each / sizeof(format::SubBufferHead) * sizeof(format::SubBufferHead);
   if (each > usual_sub_buffer) each = usual_sub_buffer;
   if (each < smallest_sub_buffer) each = smallest_sub_buffer;
@@ -105,8 +107,11 @@ format::RingShape ring_of(std::uint64_t bytes, format::Policy policy) noexcept {
   return {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(each), policy};
 }
 
-// Whether a thread whose buffer is full drains it.
-bool drains(const format::RingShape& ring) noexcept { return ring.count != 0 && ring.policy == format::Policy::block; }
+// Whether what processes of a node share is of use: to drain in step, or by tared.
+bool shares(const Configuration& configuration) noexcept {
+  if (configuration.ring.count == 0) return false;
+  return configuration.ring.policy == format::Policy::block || configuration.tared != nullptr;
+}
 
 bool is(const char* variable, const char* value) noexcept {
   const char* text = getenv(variable);
@@ -118,13 +123,26 @@ std::uint64_t number(const char* variable) noexcept {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
 }
 
+format::Policy policy_from_environment() noexcept {
+  return is("TARE_POLICY", "overwrite") ? format::Policy::overwrite
+         : is("TARE_POLICY", "drop")    ? format::Policy::drop
+                                        : format::Policy::block;
+}
+
+// A flight recorder is not drained.
+const char* tared_from_environment() noexcept {
+  const char* program = getenv("TARE_DRAIN");
+  const bool named = program != nullptr && program[0] == '/';
+  return named && policy_from_environment() != format::Policy::overwrite ? program : nullptr;
+}
+
 format::RingShape ring_from_environment() noexcept {
-  const format::Policy policy = is("TARE_POLICY", "overwrite") ? format::Policy::overwrite
-                                : is("TARE_POLICY", "drop")    ? format::Policy::drop
-                                                               : format::Policy::block;
+  const format::Policy policy = policy_from_environment();
+  const bool has_tared = tared_from_environment() != nullptr;
   const std::uint64_t asked = number("TARE_BUFFER");
   const bool flight = policy == format::Policy::overwrite;
-  return ring_of(asked != 0 ? asked : flight ? default_flight_buffer : default_buffer, policy);
+  const std::uint64_t usual = flight ? default_flight_buffer : has_tared ? default_tared_buffer : default_buffer;
+  return ring_of(asked != 0 ? asked : usual, policy, has_tared);
 }
 
 // With a trace or not, as the environment says further.
@@ -134,6 +152,7 @@ Configuration configured(const char* run_dir, const char* run_id, const char* se
           run_id,
           segment_dir,
           collector,
+          traced ? tared_from_environment() : nullptr,
           traced ? ring_from_environment() : format::RingShape{},
           number("TARE_KEEP_NS"),
           !is("TARE_WRITE", "none")};
@@ -242,6 +261,14 @@ void install_handlers() noexcept {
   pthread_key_create(&state.thread_end, at_thread_end);
 }
 
+// Where there is a collector, it has started one before the program.
+void call_or_start_tared(const Configuration& configuration) noexcept {
+  node_words->processes.fetch_add(1, std::memory_order_release);
+  call_tared();
+  if (!state.collected_here)
+    start_tared({configuration.tared, configuration.run_dir, configuration.run_id, configuration.segment_dir});
+}
+
 bool attach_locked(const Configuration& configuration) noexcept {
   if (configuration.run_dir == nullptr || configuration.run_id == nullptr) return false;
   state.options = default_options();
@@ -269,8 +296,10 @@ bool attach_locked(const Configuration& configuration) noexcept {
   set_node_file(configuration.run_dir, header->process.host);
   state.collected_here =
       configuration.collector != nullptr && std::strcmp(configuration.collector, header->process.host) == 0;
-  if (drains(header->ring)) fall_in(configuration.segment_dir, configuration.run_id);
+  const bool shared = shares(configuration) && (fall_in(configuration.segment_dir, configuration.run_id) ||
+                                                fall_in(configuration.run_dir, configuration.run_id));
   header->magic = format::segment_magic;  // last: a reader believes a segment from here on
+  if (shared && configuration.tared != nullptr) call_or_start_tared(configuration);
   state.header = header;
   install_handlers();
   return true;
@@ -437,7 +466,7 @@ Location* start_location() noexcept {
       format::LocationSummary& summary = location->shared->summary;
       summary.number = header.process.threads++;
       summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-      location->drains_seen = drains_of_node->load(std::memory_order_relaxed);
+      location->drains_seen = node_words->drains.load(std::memory_order_relaxed);
       location->shared->current.function = 0;  // what another thread was in
       summary.in_use = 1;
     }

@@ -13,27 +13,33 @@ namespace tare::recorder {
 
 namespace {
 
-constinit std::atomic<std::uint32_t> alone{0};
+constinit NodeWords alone{};
 constinit char joined[PATH_MAX] = "";
 
 }  // namespace
 
-constinit std::atomic<std::uint32_t>* drains_of_node = &alone;
+constinit NodeWords* node_words = &alone;
 
-void fall_in(const char* directory, const char* run_id) noexcept {
+bool fall_in(const char* directory, const char* run_id) noexcept {
   char path[PATH_MAX];
   std::snprintf(path, sizeof path, "%s/tare-%s%s", directory, run_id, format::step_suffix);
-  if (std::strcmp(path, joined) == 0) return;  // in a forked child
+  if (std::strcmp(path, joined) == 0) return true;  // in a forked child
   create_file(path);
-  // The word of a run before stays where it is: other threads may be reading it.
-  void* memory = map_file(path, 0, sizeof(std::atomic<std::uint32_t>));
-  if (memory == nullptr) return;
+  // The words of a run before stay where they are: other threads may be reading them.
+  void* memory = map_file(path, 0, sizeof(NodeWords));
+  if (memory == nullptr) return false;
   std::memcpy(joined, path, sizeof joined);
-  drains_of_node = static_cast<std::atomic<std::uint32_t>*>(memory);
+  node_words = static_cast<NodeWords*>(memory);
+  return true;
 }
 
 void fall_out() noexcept {
   if (joined[0] != '\0') unlink(joined);
+}
+
+void call_tared() noexcept {
+  node_words->full.fetch_add(1, std::memory_order_release);
+  if (tared_serves()) wake(&node_words->full);
 }
 
 }  // namespace tare::recorder

@@ -1,10 +1,13 @@
-// Processes of a node drain in step.
+// What the processes of a run share on a node.
 //
-// Ranks that exchange messages wait for the one that drains, so drains at different times cost every rank the sum of
-// them all: with n ranks, n drains each. It is the same as with the interruptions of an operating system, whose remedy
-// is to have them at the same time (Petrini, Kerbyson, Pakin: The Case of the Missing Supercomputer Performance,
-// SC 2003; Jones et al., same place). So a process whose buffer is full says so in a word that all processes of the run
-// on this node share, and those whose buffers are at least half full drain with it, at their next MPI call.
+// Drains in step. Ranks that exchange messages wait for the one that drains, so drains at different times cost every
+// rank the sum of them all: with n ranks, n drains each. It is the same as with the interruptions of an operating
+// system, whose remedy is to have them at the same time (Petrini, Kerbyson, Pakin: The Case of the Missing
+// Supercomputer Performance, SC 2003; Jones et al., same place). So a process whose buffer is full says so in a word
+// that all processes of the run on this node share, and those whose buffers are at least half full drain with it, at
+// their next MPI call.
+//
+// tared. If the node has one (src/tared), nobody drains as long as it keeps up: it sleeps until a sub-buffer is full.
 #pragma once
 
 #include <atomic>
@@ -12,13 +15,37 @@
 
 namespace tare::recorder {
 
-// How many drains of full buffers there have been on this node; of this process alone if there is no memory to share.
-[[gnu::visibility("hidden")]] extern constinit std::atomic<std::uint32_t>* drains_of_node;
+struct NodeWords {
+  std::atomic<std::uint32_t> drains;     // of full buffers by their threads
+  std::atomic<std::uint32_t> full;       // sub-buffers that have become full, and the next: tared sleeps on this
+  std::atomic<std::uint32_t> processes;  // that have begun to record
+  std::atomic<std::uint32_t> tared;      // process id of the one that drains now; 0: none, or one that was too slow
+  std::atomic<std::uint32_t> started;    // whether somebody has started one
+};
 
-// Finds the word of a run, or makes it: a file of one page in `directory`.
-void fall_in(const char* directory, const char* run_id) noexcept;
+// Of this node; of this process alone if there is no memory to share.
+[[gnu::visibility("hidden")]] extern constinit NodeWords* node_words;
+
+// Finds the words of a run, or makes them: a file of one page in `directory`. False if there is no room for it.
+bool fall_in(const char* directory, const char* run_id) noexcept;
 
 // Removes the file, at the end of a process on a host without a collector; those that have it keep it.
 void fall_out() noexcept;
+
+// Whether the node's tared drains full sub-buffers.
+inline bool tared_serves() noexcept { return node_words->tared.load(std::memory_order_relaxed) != 0; }
+
+// Wakes tared: a sub-buffer is full, or there is a new process.
+void call_tared() noexcept;
+
+// Starts `program`, which is tared, for a run; of the processes of a node the first one that asks. It is nobody's
+// child, and ends when there is none of them any more (src/tared/tared.cpp).
+struct TaredArguments {
+  const char* program;
+  const char* run_dir;
+  const char* run_id;
+  const char* segment_dir;
+};
+void start_tared(const TaredArguments& arguments) noexcept;
 
 }  // namespace tare::recorder

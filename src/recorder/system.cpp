@@ -1,6 +1,7 @@
 #include "recorder/system.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,7 +11,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <climits>
 #include <cstring>
+#include <ctime>
 
 namespace tare::recorder {
 namespace {
@@ -88,6 +91,13 @@ void* map_memory(std::size_t bytes) noexcept {
 }
 
 void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
+
+void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept {
+  const timespec time{static_cast<time_t>(ns / 1'000'000'000U), static_cast<long>(ns % 1'000'000'000U)};
+  syscall(SYS_futex, word, FUTEX_WAIT, value, &time, nullptr, 0);
+}
+
+void wake(const void* word) noexcept { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
 std::uint64_t free_bytes(const char* directory) noexcept {
   struct statvfs status {};

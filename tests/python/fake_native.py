@@ -38,6 +38,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
             "call_ns": 25.0, "lookup_ns": 5.0, "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
             "hook_init_ns": 1_000_000,
             "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
+            "drains": 0, "drain_ns": 0, "drain_bytes": 0,
             "dropped": 0, "net_share": 0.01,
         },
         "trace": {
@@ -63,6 +64,7 @@ def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[
         "world": 0, "rank": rank, "location": thread, "thread": thread, "thread_name": None,
         "calls": 10, "lookups": 4, "events": events, "bytes": 10 * events,
         "dropped": dropped, "flushes": events // 1000, "flush_ns": 40_000, "flush_bytes": 10 * events,
+        "drains": 0, "drain_ns": 0, "drain_bytes": 0,
     }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "policy": "block",
         "keep_ns": None,
         "write": True,
+        "drain": "inline",
         "time_lookups": False,
         "sample": None,
         "forward": False,
@@ -79,7 +80,7 @@ def test_contract_with_the_library(tare: Tare, program: Path, tmp_path: Path) ->
     assert (variables["TARE_TRACE"], variables["TARE_BUFFER"]) == ("1", "65536")
     assert variables["TARE_LOOKUPS"] == "time"
     assert variables["TARE_POLICY"] == "block"
-    assert not {"TARE_KEEP_NS", "TARE_WRITE"} & set(variables)
+    assert not {"TARE_KEEP_NS", "TARE_WRITE", "TARE_DRAIN"} & set(variables)
 
 
 @pytest.mark.parametrize(

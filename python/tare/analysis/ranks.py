@@ -29,6 +29,9 @@ class TotalCost(TypedDict):
     flushes: int
     flush_ns: int
     flush_bytes: int
+    drains: int
+    drain_ns: int
+    drain_bytes: int
     dropped: int
 
 
@@ -96,5 +99,8 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
         "flushes": sum(cost["flushes"] for cost in costs),
         "flush_ns": sum(cost["flush_ns"] for cost in costs),
         "flush_bytes": sum(cost["flush_bytes"] for cost in costs),
+        "drains": sum(cost["drains"] for cost in costs),
+        "drain_ns": sum(cost["drain_ns"] for cost in costs),
+        "drain_bytes": sum(cost["drain_bytes"] for cost in costs),
         "dropped": sum(cost["dropped"] for cost in costs),
     }

@@ -29,6 +29,13 @@ class Policy(StrEnum):
     overwrite = "overwrite"
 
 
+class Drain(StrEnum):
+    """Who writes out full buffers."""
+
+    inline = "inline"
+    tared = "tared"
+
+
 class Write(StrEnum):
     disk = "disk"
     none = "none"
@@ -115,6 +122,14 @@ def run(
     write: Annotated[
         Write, typer.Option(help="Where the trace goes; none records and encodes it all the same.")
     ] = Write.disk,
+    drain: Annotated[
+        Drain | None,
+        typer.Option(
+            show_default=False,
+            help="Who writes out full buffers: their threads (inline, the default), or a process beside "
+            "them, one a node (tared), for nodes with a processor to spare. Implies --trace.",
+        ),
+    ] = None,
     stack: Annotated[
         int | None,
         typer.Option(
@@ -158,7 +173,7 @@ def run(
 
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
-    traced = trace or policy is not None or keep is not None or write is Write.none
+    traced = trace or write is Write.none or any((policy, keep, drain))
     if sample is not None:
         _check_sample(sample, trace=traced)
     options = Options(
@@ -167,6 +182,7 @@ def run(
         policy=_policy(policy, keep).value,
         keep_ns=keep.time_ns if keep else None,
         write=write is Write.disk,
+        drain=(drain or Drain.inline).value,
         stack=stack,
         sample=sample,
         time_lookups=time_lookups,

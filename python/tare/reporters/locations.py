@@ -29,7 +29,8 @@ def _each(value: float) -> str:
 
 
 # Heading, figure, how it is written.
-FIGURES: tuple[tuple[str, Figure, Callable[[float], str]], ...] = (
+Column = tuple[str, Figure, Callable[[float], str]]
+FIGURES: tuple[Column, ...] = (
     ("Calls", lambda row: row["calls"] + row["lookups"], _count),
     ("Events", lambda row: row["events"], _count),
     ("Lost", lambda row: row["dropped"], _count),
@@ -39,33 +40,38 @@ FIGURES: tuple[tuple[str, Figure, Callable[[float], str]], ...] = (
     ("B/event", bytes_per_event, _each),
 )
 
+# Of the node's tared, where there is one.
+DRAINS: Column = ("Drains", lambda row: row["drains"], _count)
+
 
 def sheet(locations: Sequence[Location], worlds: int) -> Sheet:
-    return _list(locations, worlds) if len(locations) <= LISTED else _folded(locations, worlds)
+    figures = [*FIGURES, DRAINS] if any(row["drains"] for row in locations) else FIGURES
+    make = _list if len(locations) <= LISTED else _folded
+    return make(locations, worlds, figures)
 
 
-def _list(locations: Sequence[Location], worlds: int) -> Sheet:
+def _list(locations: Sequence[Location], worlds: int, figures: Sequence[Column]) -> Sheet:
     listed = Sheet(
         [
             *([Heading("World")] if worlds > 1 else []),
             Heading("Rank"),
             Heading("Thread"),
-            *(Heading(title) for title, _, _ in FIGURES),
+            *(Heading(title) for title, _, _ in figures),
         ]
     )
     for row in locations:
-        values = ((figure(row), shown) for _, figure, shown in FIGURES)
+        values = ((figure(row), shown) for _, figure, shown in figures)
         cells = [NOTHING if value is None else shown(value) for value, shown in values]
         place = [str(row["world"])] if worlds > 1 else []
         listed.rows.append([*place, terminal.rank(row), str(row["thread"]), *cells])
     return listed
 
 
-def _folded(locations: Sequence[Location], worlds: int) -> Sheet:
+def _folded(locations: Sequence[Location], worlds: int, figures: Sequence[Column]) -> Sheet:
     """A line for each figure: least, mean and most of all locations, and where."""
     titles = (f"Of {len(locations):,}", "Least", "at rank", "Mean", "Most", "at rank", "In all")
     folded = Sheet([Heading(title, text=number == 0) for number, title in enumerate(titles)])
-    for title, figure, shown in FIGURES:
+    for title, figure, shown in figures:
         found = spread(locations, figure)
         if found is None:
             continue

@@ -197,6 +197,8 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
         f"({cost['call_ns']:.1f} ns a call, {cost['lookup_ns']:.1f} ns a look-up)",
     )
     yield "flushes", _flushes(cost)
+    if cost["drains"]:
+        yield "drains", f"{_drains(cost)} by tared, beside the threads"
     yield (
         "hooks",
         f"{units.duration(cost['hook_init_ns'])} in MPI_Init, "
@@ -227,6 +229,10 @@ def _flushes(cost: TotalCost) -> str:
     if not cost["flushes"]:
         return "none"
     return f"{cost['flushes']:,}, {units.duration(cost['flush_ns'])}, {units.size(cost['flush_bytes'])}"
+
+
+def _drains(cost: TotalCost) -> str:
+    return f"{cost['drains']:,}, {units.duration(cost['drain_ns'])}, {units.size(cost['drain_bytes'])}"
 
 
 def _trace(trace: Trace) -> str:

@@ -1,0 +1,51 @@
+"""tared, the process that drains the buffers of the others of this node, while a command runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tare import library
+from tare.errors import CommandError
+
+# A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
+ENDS_WITHIN_S = 5.0
+
+
+def is_asked_for(options: Mapping[str, Any]) -> bool:
+    """Whether there is anything to drain for it: a flight recorder is not drained."""
+    return bool(options.get("drain") == "tared" and options["trace"] and options["policy"] != "overwrite")
+
+
+@contextmanager
+def serving(meta: Mapping[str, Any], run_dir: Path) -> Iterator[None]:
+    """Has it run, if it is asked for. The ranks do without it where it hangs or dies."""
+    if not is_asked_for(meta["options"]):
+        yield
+        return
+    program = library.find(library.TARED)
+    arguments = [str(run_dir), meta["run_id"], meta["segment_dir"], str(os.getpid())]
+    try:
+        tared = subprocess.Popen(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={},
+        )
+    except OSError as error:
+        raise CommandError(f"cannot start {program}: {error.strerror}; leave out --drain tared") from error
+    try:
+        yield
+    finally:
+        tared.terminate()
+        try:
+            tared.wait(ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            tared.kill()
+            tared.wait()

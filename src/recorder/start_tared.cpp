@@ -1,0 +1,68 @@
+// Starting a process from within a program that knows nothing of it: without a copy of its memory, of which network
+// cards may hold pages, without handlers of its own that run in the child, and without a child that it could find.
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "recorder/step.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+constexpr std::size_t stack_bytes = 32 * 1024;
+
+struct Start {
+  char* const* arguments;
+  char* stack;  // for the second process
+};
+
+// In the process that becomes tared. Its parent's memory is this process's too, until exec.
+int become_tared(void* start) noexcept {
+  char* const* arguments = static_cast<Start*>(start)->arguments;
+  // Of the program's environment it needs nothing, least of all what is preloaded.
+  char* const environment[] = {nullptr};
+  syscall(SYS_execve, arguments[0], arguments, environment);
+  _exit(127);
+}
+
+// In a process between, which ends at once, so that the next is not a child of the program.
+int leave_a_child(void* start) noexcept {
+  syscall(SYS_setsid);
+  clone(become_tared, static_cast<Start*>(start)->stack + stack_bytes, CLONE_VM | CLONE_VFORK, start);
+  _exit(0);
+}
+
+}  // namespace
+
+void start_tared(const TaredArguments& given) noexcept {
+  if (node_words->started.exchange(1, std::memory_order_acq_rel) != 0) return;
+  const ErrnoGuard guard;
+  auto* stacks = static_cast<char*>(map_memory(2 * stack_bytes));
+  if (stacks == nullptr) return;
+  char starter[16];
+  std::snprintf(starter, sizeof starter, "%d", static_cast<int>(getpid()));
+  char* const arguments[] = {const_cast<char*>(given.program),
+                             const_cast<char*>(given.run_dir),
+                             const_cast<char*>(given.run_id),
+                             const_cast<char*>(given.segment_dir),
+                             starter,
+                             nullptr};
+  Start start{arguments, stacks + stack_bytes};
+  // No handler of the program may run in the children, which share its memory.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // No signal says that it has ended, so that no wait() of the program finds it.
+  const int between = clone(leave_a_child, stacks + stack_bytes, CLONE_VM | CLONE_VFORK, &start);
+  if (between > 0) syscall(SYS_wait4, between, nullptr, __WALL, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  unmap_memory(stacks, 2 * stack_bytes);
+}
+
+}  // namespace tare::recorder
