@@ -324,9 +324,10 @@ struct LocationSummary {
   std::uint32_t phase;              // which that is: an entry of the phase table
   std::uint32_t full;               // FullTables
   std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
+  std::uint64_t api_events;         // events of the API that were recorded, also if they were dropped or overwritten
   TaredTotals tared;                // in a segment 0: see summary_of
 };
-static_assert(sizeof(LocationSummary) == 144);
+static_assert(sizeof(LocationSummary) == 152);
 enum FullTables : std::uint32_t { full_rows = 1, full_peers = 2, full_phases = 4 };
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.

@@ -51,8 +51,8 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
   totals.completions += profile.summary.completions;
   totals.full |= profile.summary.full;
-  totals.left_buffers += profile.summary.events;
   totals.dropped += profile.summary.dropped;
+  totals.api_events += profile.summary.api_events;
   totals.flushes += profile.summary.flushes;
   totals.flush_ticks += profile.summary.flush_ticks;
   totals.flush_bytes += profile.summary.flush_bytes;
@@ -73,11 +73,6 @@ void add_trace(Totals& totals, const Process& process, std::optional<std::uint32
     if (!of_block || block == *of_block) totals.events += buffered.records;
   // Each drain by the thread is a record too.
   totals.events -= std::min(totals.events, totals.flushes);
-  totals.left_buffers -= std::min(totals.left_buffers, totals.flushes);
-  if (process.record.event_cost_ps == 0) return;  // no names were registered
-  // Of events that are not written, those that have left their buffer count.
-  const std::uint64_t recorded = std::max(totals.events + totals.dropped, totals.left_buffers);
-  totals.api_events = recorded - std::min(recorded, totals.calls + totals.completions);
 }
 
 Account account_of(const Process& process, const Totals& totals) {

@@ -63,8 +63,7 @@ struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t lookups = 0;
   std::uint64_t completions = 0;
-  std::uint64_t left_buffers = 0;  // records that did
-  std::uint64_t dropped = 0;       // of them lost
+  std::uint64_t dropped = 0;  // records lost
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
@@ -73,7 +72,7 @@ struct Totals {
   std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
   std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
   std::uint64_t events = 0;        // calls, completions and events of the API that can be read
-  std::uint64_t api_events = 0;    // recorded, also if they were dropped then, but not those overwritten
+  std::uint64_t api_events = 0;    // recorded, also if they were dropped or overwritten then
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
 // Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.

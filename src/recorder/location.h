@@ -199,7 +199,8 @@ struct Location {
 
   // Adds an event of the API. There must be a trace; count <= format::max_parameters.
   void commit_event(std::uint32_t type, std::uint64_t time, const std::uint64_t* parameters, unsigned count) noexcept {
-    if (has_made_room(sizeof(format::EventRecord) + 8U * count)) append_event(type, time, parameters, count);
+    if (has_made_room(sizeof(format::EventRecord) + 8U * count)) return append_event(type, time, parameters, count);
+    ++shared->summary.api_events;
   }
 
   // The same where there is room for it.
@@ -209,6 +210,7 @@ struct Location {
     *record = {{format::event, static_cast<std::uint16_t>(bytes / 8)}, type, time};
     auto* out = reinterpret_cast<std::uint64_t*>(record + 1);
     for (unsigned i = 0; i < count; ++i) out[i] = parameters[i];
+    ++shared->summary.api_events;
     publish(bytes);
   }
 
@@ -216,6 +218,7 @@ struct Location {
   void commit_raw_event(std::uint32_t type, std::uint64_t time, const void* data, std::uint64_t size) noexcept {
     const std::uint64_t padded = (size + 7) / 8 * 8;
     const std::uint64_t bytes = sizeof(format::RawEventRecord) + padded;
+    ++shared->summary.api_events;
     if (!has_made_room(bytes)) return;
     auto* record = reinterpret_cast<format::RawEventRecord*>(base + head);
     *record = {{format::raw_event, static_cast<std::uint16_t>(bytes / 8)}, type, time, size};
@@ -240,17 +243,18 @@ struct Location {
   // For calibration: makes sure that `bytes` of records fit without a drain, and takes back those recorded since, or,
   // if the buffer is full for good, dropped since.
   struct Mark {
-    std::uint64_t head, events, dropped, gap_records;
+    std::uint64_t head, events, api_events, dropped, gap_records;
   };
   Mark mark(std::uint64_t bytes) noexcept {
     if (traced() && head + bytes > limit) make_room(false);
     const format::LocationSummary& summary = shared->summary;
-    return {head, summary.events, summary.dropped, gap == nullptr ? 0 : gap->records};
+    return {head, summary.events, summary.api_events, summary.dropped, gap == nullptr ? 0 : gap->records};
   }
   void rewind(const Mark& mark) noexcept {
     head = mark.head;
     shared->head.store(head, std::memory_order_relaxed);
     shared->summary.events = mark.events;
+    shared->summary.api_events = mark.api_events;
     shared->summary.dropped = mark.dropped;
     if (gap != nullptr) gap->records = mark.gap_records;
   }

@@ -47,6 +47,7 @@ TEST_F(Policies, DropKeepsTheOldestAndCountsTheRest) {
   EXPECT_EQ(run.flushes, 0U);
   const format::LocationSummary& summary = run.blocks.begin()->second;
   EXPECT_EQ(summary.dropped, many - kept);
+  EXPECT_EQ(summary.api_events, many);
   EXPECT_NE(run.processes.begin()->second.flags & format::drops, 0U);
 }
 
@@ -71,6 +72,7 @@ TEST_F(Policies, OverwriteKeepsTheNewest) {
   EXPECT_EQ(run.losses + run.flushes, 0U);
   const format::LocationSummary& summary = run.blocks.begin()->second;
   EXPECT_EQ(summary.overwritten_bytes, (many - kept) * 24);
+  EXPECT_EQ(summary.api_events, many) << "what is overwritten has cost as much";
   EXPECT_EQ(summary.dropped, 0U);
 }
 
