@@ -355,11 +355,10 @@ struct LocationHeader {
   alignas(64) PeerEntry peers[peer_capacity];
 };
 
-// The counters as they are on disk.
-inline LocationSummary summary_of(const LocationHeader& location) noexcept {
-  LocationSummary summary = location.summary;
-  summary.tared = location.tared;
-  summary.events += location.tared.records;
+// The counters of a location as they are on disk, from both halves.
+inline LocationSummary summary_of(LocationSummary summary, const TaredTotals& tared) noexcept {
+  summary.tared = tared;
+  summary.events += tared.records;
   return summary;
 }
 

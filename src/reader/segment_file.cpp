@@ -217,7 +217,7 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   const LocationHeader& header = copy->get();
   LocationCopy location;
   location.block = block;
-  location.summary = summary_of(header);
+  location.summary = summary_of(header.summary, header.tared);
   location.lookups.assign(header.lookups, header.lookups + functions_ + 1);
   location.rows.resize(std::min(header.summary.rows, row_capacity_));
   if (!read(location.rows.data(), location.rows.size() * sizeof(ProfileRow), at + rows_at)) return cut_off();

@@ -30,12 +30,6 @@ BorrowedEncoder::Entry* new_encoder() noexcept {
                            : new (memory) BorrowedEncoder::Entry{nullptr, format::EventEncoder(memory + entry_bytes)};
 }
 
-// The words of a buffer that its thread may be writing to. Not memcpy, which a race detector would look into.
-[[gnu::no_sanitize("thread")]] void copy_words(std::uint64_t* out, const void* in, std::uint64_t bytes) noexcept {
-  const auto* words = static_cast<const volatile std::uint64_t*>(in);
-  for (std::uint64_t i = 0; i < bytes / 8; ++i) out[i] = words[i];
-}
-
 template <class Record>
 void put(Location& location, const Record& record) noexcept {
   std::memcpy(location.base + location.head, &record, sizeof record);
@@ -67,6 +61,13 @@ void release_encoders() noexcept {
   idle_encoders = nullptr;  // the list may be in two halves
 }
 
+// Not memcpy, which a race detector would look into.
+[[gnu::no_sanitize("thread")]] void copy_words(void* out, const void* in, std::uint64_t bytes) noexcept {
+  auto* to = static_cast<std::uint64_t*>(out);
+  const auto* words = static_cast<const volatile std::uint64_t*>(in);
+  for (std::uint64_t i = 0; i < bytes / 8; ++i) to[i] = words[i];
+}
+
 Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
                       std::uint64_t bytes) noexcept {
   Written written;
@@ -95,7 +96,7 @@ bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeade
                      std::uint64_t head, std::uint64_t* copy, format::SubBufferHead& from) noexcept {
   const format::RingShape& ring = segment.ring;
   const char* place = format::buffer_of(&block, segment.row_capacity) + ring.place(ordinal);
-  copy_words(reinterpret_cast<std::uint64_t*>(&from), place, sizeof from);
+  copy_words(&from, place, sizeof from);
   if (ordinal == ring.ordinal(head)) from.bytes = head - ring.begin(ordinal);
   if (from.bytes <= ring.bytes) copy_words(copy, place + sizeof from, from.bytes);
   // Adding nothing: a load that the copy cannot be moved behind.

@@ -48,6 +48,9 @@ struct Written {
 Written write_records(const format::SegmentHeader& segment, const Source& source, const char* records,
                       std::uint64_t bytes) noexcept;
 
+// Copies what a thread may be writing to meanwhile, a whole number of words: each of them is whole.
+void copy_words(void* out, const void* in, std::uint64_t bytes) noexcept;
+
 // Copies a sub-buffer of a block whose thread may be recording. False if it has been drained meanwhile: then it is on
 // disk, and the copy may be of other records. Takes `ring.bytes` bytes at `copy`, and says who recorded them.
 bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeader& block, std::uint64_t ordinal,

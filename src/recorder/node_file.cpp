@@ -65,27 +65,36 @@ bool write_function_names() noexcept {
   return memory.append(header, memory.raw(), bytes);
 }
 
+// The counters as they are now: the thread may go on.
+format::LocationSummary copy_of_summary(const format::LocationHeader& block) noexcept {
+  format::LocationSummary own;
+  format::TaredTotals tared;
+  copy_words(&own, &block.summary, sizeof own);
+  copy_words(&tared, &block.tared, sizeof tared);
+  return format::summary_of(own, tared);
+}
+
 // Summary, rows, peers, phases, and the counters above zero, as one chunk.
 bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
-  const std::size_t rows = block.summary.rows;
-  const format::LocationSummary summary = format::summary_of(block);
+  const format::LocationSummary summary = copy_of_summary(block);
+  const std::size_t rows = summary.rows;
   const std::size_t most = sizeof summary + rows * sizeof(format::ProfileRow) + sizeof block.peers +
                            sizeof block.phases + 2 * sizeof block.lookups;
   ChunkMemory memory(most);
   if (!memory) return false;
   char* out = memory.raw();
   const auto put = [&](const void* data, std::size_t bytes) {
-    std::memcpy(out, data, bytes);
+    copy_words(out, data, bytes);
     out += bytes;
   };
   put(&summary, sizeof summary);
   put(format::rows_of(&block), rows * sizeof(format::ProfileRow));
-  put(block.peers, block.summary.peers * sizeof(format::PeerEntry));
-  put(block.phases, block.summary.phases * sizeof(format::PhaseEntry));
+  put(block.peers, summary.peers * sizeof(format::PeerEntry));
+  put(block.phases, summary.phases * sizeof(format::PhaseEntry));
   for (std::uint64_t function = 0; function < format::max_functions; ++function) {
-    if (block.lookups[function] == 0) continue;
-    put(&function, sizeof function);
-    put(&block.lookups[function], sizeof block.lookups[function]);
+    format::CountedCalls counted{function, 0};
+    copy_words(&counted.calls, &block.lookups[function], sizeof counted.calls);
+    if (counted.calls != 0) put(&counted, sizeof counted);
   }
   format::ChunkHeader header = identity(segment, format::ChunkType::profile);
   header.location = header.block = block.block;
