@@ -120,8 +120,7 @@ class Roles:
             role for role in (self.communicator(function), self.peer(function), self.tag(function)) if role
         ]
         roles += self.moved(function, self.volumes)
-        if not function.bare_name.endswith("_init"):
-            roles += self.moved(function, self.received)
+        roles += self.moved(function, self.received)
         roles += self.messages(function)
         roles += self.request(function)
         roles += self.made_communicator(function)

@@ -71,6 +71,10 @@ class Requests {
     if (Request* entry = entry_of(request)) entry->waiter = 0;
   }
 
+  // What a persistent collective takes out beside its bytes, every time that it is started; format::no_bytes if nothing
+  // is. Of an entry, as fill and change get it.
+  std::uint64_t& received(const Request& entry) noexcept { return received_[&entry - table_->entries]; }
+
   // A request has completed: a persistent one stays. `request` is an entry, or a copy that was made before the
   // call, after which the handle may be another request's.
   void finish(const Request& request) noexcept;
@@ -127,6 +131,7 @@ class Requests {
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on
   bool shared_ = false;
   recorder::SpinLock lock_;
+  std::uint64_t received_[format::request_capacity] = {};  // by entry
 };
 
 [[gnu::visibility("hidden")]] extern Requests requests;

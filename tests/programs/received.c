@@ -1,5 +1,6 @@
-/* received: four ranks use every collective that puts in and takes out; prints "ok". In the comments: the bytes that each
-   rank receives beside what it puts in; "-": nothing. */
+/* received: four ranks use every collective that puts in and takes out; prints "ok", and whether
+   persistent ones are among them. In the comments: the bytes that each rank receives beside what it puts in; "-":
+   nothing. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -73,6 +74,33 @@ static void intercommunicator(void) {
   MPI_Comm_free(&half);
 }
 
+#if MPI_VERSION >= 4
+static const char* const with = "ok, persistent too";
+static void persistent(MPI_Comm c) {
+  MPI_Request requests[2];
+  MPI_Allreduce_init(out, in, 3, MPI_INT, MPI_SUM, c, MPI_INFO_NULL, &requests[0]);
+  MPI_Reduce_init(out, in + 50, 5, MPI_INT, MPI_SUM, 1, c, MPI_INFO_NULL, &requests[1]);
+  MPI_Start(&requests[0]); /* 12 12 12 12 */
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Start(&requests[1]); /* - 20 - - */
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  MPI_Startall(2, requests); /* 12 32 12 12 */
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Gatherv_init(out, rank + 1, MPI_INT, in, counts, displacements, MPI_INT, 3, c, MPI_INFO_NULL, &requests[0]);
+  MPI_Bcast_init(in, 5, MPI_INT, 1, c, MPI_INFO_NULL, &requests[1]);
+  MPI_Start(&requests[0]); /* - - - 40 */
+  MPI_Start(&requests[1]); /* - - - - */
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+}
+#else
+static const char* const with = "ok";
+static void persistent(MPI_Comm c) { (void)c; }
+#endif
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -84,9 +112,10 @@ int main(int argc, char** argv) {
   }
   intracommunicator(MPI_COMM_WORLD);
   nonblocking(MPI_COMM_WORLD);
+  persistent(MPI_COMM_WORLD);
   neighbours();
   intercommunicator();
   MPI_Finalize();
-  if (rank == 0) puts("ok");
+  if (rank == 0) puts(with);
   return 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
@@ -135,8 +136,11 @@ struct Starts : Role {
   static constexpr bool is_silent = (what & format::exchange_request) != 0 && !A::isendrecv_fills_status;
   static constexpr unsigned kind = is_silent ? unsigned{format::exchange_request} : what;
   static constexpr bool is_persistent = (kind & format::persistent_request) != 0;
+  // What it takes out beside its bytes is known of a collective here, of others elsewhere.
+  static constexpr bool is_collective = kind == format::persistent_request;
   const typename A::Request* request;
   std::uint64_t bytes = 0;
+  std::uint64_t received = format::no_bytes;  // of persistent collectives
   Request* entry = nullptr;  // of the request, in the table; nothing is left of it unless another role asks
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
 
@@ -145,6 +149,7 @@ struct Starts : Role {
       return;
     call.request = fold(bits(*request));
     bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
+    if constexpr (is_collective) received = std::exchange(call.received, format::no_bytes);
     if constexpr (is_persistent) call.bytes = format::no_bytes;  // moves nothing yet
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int) noexcept {
@@ -163,6 +168,7 @@ struct Starts : Role {
       put.message = 0;
       start(put, thread, call, row);
       put.active = !is_persistent;
+      if constexpr (is_collective) requests.received(put) = received;
       entry = &put;
     });
     if (!fits) [[unlikely]]
@@ -174,6 +180,7 @@ struct Starts : Role {
 // call.
 template <class A>
 struct StartsPersistent : Role {
+  static constexpr unsigned traffic = recorder::exchanges;
   int count;
   typename A::Request* handles;
   StartsPersistent(int n, typename A::Request* h) noexcept : count(n), handles(h) {}
@@ -182,9 +189,9 @@ struct StartsPersistent : Role {
     if (result != A::success) return;
     for (int i = 0; i < count; ++i) {
       recorder::Call started;
-      describe(requests.find(bits(handles[i])), started);
-      if (started.bytes != format::no_bytes)
-        call.bytes = started.bytes + (call.bytes == format::no_bytes ? 0 : call.bytes);
+      requests.change(bits(handles[i]), [&](const Request& entry) { describe(entry, started); });
+      add(started.bytes, call.bytes);
+      add(started.received, call.received);
       if (count != 1) continue;
       call.request = fold(bits(handles[0]));
       call.peer = started.peer;
@@ -206,14 +213,19 @@ struct StartsPersistent : Role {
       if (count > 1) thread.commit_start(started);
     }
   }
-  // What starting an entry means; nothing, if there is none.
+  // What starting an entry means.
   static void describe(const Request& entry, recorder::Call& started) noexcept {
-    if (entry.handle == 0) return;
     started.communicator = entry.communicator;
     if (!entry.receives()) started.bytes = entry.bytes;
-    if (!entry.receives() && !entry.sends()) return;  // a collective
+    if (entry.kind == format::persistent_request) {  // a collective
+      started.received = requests.received(entry);
+      return;
+    }
     started.peer = entry.peer;
     started.tag = entry.tag;
+  }
+  static void add(std::uint64_t bytes, std::uint64_t& sum) noexcept {
+    if (bytes != format::no_bytes) sum = bytes + (sum == format::no_bytes ? 0 : sum);
   }
 };
 
