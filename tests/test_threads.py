@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
-from environments import MpiEnvironment, compile_c
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, measure
 
 # As in threads.c
@@ -54,3 +55,32 @@ def test_every_call_is_counted(ranks: int, mpi: MpiEnvironment, tare: Path, tmp_
             sends = events[location, "MPI_Send"]
             assert sends % IN_THREADS["MPI_Send"] == 0
             assert events[location, "MPI_Wait"] * IN_THREADS["MPI_Send"] == sends * IN_THREADS["MPI_Wait"]
+
+
+@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+def test_requests_that_another_thread_completes(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    rounds = 1000  # of some 9 records: several chunks
+    program = compile_c(mpi, [PROGRAMS / "handover.c"], tmp_path / "handover", "-pthread")
+    options = ["--trace", "--buffer", "64K"]
+    measured = measure(tare, mpi, 2, [program, str(rounds)], tmp_path / "run", *options)
+    assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
+    for rank in (0, 1):
+        started: dict[tuple[int, int], dict[str, Any]] = {}
+        completed: Counter[tuple[int, int]] = Counter()
+        handed_over = 0
+        for row in measured.events("--rank", str(rank)):
+            if row["function"] in ("MPI_Irecv", "MPI_Isend"):
+                started[row["thread"], row["request"]] = row
+            elif row["function"] in ("MPI_Wait", "MPI_Waitall"):
+                for request in row.get("requests", [row]):
+                    at = (request.get("starter", row["thread"]), request["request"])
+                    completed[at] += 1
+                    handed_over += "starter" in request
+                    if started[at]["function"] == "MPI_Irecv":
+                        assert (request["tag"], request["bytes"]) == (
+                            started[at]["tag"],
+                            8 if started[at]["thread"] == row["thread"] else 160_000,
+                        )
+        assert set(completed) == set(started)
+        assert set(completed.values()) == {1}
+        assert handed_over == 2 * rounds

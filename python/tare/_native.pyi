@@ -260,6 +260,7 @@ class EventRequest(TypedDict):
     """One of several requests that a call started or completed."""
 
     request: NotRequired[int]
+    starter: NotRequired[int]
     communicator: NotRequired[int]
     peer: NotRequired[int]
     peer_world: NotRequired[int]
@@ -344,6 +345,7 @@ class EventRow(TypedDict):
     scope: NotRequired[int]
     thread_name: NotRequired[str]
     request: NotRequired[int]
+    starter: NotRequired[int]
     requests: NotRequired[list[EventRequest]]
     root: NotRequired[int]
     records: NotRequired[int]

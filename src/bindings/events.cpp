@@ -75,10 +75,10 @@ class EventIterator {
   EventIterator(PyRun& run, reader::EventFilter filter)
       : run_(run), stream_(open(run.run(), std::move(filter))), names_(function_texts(run.run().functions())) {
     for (const char* name :
-         {"start_ns",     "duration_ns", "world", "rank",        "thread",  "function",   "site",     "communicator",
-          "bytes",        "peer",        "root",  "tag",         "request", "records",    "kind",     "name",
-          "begin",        "value",       "unit",  "parameters",  "text",    "peer_world", "received", "source",
-          "source_world", "source_tag",  "scope", "thread_name", "requests"})
+         {"start_ns",     "duration_ns", "world", "rank",        "thread",   "function",   "site",     "communicator",
+          "bytes",        "peer",        "root",  "tag",         "request",  "records",    "kind",     "name",
+          "begin",        "value",       "unit",  "parameters",  "text",     "peer_world", "received", "source",
+          "source_world", "source_tag",  "scope", "thread_name", "requests", "starter"})
       keys_.push_back(nb::str(name));
     for (const reader::EventType& type : run.run().event_types()) event_names_.push_back(escaped_text(type.name));
   }
@@ -126,7 +126,8 @@ class EventIterator {
     source_tag,
     scope,
     thread_name,
-    requests
+    requests,
+    starter
   };
 
   static reader::EventStream open(const reader::Run& run, reader::EventFilter filter) {
@@ -167,6 +168,7 @@ class EventIterator {
     if (row.source_world != format::no_peer) set(dict, source_world, row.source_world);
     if (row.source_tag != format::no_tag) set(dict, source_tag, row.source_tag);
     if (row.request != format::no_request) set(dict, request, row.request);
+    if (row.starter != UINT32_MAX) set(dict, starter, row.starter);
     if (row.kind != reader::EventKind::call) set(dict, records, row.records);
     if (!row.requests.empty()) set(dict, requests, request_list(row));
     return dict;
@@ -177,6 +179,7 @@ class EventIterator {
     for (const reader::EventRequest& of : row.requests) {
       nb::dict dict;
       if (of.request != format::no_request) set(dict, request, of.request);
+      if (of.starter != UINT32_MAX) set(dict, starter, of.starter);
       if (of.communicator >= 0) set(dict, communicator, of.communicator);
       if (of.peer != format::no_peer) set(dict, peer, of.peer);
       if (of.peer_world != format::no_peer) set(dict, peer_world, of.peer_world);

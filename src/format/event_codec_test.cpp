@@ -195,6 +195,18 @@ TEST_F(EventCodec, CompletionsFindTheirStart) {
   EXPECT_EQ(events.calls[3].request, no_request);
 }
 
+TEST_F(EventCodec, WhatAnotherThreadStartedIsNotTakenForThisOnes) {
+  add_call(10, 11, 3, 1, 8, 50);  // another thread completes it, and MPI gives that thread the handle
+  add_call(12, 13, 4, 1, 8);
+  add(CompletionRecord{{foreign_completion, 3}, 50, 8, 1, 2});
+  const DecodedEvents events = round_trip();
+  ASSERT_EQ(events.completions.size(), 1U);
+  EXPECT_EQ(events.completions[0].start, UINT32_MAX);
+  EXPECT_EQ(events.completions[0].request, 50U);
+  EXPECT_EQ(events.completions[0].call, 1U);
+  EXPECT_EQ(events.calls[0].request, 50U) << "outlives the chunk";
+}
+
 TEST_F(EventCodec, StartsOfOneCallAreNumberedAmongThoseOfCalls) {
   const auto start_of = [](std::uint32_t request, std::uint64_t bytes, std::int32_t tag) {
     return StartRecord{{start, 4}, request, bytes, 7, tag, 2, 0};

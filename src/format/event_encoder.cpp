@@ -121,6 +121,7 @@ std::size_t slot_of(const Signature& s) noexcept {
   if (head.kind < first_other) return size == sizeof(CallRecord) || size == sizeof(ExchangeRecord) ? size : 0;
   switch (head.kind) {
     case completion:
+    case foreign_completion:
       return size == sizeof(CompletionRecord) ? size : 0;
     case start:
       return size == sizeof(StartRecord) ? size : 0;
@@ -143,7 +144,10 @@ std::size_t slot_of(const Signature& s) noexcept {
 
 // Order of the kinds in counts, order column and column groups.
 enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, starts, groups };
-unsigned group_of(std::uint16_t kind) noexcept { return kind < first_other ? unsigned{calls} : kind - first_other; }
+unsigned group_of(std::uint16_t kind) noexcept {
+  if (kind == foreign_completion) return completions;
+  return kind < first_other ? unsigned{calls} : kind - first_other;
+}
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
 
@@ -330,7 +334,8 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
       const auto& completed = *reinterpret_cast<const CompletionRecord*>(at);
       w.completed[0][i] = w.signatures.number(signature_of(completed));
       const RequestTable::Slot& slot = w.requests.slot(completed.request);
-      const bool here = slot.request != no_request;
+      // What this thread started of the same number is another one.
+      const bool here = slot.request != no_request && head.kind != foreign_completion;
       const std::int64_t start = here ? slot.start : start_before + 1;
       w.completed[1][i] = start - start_before - 1;
       w.completed[2][i] = here ? no_request : std::max(completed.request, 1U);

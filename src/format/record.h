@@ -12,12 +12,13 @@ namespace tare::format {
 // What a record is. Values below first_other are numbers of MPI functions (functions.h).
 enum RecordKind : std::uint16_t {
   first_other = 0x8000,
-  completion = 0x8001,  // one completed request; belongs to the call record before it
-  flush = 0x8002,       // a drain of this buffer: tare's own cost, visible in the trace
-  loss = 0x8003,        // records dropped since the record before
-  event = 0x8004,       // of the API: a registered type and 0 to 10 parameters
-  raw_event = 0x8005,   // of the API: a registered type and bytes
-  start = 0x8006,       // one of several requests that a call started; belongs to the call record before it
+  completion = 0x8001,          // one completed request; belongs to the call record before it
+  flush = 0x8002,               // a drain of this buffer: tare's own cost, visible in the trace
+  loss = 0x8003,                // records dropped since the record before
+  event = 0x8004,               // of the API: a registered type and 0 to 10 parameters
+  raw_event = 0x8005,           // of the API: a registered type and bytes
+  start = 0x8006,               // one of several requests that a call started; belongs to the call record before it
+  foreign_completion = 0x8007,  // as completion, of a request that another thread started
 };
 
 struct RecordHead {

@@ -95,7 +95,7 @@ inline std::uint64_t skip_older(const char* records, std::uint64_t bytes, std::u
     RecordHead head;
     std::memcpy(&head, records + at, sizeof head);
     if (head.words == 0 || head.words * 8U > bytes - at) return at;
-    if (head.kind != completion && head.kind != start) {
+    if (head.kind != completion && head.kind != foreign_completion && head.kind != start) {
       const bool is_moment = head.kind == event || head.kind == raw_event;
       std::uint64_t end = 0;
       std::memcpy(&end, records + at + (is_moment ? offsetof(EventRecord, time) : offsetof(CallRecord, leave)),

@@ -154,14 +154,16 @@ struct RequestEntry {
   bool receives() const noexcept { return (kind & 1U) != 0; }
   bool persistent() const noexcept { return (kind & 2U) != 0; }
   bool exchanges() const noexcept { return (kind & 8U) != 0; }
+  bool is_shared() const noexcept { return (kind & 16U) != 0; }
   bool sends() const noexcept { return (kind & 4U) != 0; }
 };
 enum RequestKind : std::uint8_t {
   plain_request = 0,
   receive_request = 1,
   persistent_request = 2,
-  send_request = 4,     // beside persistent_request: what it starts are messages to `peer`
-  exchange_request = 8  // beside receive_request: sends as well (MPI_Isendrecv)
+  send_request = 4,      // beside persistent_request: what it starts are messages to `peer`
+  exchange_request = 8,  // beside receive_request: sends as well (MPI_Isendrecv)
+  shared_handle = 16     // requests of several threads have had the handle at the same time
 };
 static_assert(sizeof(RequestEntry) == 64);
 

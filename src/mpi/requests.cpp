@@ -17,7 +17,7 @@ Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
   std::uint32_t number = table.index[slot];
   if (number != 0) {
     Request& known = table.entries[number];
-    const bool beside = plain_send && known.kind == format::plain_request;
+    const bool beside = plain_send && (known.kind & ~unsigned{format::shared_handle}) == format::plain_request;
     if (!beside) {
       known.starts = 1;
       known.id = ++table.last_id;

@@ -4,10 +4,12 @@
 #include <iterator>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "format/event_codec.h"
 #include "reader/chunk_scan.h"
 #include "reader/event_chunks.h"
+#include "reader/open_requests.h"
 
 namespace tare::reader {
 namespace {
@@ -41,7 +43,8 @@ struct Context {
 // The chunks of one location block, in order.
 class Cursor {
  public:
-  Cursor(const Process& process, std::vector<ChunkRef> chunks) : process_(&process), chunks_(std::move(chunks)) {}
+  Cursor(const Process& process, OpenRequests& open, std::vector<ChunkRef> chunks)
+      : process_(&process), open_requests_(&open), chunks_(std::move(chunks)) {}
 
   // Makes front() valid; false at the end.
   bool prepare(Context& context) {
@@ -50,8 +53,10 @@ class Cursor {
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  EventRow take() {
+  // To be called in the order of time: all that other threads have started before has been decoded then.
+  EventRow take(const Context& context) {
     EventRow row = std::move(rows_[next_++]);
+    find_started(row, context);
     if (row.requests.size() == 1) {
       say_in_row(row, row.requests.front());
       row.requests.clear();
@@ -72,7 +77,11 @@ class Cursor {
     if (chunk_ < chunks_.size()) hold_back();
     const auto& end_ns = context.filter.end_ns;
     if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
-    std::erase_if(rows_, [&](const EventRow& row) { return !context.wants(row); });
+    std::erase_if(rows_, [&](EventRow& row) {
+      if (context.wants(row)) return false;
+      find_started(row, context);  // so that it is not kept for ever
+      return true;
+    });
     return true;
   }
 
@@ -99,12 +108,11 @@ class Cursor {
       return;
     }
     const std::size_t before = rows_.size();
-    resolve_requests();
     started_.clear();
-    add_starts(UINT32_MAX, before, context);
+    add_starts(UINT32_MAX, before, chunk.header.location, context);
     for (std::uint32_t i = 0; i < events_.calls.size(); ++i) {
       add(chunk, events_.calls[i], context);
-      add_starts(i, before, context);
+      add_starts(i, before, chunk.header.location, context);
     }
     for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
     const EventKind drained = is_of_tared(chunk.header.block) ? EventKind::drain : EventKind::flush;
@@ -146,7 +154,7 @@ class Cursor {
     row.source = call.source;
     row.source_world = world_rank(row.communicator, call.source, context);
     row.source_tag = call.source_tag;
-    row.request = start_request(call.request, call.communicator).request;
+    row.request = start_request(call.request, call.communicator, row.thread, process_->time_of(call.leave)).request;
   }
 
   // no_peer if it is not known.
@@ -159,29 +167,30 @@ class Cursor {
 
   // Requests are numbered anew, in the order of their start in this location: handles recur, and chunks leave
   // out those of requests that did not outlive them.
-  struct Started {
-    std::uint32_t request = no_request;
-    std::uint32_t communicator = no_communicator;
-  };
-  Started start_request(std::uint32_t recorded, std::uint32_t communicator) {
+  StartedRequest start_request(std::uint32_t recorded, std::uint32_t communicator, std::uint32_t thread,
+                               std::int64_t since_ns) {
     if (recorded == no_request) return {};
-    const Started started{++last_request_, communicator};
-    if (recorded != completed_in_chunk) open_requests_[recorded] = started;
+    const StartedRequest started{++last_request_, communicator, thread};
+    if (recorded != completed_in_chunk) open_requests_->start(recorded, since_ns, started);
     return started;
   }
   // The requests that a call started together.
-  void add_starts(std::uint32_t call, std::size_t first_row, const Context& context) {
+  void add_starts(std::uint32_t call, std::size_t first_row, std::uint32_t thread, const Context& context) {
     EventRow* row = row_of(call, first_row);
     for (std::size_t i = started_.size(); i < events_.starts.size() && events_.starts[i].call == call; ++i) {
       const DecodedStart& start = events_.starts[i];
-      started_.push_back(start_request(start.request, start.communicator));
+      const std::int64_t since_ns = row == nullptr ? INT64_MIN : row->start_ns;
+      started_.push_back(start_request(start.request, start.communicator, thread, since_ns));
       if (row == nullptr) continue;
       row->requests.push_back(
-          described(started_.back(), {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
+          described(started_.back(), thread, {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
     }
   }
-  EventRequest described(const Started& started, EventRequest request, const Context& context) const {
+  // `thread`: of the row that it is said in.
+  EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
+                         const Context& context) const {
     request.request = started.request;
+    if (started.request != no_request && started.thread != thread) request.starter = started.thread;
     request.communicator = process_->communicators.find(started.communicator);
     request.peer_world = world_rank(request.communicator, request.peer, context);
     return request;
@@ -192,21 +201,20 @@ class Cursor {
     if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
     return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
   }
-  // Completions of requests of earlier chunks, before the starts of this one: their handles may be used again in it.
-  void resolve_requests() {
-    resolved_.assign(events_.completions.size(), {});
-    for (std::size_t i = 0; i < resolved_.size(); ++i) {
-      if (events_.completions[i].start != UINT32_MAX || events_.completions[i].nth != UINT32_MAX) continue;
-      const auto open = open_requests_.extract(events_.completions[i].request);
-      if (!open.empty()) resolved_[i] = open.mapped();  // else started by another thread, or before a loss
-    }
+  // Of a request that this chunk has started.
+  StartedRequest started_here(const DecodedCompletion& completion, std::size_t first_row) const {
+    if (completion.nth != UINT32_MAX)
+      return completion.nth < started_.size() ? started_[completion.nth] : StartedRequest{};
+    const EventRow& row = rows_[first_row + completion.start];
+    return {row.request, events_.calls[completion.start].communicator, row.thread};
   }
-  Started completed_request(std::size_t completion, std::size_t first_row) const {
-    const std::uint32_t nth = events_.completions[completion].nth;
-    if (nth != UINT32_MAX) return nth < started_.size() ? started_[nth] : Started{};
-    const std::uint32_t start = events_.completions[completion].start;
-    if (start == UINT32_MAX) return resolved_[completion];
-    return {rows_[first_row + start].request, events_.calls[start].communicator};
+  // Says which the requests are that a row has completed and that its chunk has not started.
+  void find_started(EventRow& row, const Context& context) {
+    for (EventRequest& request : row.requests) {
+      const std::uint32_t recorded = std::exchange(request.recorded, no_request);
+      if (recorded == no_request) continue;
+      request = described(open_requests_->complete(recorded, row.start_ns), row.thread, request, context);
+    }
   }
 
   void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
@@ -235,10 +243,14 @@ class Cursor {
     for (std::size_t i = from; i < to; ++i) {
       const DecodedCompletion& completion = events_.completions[i];
       if (completion.bytes != no_bytes) row->bytes = completion.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
+      const bool is_of_chunk = completion.start != UINT32_MAX || completion.nth != UINT32_MAX;
+      const EventRequest message{.recorded = is_of_chunk ? no_request : completion.request,
+                                 .peer = completion.source,
+                                 .tag = completion.tag,
+                                 .bytes = completion.bytes};
       const EventRequest request =
-          described(completed_request(i, first_row),
-                    {.peer = completion.source, .tag = completion.tag, .bytes = completion.bytes}, context);
-      if (is_only)
+          is_of_chunk ? described(started_here(completion, first_row), row->thread, message, context) : message;
+      if (is_only && is_of_chunk)
         say_in_row(*row, request);
       else
         row->requests.push_back(request);
@@ -253,19 +265,20 @@ class Cursor {
       row.peer_world = request.peer_world;
     }
     if (row.tag == no_tag) row.tag = request.tag;
-    if (row.request == no_request) row.request = request.request;
+    if (row.request != no_request) return;
+    row.request = request.request;
+    row.starter = request.starter;
   }
 
   const Process* process_;
+  OpenRequests* open_requests_;  // of the process
   std::vector<ChunkRef> chunks_;
   std::size_t chunk_ = 0;
   std::vector<EventRow> rows_;
   std::size_t next_ = 0;
   std::vector<EventRow> held_back_;
-  std::unordered_map<std::uint32_t, Started> open_requests_;  // by handle as recorded
   std::uint32_t last_request_ = no_request;
-  std::vector<Started> started_;   // of the chunk's starts
-  std::vector<Started> resolved_;  // by completion of the chunk: the request of an earlier one
+  std::vector<StartedRequest> started_;  // of the chunk's starts
   std::vector<char> raw_;
   DecodedEvents events_;
 };
@@ -276,6 +289,7 @@ struct EventStream::State {
   State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
 
   Context context;
+  std::unordered_map<const Process*, OpenRequests> open_requests;
   std::vector<Cursor> cursors;
   using Head = std::pair<std::int64_t, std::size_t>;  // start_ns, cursor
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
@@ -299,7 +313,7 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
   context.chunks = std::move(*chunks);
   context.warnings = context.chunks.warnings;
   for (EventChunks::Block& block : context.chunks.blocks)
-    state->cursors.emplace_back(*block.process, std::move(block.chunks));
+    state->cursors.emplace_back(*block.process, state->open_requests[block.process], std::move(block.chunks));
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
   return EventStream(std::move(state));
 }
@@ -315,7 +329,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
     const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
     Cursor& from = state.cursors[cursor];
     do {
-      rows.push_back(from.take());
+      rows.push_back(from.take(state.context));
       ++state.given;
     } while (rows.size() < count && (limit == 0 || state.given < limit) && from.prepare(state.context) &&
              from.front().start_ns <= until);

@@ -19,6 +19,8 @@ enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event
 // One of several requests that a call started or completed. What is not known is absent, as in EventRow.
 struct EventRequest {
   std::uint32_t request = format::no_request;
+  std::uint32_t starter = UINT32_MAX;           // thread that started it, if it is another than that of the row
+  std::uint32_t recorded = format::no_request;  // of a completion, until it is known which request that is
   std::int32_t communicator = -1;
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;
@@ -53,6 +55,7 @@ struct EventRow {
   std::int32_t event_type = -1;              // of an event: index in Run::event_types(), -1 if its definition is lost
   std::vector<std::uint64_t> parameters{};   // of an event, as recorded
   std::string text{};                        // of a raw event
+  std::uint32_t starter = UINT32_MAX;        // thread that started `request`, if it is another
 };
 
 // All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the

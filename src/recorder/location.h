@@ -171,11 +171,13 @@ struct Location {
   // From here on, calls are not recorded; or are again.
   void pause(bool paused) noexcept;
 
-  // Notes a completed request of the call committed last, if there is a trace.
-  void commit_completion(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag) noexcept {
+  // Notes a completed request of the call committed last, if there is a trace. `kind`: completion, or
+  // foreign_completion.
+  void commit_completion(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag,
+                         format::RecordKind kind = format::completion) noexcept {
     if (!traced() || mode == Mode::paused || !has_made_room(sizeof(format::CompletionRecord), true)) return;
     auto& record = *reinterpret_cast<format::CompletionRecord*>(base + head);
-    record = {{format::completion, sizeof record / 8}, request, bytes, source, tag};
+    record = {{kind, sizeof record / 8}, request, bytes, source, tag};
     publish(sizeof record);
   }
 

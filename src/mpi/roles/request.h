@@ -163,7 +163,8 @@ struct Starts : Role {
       put.communicator = call.communicator;
       put.peer = call.peer;
       put.tag = call.tag;
-      put.kind = kind;
+      const bool is_shared = put.starts > 1 && (put.block != thread.shared->block || put.is_shared());
+      put.kind = static_cast<std::uint8_t>(kind | (is_shared ? unsigned{format::shared_handle} : 0U));
       put.waiter = 0;
       put.message = 0;
       start(put, thread, call, row);
@@ -298,8 +299,11 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
+  format::RecordKind kind = format::completion;
   if (entry != nullptr) [[likely]] {
     format::ProfileRow& row = row_of(thread, *entry);
+    if (entry->block != thread.shared->block && !entry->is_shared()) [[unlikely]]
+      kind = format::foreign_completion;
     row.waited_ticks += waited;
     if (entry->receives() && entry->active && status != nullptr && !was_cancelled<A>(*status)) {
       bytes = received_bytes<A>(*status);
@@ -313,7 +317,7 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
       if (entry->message != 0 && !ends_unchosen(*entry, source, tag)) end_sampled<A>(thread, *entry, status);
     requests.finish(*entry);
   }
-  thread.commit_completion(folded, bytes, source, tag);
+  thread.commit_completion(folded, bytes, source, tag, kind);
 }
 
 // A request that a call may complete, looked up before the call. While threads share the table `entry` is a copy:
