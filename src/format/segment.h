@@ -21,7 +21,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 12;
+inline constexpr std::uint32_t segment_layout = 13;
 
 // Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/step.h).
 inline constexpr char step_suffix[] = ".step";
