@@ -117,7 +117,6 @@ std::string profile(std::mt19937& random, const std::vector<Place>& all, const s
     format::ProfileRow row =
         profile_row(place.function, i + 1, calls, static_cast<std::uint64_t>(mean * static_cast<double>(calls)),
                     calls * place.bytes, place.communicator);
-    row.address = 0x5555'5555'0000 + 0x40 * order[i];
     row.size_class = place.bytes == 0 ? format::no_size : static_cast<std::uint8_t>(std::bit_width(place.bytes));
     row.ticks_min = static_cast<std::uint64_t>(mean * 0.3 * spread(random));
     row.ticks_max = static_cast<std::uint64_t>(mean * 20 * spread(random));

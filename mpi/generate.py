@@ -6,7 +6,7 @@ writes into OUTPUT_DIR
 
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
     wrappers.inc    one member function of Wrappers<A> per MPI function: no logic, it names the function and
-                    its arguments by kind and calls measure() (src/mpi/measure.h)
+                    its arguments by kind and calls measure() (src/mpi/measure.h), or poll() (src/mpi/poll.h)
     not_wrapped.txt the pattern of symbols that are not to be wrapped, for tests
     counted.inc     the same for look-up functions, whose calls are only counted
     sampled.inc     the same for functions whose messages can be sampled, with the roles for that
@@ -109,6 +109,7 @@ class Roles:
         self.exceptions = overlay["roles"]
         self.volumes = self._compiled(overlay["volume"])
         self.received = self._compiled(overlay["received"])
+        self.polls = self._compiled(overlay["polls"])
         self.sampled = [(re.compile(pattern), roles) for pattern, roles in overlay["sampled"].items()]
 
     @staticmethod
@@ -126,6 +127,10 @@ class Roles:
         roles += self.made_communicator(function)
         roles += self.exceptions.get(f"MPI_{function.bare_name}", [])
         return roles
+
+    def in_vain(self, function: Function) -> str | None:
+        """Of a poll, when it found nothing."""
+        return next((text for pattern, text in self.polls if pattern.fullmatch(function.bare_name)), None)
 
     def is_sampled(self, function: Function) -> bool:
         return any(pattern.fullmatch(function.bare_name) for pattern, _ in self.sampled)
@@ -253,27 +258,34 @@ class Roles:
         return [f"{kind}Communicator<A> makes{{{', '.join(arguments)}}}"]
 
 
-def wrapper(function: Function, roles: list[str]) -> str:
-    """The text of a wrapper."""
+def wrapper(function: Function, roles: list[str], in_vain: str | None = None) -> str:
+    """The text of a wrapper; `in_vain`: of a poll, when it found nothing."""
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
+    used = ""
     for role in roles:
         name = role.split("{")[0].split()[-1]
         names.append(name)
         # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
         if re.match(r"(Receives|AlsoReceives|Probes|Completes\w+)<", role):
             arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
+            used = f", &{name}" if ".status()" in arguments else ""
     lines = [f"static {function.returns} {function.name}({parameters}) {{"]
     lines += [f"  {role};" for role in roles]
     call = f"real(&{function.name}, Function::{function.name})({arguments})"
-    lines += [
-        f"  return measure<A, Function::{function.name}>(",
-        "      TARE_CALLER,",
-        f"      [&] {{ return {call}; }}{''.join(', ' + n for n in names)});",
-        "}",
-    ]
-    return "\n".join(lines)
+    if in_vain is None:
+        lines += [
+            f"  return measure<A, Function::{function.name}>(TARE_CALLER,",
+            f"      [&] {{ return {call}; }}",
+        ]
+    else:  # parameters by value, as they stay in registers then
+        lines += [
+            f"  return poll<A, Function::{function.name}>(TARE_CALLER,",
+            f"      [={used}] {{ return {call}; }}, [=] {{ return {in_vain}; }}",
+        ]
+    lines[-1] += "".join(", " + n for n in names) + ");"
+    return "\n".join([*lines, "}"])
 
 
 def counted_wrapper(function: Function) -> str:
@@ -325,7 +337,10 @@ def main() -> None:
     )
     write(
         output / "wrappers.inc",
-        [wrapper(f, [] if f.name in counted else roles.of(f)) for f in map(without_varargs, functions)],
+        [
+            wrapper(f, [] if f.name in counted else roles.of(f), roles.in_vain(f))
+            for f in map(without_varargs, functions)
+        ],
     )
     write(
         output / "counted.inc",

@@ -49,6 +49,27 @@ def test_what_polls_complete_is_known(mpi: MpiEnvironment, tare: Path, tmp_path:
     assert of["MPI_Irecv"]["waited_ns"] > 0
 
 
+def test_the_time_of_quick_polls_is_estimated_and_their_number_is_not(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    measured, truth = polled(tare, mpi, tmp_path, 50_000, 3)
+    check_counts(measured, truth)
+    polls = [row for row in measured.profile("function") if row["function"] in POLLS]
+    quick = [row for row in polls if row["estimated_calls"] > 0.5 * row["calls"]]
+    assert quick  # which functions are, depends on the library
+    for row in polls:
+        assert row["estimated_calls"] < row["calls"]
+        assert row["min_ns"] <= row["mean_ns"] <= row["max_ns"]
+    # The loops that the polls are in take their time and tare's.
+    in_vain_ns = 1e9 * truth["in_vain_s"]
+    assert 0.1 * in_vain_ns < sum(row["time_ns"] for row in polls) < 1.1 * in_vain_ns
+    (rank,) = measured.info()["ranks"]
+    assert rank["mpi_ns"] <= rank["net_ns"]
+    assert not [
+        row for row in measured.profile("function") if row not in polls and row.get("estimated_calls")
+    ]
+
+
 def test_every_poll_is_in_the_trace_and_so_is_what_it_completed(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

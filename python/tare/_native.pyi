@@ -115,10 +115,10 @@ class ProfileSum(TypedDict):
 
     `site` and `communicator` are indices of `Run.sites()` and `Run.communicators()`, -1 where there is none;
     `size_class` is the bit width of the bytes of a call, -1 where the function moves none. Of `calls`, some
-    may only have been counted: all times are of the `timed_calls`. `min_ns`, `max_ns` and `squared_ns2` (the
-    sum of squares) are of single calls. `ranks` processes have such calls; the smallest and largest time of
-    one of them are `rank_time_min_ns` and `rank_time_max_ns`, of the ranks `rank_time_min_at` and
-    `rank_time_max_at`.
+    may only have been counted: all times are of the `timed_calls`; those of the `estimated_calls` among them,
+    which are polls, are estimated. `min_ns`, `max_ns` and `squared_ns2` (the sum of squares) are of single
+    calls. `ranks` processes have such calls; the smallest and largest time of one of them are
+    `rank_time_min_ns` and `rank_time_max_ns`, of the ranks `rank_time_min_at` and `rank_time_max_at`.
     """
 
     world: NotRequired[int]
@@ -129,6 +129,7 @@ class ProfileSum(TypedDict):
     size_class: NotRequired[int]
     calls: int
     timed_calls: int
+    estimated_calls: int
     time_ns: int
     min_ns: int
     max_ns: int

@@ -60,6 +60,7 @@ nb::dict sum_dict(const reader::ProfileSum& sum, const reader::SumsQuery& query,
   if (query.size_class) row["size_class"] = sum.key.size_class;
   row["calls"] = sum.calls;
   row["timed_calls"] = sum.timed_calls;
+  row["estimated_calls"] = sum.estimated;
   row["time_ns"] = sum.time_ns;
   row["min_ns"] = sum.min_ns;
   row["max_ns"] = sum.max_ns;

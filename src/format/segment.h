@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "format/record.h"
@@ -21,7 +22,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 13;
+inline constexpr std::uint32_t segment_layout = 14;
 
 // Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/step.h).
 inline constexpr char step_suffix[] = ".step";
@@ -96,11 +97,13 @@ struct ProcessRecord {
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
   std::uint32_t unmeasured_threads;  // for whose location there was no memory
+  std::uint32_t poll_cost_ps;        // calibrated cost of one poll whose time is estimated (ProfileRow::estimated)
+  std::uint32_t reserved;
   char host[64];
   char executable[256];
   char mpi_library[128];
 };
-static_assert(sizeof(ProcessRecord) == 624);
+static_assert(sizeof(ProcessRecord) == 632);
 
 // Whether the calls that its threads were in are of interest: it did not come to its proper end.
 inline bool ended_early(const ProcessRecord& process) noexcept {
@@ -223,6 +226,8 @@ inline ThreadCall call_of(const CurrentCall& current) noexcept {
   call.enter = current.enter;
   call.leave = current.leave;
   call.function = current.function.load(std::memory_order_acquire);
+  // Not every poll is timed (mpi/polls.h): then it came after the call that was.
+  if ((call.function & returned) == 0 && call.enter < call.leave) call.enter = call.leave;
   call.communicator = current.communicator_number;
   call.peer = current.peer;
   call.tag = current.tag;
@@ -246,13 +251,13 @@ inline constexpr std::uint8_t no_size = 255;  // size class of calls that move n
 // (bin 0 also those below, the last bin also those above). A call of a known row touches the first two or three
 // cache lines, in this order.
 struct ProfileRow {
-  std::uint64_t address;  // == site; 0 in rows that count calls of many sites
+  std::uint32_t site;  // 0 in rows that count calls of many sites
+  std::uint32_t reserved;
   std::uint16_t function;
   std::uint8_t size_class;  // bit width of the bytes of one call; no_size
-  std::uint8_t reserved;
+  std::uint8_t reserved2;
   std::uint32_t communicator;
-  std::uint32_t site;
-  std::uint32_t reserved2;
+  std::uint64_t estimated;  // of the calls: polls whose time is estimated (mpi/polls.h)
   std::uint64_t calls;
   std::uint64_t ticks;
   std::uint64_t ticks_min;
@@ -265,6 +270,13 @@ struct ProfileRow {
 };
 static_assert(sizeof(ProfileRow) == 192);
 inline constexpr unsigned first_bin_width = 6;
+
+// Where a duration belongs in a histogram.
+inline unsigned duration_bin(std::uint64_t ticks) noexcept {
+  constexpr std::uint64_t least = (1U << first_bin_width) - 1;
+  const auto bin = static_cast<unsigned>(std::bit_width(ticks | least)) - first_bin_width;
+  return bin < duration_bins ? bin : duration_bins - 1;
+}
 
 // What a thread has sent to a rank of a communicator, and received from it. Also on disk.
 struct PeerEntry {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "mpi/poll.h"
 #include "mpi/roles/request.h"
 #include "mpi/roles/volume.h"
 
@@ -15,6 +16,7 @@ struct Costs {
   std::uint32_t call;
   std::uint32_t lookup;
   std::uint32_t completion;
+  std::uint32_t poll;  // in vain, and not timed; 0: with a trace, all are
 };
 
 constexpr int calibration_steps = 64;
@@ -38,6 +40,18 @@ std::uint32_t cheapest(Step step, Reset reset) noexcept {
 struct MovesEight : Role {
   void after(Thread&, recorder::Call& call, int) noexcept { call.bytes = 8; }
 };
+
+// Of one that is not timed.
+template <class A>
+std::uint32_t cost_of_poll(Thread& thread, const Frame& caller) noexcept {
+  const auto one_poll = [&](int) {
+    poll<A, Function::none>(
+        caller, [] { return A::success; }, [] { return true; });
+  };
+  for (unsigned i = 0; i < 2 * Polls::period; ++i) one_poll(0);
+  Polls::Site& site = thread.polls.site(caller.return_address, 0);
+  return cheapest(one_poll, [&] { site.left = calibration_steps; });
+}
 
 // Runs the path on a location without calls and leaves it so; events of the API stay.
 template <class A>
@@ -66,6 +80,7 @@ template <class A>
         complete<A, false>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr, 0);
       },
       empty);
+  if (!thread.traced()) costs.poll = cost_of_poll<A>(thread, caller);
   empty();
   forget_paths(thread);
   thread.rows[0].waited_ticks = 0;

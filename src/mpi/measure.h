@@ -29,6 +29,28 @@ struct Role {
   void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
 };
 
+// What comes before a call: from here on others see what this thread is in.
+template <class... Roles>
+[[gnu::always_inline]] inline void begin_call(Thread& thread, recorder::Call& call, Roles&... roles) noexcept {
+  (roles.before(thread, call), ...);
+  format::CurrentCall& current = thread.shared->current;
+  current.site = call.site;
+  current.peer = call.peer;
+  current.tag = call.tag;
+  current.communicator_number = call.communicator;
+  current.function.store(call.function, std::memory_order_release);
+}
+
+// What follows a call that has been timed. Returns its row.
+template <class Result, class... Roles>
+[[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
+                                                           [[maybe_unused]] Result result, Roles&... roles) noexcept {
+  (roles.after(thread, call, result), ...);
+  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call);
+  (roles.committed(thread, call, row, result), ...);
+  return row;
+}
+
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
 template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
@@ -39,27 +61,15 @@ template <class A, Function F, class Real, class... Roles>
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  call.address = site_of(thread, caller.return_address, caller.stack, caller.base);
-  (roles.before(thread, call), ...);
+  call.site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  begin_call(thread, call, roles...);
   format::CurrentCall& current = thread.shared->current;
-  current.site = static_cast<std::uint32_t>(call.address);
-  current.peer = call.peer;
-  current.tag = call.tag;
-  current.communicator_number = call.communicator;
-  current.function.store(call.function, std::memory_order_release);
-  call.enter = recorder::now();
-  current.enter = call.enter;
+  call.enter = current.enter = recorder::now();
   const auto result = real();
   call.leave = recorder::now();
   current.leave = call.leave;
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  if constexpr (sizeof...(Roles) != 0) {
-    (roles.after(thread, call, result), ...);
-    format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call);
-    (roles.committed(thread, call, row, result), ...);
-  } else {
-    thread.commit(call);
-  }
+  end_call(thread, call, result, roles...);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -38,12 +39,24 @@ class PathMemo {
   [[gnu::always_inline]] const std::uint32_t* find(const Frame& caller) const noexcept {
     for (std::uint32_t at = buckets_[bucket_of(caller)]; at != 0;) {
       const Path& path = path_at(at);
-      if (path.return_address == caller.return_address && path.stack == caller.stack &&
-          ((path.base ^ caller.base) & path.base_mask) == 0 && holds(path))
-        return &path.number;
+      if (path.return_address == caller.return_address && is_of(path, caller)) return &path.number;
       at = path.next;
     }
     return nullptr;
+  }
+
+  // A path of one return address, for those who see it again and again.
+  struct Place {
+    std::uint32_t at;  // 0: none
+    std::uint32_t clearings;
+  };
+  Place place_of(const std::uint32_t* found) const noexcept {
+    const auto* path = reinterpret_cast<const unsigned char*>(found) - offsetof(Path, number);
+    return {static_cast<std::uint32_t>((path - memory_) / static_cast<std::ptrdiff_t>(sizeof(Word))) + 1, clearings_};
+  }
+  // Whether a call that was made in `caller`, which has the return address, has this path.
+  [[gnu::always_inline]] bool is_at(Place place, const Frame& caller) const noexcept {
+    return place.at != 0 && place.clearings == clearings_ && is_of(path_at(place.at), caller);
   }
 
   // Remembers a path. Forgets others: the oldest of many with the same caller, all if there is no room.
@@ -70,6 +83,7 @@ class PathMemo {
   void clear() noexcept {
     std::memset(buckets_, 0, sizeof buckets_);
     used_ = 0;
+    ++clearings_;
   }
 
  private:
@@ -101,7 +115,10 @@ class PathMemo {
   }
   static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
 
-  static bool holds(const Path& path) noexcept {
+  [[gnu::always_inline]] static bool is_of(const Path& path, const Frame& caller) noexcept {
+    return path.stack == caller.stack && ((path.base ^ caller.base) & path.base_mask) == 0 && holds(path);
+  }
+  [[gnu::always_inline]] static bool holds(const Path& path) noexcept {
     const auto* word = reinterpret_cast<const Word*>(&path + 1);
     for (const Word* end = word + path.count; word != end; ++word)
       if (*reinterpret_cast<const std::uintptr_t*>(word->address) != word->value) return false;
@@ -116,6 +133,7 @@ class PathMemo {
 
   std::uint32_t buckets_[1U << bucket_bits];
   std::uint32_t used_;
+  std::uint32_t clearings_;
   alignas(16) unsigned char memory_[capacity * sizeof(Word)];
 };
 

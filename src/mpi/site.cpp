@@ -14,9 +14,9 @@ namespace tare::mpi {
 
 constinit BindingSpan binding_span{};
 
-namespace {
+constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
 
-constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};  // 0: with return addresses alone it does not
+namespace {
 
 constinit Numbers<16384> sites;   // by key of the path
 constinit Numbers<16384> frames;  // by return address or position in Python code
@@ -165,6 +165,7 @@ void notice_modules() noexcept {
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
+  thread.polls.clear();
 }
 
 void choose_paths() noexcept {

@@ -16,6 +16,14 @@ namespace tare::mpi {
 [[gnu::hot]] std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                    std::uintptr_t base) noexcept;
 
+// All ones, or 0: with return addresses alone (--stack 1) the stack pointer does not matter for a path.
+[[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;
+
+// A caller as paths are remembered by it.
+inline Frame masked(const Frame& caller) noexcept {
+  return {caller.return_address, caller.stack & stack_matters, caller.base};
+}
+
 // Has a thread forget what it remembers; numbers stay.
 void forget_paths(Thread& thread) noexcept;
 

@@ -7,6 +7,7 @@
 
 #include "mpi/dispatch.h"
 #include "mpi/path_memo.h"
+#include "mpi/polls.h"
 #include "mpi/unwind.h"
 #include "recorder/location.h"
 
@@ -74,6 +75,7 @@ struct Thread : recorder::Location {
   Stack stack;
   PathMemo paths;
   AddressMemo addresses;
+  Polls polls;
 
   // The entry where a communicator is, if it is cached.
   CommunicatorEntry& cached_communicator(std::uint64_t handle) noexcept {

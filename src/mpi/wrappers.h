@@ -3,6 +3,7 @@
 
 #include "mpi/calibrate.h"
 #include "mpi/measure.h"
+#include "mpi/poll.h"
 #include "mpi/roles/communicator.h"
 #include "mpi/roles/lifecycle.h"
 #include "mpi/roles/message.h"
@@ -70,6 +71,7 @@ template <class A>
   };
   process.call_cost_ps = picoseconds(costs.call);
   process.lookup_cost_ps = picoseconds(costs.lookup);
+  process.poll_cost_ps = picoseconds(costs.poll);
   process.completion_cost_ps = picoseconds(costs.completion);
   begin_sampling(before, after);
   process.hook_init += attach_ticks + recorder::now() - start;

@@ -46,6 +46,7 @@ std::vector<bool> outside_net_time(const FunctionNames& names) {
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net) {
   for (const ProfileRow& row : profile.rows) {
     totals.calls += row.calls;
+    totals.estimated += row.estimated;
     if (!outside_net[FunctionNames::lookup(*process.functions, row.function)]) totals.net_ticks += row.ticks;
   }
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
@@ -84,7 +85,8 @@ Account account_of(const Process& process, const Totals& totals) {
   account.net_ns = clock.duration_ns(net_ticks(process));
   account.mpi_ns = clock.duration_ns(totals.net_ticks);
   account.wrapper_ns =
-      rounded_ns(cost_ns(totals.calls, r.call_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+      rounded_ns(cost_ns(totals.calls - std::min(totals.calls, totals.estimated), r.call_cost_ps) +
+                 cost_ns(totals.estimated, r.poll_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
                  cost_ns(totals.completions, r.completion_cost_ps) + cost_ns(totals.api_events, r.event_cost_ps));
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);

@@ -61,6 +61,7 @@ struct Process {
 // Sums over the locations of a process, or of one. Those up to net_ticks are of its profiles.
 struct Totals {
   std::uint64_t calls = 0;
+  std::uint64_t estimated = 0;  // of the calls: polls whose time was not measured
   std::uint64_t lookups = 0;
   std::uint64_t completions = 0;
   std::uint64_t dropped = 0;  // records lost

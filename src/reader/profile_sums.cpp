@@ -124,6 +124,7 @@ void ProfileSummer::add(const ProfileRow& row) {
   touch(group);
   add_durations(group, timed);
   group.calls += row.calls;
+  group.estimated += row.estimated;
   group.bytes += row.bytes;
   group.received += row.received;
   group.waited_ns = sum(group.waited_ns, static_cast<std::uint64_t>(clock.duration_ns(row.waited_ticks)));
@@ -178,6 +179,7 @@ void ProfileSummer::join(const ProfileSummer& other) {
     Group& to = group_of(from.key);
     add_durations(to, from);
     to.calls += from.calls;
+    to.estimated += from.estimated;
     to.bytes += from.bytes;
     to.received += from.received;
     to.waited_ns = sum(to.waited_ns, static_cast<std::uint64_t>(from.waited_ns));

@@ -38,6 +38,7 @@ struct ProfileSum {
   SumKey key{};
   std::uint64_t calls = 0;
   std::uint64_t timed_calls = 0;  // the others were only counted
+  std::uint64_t estimated = 0;    // of those timed: polls whose time is estimated
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;  // beside `bytes`, by calls that send and receive
   std::int64_t time_ns = 0;

@@ -85,6 +85,17 @@ TEST_F(RunTest, ProfileOfAProcess) {
   EXPECT_EQ(account(run).start_ns, 1'700'000'000'000'001'000);
 }
 
+TEST_F(RunTest, PollsThatWereNotTimedCostLess) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.poll_cost_ps = 3'000;
+  format::ProfileRow row = profile_row("MPI_Test", 1, 100, 1500, 0);
+  row.estimated = 90;
+  dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, {row}));
+  reader::Run run = open();
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Test").estimated, 90U);
+  EXPECT_EQ(account(run).wrapper_ns, 10 * 20 + 90 * 3);
+}
+
 TEST_F(RunTest, TheNewestSamplesCountAndDamagedOnesAreWarnedOf) {
   const auto one = process_record(0, ProcessState::exited);
   const auto other = process_record(1, ProcessState::exited);

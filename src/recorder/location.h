@@ -27,7 +27,6 @@ enum Traffic : unsigned {
 struct Call {
   std::uint64_t enter = 0;
   std::uint64_t leave = 0;
-  std::uint64_t address = 0;  // number of the call site; 0: none
   std::uint64_t bytes = format::no_bytes;
   std::uint64_t received = format::no_bytes;  // this and the next two: only of calls that send and receive
   std::int32_t peer = format::no_peer;
@@ -37,6 +36,7 @@ struct Call {
   std::uint32_t communicator = format::no_communicator;
   std::uint32_t scope = 0;  // only of calls on a window or file: its number; 0 if that is not known
   std::uint32_t request = format::no_request;
+  std::uint32_t site = 0;  // number of the call site; 0: none
   std::uint16_t function = 0;
 };
 
@@ -65,15 +65,15 @@ struct Location {
   bool traced() const noexcept { return limit != 0; }
 
   // The row of a call, made at its first. Row 0 if the table is full.
-  format::ProfileRow& row(std::uint64_t address, std::uint16_t function, std::uint8_t size_class,
+  format::ProfileRow& row(std::uint32_t site, std::uint16_t function, std::uint8_t size_class,
                           std::uint32_t communicator) noexcept {
     const std::uint64_t what = function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
-    unsigned slot = slot_of(address, what);
+    unsigned slot = slot_of(site, what);
     for (;; slot = (slot + 1) % format::index_slots) {
       const std::uint16_t number = shared->index[slot];
-      if (number == 0) return new_row(slot, address, what);
+      if (number == 0) return new_row(slot, site, what);
       format::ProfileRow& candidate = rows[number];
-      if (candidate.address == address && what_of(candidate) == what) return candidate;
+      if (candidate.site == site && what_of(candidate) == what) return candidate;
     }
   }
 
@@ -94,7 +94,7 @@ struct Location {
     }
     const std::uint8_t size_class =
         call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
-    format::ProfileRow& r = row(call.address, call.function, size_class, call.communicator);
+    format::ProfileRow& r = row(call.site, call.function, size_class, call.communicator);
     const std::uint64_t ticks = call.leave - call.enter;
     ++r.calls;
     r.ticks += ticks;
@@ -105,9 +105,7 @@ struct Location {
     if (call.bytes != format::no_bytes) r.bytes += call.bytes;
     if constexpr ((traffic & exchanges) != 0)
       if (call.received != format::no_bytes) r.received += call.received;
-    constexpr std::uint64_t least = (1U << format::first_bin_width) - 1;
-    const auto bin = static_cast<unsigned>(std::bit_width(ticks | least)) - format::first_bin_width;
-    ++r.histogram[bin < format::duration_bins ? bin : format::duration_bins - 1];
+    ++r.histogram[format::duration_bin(ticks)];
     constexpr bool both = (traffic & exchanges) != 0;
     constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
     if (traced() && node_words->drains.load(std::memory_order_relaxed) != drains_seen) [[unlikely]]
@@ -262,8 +260,8 @@ struct Location {
   }
 
  private:
-  static unsigned slot_of(std::uint64_t address, std::uint64_t what) noexcept {
-    const std::uint64_t h = (address * 0x9e3779b97f4a7c15U) ^ (what * 0xc2b2ae3d27d4eb4fU);
+  static unsigned slot_of(std::uint64_t site, std::uint64_t what) noexcept {
+    const std::uint64_t h = (site * 0x9e3779b97f4a7c15U) ^ (what * 0xc2b2ae3d27d4eb4fU);
     return static_cast<unsigned>(h >> 52);
     static_assert(format::index_slots == 1U << (64 - 52));
   }
@@ -272,7 +270,7 @@ struct Location {
     std::memcpy(&what, &row.function, sizeof what);
     return what;
   }
-  format::ProfileRow& new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept;
+  format::ProfileRow& new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept;
 
   format::PeerEntry& peer_entry(std::uint32_t communicator, std::int32_t peer) noexcept {
     const std::uint64_t key = communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;

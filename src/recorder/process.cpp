@@ -525,22 +525,21 @@ void note_abort() noexcept {
   if (!state.collected_here) write_everything(*header, block_at);
 }
 
-format::ProfileRow& Location::new_row(unsigned slot, std::uint64_t address, std::uint64_t what) noexcept {
+format::ProfileRow& Location::new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept {
   const ErrnoGuard guard;
   // The last quarter of the table is kept for one row a function, without call site, when the rest is full; row 0,
   // "other", for what does not fit even there. Probing stays short with the index not full.
   const std::uint32_t number = shared->summary.rows;
-  if (address != 0 && number >= row_capacity - row_capacity / 4) {
+  if (site != 0 && number >= row_capacity - row_capacity / 4) {
     shared->summary.full |= format::full_rows;
     return row(0, static_cast<std::uint16_t>(what), format::no_size, format::no_communicator);
   }
   if (number >= row_capacity) return rows[0];
   format::ProfileRow& row = rows[number];
   row = {};
-  row.address = address;
+  row.site = site;
   std::memcpy(&row.function, &what, sizeof what);
   row.ticks_min = UINT64_MAX;
-  row.site = static_cast<std::uint32_t>(address);
   std::atomic_ref(shared->summary.rows).store(number + 1, std::memory_order_release);
   shared->index[slot] = static_cast<std::uint16_t>(number);
   return row;

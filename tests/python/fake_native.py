@@ -171,6 +171,7 @@ def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "calls": sum(row["calls"] for row in rows),
         "timed_calls": sum(row["calls"] for row in timed),
+        "estimated_calls": 0,
         "time_ns": sum(row["time_ns"] for row in timed),
         "min_ns": min((row["min_ns"] for row in timed), default=0),
         "max_ns": max((row["max_ns"] for row in timed), default=0),

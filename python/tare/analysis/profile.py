@@ -34,7 +34,18 @@ KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "communicator": ("communicator", "communicator_size"),
     "rank": ("rank",),
 }
-FIGURES = ("calls", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received", "waited_ns", "timed")
+FIGURES = (
+    "calls",
+    "time_ns",
+    "mean_ns",
+    "min_ns",
+    "max_ns",
+    "bytes",
+    "received",
+    "waited_ns",
+    "timed",
+    "estimated_calls",
+)
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
 OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
@@ -229,6 +240,7 @@ def _figures(row: ProfileSum) -> Row:
         "received": row["received"],
         "waited_ns": row["waited_ns"],
         "timed": timed > 0,
+        "estimated_calls": row["estimated_calls"],
     }
 
 

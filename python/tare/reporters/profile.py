@@ -139,7 +139,7 @@ def _figures(row: Mapping[str, Any], total_ns: int) -> list[str]:
     within = timed and row.get("function") not in OUTSIDE_NET
     return [
         units.count(row["calls"]),
-        units.duration(row["time_ns"]) if timed else "counted",
+        ("~" if row["estimated_calls"] else "") + units.duration(row["time_ns"]) if timed else "counted",
         units.percent(row["time_ns"] / total_ns) if within and total_ns else NOTHING,
         units.size(row["bytes"]) if row["bytes"] else NOTHING,
         _waiting(row),

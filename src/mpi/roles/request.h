@@ -127,7 +127,7 @@ inline format::ProfileRow& row_of(Thread& thread, const Request& request) noexce
   if (request.block == thread.shared->block) [[likely]]
     return thread.rows[request.row];
   const format::ProfileRow* row = recorder::row_of(request.block, request.row);
-  return row == nullptr ? thread.rows[0] : thread.row(row->address, row->function, row->size_class, row->communicator);
+  return row == nullptr ? thread.rows[0] : thread.row(row->site, row->function, row->size_class, row->communicator);
 }
 
 // A call that creates a request; `what` is made of format::RequestKind.

@@ -76,8 +76,8 @@ struct SamplesSend : Role {
                                       const On<A>& on, int destination, int tag, Count count,
                                       typename A::Datatype datatype) noexcept {
     char name[A::max_object_name + 1];
-    const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype),
-                              static_cast<std::uint32_t>(call.address), call.function, sampled_name<A>(on.comm, name)};
+    const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site,
+                              call.function, sampled_name<A>(on.comm, name)};
     if (ticket.channel != nullptr)
       sampler.chosen(ticket, sent);
     else
@@ -313,7 +313,7 @@ struct SamplesStart : Role {
         continue;
       }
       sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread),
-                         {p->bytes, static_cast<std::uint32_t>(call.address), call.function, p->communicator});
+                         {p->bytes, call.site, call.function, p->communicator});
     }
   }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {

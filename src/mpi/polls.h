@@ -1,0 +1,83 @@
+// Polls: calls that ask whether something has come, and do not wait for it. Most find nothing.
+//
+// A program may poll every few nanoseconds; reading the clock before and after would more than double the time of a
+// poll. So where the polls of a call site have found nothing `period` times in a row, and follow one another quickly,
+// only one of `period` is timed. The others are counted, and taken to have lasted as long as the one that is timed next
+// (ProfileRow::estimated). One of these others that finds something ends the streak: it is taken to have lasted as long
+// as the last one that found something and was timed, and to have ended when it did.
+//
+// Only the owning thread uses it; zero-initialised, and cleared before its first use.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "format/segment.h"
+#include "mpi/path_memo.h"
+#include "recorder/location.h"
+
+namespace tare::mpi {
+
+class Polls {
+ public:
+  static constexpr std::uint32_t period = 32;
+
+  // The polls of one call site and communicator.
+  struct Site {
+    std::uint64_t key;  // return address and function; 0: there are none
+    PathMemo::Place path;
+    format::ProfileRow* row;
+    std::uint64_t leave;        // of the last one that was timed, and how long
+    std::uint64_t vain_ticks;   // the last one that was timed took that was in vain,
+    std::uint64_t found_ticks;  // and the last one that was not; 0: there is none
+    std::uint32_t number;       // of the call site
+    std::uint32_t communicator;
+    std::uint32_t streak;  // timed ones in vain, quickly one after another; up to period: then `left` counts
+    std::uint32_t left;    // of the next ones, how many need not be timed
+
+    // Whether the next poll of these need not be timed.
+    bool has_skips(std::uintptr_t return_address, std::uint16_t function) const noexcept {
+      return left != 0 && key == key_of(return_address, function);
+    }
+    // It was not.
+    void skip() noexcept {
+      --left;
+      ++row->calls;
+      ++row->estimated;
+    }
+    std::uint32_t pending() const noexcept { return streak == period ? period - 1 - left : 0; }
+    // When one probably began that was not timed, and found something, at `time`.
+    std::uint64_t estimated_enter(std::uint64_t time) const noexcept {
+      return time - std::min(std::max(vain_ticks, found_ticks), time - leave);
+    }
+  };
+
+  // Where those of a function and return address are, if they are not others.
+  Site& site(std::uintptr_t return_address, std::uint16_t function) noexcept {
+    return sites_[key_of(return_address, function) * 0x9e3779b97f4a7c15U >> (64 - slot_bits)];
+  }
+  // After one that found something, and was not timed.
+  void end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept;
+  // After one that has been timed, and committed to `row`.
+  void note(recorder::Location& location, const PathMemo& paths, const Frame& caller, const recorder::Call& call,
+            format::ProfileRow& row, bool in_vain) noexcept;
+  void clear() noexcept;
+
+ private:
+  static constexpr unsigned slot_bits = 5;
+
+  static std::uint64_t key_of(std::uintptr_t return_address, std::uint16_t function) noexcept {
+    return return_address ^ std::uint64_t{function} << 48;
+  }
+
+  Site sites_[1U << slot_bits];
+  // Adds to the row of `site` the time of those that were not timed, up to `time`, of which each took as long as one
+  // that was timed, and took `ticks`; together no longer than it has been since the one before them.
+  void settle(recorder::Location& location, const Site& site, std::uint64_t ticks, std::uint64_t time) const noexcept;
+
+  std::uint64_t
+      quick_ticks_;  // of polls that follow one another quickly, the time from the end of one to that of the next
+  std::uint64_t clock_ticks_;  // that a reading of the clock adds to a time
+};
+
+}  // namespace tare::mpi
