@@ -12,6 +12,7 @@
 #include "reader/event_stream.h"
 #include "reader/event_tables.h"
 #include "reader/locations.h"
+#include "reader/replay.h"
 #include "reader/run.h"
 
 namespace tare::fuzz {
@@ -41,6 +42,7 @@ inline void read_all(reader::Run& run) {
   locations_of(run);
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
+  reader::replay(run);
   std::size_t rows = 0;
   auto events = reader::EventStream::open(run, {});
   for (std::size_t got = 1; events && got != 0; rows += got) got = events->next(100).size();

@@ -351,6 +351,16 @@ class EventRow(TypedDict):
     root: NotRequired[int]
     records: NotRequired[int]
 
+class ReplayedWorld(TypedDict):
+    """A world on an ideal network."""
+
+    world: int
+    obstacle: str | None  # why it could not be replayed; the rest is 0 then
+    runtime_ns: int
+    ideal_ns: int
+    useful_ns: int  # of the rank with the most
+    unknown_ns: int  # of the rank with the most, in calls that were kept as they are
+
 class EventTable:
     """Events, for anything that reads Arrow; every stream of it reads them anew."""
 
@@ -446,4 +456,6 @@ class Run:
         columns: list[str] | None = None,
     ) -> EventTable:
         """The same, one location after another; ValueError if there is no such column."""
+    def replay(self) -> list[ReplayedWorld]:
+        """How long each world would have taken on an ideal network; reads the whole trace."""
     def warnings(self) -> list[str]: ...

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PhaseSum,
         Process,
         ProfileSum,
+        ReplayedWorld,
         Run,
         SampleRow,
         SampleSummary,
@@ -114,6 +115,12 @@ class Recording:
         by: Sequence[SumKey] = ("world", "rank", "function", "communicator")
         (rows,) = self.profile_sums([{"by": by, "functions": [function, "other"]}])
         return rows
+
+    @cached_property
+    def replayed_worlds(self) -> list[ReplayedWorld]:
+        """Each world on an ideal network; reads the whole trace."""
+        with native_errors():
+            return self._native.replay() if self._native else []
 
     @property
     def end_ns(self) -> int | None:

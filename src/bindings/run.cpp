@@ -10,6 +10,7 @@
 #include "bindings/processes.h"
 #include "bindings/samples.h"
 #include "bindings/sums.h"
+#include "reader/replay.h"
 
 namespace tare::bindings {
 using namespace nb::literals;
@@ -31,6 +32,25 @@ nb::list functions(const reader::Run& run) {
   nb::list names;
   for (const nb::object& name : function_texts(run.functions())) names.append(name);
   return names;
+}
+
+nb::list replayed_worlds(const reader::Run& run) {
+  const auto worlds = [&] {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(reader::replay(run));
+  }();
+  nb::list rows;
+  for (const reader::ReplayedWorld& world : worlds) {
+    nb::dict row;
+    row["world"] = world.world;
+    row["obstacle"] = text_or_none(world.obstacle);
+    row["runtime_ns"] = world.runtime_ns;
+    row["ideal_ns"] = world.ideal_ns;
+    row["useful_ns"] = world.useful_ns;
+    row["unknown_ns"] = world.unknown_ns;
+    rows.append(row);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -68,6 +88,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("samples", rows(sample_rows));
   run.def("sample_summaries", rows(sample_summaries));
   run.def("current_calls", rows(current_call_rows));
+  run.def("replay", rows(replayed_worlds));
   run.def("warnings", &PyRun::warnings);
   return run;
 }

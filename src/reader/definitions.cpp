@@ -203,12 +203,15 @@ std::int32_t Members::world_rank(std::int32_t rank) const {
   return found < 0 || found > INT32_MAX ? -1 : static_cast<std::int32_t>(found);
 }
 
-bool Members::has(std::int32_t world_rank) const {
-  return std::any_of(runs_.begin(), runs_.end(), [&](const MemberRun& run) {
+std::int32_t Members::rank_of(std::int32_t world_rank) const {
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const MemberRun& run = runs_[i];
     const std::int64_t distance = std::int64_t{world_rank} - run.first;
-    if (run.stride == 0) return distance == 0;
-    return distance % run.stride == 0 && distance / run.stride >= 0 && distance / run.stride < run.count;
-  });
+    if (run.stride == 0 ? distance != 0 : distance % run.stride != 0) continue;
+    const std::int64_t place = run.stride == 0 ? 0 : distance / run.stride;
+    if (place >= 0 && place < run.count) return static_cast<std::int32_t>(begins_[i] + place);
+  }
+  return -1;
 }
 
 void Definitions::clear() {

@@ -48,8 +48,9 @@ class Members {
   // False if the runs are not `size` members together; nothing is taken then.
   bool assign(std::vector<format::MemberRun> runs, std::int32_t size);
   const std::vector<format::MemberRun>& runs() const { return runs_; }
-  std::int32_t world_rank(std::int32_t rank) const;  // -1: no such member, or of another world
-  bool has(std::int32_t world_rank) const;
+  std::int32_t world_rank(std::int32_t rank) const;     // -1: no such member, or of another world
+  std::int32_t rank_of(std::int32_t world_rank) const;  // -1: no member
+  bool has(std::int32_t world_rank) const { return rank_of(world_rank) >= 0; }
 
  private:
   std::vector<format::MemberRun> runs_;

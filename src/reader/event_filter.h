@@ -16,6 +16,7 @@ struct EventFilter {
   std::optional<std::int64_t> start_ns;               // events that end before are left out
   std::optional<std::int64_t> end_ns;                 // and those that begin at it or later
   std::uint64_t limit = 0;                            // 0: all
+  bool lists_all_requests = false;                    // also a call's only one (EventStream)
 
   bool wants(const Process& process) const;
   bool wants_time(std::int64_t from_ns, std::int64_t duration_ns) const;

@@ -57,7 +57,7 @@ class Cursor {
   EventRow take(const Context& context) {
     EventRow row = std::move(rows_[next_++]);
     find_started(row, context);
-    if (row.requests.size() == 1) {
+    if (row.requests.size() == 1 && !context.filter.lists_all_requests) {
       say_in_row(row, row.requests.front());
       row.requests.clear();
     }
@@ -250,7 +250,7 @@ class Cursor {
                                  .bytes = completion.bytes};
       const EventRequest request =
           is_of_chunk ? described(started_here(completion, first_row), row->thread, message, context) : message;
-      if (is_only && is_of_chunk)
+      if (is_only && is_of_chunk && !context.filter.lists_all_requests)
         say_in_row(*row, request);
       else
         row->requests.push_back(request);

@@ -31,7 +31,8 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
         "thread_names": [],
         "unmeasured_threads": 0,
-        "state": state, "exit_code": 0 if state == "finished" else None, "executable": "/bin/app",
+        "state": state, "exit_code": 0 if state == "finished" else None, "finalized": state == "finished",
+        "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
         "net_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 10, "lookups": 4,
         "cost": {

@@ -227,6 +227,54 @@ def test_efficiencies_multiply() -> None:
     assert found["mpi_share"] == pytest.approx(0.2)
 
 
+TRACE = {"events": 10, "policy": "block", "written": True, "dropped": 0, "overwritten_bytes": 0}
+TRACED = [{**process, "finalized": True, "trace": TRACE} for process in PROCESSES]
+REPLAYED = {
+    "world": 0,
+    "obstacle": None,
+    "runtime_ns": 2_000,
+    "ideal_ns": 1_900,
+    "useful_ns": 1_800,
+    "unknown_ns": 20,
+}
+
+
+def test_a_replay_splits_the_communication_efficiency() -> None:
+    (found,) = all_found = efficiency.efficiencies(cast(Any, TRACED))
+    efficiency.replayed(all_found, cast(Any, TRACED), lambda: cast(Any, [REPLAYED]), always=False)
+    assert found["not_replayed"] is None
+    assert found["serialisation_efficiency"] == pytest.approx(18 / 19)
+    assert found["transfer_efficiency"] == pytest.approx(0.95)
+    assert (found["ideal_ns"], found["unknown_share"]) == (1_900, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"trace": {**TRACE, "policy": None}}, "needs a trace: tare run --trace"),
+        ({"trace": {**TRACE, "dropped": 1}}, "the trace has gaps"),
+        ({"trace": {**TRACE, "overwritten_bytes": 48}}, "the trace has gaps"),
+        ({"trace": {**TRACE, "written": False}}, "the trace was not written"),
+        ({"trace": {**TRACE, "events": 10_000_000}}, "10,000,010 events to replay: --replay"),
+        ({"finalized": False}, "a rank has not come to its end"),
+        ({"world": 1}, "not all ranks were measured"),
+    ],
+)
+def test_no_replay_of_what_cannot_be(change: dict[str, Any], why: str) -> None:
+    processes = cast(Any, [TRACED[0], {**TRACED[1], **change}])
+    found = efficiency.efficiencies(processes)
+    efficiency.replayed(found, processes, lambda: pytest.fail("replayed"), always=False)
+    assert {each["not_replayed"] for each in found} == {why}
+    assert {each["transfer_efficiency"] for each in found} == {None}
+
+
+def test_large_traces_are_replayed_on_demand() -> None:
+    large = cast(Any, [{**process, "trace": {**TRACE, "events": 10**9}} for process in TRACED])
+    found = efficiency.efficiencies(large)
+    efficiency.replayed(found, large, lambda: cast(Any, [REPLAYED]), always=True)
+    assert found[0]["ideal_ns"] == 1_900
+
+
 def test_efficiency_of_ranks_that_only_communicate() -> None:
     waiting = [{**process, "mpi_ns": 3 * 10**9} for process in PROCESSES]  # two threads each
     (found,) = efficiency.efficiencies(cast(Any, waiting))

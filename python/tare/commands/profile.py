@@ -10,7 +10,7 @@ import typer
 
 from tare.analysis import profile as sums
 from tare.analysis import tables
-from tare.analysis.efficiency import efficiencies
+from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import Chosen, Key, Row
 from tare.analysis.ranks import total_mpi_ns
 from tare.commands import AnyMember, Json, RunDirectory
@@ -84,6 +84,10 @@ def profile(
         typer.Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
     ] = None,
     paths: Annotated[bool, typer.Option("--paths", help="Print the call path of every site.")] = False,
+    replay: Annotated[
+        bool,
+        typer.Option("--replay", help="Also of a large trace, how long it would take on an ideal network."),
+    ] = False,
     member: AnyMember = None,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -120,14 +124,20 @@ def profile(
     if json:
         from tare.reporters import json as json_reporter
 
-        content = {"efficiency": efficiencies(recording.processes)}
+        content = {"efficiency": _efficiencies(recording, replay=replay)}
         json_reporter.write_rows(sys.stdout, SCHEMA, run, rows, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 
         csv_reporter.write_rows(sys.stdout, columns, rows)
     else:
-        _show(recording, names, rows, len(found), markdown=markdown, paths=paths)
+        _show(recording, names, rows, len(found), markdown=markdown, paths=paths, replay=replay)
+
+
+def _efficiencies(recording: Recording, *, replay: bool) -> list[Efficiency]:
+    found = efficiencies(recording.processes)
+    replayed(found, recording.processes, lambda: recording.replayed_worlds, always=replay)
+    return found
 
 
 def _names(by: str) -> list[str]:
@@ -163,7 +173,14 @@ def _ordered_table(
 
 
 def _show(
-    recording: Recording, names: list[str], rows: list[Row], found: int, *, markdown: bool, paths: bool
+    recording: Recording,
+    names: list[str],
+    rows: list[Row],
+    found: int,
+    *,
+    markdown: bool,
+    paths: bool,
+    replay: bool,
 ) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
@@ -181,11 +198,14 @@ def _show(
     else:
         total_ns = total_mpi_ns(recording.processes)
         sheet = reporter.sheet(rows, cast("list[Key]", names), total_ns, recording.worlds)
+    found_efficiencies = _efficiencies(recording, replay=replay)
     if markdown:
         if paths:
             reporter.add_paths(sheet, rows)
         markdown_reporter.write(sys.stdout, sheet)
+        sys.stdout.write("\n")
+        markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
         return
     out = terminal.console()
-    reporter.show_efficiencies(out, efficiencies(recording.processes))
+    reporter.show_efficiencies(out, found_efficiencies)
     reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)

@@ -43,6 +43,8 @@ FIGURES = (
 IN_WAITS = Heading("In waits", optional=True)
 OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
 LABEL_WIDTH = 24
+# A share of the time that is not worth mentioning.
+LEAST_UNKNOWN = 0.01
 
 
 def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
@@ -117,6 +119,30 @@ def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
         _share(found["load_balance"]) + (f"  rank {most} computes longest" if most is not None else ""),
     )
     yield "  communication", _share(found["communication_efficiency"])
+    if found["not_replayed"] is not None:
+        yield "    its two factors", f"{NOTHING:>7}  {found['not_replayed']}"
+        return
+    yield "    serialisation", f"{_share(found['serialisation_efficiency'])}{_unknown(found)}"
+    yield "    transfer", _share(found["transfer_efficiency"])
+
+
+def _unknown(found: Efficiency) -> str:
+    share = found["unknown_share"]
+    if share is None or share < LEAST_UNKNOWN:
+        return ""
+    return f"  {units.percent(share)} of the time could not be replayed"
+
+
+def efficiency_sheet(found: Sequence[Efficiency]) -> Sheet:
+    """The figures at the top as a table."""
+    several = len(found) > 1
+    headings = [Heading("World")] * several + [Heading("Figure", text=True), Heading("Value", text=True)]
+    rows = [
+        [str(each["world"])] * several + [label.strip(), " ".join(text.split())]
+        for each in found
+        for label, text in _efficiency_lines(each)
+    ]
+    return Sheet(headings, rows)
 
 
 def _share(share: float | None) -> str:

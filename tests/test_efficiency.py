@@ -1,0 +1,40 @@
+"""Serialisation and transfer efficiency of programs whose waiting is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environments import ROOT, MpiEnvironment, all_environments, compile_c
+from measured import PROGRAMS, measure
+from tare.analysis.efficiency import Efficiency, efficiencies, replayed
+from tare.recording import open_recording
+
+MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
+RANKS = 3
+
+
+def efficiency_of(run: Path) -> Efficiency:
+    recording = open_recording(run)
+    found = efficiencies(recording.processes)
+    replayed(found, recording.processes, lambda: recording.replayed_worlds, always=True)
+    return found[0]
+
+
+@pytest.mark.parametrize("env", MPIS, ids=lambda env: env.name)
+def test_a_pipeline_is_serial(env: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Of 3 ranks, each is useful for 150 ms; together they take 350, whatever the network."""
+    program = compile_c(env, [PROGRAMS / "pipeline.c"], tmp_path / "program")
+    measured = measure(tare, env, RANKS, [program], tmp_path / "run", "--trace")
+    found = efficiency_of(measured.directory)
+    assert found["not_replayed"] is None
+    assert found["ideal_ns"] is not None and found["ideal_ns"] > 345_000_000
+    assert found["serialisation_efficiency"] == pytest.approx(150 / 350, rel=0.25)
+
+
+def test_the_factors_of_a_stored_trace_multiply() -> None:
+    found = efficiency_of(ROOT / "tests" / "data" / "v1" / "stencil")
+    serialisation, transfer = found["serialisation_efficiency"], found["transfer_efficiency"]
+    assert serialisation is not None and transfer is not None
+    assert 0 < serialisation <= 1 and 0 < transfer <= 1
+    assert serialisation * transfer == pytest.approx(found["communication_efficiency"], rel=0.05)
