@@ -48,7 +48,7 @@ class EventTable {
       stream->release(stream.get());
       throw nb::python_error();
     }
-    stream.release();
+    static_cast<void>(stream.release());  // the capsule owns it
     return capsule;
   }
 
