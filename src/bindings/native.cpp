@@ -40,7 +40,7 @@ NB_MODULE(_native, module) {
   using namespace nb::literals;
   module.doc() = "The reader of run directories.";
   module.attr("FORMAT_VERSION") = tare::format::format_version;
-  nb::exception<Error>(module, "Error");
+  const nb::exception<Error> error(module, "Error");
 
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a,
              "Drains dead processes' segments into the run directory and stores symbols.");

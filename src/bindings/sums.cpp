@@ -86,6 +86,7 @@ reader::TablesQuery tables_query(const std::vector<std::string>& by, std::option
 
 nb::list profile_sums(reader::Run& run, const std::vector<nb::dict>& wanted) {
   std::vector<reader::SumsQuery> queries;
+  queries.reserve(wanted.size());
   for (const nb::dict& query : wanted) queries.push_back(sums_query(query));
   const auto sums = [&] {
     const nb::gil_scoped_release unlocked;
