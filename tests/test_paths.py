@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environments import MpiEnvironment, all_environments, compile_c
+from environments import ROOT, MpiEnvironment, all_environments, compile_c, openmpi4
 from measured import PROGRAMS, Measurement, measure
 
 LINES = {
@@ -147,3 +147,22 @@ def test_as_people_see_it(one_mpi: MpiEnvironment, tare: Path, tmp_path: Path) -
     assert any(
         cell.startswith("solver_MPI_Send solver.c:") and "… < twice layers.c:" in cell for cell in cells
     )
+
+
+def test_a_solver_of_debian_between(tare: Path, tmp_path: Path) -> None:
+    """libHYPRE, built by others without frame pointers: the lines of the program that asked it are known."""
+    mpi = openmpi4()
+    program = ROOT / "build" / "release" / "workloads" / "diffusion"
+    measured = measure(tare, mpi, 2, [program, "-n", "8", "8", "8", "-s", "1"], tmp_path / "run")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    source = (ROOT / "workloads" / "diffusion.c").read_text().splitlines()
+    asking = {number: line for number, line in enumerate(source, 1) if "HYPRE_Struct" in line and "(" in line}
+    rows = [row for row in measured.profile("site") if row["function"] in ("MPI_Isend", "MPI_Waitall")]
+    assert {row["line"] for row in rows} <= set(asking)
+    for function in ("HYPRE_StructSMGSetup", "HYPRE_StructSMGSolve"):
+        assert any(function in asking[row["line"]] for row in rows)
+    for row in rows:
+        *between, first = row["path"]
+        assert Path(first["file"]).name == "diffusion.c"
+        assert between, "calls come from within the library"
+        assert all("libHYPRE" in frame["object"] for frame in between)
