@@ -11,9 +11,9 @@
 #include <map>
 #include <tuple>
 
+#include "reader/buffer_encoder.h"
 #include "reader/calls_chunk.h"
 #include "reader/chunk_file.h"
-#include "reader/buffer_encoder.h"
 #include "reader/liveness.h"
 
 namespace tare::reader {
