@@ -11,6 +11,7 @@
 
 #include "recorder/drain.h"
 #include "recorder/location.h"
+#include "recorder/node_file.h"
 #include "recorder/process.h"
 #include "recorder/recorded_run.h"
 #include "recorder/step.h"
@@ -201,6 +202,7 @@ TEST_F(Tared, ThreadAndDrainerNeedNoLock) {
       [] {
         Numbered events;
         events.record(1);
+        write_definitions(*segment());  // as a thread does that knows of a tared
         format::LocationHeader& block = *here()->shared;
         std::atomic<bool> done{false};
         std::thread drainer([&] {
