@@ -171,8 +171,13 @@ family = "openmpi"
 {environment}
 
 [factors]
-tool = ["none", "forward", "tare", "tare-trace", "eztrace"]
+tool = ["none", "forward", "tare", "tare-trace", "tare-keep", "tare-samples", "eztrace"]
 write = [true, false]
+drain = ["inline", "tared"]
+sample = ["random:1"]
+[[exclude]]
+drain = "tared"
+write = "false"
 """
 
 
@@ -186,18 +191,23 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = query(
         file,
-        "SELECT factors['tool'] || coalesce(' ' || factors['write'], ''), r.run, r.state, "
+        "SELECT concat_ws(' ', factors['tool'], factors['write'], factors['drain'], factors['sample']), r.run, r.state, "
         "r.net_s > 0 AND r.hook_s > 0 AND r.wrap_s > 0, r.output_bytes, k.calls, k.events "
         "FROM runs r JOIN ranks k USING (run)",
     )
     found = {row[0]: row[1:] for row in rows}
-    assert len(rows) == len(found) == 6
+    assert len(rows) == len(found) == 9
     assert {(state, timed) for _, state, timed, *_ in found.values()} == {("ok", True)}
     assert found["none"][3] == 0
     # 1000 MPI_Send, MPI_Init, MPI_Finalize and two MPI_Wtime, which are counted.
-    assert found["tare"][4] == found["tare-trace true"][4] == found["tare-trace false"][4] >= 1002
-    assert found["tare-trace true"][5] >= 1000
-    assert found["tare-trace false"][5] == 0
+    modes = [name for name in found if name.startswith("tare")]
+    assert len({found[name][4] for name in modes}) == 1, found
+    assert found["tare"][4] >= 1002
+    events = {name: found[name][5] for name in modes}
+    assert all(
+        events.pop(f"tare-{name}") >= 1000 for name in ("trace true inline", "trace true tared", "keep")
+    )
+    assert events == {"tare": 0, "tare-trace false inline": 0, "tare-samples random:1": 0}
     traces = tmp_path / "known-results" / "outputs" / f"run-{found['eztrace'][0]}"
     assert list(traces.rglob("*.otf2")), "EZTrace has recorded"
 
