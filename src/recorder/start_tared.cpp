@@ -11,6 +11,10 @@
 #include "recorder/step.h"
 #include "recorder/system.h"
 
+// glibc's clone() by its other name: what a preloaded runtime puts in place of clone() takes the child's memory for a
+// copy and forgets there all threads but this one (TSan does), or locks that they hold. This memory is the program's.
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept;
+
 namespace tare::recorder {
 namespace {
 
@@ -21,20 +25,25 @@ struct Start {
   char* stack;  // for the second process
 };
 
+// Nor does anything else run in the children that a runtime may have replaced, such as _exit().
+[[noreturn, gnu::no_sanitize("thread")]] void leave(int code) noexcept {
+  for (;;) syscall(SYS_exit_group, code);
+}
+
 // In the process that becomes tared. Its parent's memory is this process's too, until exec.
-int become_tared(void* start) noexcept {
+[[gnu::no_sanitize("thread")]] int become_tared(void* start) noexcept {
   char* const* arguments = static_cast<Start*>(start)->arguments;
   // Of the program's environment it needs nothing, least of all what is preloaded.
   char* const environment[] = {nullptr};
   syscall(SYS_execve, arguments[0], arguments, environment);
-  _exit(127);
+  leave(127);
 }
 
 // In a process between, which ends at once, so that the next is not a child of the program.
-int leave_a_child(void* start) noexcept {
+[[gnu::no_sanitize("thread")]] int leave_a_child(void* start) noexcept {
   syscall(SYS_setsid);
-  clone(become_tared, static_cast<Start*>(start)->stack + stack_bytes, CLONE_VM | CLONE_VFORK, start);
-  _exit(0);
+  __clone(become_tared, static_cast<Start*>(start)->stack + stack_bytes, CLONE_VM | CLONE_VFORK, start);
+  leave(0);
 }
 
 }  // namespace
@@ -59,7 +68,7 @@ void start_tared(const TaredArguments& given) noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   // No signal says that it has ended, so that no wait() of the program finds it.
-  const int between = clone(leave_a_child, stacks + stack_bytes, CLONE_VM | CLONE_VFORK, &start);
+  const int between = __clone(leave_a_child, stacks + stack_bytes, CLONE_VM | CLONE_VFORK, &start);
   if (between > 0) syscall(SYS_wait4, between, nullptr, __WALL, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   unmap_memory(stacks, 2 * stack_bytes);
