@@ -1,26 +1,22 @@
 // The API as programs use it. Each program is a forked child of the test; what it recorded is read back from the
 // file that it leaves.
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cfloat>
+#include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <map>
-#include <memory>
-#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>

@@ -1,31 +1,21 @@
 // Threads that record: many, short-lived, at the end of the program, and across fork().
-
 #include <pthread.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cfloat>
-#include <chrono>
-#include <climits>
-#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <limits>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
-#include "recorder/location.h"
 #include "recorder/process.h"
 #include "recorder/recorded_run.h"
 #include "tare/tare.hpp"
