@@ -99,6 +99,22 @@ std::string file_of_a_killed_process() {
          events_chunk(record, 0, 0, started_together());
 }
 
+// Two threads, of which one completes what the other has started.
+std::string file_of_threads() {
+  auto record = process_record(1, format::ProcessState::exited);
+  record.thread_level = 3;
+  std::string started, completed;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    auto call = call_record("MPI_Irecv", 1, 3000 + i * 100, 3010 + i * 100);
+    call.request = 7 + i / 3;
+    started += bytes_of(call);
+    completed += bytes_of(call_record("MPI_Wait", 1, 3020 + i * 100, 3090 + i * 100)) +
+                 bytes_of(format::CompletionRecord{{format::foreign_completion, 3}, call.request, 8, 1, 2});
+  }
+  return functions_chunk() + process_chunk(record) + events_chunk(record, 0, 0, started) +
+         events_chunk(record, 1, 0, completed);
+}
+
 std::string segment_of_a_killed_process() {
   const TempDir dir;
   auto record = process_record(1, format::ProcessState::running);
@@ -143,6 +159,7 @@ int main(int count, char** words) {
   for (const auto& entry : std::filesystem::directory_iterator(run_dir)) names.push_back(entry.path().filename());
   for (const std::string& name : names) write_file(seeds + "/reader/" + name, read_file(run_dir + "/" + name));
   write_file(seeds + "/reader/killed", file_of_a_killed_process());
+  write_file(seeds + "/reader/threads", file_of_threads());
   format::SampleClass sampled{};
   sampled.count = 1;
   const auto process = process_record(0, format::ProcessState::exited);

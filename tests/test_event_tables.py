@@ -60,14 +60,23 @@ def test_stored_traces_have_the_same_rows(run: Path) -> None:
     assert assert_same_rows(run.parent)
 
 
-@pytest.mark.parametrize("program", ["persistent.c", "onesided.c"])
-def test_real_traces_have_the_same_rows(program: str, tare: Path, tmp_path: Path) -> None:
-    """With requests that are started together, windows and files."""
-    path = compile_c(OPENMPI, [PROGRAMS / program], tmp_path / "program")
-    arguments = [str(tmp_path / "data")] if program == "onesided.c" else []
-    measured = measure(tare, OPENMPI, 4, [path, *arguments], tmp_path / "run", "--trace")
-    rows = assert_same_rows(measured.directory)
-    assert any('"requests"' in row or '"window"' in row for row in rows)
+@pytest.mark.parametrize(
+    ("program", "ranks", "argument", "key"),
+    [
+        ("persistent.c", 4, "", "requests"),
+        ("onesided.c", 4, "data", "window"),
+        ("handover.c", 2, "500", "starter"),
+    ],
+)
+def test_real_traces_have_the_same_rows(
+    program: str, ranks: int, argument: str, key: str, tare: Path, tmp_path: Path
+) -> None:
+    """With requests that are started together or completed by another thread, windows and files."""
+    path = compile_c(OPENMPI, [PROGRAMS / program], tmp_path / "program", "-pthread")
+    arguments = [str(tmp_path / "data") if argument == "data" else argument] if argument else []
+    options = ["--trace", "--buffer", "64K"]
+    measured = measure(tare, OPENMPI, ranks, [path, *arguments], tmp_path / "run", *options)
+    assert any(f'"{key}"' in row for row in assert_same_rows(measured.directory))
 
 
 def test_events_of_the_program(tare: Path, tmp_path: Path) -> None:

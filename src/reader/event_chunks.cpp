@@ -38,9 +38,7 @@ void read_buffers(const Process& process, BufferEncoder& encoder, EventChunks& a
 void leave_out_unwanted(const Process& process, const EventChoice& choice, ProfileReader& profiles,
                         ChunksByBlock& chunks) {
   if (process.state != State::finished || process.segment || !choice.wants_calls_only()) return;
-  // What one thread started another may have completed.
-  constexpr std::uint8_t serialized = 2;
-  if (chunks.size() > 1 && process.record.thread_level >= serialized) return;
+  if (chunks.size() > 1 && process.may_hand_over()) return;
   const auto may_be_wanted = [&](const ProfileRow& row) {
     const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
     return row.calls != 0 && (function == FunctionNames::other || choice.wants_call(function));

@@ -91,6 +91,7 @@ std::string requests_text(const Run& run, const std::vector<EventRequest>& reque
   for (const EventRequest& of : requests) {
     Line line;
     line.add("request", of.request, format::no_request);
+    line.add("starter", of.starter, UINT32_MAX);
     add_communicator(line, run, of.communicator);
     line.add("peer", of.peer, format::no_peer);
     line.add("peer_world", of.peer_world, format::no_peer);
@@ -193,6 +194,7 @@ std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows) {
     line.add("bytes", row.bytes, format::no_bytes);
     line.add("received", row.received, format::no_bytes);
     line.add("request", row.request, format::no_request);
+    line.add("starter", row.starter, UINT32_MAX);
     if (!row.requests.empty()) line.add("requests", requests_text(run, row.requests));
     if (!is_event && row.kind != EventKind::call) line.add("records", std::to_string(row.records));
     if (is_event) add_event(line, run, row);

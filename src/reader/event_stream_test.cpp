@@ -175,6 +175,43 @@ TEST_F(EventStreamTest, WhatACallStartsTogetherIsMatchedWithWhatACallCompletes) 
   EXPECT_EQ(rows[4].request, 1U) << "started three chunks before";
 }
 
+TEST_F(EventStreamTest, ARequestMayBeCompletedByAnotherThread) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.thread_level = 3;
+  const auto of_other = [](std::uint32_t handle) {
+    return bytes_of(CompletionRecord{{format::foreign_completion, 3}, handle, 8, 0, 0});
+  };
+  const auto call = [](const char* name, std::uint64_t tick) { return bytes_of(call_record(name, 1, tick, tick + 5)); };
+  // Thread 1 completes what thread 0 has started, whose number then is one of its own, and one of thread 0 again, who
+  // completes it in a later chunk; and two at once, one of them its own.
+  const std::string first = start(3000, 50) + start(3040, 50);
+  const std::string second = start(3060, 60) + wait(3100, 50);
+  const std::string others = call("MPI_Wait", 3010) + of_other(50) + start(3020, 50) + wait(3030, 50) +
+                             start(3070, 70) + call("MPI_Waitall", 3080) + of_other(60);
+  const std::string others_next = bytes_of(CompletionRecord{{format::completion, 3}, 70, 8, 0, 0}) + sends(3200, 1);
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, first) +
+                           events_chunk(process, 0, 1, second) + events_chunk(process, 1, 0, others) +
+                           events_chunk(process, 1, 1, others_next));
+  const auto rows = events();
+  ASSERT_EQ(rows.size(), 10U);
+  const auto is = [&](std::size_t row, std::uint32_t request, std::uint32_t starter) {
+    EXPECT_EQ(rows[row].request, request) << row;
+    EXPECT_EQ(rows[row].starter, starter) << row;
+  };
+  constexpr std::uint32_t itself = UINT32_MAX;
+  is(0, 1, itself);
+  is(1, 1, 0);
+  is(2, 1, itself);
+  is(3, 1, itself);
+  is(4, 2, itself);
+  ASSERT_EQ(rows[7].requests.size(), 2U);
+  EXPECT_EQ(rows[7].requests[0].request, 3U);
+  EXPECT_EQ(rows[7].requests[0].starter, 0U);
+  EXPECT_EQ(rows[7].requests[1].request, 2U);
+  EXPECT_EQ(rows[7].requests[1].starter, itself);
+  is(8, 2, itself);
+}
+
 TEST_F(EventStreamTest, LocationsAreMergedInTheOrderOfTime) {
   const ProcessRecord a = process_record(0, ProcessState::exited);
   const ProcessRecord b = process_record(1, ProcessState::exited);

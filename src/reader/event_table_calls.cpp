@@ -10,7 +10,7 @@ using namespace tare::format;
 using Column = EventColumn;
 
 constexpr std::int64_t absent_bytes = -1;
-constexpr std::int64_t absent_request = 0;
+constexpr std::int64_t absent_request = no_request;
 static_assert(no_peer == absent && no_tag == absent && static_cast<std::int64_t>(no_bytes) == absent_bytes);
 
 constexpr std::uint32_t nowhere = UINT32_MAX;
@@ -24,7 +24,7 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 void CallTable::start_block() {
   open_requests_.clear();
-  last_request_ = absent_request;
+  last_request_ = no_request;
   held_.reset();
 }
 
@@ -127,10 +127,15 @@ void CallTable::list_calls() {
 void CallTable::resolve_requests() {
   const EventColumns::Completions& completions = chunk_->completions;
   resolved_.assign(completions.start.size(), {});
+  std::size_t next = 0;
   for (std::size_t i = 0; i < resolved_.size(); ++i) {
     if (completions.start[i] != UINT32_MAX) continue;
+    if (place_.completed) {
+      resolved_[i] = (*place_.completed)[next++];
+      continue;
+    }
     const auto open = open_requests_.extract(static_cast<std::uint32_t>(completions.request[i]));
-    if (!open.empty()) resolved_[i] = open.mapped();  // else started by another thread, or before a loss
+    if (!open.empty()) resolved_[i] = open.mapped();  // else started before a loss
   }
 }
 
@@ -145,10 +150,11 @@ void CallTable::number_requests() {
     ++last_request_;
     if (is_call) request_[first + call] = last_request_;
     const std::int64_t recorded = is_call ? chunk.calls.request[call] : chunk.starts.request[nth];
-    if (static_cast<std::uint32_t>(recorded) == completed_in_chunk) continue;
+    if (place_.completed || static_cast<std::uint32_t>(recorded) == completed_in_chunk) continue;
     const std::int64_t signature = is_call ? chunk.calls.signature[call] : chunk.starts.signature[nth];
     const std::int64_t communicator = chunk.signatures.communicator[static_cast<std::size_t>(signature)];
-    open_requests_[static_cast<std::uint32_t>(recorded)] = {last_request_, static_cast<std::uint32_t>(communicator)};
+    open_requests_[static_cast<std::uint32_t>(recorded)] = {last_request_, static_cast<std::uint32_t>(communicator),
+                                                            place_.thread};
   }
 }
 
@@ -158,19 +164,26 @@ std::uint32_t CallTable::place_of(std::uint32_t call) const {
   return begins_with_held_ && place_.continues ? 0 : nowhere;
 }
 
-CallTable::Request CallTable::described(const Started& started, std::uint32_t call, std::size_t signature,
+// `nth`: among the requests of the chunk.
+StartedRequest CallTable::started_here(std::uint32_t nth, std::size_t signature) const {
+  return {first_request_ + nth, static_cast<std::uint32_t>(chunk_->signatures.communicator[signature]), place_.thread};
+}
+
+CallTable::Request CallTable::described(const StartedRequest& started, std::uint32_t call, std::size_t signature,
                                         bool completes) const {
   const EventColumns::Signatures& s = chunk_->signatures;
   const std::int32_t communicator = place_.process->communicators.find(started.communicator);
   const auto peer = static_cast<std::int32_t>(s.peer[signature]);
+  const bool is_of_other = started.request != no_request && started.thread != place_.thread;
   return {place_of(call),
           completes,
           communicator,
           peer,
           world_rank(communicator, peer),
           static_cast<std::int32_t>(s.tag[signature]),
+          is_of_other ? static_cast<std::int32_t>(started.thread) : absent,
           s.bytes[signature],
-          started.number};
+          started.request};
 }
 
 // In the order of calls, and of each those that it started before those that it completed.
@@ -181,12 +194,11 @@ void CallTable::list_requests() {
   // Starts have numbers in their order, among those of calls.
   std::size_t next = 0;
   for (std::size_t i = 0; i < chunk.starts.call.size(); ++i) {
-    Started started;
+    StartedRequest started;
     const auto signature = static_cast<std::size_t>(chunk.starts.signature[i]);
     if (static_cast<std::uint32_t>(chunk.starts.request[i]) != no_request) {
       while (chunk.requests.nth[next] != i) ++next;
-      started = {first_request_ + static_cast<std::int64_t>(next),
-                 static_cast<std::uint32_t>(chunk.signatures.communicator[signature])};
+      started = started_here(static_cast<std::uint32_t>(next), signature);
     }
     requests_.push_back(described(started, chunk.starts.call[i], signature, false));
   }
@@ -197,10 +209,7 @@ void CallTable::list_requests() {
   };
   for (std::size_t i = 0; i < chunk.completions.call.size(); ++i) {
     const std::uint32_t start = chunk.completions.start[i];
-    Started started = resolved_[i];
-    if (start != UINT32_MAX)
-      started = {first_request_ + start,
-                 static_cast<std::uint32_t>(chunk.signatures.communicator[signature_of_start(start)])};
+    const StartedRequest started = start == UINT32_MAX ? resolved_[i] : started_here(start, signature_of_start(start));
     const auto signature = static_cast<std::size_t>(chunk.completions.signature[i]);
     requests_.push_back(described(started, chunk.completions.call[i], signature, true));
   }
@@ -292,6 +301,7 @@ void CallTable::fill_messages(EventBatch& batch) {
     bytes = batch.fill<std::int64_t>(Column::bytes);
     for (std::size_t r = 0; r < n; ++r) bytes[r] = values_[signature_[r]].bytes;
   }
+  std::int32_t* starter = fill_starters(batch);
   for (std::size_t i = 0, end = 0; i < requests_.size(); i = end) {
     const std::uint32_t r = requests_[i].call;
     for (end = i; end < requests_.size() && requests_[end].call == r; ++end)
@@ -305,17 +315,29 @@ void CallTable::fill_messages(EventBatch& batch) {
       if (peer_world != nullptr) peer_world[r] = only.peer_world;
     }
     if (tag != nullptr && tag[r] == absent) tag[r] = only.tag;
-    if (request_[r] == absent_request) request_[r] = only.number;
+    if (request_[r] != absent_request) continue;
+    request_[r] = only.number;
+    if (starter != nullptr) starter[r] = only.starter;
   }
   if (peer != nullptr) batch.mark_absent(Column::peer, peer, absent);
   if (peer_world != nullptr) batch.mark_absent(Column::peer_world, peer_world, absent);
   if (tag != nullptr) batch.mark_absent(Column::tag, tag, absent);
   if (bytes != nullptr) batch.mark_absent(Column::bytes, bytes, absent_bytes);
+  if (starter != nullptr) batch.mark_absent(Column::starter, starter, absent);
   if (batch.wants(Column::request)) {
     auto* out = batch.fill<std::int64_t>(Column::request);
     std::copy_n(request_.data(), n, out);
     batch.mark_absent(Column::request, out, absent_request);
   }
+}
+
+// None, to be marked when they are known; nullptr where there are none.
+std::int32_t* CallTable::fill_starters(EventBatch& batch) const {
+  const auto is_of_other = [](const Request& request) { return request.starter != absent; };
+  if (!batch.wants(Column::starter) || std::none_of(requests_.begin(), requests_.end(), is_of_other)) return nullptr;
+  auto* starters = batch.fill<std::int32_t>(Column::starter);
+  std::fill_n(starters, batch.rows(), absent);
+  return starters;
 }
 
 // Lists of those calls that have several.
@@ -357,6 +379,7 @@ void CallTable::fill_requests(EventBatch& batch) {
   const EventTexts& texts = context_.texts;
   // In the order of RequestColumn.
   add([](const Request& r) { return r.number; }, absent_request);
+  add([](const Request& r) { return r.starter; }, absent);
   add([&](const Request& r) { return texts.communicator(r.communicator).name; }, absent);
   add([&](const Request& r) { return texts.communicator(r.communicator).key; }, absent);
   add([](const Request& r) { return r.peer; }, absent);

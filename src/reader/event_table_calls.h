@@ -9,6 +9,7 @@
 #include "format/event_columns.h"
 #include "reader/event_batch.h"
 #include "reader/event_table_context.h"
+#include "reader/open_requests.h"
 
 namespace tare::reader {
 
@@ -40,12 +41,8 @@ class CallTable {
     bool completes;
     std::int32_t communicator;  // of the run, -1: not known
     std::int32_t peer, peer_world, tag;
+    std::int32_t starter;  // thread that started it, if it is another
     std::int64_t bytes, number;
-  };
-  // Requests are numbered anew, in the order of their start in this location.
-  struct Started {
-    std::int64_t number = 0;
-    std::uint32_t communicator = format::no_communicator;  // of the process
   };
   struct HeldCall {
     Values values;
@@ -58,32 +55,34 @@ class CallTable {
   void resolve_requests();
   void number_requests();
   void list_requests();
-  Request described(const Started& started, std::uint32_t call, std::size_t signature, bool completes) const;
+  StartedRequest started_here(std::uint32_t nth, std::size_t signature) const;
+  Request described(const StartedRequest& started, std::uint32_t call, std::size_t signature, bool completes) const;
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const;
   std::uint32_t place_of(std::uint32_t call) const;
   void hold_back();
   void choose();
   void fill_values(EventBatch& batch);
   void fill_messages(EventBatch& batch);
+  std::int32_t* fill_starters(EventBatch& batch) const;
   void fill_requests(EventBatch& batch);
 
   const TableContext& context_;
   // Of the block.
-  std::unordered_map<std::uint32_t, Started> open_requests_;  // by number in the file
-  std::int64_t last_request_ = 0;
+  std::unordered_map<std::uint32_t, StartedRequest> open_requests_;  // by number in the file
+  std::uint32_t last_request_ = format::no_request;
   std::optional<HeldCall> held_;
 
   // Of the chunk at hand; memory is kept.
   const format::EventColumns* chunk_ = nullptr;
   ChunkPlace place_{};
   bool begins_with_held_ = false;
-  std::int64_t first_request_ = 0;  // number of the first that the chunk starts
-  std::vector<Values> values_;      // by signature, and of the call that was held back
+  std::uint32_t first_request_ = 0;  // number of the first that the chunk starts
+  std::vector<Values> values_;       // by signature, and of the call that was held back
   std::vector<std::uint64_t> ticks_;
   std::vector<std::uint32_t> signature_;  // of each call; index in values_
   std::vector<std::int64_t> start_ns_, duration_ns_, request_;
-  std::vector<Started> resolved_;  // by completion, those of requests of earlier chunks
-  std::vector<Request> requests_;  // in the order of calls
+  std::vector<StartedRequest> resolved_;  // by completion, those of requests of earlier chunks or other threads
+  std::vector<Request> requests_;         // in the order of calls
   std::vector<std::uint32_t> chosen_, rows_;
 };
 

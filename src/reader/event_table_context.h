@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "reader/event_filter.h"
 #include "reader/event_table_schema.h"
+#include "reader/open_requests.h"
 #include "reader/run.h"
 
 namespace tare::reader {
@@ -34,6 +37,8 @@ struct ChunkPlace {
   std::uint32_t thread;
   bool continues;  // follows the chunk of the block before it without a gap
   bool is_last;    // of its block
+  // What its completions that say a number have completed, in their order, where other threads may have started it.
+  std::optional<std::span<const StartedRequest>> completed{};
 };
 
 // Leaves the chosen elements of a column.

@@ -36,13 +36,14 @@ Field texts(const char* name, const Texts& of) { return {name, Type::dictionary,
 
 // In the order of EventColumn.
 arrow::Schema schema_of(const Dictionaries& of) {
-  const Field request{"item",
-                      Type::structure,
-                      false,
-                      {number("request", Type::int64), texts("communicator", of.communicators),
-                       texts("communicator_key", of.keys), number("peer", Type::int32),
-                       number("peer_world", Type::int32), number("tag", Type::int32), number("bytes", Type::int64)},
-                      {}};
+  const Field request{
+      "item",
+      Type::structure,
+      false,
+      {number("request", Type::int64), number("starter", Type::int32), texts("communicator", of.communicators),
+       texts("communicator_key", of.keys), number("peer", Type::int32), number("peer_world", Type::int32),
+       number("tag", Type::int32), number("bytes", Type::int64)},
+      {}};
   return {number("start_ns", Type::int64, false),
           number("duration_ns", Type::int64),
           number("world", Type::int32, false),
@@ -70,6 +71,7 @@ arrow::Schema schema_of(const Dictionaries& of) {
           number("bytes", Type::int64),
           number("received", Type::int64),
           number("request", Type::int64),
+          number("starter", Type::int32),
           Field{"requests", Type::list, true, {request}, {}},
           number("records", Type::int64),
           texts("kind", std::make_shared<arrow::Array>(arrow::text_array(kinds))),

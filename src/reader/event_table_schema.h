@@ -43,6 +43,7 @@ enum class EventColumn : std::uint8_t {
   bytes,
   received,
   request,
+  starter,
   requests,
   records,
   kind,
@@ -54,7 +55,7 @@ enum class EventColumn : std::uint8_t {
   words,
   text,
 };
-inline constexpr std::size_t event_column_count = 37;
+inline constexpr std::size_t event_column_count = 38;
 
 // By EventColumn.
 std::vector<std::string> event_column_names();

@@ -9,6 +9,7 @@
 #include "reader/event_table_calls.h"
 #include "reader/event_table_context.h"
 #include "reader/event_table_program.h"
+#include "reader/handed_over.h"
 
 namespace tare::reader {
 namespace {
@@ -72,6 +73,8 @@ struct EventTables::State {
   Stage stage = Stage::next_chunk;
   std::size_t block = 0, chunk = 0;
   ChunkPlace place{};
+  HandedOver handed_over;       // of the process
+  std::size_t first_block = 0;  // of those in handed_over
   std::uint32_t next_sequence = 0;
   std::vector<char> raw;
   EventColumns columns;
@@ -84,6 +87,7 @@ struct EventTables::State {
 
   void fill(EventBatch& batch);
   void load_next();
+  void start_block();
   void load(const ChunkRef& ref);
   void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
   void fill_spans(EventBatch& batch);
@@ -130,12 +134,35 @@ void EventTables::State::load_next() {
     stage = Stage::spans;
     return;
   }
-  if (chunk == 0) calls.start_block();
+  if (chunk == 0) start_block();
   const ChunkRef& ref = from.chunks[chunk++];
   place = {from.process, ref.header.location, ref.header.sequence == next_sequence, chunk == from.chunks.size()};
+  if (block - first_block < handed_over.blocks())
+    place.completed = handed_over.of_chunk(block - first_block, chunk - 1);
   next_sequence = ref.header.sequence + 1;
   load(ref);
   stage = Stage::calls;
+}
+
+// Of the first of a process's blocks: finds the requests that its threads have handed over.
+void EventTables::State::start_block() {
+  calls.start_block();
+  const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
+  const Process* process = chunks.blocks[block].process;
+  if (block != 0 && chunks.blocks[block - 1].process == process) return;
+  std::size_t end = block;
+  const auto is_of_process = [&](const EventChunks::Block& other) {
+    return other.process == process && (other.chunks.empty() || !is_of_tared(other.chunks.front().header.block));
+  };
+  while (end < chunks.blocks.size() && is_of_process(chunks.blocks[end])) ++end;
+  first_block = block;
+  handed_over = {};
+  if (end - block < 2 || !process->may_hand_over()) return;
+  for (const Column column : {Column::peer_world, Column::request, Column::starter, Column::requests})
+    if (is_wanted(column)) {
+      handed_over = HandedOver({&chunks.blocks[block], end - block}, context.filter);
+      return;
+    }
 }
 
 // What cannot be read or is too early is as if it had no records.

@@ -21,22 +21,22 @@ struct StartedRequest {
 class OpenRequests {
  public:
   // `recorded`: its number in the file, which is used again after its completion, of sends that are complete at once
-  // also before. `since_ns`: when the call that started it had returned.
-  void start(std::uint32_t recorded, std::int64_t since_ns, const StartedRequest& started) {
+  // also before. `since`: when the call that started it had returned, in any unit.
+  void start(std::uint32_t recorded, std::int64_t since, const StartedRequest& started) {
     std::vector<Open>& starts = open_[recorded];
     if (starts.size() == most) starts.erase(starts.begin());
-    starts.push_back({since_ns, started});
+    starts.push_back({since, started});
   }
 
-  // What a call that was entered at `enter_ns` has completed: the last that was started before, as the number may have
+  // What a call that was entered at `enter` has completed: the last that was started before, as the number may have
   // been used again while the call went on. Not known where the start is lost.
-  StartedRequest complete(std::uint32_t recorded, std::int64_t enter_ns) {
+  StartedRequest complete(std::uint32_t recorded, std::int64_t enter) {
     const auto found = open_.find(recorded);
     if (found == open_.end()) return {};
     std::vector<Open>& starts = found->second;
     auto last = starts.end();
     for (auto start = starts.begin(); start != starts.end(); ++start)
-      if (start->since_ns <= enter_ns && (last == starts.end() || start->since_ns >= last->since_ns)) last = start;
+      if (start->since <= enter && (last == starts.end() || start->since >= last->since)) last = start;
     if (last == starts.end()) return {};
     const StartedRequest started = last->started;
     starts.erase(last);
@@ -49,7 +49,7 @@ class OpenRequests {
   static constexpr std::size_t most = 1024;
 
   struct Open {
-    std::int64_t since_ns;
+    std::int64_t since;
     StartedRequest started;
   };
   std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by recorded number

@@ -56,6 +56,11 @@ struct Process {
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
   unsigned shift() const { return record.tick_shift & 63U; }
+  // Whether several threads may call MPI, so that one may complete what another has started.
+  bool may_hand_over() const {
+    constexpr std::uint8_t serialized = 2;
+    return record.thread_level >= serialized || (record.flags & format::sessions) != 0;
+  }
 };
 
 // Sums over the locations of a process, or of one. Those up to net_ticks are of its profiles.
