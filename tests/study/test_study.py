@@ -207,7 +207,7 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
     assert all(
         events.pop(f"tare-{name}") >= 1000 for name in ("trace true inline", "trace true tared", "keep")
     )
-    assert events == {"tare": 0, "tare-trace false inline": 0, "tare-samples random:1": 0}
+    assert events == {"tare": 0, "tare-trace false inline": None, "tare-samples random:1": 0}
     traces = tmp_path / "known-results" / "outputs" / f"run-{found['eztrace'][0]}"
     assert list(traces.rglob("*.otf2")), "EZTrace has recorded"
 

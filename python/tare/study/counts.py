@@ -95,7 +95,9 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
         ranks = tuple(
             RankCounts(
                 process["rank"],
-                process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0),
+                (process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0))
+                if process["trace"]["written"]
+                else None,  # they were recorded, and nothing is left to be counted
                 process["calls"],
                 process["cost"]["flushes"] + process["cost"]["drains"],
                 process["cost"]["flush_ns"] * 1e-9,  # what tared takes, it does not take from the rank
@@ -117,8 +119,8 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
         ]
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
-    events = sum(rank.events or 0 for rank in ranks)
-    return Counts(size, files, events, ranks, tuple(flushes))
+    events = [rank.events for rank in ranks if rank.events is not None]
+    return Counts(size, files, sum(events) if events else None, ranks, tuple(flushes))
 
 
 def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:
