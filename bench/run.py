@@ -51,7 +51,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "drains": (9, 2, "buffers drained inline, and by tared"),
     "reading": (7, 2, "traces into Arrow tables"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
-    "scale": (5, 1, "`tare profile` of 100,000 ranks"),
+    "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }

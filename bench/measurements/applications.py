@@ -12,13 +12,13 @@ from pathlib import Path
 
 import peers
 from interleave import interleave
-from report import Table, difference, over_bare, percent
+from report import Table, over_bare, percent
 
+from measurements.hooks import hook_table
 from tools import BARE, PROFILE, TARE, TRACE, BenchError, Outcome, Tool, openmpi4, run_once
 
 RANKS = 2
 TOOLS = (BARE, PROFILE, TRACE)
-HOOK_LIMIT_MS = 20.0
 
 # As Debian's example of hpcc, but fewer variants: 2,097,152 updates of a table are measured.
 HPCC_INPUT = """HPLinpack benchmark input file
@@ -126,7 +126,7 @@ def _lammps(rounds: int) -> list[Table]:
             return replace(outcome, stdout=outcome.stdout + "\n" + lines)
 
     measured = interleave(rounds, TOOLS, run_lammps)
-    loop, hook = measured.bare(_loop_s), measured.bare(_hook_ms)
+    loop = measured.bare(_loop_s)
     return [
         over_bare(
             "LAMMPS, Lennard-Jones, 2 ranks, Open MPI: time of the loop; the limit is that it does not show",
@@ -140,15 +140,8 @@ def _lammps(rounds: int) -> list[Table]:
             digits=2,
             invisible=True,
         ),
-        over_bare(
-            "LAMMPS: MPI_Init and MPI_Finalize of the slowest rank, by the timing library",
-            measured,
-            _hook_ms,
-            "ms",
-            "ms",
-            lambda samples: difference(samples, hook),
-            {PROFILE: HOOK_LIMIT_MS, TRACE: HOOK_LIMIT_MS},
-            {PROFILE: peers.HOOK},
+        hook_table(
+            "LAMMPS: MPI_Init and MPI_Finalize of the slowest rank, by the timing library", measured, _hook_ms
         ),
     ]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import peers
-from interleave import interleave
+from interleave import Rounds, interleave
 from programs import NAMES, mpis, program
 from report import Table, difference, over_bare
 
@@ -20,19 +22,10 @@ def measure(rounds: int) -> list[Table]:
 def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
     argv = [program(mpi, "init_finalize")]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, ranks, argv, summary=True))
-    hook, wall = measured.bare(_hook_ms), measured.bare(_wall_s)
+    wall = measured.bare(_wall_s)
     where = f"{ranks} rank{'s' * (ranks > 1)}, {NAMES[mpi.name]}"
     return [
-        over_bare(
-            f"MPI_Init and MPI_Finalize, {where}",
-            measured,
-            _hook_ms,
-            "ms",
-            "ms",
-            lambda samples: difference(samples, hook),
-            {PROFILE: HOOK_LIMIT_MS, TRACE: HOOK_LIMIT_MS},
-            {PROFILE: peers.HOOK},
-        ),
+        hook_table(f"MPI_Init and MPI_Finalize, {where}", measured, _hook_ms),
         over_bare(
             f"The whole command, start to end, {where}",
             measured,
@@ -45,6 +38,21 @@ def _measure_on(mpi: MpiEnvironment, ranks: int, rounds: int) -> list[Table]:
             digits=3,
         ),
     ]
+
+
+def hook_table(title: str, measured: Rounds, hook_ms: Callable[[Outcome], float]) -> Table:
+    """Of programs that tell their time in MPI_Init and MPI_Finalize in their own ways."""
+    bare = measured.bare(hook_ms)
+    return over_bare(
+        title,
+        measured,
+        hook_ms,
+        "ms",
+        "ms",
+        lambda samples: difference(samples, bare),
+        {PROFILE: HOOK_LIMIT_MS, TRACE: HOOK_LIMIT_MS},
+        {PROFILE: peers.HOOK},
+    )
 
 
 def _hook_ms(outcome: Outcome) -> float:

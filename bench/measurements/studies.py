@@ -79,7 +79,7 @@ def _tables(report: Any, section: str) -> list[dict[str, Any]]:
 def _overheads(study: Reduced, rounds: int, table: dict[str, Any]) -> Table:
     rows = []
     for row in table["rows"]:
-        low, high = row["interval"]
+        low, high = row["interval"] if row["interval"][0] is not None else 2 * [row["net overhead"]]
         over = Estimate(100 * row["net overhead"], 100 * low, 100 * high, 0.95)
         hook, wrap = (f"{name} {1e3 * row[f'{name} overhead']:+.0f} ms" for name in ("hook", "wrap"))
         rows.append(Row(row["run"], row["bare net"], over, peers=f"{row['verdict']}; {hook}, {wrap}"))
