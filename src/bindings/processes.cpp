@@ -157,7 +157,7 @@ nb::list location_rows(reader::Run& run) {
     row["location"] = location.block;
     row["thread"] = location.thread;
     const auto named = process.thread_names.find(location.thread);
-    row["thread_name"] = named == process.thread_names.end() ? nb::none() : text(named->second);
+    row["thread_name"] = named == process.thread_names.end() ? nb::none() : escaped_text(named->second);
     row["calls"] = location.totals.calls;
     row["lookups"] = location.totals.lookups;
     row["events"] = location.totals.events;

@@ -16,6 +16,7 @@ class Scanner {
       : bytes_(bytes), name_(name), file_(file) {}
 
   Result<ChunkScan> scan() {
+    if (bytes_.empty()) scan_.warnings.push_back(name_ + " is empty");
     std::size_t at = 0;
     while (at < bytes_.size()) {
       const std::size_t end = chunk_at(at);

@@ -45,6 +45,10 @@ TEST(ChunkScan, FindsTheChunksOfAWholeFile) {
   EXPECT_EQ(scan->chunks[2].header.sequence, 1U);
 }
 
+TEST(ChunkScan, AnEmptyFileIsSaidToBeEmpty) {
+  EXPECT_EQ(scan_chunks({}, "f")->warnings, std::vector<std::string>{"f is empty"});
+}
+
 TEST(ChunkScan, AFileCutOffAnywhereIsReadableUpToItsLastWholeChunk) {
   const std::string file = file_of_three();
   const std::size_t first = some_events(0).size();

@@ -1,19 +1,16 @@
 #include "reader/run.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "reader/parallel.h"
 #include "reader/run_loader.h"
 
 namespace tare::reader {
-namespace {
 
 using namespace tare::format;
-
-}  // namespace
 
 std::vector<std::string> segment_directories(const RunPaths& paths) {
   std::error_code error;
@@ -77,13 +74,9 @@ void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool o
   });
   if (all) {
     totals_ = std::move(totals);
-    for (const std::string& warning : full_tables(totals_)) warn_once(warning);
+    for (std::string& warning : full_tables(totals_)) warnings_.add(std::move(warning));
   }
-  for (const std::string& warning : damage) warn_once(warning);
-}
-
-void Run::warn_once(const std::string& warning) {
-  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+  for (const std::string& warning : damage) warnings_.add(warning);
 }
 
 template <typename Sum, typename Add>
@@ -94,7 +87,7 @@ std::vector<Sum> Run::read_tables(const TablesQuery& query, const Add& add) {
   std::mutex lock;
   const auto damaged = [&](const ChunkRef& chunk, const std::string& reason) {
     const std::scoped_lock locked(lock);
-    warn_once(damaged_chunk(files_.names[chunk.file], chunk, reason));
+    warnings_.add(damaged_chunk(files_.names[chunk.file], chunk, reason));
   };
   parallel(processes_.size(), threads, [&](unsigned thread, std::size_t i) {
     const Process& process = processes_[i];
@@ -160,8 +153,7 @@ void Run::samples(const std::function<void(std::size_t process, const Samples&)>
       visit(i, read);
       continue;
     }
-    const std::string warning = damaged_chunk(files_.names[source.chunk->file], *source.chunk, reason);
-    if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end()) warnings_.push_back(warning);
+    warnings_.add(damaged_chunk(files_.names[source.chunk->file], *source.chunk, reason));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "reader/run_files.h"
 #include "reader/site_index.h"
 #include "reader/symbol_table.h"
+#include "reader/warnings.h"
 
 namespace tare::reader {
 
@@ -65,7 +66,7 @@ class Run {
   const std::vector<Process>& processes() const { return processes_; }
   const FunctionNames& functions() const { return *functions_; }
   // What a reader has to know of damage; one line each.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& warnings() const { return warnings_.lines(); }
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
@@ -105,7 +106,6 @@ class Run {
   void read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all);
   template <typename Sum, typename Add>
   std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
-  void warn_once(const std::string& warning);
   void resolve();
 
   RunPaths paths_;
@@ -113,7 +113,7 @@ class Run {
   std::unique_ptr<FunctionNames> functions_ = std::make_unique<FunctionNames>();
   std::vector<std::unique_ptr<FunctionNames::Map>> maps_;
   std::vector<Process> processes_;
-  std::vector<std::string> warnings_;
+  Warnings warnings_;
   SymbolTable symbols_;
   std::vector<FrameInfo> frames_;
   std::vector<SiteInfo> sites_;

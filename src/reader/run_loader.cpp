@@ -95,7 +95,7 @@ Result<Run> RunLoader::load(RunFiles files) {
   host_ = this_host();
   run_open_ = !run_.paths_.run_dir.empty() && is_open(run_.paths_.run_dir);
   run_.files_ = std::move(files);
-  std::move(run_.files_.warnings.begin(), run_.files_.warnings.end(), std::back_inserter(run_.warnings_));
+  for (std::string& message : run_.files_.warnings) warn(std::move(message));
   for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
   for (SegmentContents& contents : segments_) take_segment(std::move(contents));
   run_.files_.release();

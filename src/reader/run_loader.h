@@ -31,7 +31,7 @@ class RunLoader {
   };
 
   Process& process_of(std::uint64_t id) { return processes_[id]; }
-  void warn(std::string message) { run_.warnings_.push_back(std::move(message)); }
+  void warn(std::string message) { run_.warnings_.add(std::move(message)); }
   void read_segment(SegmentFile file);
   void take_chunk(const ChunkRef& chunk);
   bool take_payload(const ChunkRef& chunk, std::string_view payload);
