@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 FAILED = 1
 WRONG_USAGE = 2
+INTERRUPTED = 130
 
 
 class TareError(Exception):

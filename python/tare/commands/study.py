@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -10,15 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tare import units
-from tare.errors import CommandError, UsageError
+from tare.errors import INTERRUPTED, CommandError, UsageError
 
 if TYPE_CHECKING:
     from tare.study.description import Description
     from tare.study.plan import Planned
     from tare.study.runner import Outcome
     from tare.study.session import Ended, Progress
-
-INTERRUPTED = 130
 
 study = typer.Typer(
     rich_markup_mode=None,
@@ -198,19 +197,17 @@ def tools() -> None:
     Example: tare study tools
     """
     from tare.reporters import terminal
+    from tare.reporters.sheet import Heading, Sheet
     from tare.study import toolbox
 
-    shown = terminal.table(
-        terminal.text_column("Tool"),
-        terminal.text_column("Records"),
-        terminal.text_column("Usable"),
-        terminal.text_column("What it is, or why not and what to do"),
-    )
+    titles = ("Tool", "Records", "Usable", "What it is, or why not and what to do")
+    shown = Sheet([Heading(title, text=True) for title in titles])
     for name, tool in toolbox.shipped().items():
         why = toolbox.why_not(tool)
         about = "; ".join(part for part in (tool.title, tool.about) if part)
-        shown.add_row(name, tool.records, "no" if why else "yes", f"{tool.title}: {why}" if why else about)
-    terminal.show_table(terminal.console(), shown)
+        text = f"{tool.title}: {why}" if why else about
+        shown.rows.append([name, tool.records, "no" if why else "yes", text])
+    terminal.show_sheet_with_text(terminal.console(cut=True), shown)
 
 
 @study.command()
@@ -234,20 +231,15 @@ def export(
 
 
 def _show_plan(described: Description, skip_unusable: bool) -> None:
-    from tare.reporters import terminal
+    """Commands are whole, so that they can be tried."""
     from tare.study import plan, runner, session
 
     cells, left_out = session.usable_cells(described, skip_unusable)
     for line in left_out:
         typer.echo(line, err=True)
-    names = [name for name, _ in cells[0].levels]
-    shown = terminal.table(*map(terminal.text_column, names), terminal.text_column("command"))
     for cell in cells:
         words = runner.command(described, cell, Path("OUTPUT"), None).words
-        shown.add_row(
-            *(level if level is not None else units.NOTHING for _, level in cell.levels), " ".join(words)
-        )
-    terminal.show_table(terminal.console(), shown)
+        typer.echo(f"{cell.key}\n    {shlex.join(words)}")
     blocks = described.repetitions + len(plan.warmup_blocks(described))
     typer.echo(f"{len(cells)} runs a block, {blocks} blocks ({described.warmup} of them to warm up)")
 

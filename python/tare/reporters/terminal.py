@@ -19,7 +19,7 @@ from tare import units
 from tare.units import NOTHING, NS_PER_S
 
 if TYPE_CHECKING:
-    from tare.reporters.sheet import Sheet
+    from tare.reporters.sheet import Heading, Sheet
 
 DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
@@ -81,12 +81,53 @@ def show_sheet(
         sheet = sheet.without(column)
         del widths[column]
     _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
-    header = _sheet_line(sheet, [each.title for each in sheet.headings], widths)
+    header = _sheet_line(sheet.headings, [each.title for each in sheet.headings], widths)
     out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
     for number, row in enumerate(sheet.rows):
-        out.file.write(f"{indent}{_sheet_line(sheet, row, widths)}".rstrip() + "\n")
+        out.file.write(f"{indent}{_sheet_line(sheet.headings, row, widths)}".rstrip() + "\n")
         for line in below[number] if below else ():
             out.file.write(_cut(f"{indent}{BELOW}{line}", out.width) + "\n")
+
+
+def show_whole_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
+    """Nothing is cut or left out: where a row is too long, its first cell has a line of its own, and the
+    others follow in as many lines as they need."""
+    widths = _widths(sheet)
+    room = out.width - len(indent)
+    if sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) <= room:
+        return show_sheet(out, sheet, indent)
+    parts = _parts(widths, room - len(BELOW))
+    for number, cells in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
+        lines = [f"{indent}{cells[0]}"]
+        for columns in parts:
+            of = [(sheet.headings[column], cells[column], widths[column]) for column in columns]
+            line = _sheet_line(*zip(*of, strict=True))
+            lines.append(f"{indent}{BELOW}{line}".rstrip())
+        out.print("\n".join(lines), style=None if number else "bold", soft_wrap=True)
+    return None
+
+
+def _parts(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Columns behind the first, as many together as fit on a line."""
+    parts: list[list[int]] = []
+    left = 0
+    for column, width in list(enumerate(widths))[1:]:
+        if not parts or width + len(COLUMN_GAP) > left:
+            parts.append([])
+            left = room + len(COLUMN_GAP)
+        parts[-1].append(column)
+        left -= width + len(COLUMN_GAP)
+    return parts
+
+
+def show_sheet_with_text(out: Console, sheet: Sheet, indent: str = "") -> None:
+    """The last column is a text that is never cut: it goes on below itself."""
+    widths = _widths(sheet)[:-1]
+    left = sheet.without(len(widths))
+    for number, cells in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
+        start = f"{indent}{_sheet_line(left.headings, cells[:-1], widths)}{COLUMN_GAP}"
+        line = wrapped(cells[-1], out.width, start) if cells[-1] else start.rstrip()
+        out.print(line, style=None if number else "bold", soft_wrap=True)
 
 
 def _widths(sheet: Sheet) -> list[int]:
@@ -106,9 +147,9 @@ def _expendable(sheet: Sheet, widths: Sequence[int], room: int) -> int | None:
     return optional[-1] if optional else None
 
 
-def _sheet_line(sheet: Sheet, cells: Sequence[str], widths: Sequence[int]) -> str:
+def _sheet_line(headings: Sequence[Heading], cells: Sequence[str], widths: Sequence[int]) -> str:
     fitted = []
-    for heading, cell, width in zip(sheet.headings, cells, widths, strict=True):
+    for heading, cell, width in zip(headings, cells, widths, strict=True):
         blanks = " " * (width - cell_len(cell))
         fitted.append(_cut_cell(cell, width) + blanks if heading.text else blanks + cell)
     return COLUMN_GAP.join(fitted)

@@ -109,6 +109,8 @@ def scaling(analysis: Analysis) -> list[Figure]:
             spread = float(runs["net"].std()) if len(runs) > 1 else 0.0
             point = (int(cell.level("ranks")), float(runs["net"].mean()), spread)
             series.setdefault(analysis.short_label(rest), []).append(point)
+        if len({point[0] for points in series.values() for point in points}) < 2:
+            continue
         axes = _axes(WIDTH_IN, 3.6)
         for number, (label, points) in enumerate(series.items()):
             ranks, means, spreads = zip(*sorted(points), strict=True)

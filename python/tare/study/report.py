@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
 from tare.study.sections import TEXT, Figure, Section, Table, shown
 
 if TYPE_CHECKING:
@@ -60,14 +61,12 @@ def _print_table(out: Console, table: Table) -> None:
     if not table.rows:
         out.print("    none")
         return
-    names = [
-        terminal.text_column(column.name) if column.kind == TEXT else terminal.number_column(column.name)
-        for column in table.columns
-    ]
-    made = terminal.table(*names)
+    made = Sheet([Heading(column.name, text=column.kind == TEXT) for column in table.columns])
     for row in table.rows:
-        made.add_row(*(shown(value, column.kind) for value, column in zip(row, table.columns, strict=True)))
-    terminal.show_table(out, made, "    ")
+        made.rows.append(
+            [shown(value, column.kind) for value, column in zip(row, table.columns, strict=True)]
+        )
+    terminal.show_whole_sheet(out, made, "    ")
 
 
 def page(

@@ -64,7 +64,8 @@ def shown(value: Any, kind: str) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return NOTHING
     if isinstance(value, tuple):
-        return f"{shown(value[0], kind)} .. {shown(value[1], kind)}"
+        low, high = (shown(each, kind) for each in value)
+        return NOTHING if low == high == NOTHING else f"{low} .. {high}"
     if isinstance(value, Doubtful):
         return f"({shown(value.value, kind)})"
     match kind:

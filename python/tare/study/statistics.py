@@ -68,7 +68,7 @@ class Outlier:
 
 
 def median_interval(values: Sequence[float], confidence: float) -> Interval:
-    """Bootstrap (percentile); with fewer than 3 values the range."""
+    """Bootstrap (percentile); of 2 values the range, of one nothing."""
     import numpy as np
 
     data = np.asarray(values, float)
@@ -76,8 +76,10 @@ def median_interval(values: Sequence[float], confidence: float) -> Interval:
     if len(data) == 0:
         return Interval(math.nan, math.nan, math.nan, 0)
     median = float(np.median(data))
-    if len(data) < 3:
-        return Interval(median, float(data.min()), float(data.max()), len(data))
+    if len(data) == 1:
+        return Interval(median, math.nan, math.nan, 1)
+    if len(data) == 2:
+        return Interval(median, float(data.min()), float(data.max()), 2)
     random = np.random.default_rng(SEED)
     medians = np.median(random.choice(data, (RESAMPLES, len(data))), axis=1)
     low, high = np.quantile(medians, [(1 - confidence) / 2, (1 + confidence) / 2])

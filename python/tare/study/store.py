@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,14 +58,12 @@ class Store:
         if not create and not path.is_file():
             raise CommandError(f"{directory} holds no results; `tare study run` makes them")
         directory.mkdir(parents=True, exist_ok=True)
-        try:
+        with _one_line(f"{path} cannot be opened"):
             self._connection = duckdb.connect(str(path), read_only=not create)
-        except duckdb.IOException as error:
-            raise CommandError(f"{path} cannot be opened: {str(error).splitlines()[0]}") from error
-        if create and not self._tables():
-            self._connection.execute(SCHEMA)
-            self.describe({"schema": f"tare.study/{VERSION}"})
-        version = self.described("schema")
+            if create and not self._tables():
+                self._connection.execute(SCHEMA)
+                self.describe({"schema": f"tare.study/{VERSION}"})
+            version = self.described("schema")
         if version != f"tare.study/{VERSION}":
             raise CommandError(f"{path} has schema {version}, this tare reads tare.study/{VERSION}")
 
@@ -125,13 +124,14 @@ class Store:
         self._connection.execute("DELETE FROM runs WHERE set_name = ? AND state <> 'ok'", [set_name])
 
     def add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
-        self._connection.begin()
-        try:
-            run = self._add_run(planned, set_name, environment, outcome)
-        except BaseException:
-            self._connection.rollback()
-            raise
-        self._connection.commit()
+        with _one_line("the results cannot be stored; what is stored goes on with --resume"):
+            self._connection.begin()
+            try:
+                run = self._add_run(planned, set_name, environment, outcome)
+            except BaseException:
+                self._connection.rollback()
+                raise
+            self._connection.commit()
         return run
 
     def _add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
@@ -212,9 +212,21 @@ class Store:
                 "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
             )
             quoted = str(path).replace("'", "''")
-            self._connection.execute(f"COPY {source} TO '{quoted}' ({options})")
+            with _one_line(f"{path} cannot be written"):
+                self._connection.execute(f"COPY {source} TO '{quoted}' ({options})")
             written.append(path)
         return written
+
+
+@contextmanager
+def _one_line(what: str) -> Iterator[None]:
+    """An error of DuckDB as one of ours."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
 
 
 def _time(unix_ns: int) -> datetime:

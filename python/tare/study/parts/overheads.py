@@ -56,7 +56,7 @@ def overheads(analysis: Analysis) -> Section | None:
     )  # fmt: skip
     note = (
         f"Medians of the differences within blocks; bootstrap intervals of {100 * analysis.confidence:g} % "
-        "(of fewer than 3 blocks the range). p none: of no difference (paired t-test; Wilcoxon's signed "
+        "(of 2 blocks the range). p none: of no difference (paired t-test; Wilcoxon's signed "
         f"ranks). p > {bound}: that the overhead is {bound} or more; p outside: TOST. "
         f"Blocks needed: for an interval of ±{100 * analysis.precision:g} %. Times of the slowest rank; "
         "wrap: mean; cpu: of all ranks."

@@ -1,0 +1,50 @@
+"""Tables that must be whole, however narrow the terminal is."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+
+WIDTH = 40
+NUMBERS = [f"number {at}" for at in range(6)]
+
+
+def shown(show: Callable[[Console, Sheet, str], None], sheet: Sheet, width: int = WIDTH) -> list[str]:
+    out = io.StringIO()
+    show(Console(file=out, width=width, highlight=False, markup=False), sheet, "  ")
+    return out.getvalue().splitlines()
+
+
+def wide(label: str) -> Sheet:
+    values = [f"{at}.00 s" for at in range(len(NUMBERS))]
+    return Sheet([Heading("run", text=True), *map(Heading, NUMBERS)], [[label, *values]])
+
+
+def test_figures_without_room_go_below_their_row() -> None:
+    lines = shown(terminal.show_whole_sheet, wide("a tool and what it was given"))
+    assert [line.split("  ")[1] for line in lines if line[2] != " "] == [
+        "run",
+        "a tool and what it was given",
+    ]
+    for text in (*NUMBERS, *(f"{at}.00 s" for at in range(len(NUMBERS)))):
+        assert sum(text in line for line in lines) == 1
+    assert max(map(len, lines)) <= WIDTH
+
+
+def test_figures_with_room_stay_in_their_row() -> None:
+    assert len(shown(terminal.show_whole_sheet, wide("a tool"), 200)) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "short", "no library of that name: build it, or say where it is installed"]
+)
+def test_a_text_goes_on_below_itself(text: str) -> None:
+    sheet = Sheet([Heading("Tool", text=True), Heading("What", text=True)], [["a tool", text]])
+    first, *more = (line[10:] for line in shown(terminal.show_sheet_with_text, sheet)[1:])
+    assert " ".join([first, *more]) == text
+    assert (len(more) > 0) == (len(text) > WIDTH)
