@@ -162,6 +162,9 @@ def test_run_whose_tare_was_killed_is_recovered(tare: Path, tmp_path: Path) -> N
     assert [rank["state"] for rank in alive["ranks"]] == ["running"]
     process.send_signal(signal.SIGKILL)
     process.wait()
+    early = subprocess.run([tare, "recover", tmp_path / "run"], capture_output=True, text=True, check=True)
+    assert "1 processes still run" in early.stdout
+    assert document(tare, "info", tmp_path / "run")["state"] == "running"
     process.communicate("\n", timeout=30)  # the program goes on, and ends
     deadline = time.monotonic() + 30
     while True:
@@ -172,7 +175,7 @@ def test_run_whose_tare_was_killed_is_recovered(tare: Path, tmp_path: Path) -> N
         if "still run" not in done.stdout or time.monotonic() > deadline:
             break
     info = document(tare, "info", tmp_path / "run")
-    assert [rank["state"] for rank in info["ranks"]] == ["finished"]
+    assert (info["state"], [rank["state"] for rank in info["ranks"]]) == ("recovered", ["finished"])
     rows = document(tare, "profile", tmp_path / "run", "--by", "function")["rows"]
     assert {row["function"]: row["calls"] for row in rows}["MPI_Barrier"] == 9
 

@@ -53,8 +53,8 @@ def test_a_run_that_goes_on(tare: Path, mpi: MpiEnvironment, alive: Path, tmp_pa
         for rank in range(RANKS):
             location = info["locations"][rank]
             assert before[rank]["calls"] <= location["calls"] + location["lookups"] <= after[rank]["calls"]
-            # All that is timed is recorded, and can be read. A call may lie between the two counts.
-            assert abs(location["events"] - location["calls"]) <= 1
+            # All that is timed is recorded, and can be read; events are counted last, while calls go on.
+            assert location["calls"] - 1 <= location["events"] <= after[rank]["calls"]
             assert location["dropped"] == 0
         functions = {row["function"] for row in run.events("--limit", "50")}
         assert {"MPI_Init", "MPI_Allreduce", "MPI_Sendrecv"} <= functions

@@ -8,7 +8,10 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tare.errors import FAILED, CommandError, TareError
+from tare.errors import FAILED, INTERRUPTED, CommandError, TareError
+
+# They leave nothing behind, and may be in the native reader for seconds, where Python sees no interrupt.
+READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,17 +24,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] != ["run"]:
         # A reader that leaves early (`tare events … | head`) ends us quietly, as it does `ls`.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    from tare.cli import application
-
+    if given[:1] in READERS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
+        from tare.cli import application
+
         application(given)(args=given, prog_name="tare")
     except CommandError as error:
         return complain(str(error), error.exit_code)
     except ImportError as error:
         return complain(f"tare is not installed completely ({error}); install it again", FAILED)
-    except (TareError, OSError) as error:
+    except TareError as error:
         return complain(str(error), FAILED)
+    except OSError as error:
+        return complain(described(error), FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return 0
+
+
+def described(error: OSError) -> str:
+    """What the system says of which file, without Python's number."""
+    if error.strerror is None:
+        return str(error)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror
 
 
 def complain(message: str, exit_code: int) -> int:

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -202,7 +202,8 @@ def merge(inputs: Sequence[Input], output: Path, progress: Progress) -> list[Mem
         refuse_existing(output)
         new.replace(output)
     finally:
-        new.unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink()
     return members(open_archive(output).files())
 
 

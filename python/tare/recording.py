@@ -143,7 +143,11 @@ class Recording:
     def warnings(self) -> list[str]:
         """What could not be read; grows while events are."""
         with native_errors():
-            return self._native.warnings() if self._native else []
+            lines = self._native.warnings() if self._native else []
+        known = len(self.meta.get("ranks", ()))
+        if known > len(self.processes):
+            lines.append(f"the files of this run hold {len(self.processes):,} of its {known:,} processes")
+        return lines
 
     @property
     def start_ns(self) -> int:

@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,9 @@ def keep_reserves(run_dir: Path) -> None:
 
 
 def release_reserve(run_dir: Path, name: str) -> None:
-    (run_dir / name).unlink(missing_ok=True)
+    """Where it stays, there is less room, and nothing else is wrong."""
+    with suppress(OSError):
+        (run_dir / name).unlink()
 
 
 def write_meta(run_dir: Path, meta: Meta) -> None:
@@ -137,6 +140,8 @@ def write_meta(run_dir: Path, meta: Meta) -> None:
 
 def read_meta(run_dir: Path, newest_version: int) -> Meta:
     """meta.json of a run that this tare can read."""
+    if run_dir.is_file():
+        raise CommandError(f"{run_dir} is neither a run directory nor an archive of runs")
     if not run_dir.is_dir():
         raise CommandError(f"{run_dir}: no such run directory")
     try:
@@ -151,7 +156,9 @@ def parse_meta(text: bytes, run: str, newest_version: int) -> Meta:
     try:
         meta = json.loads(text.decode("utf-8"))
         version = int(meta["format"])
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise CommandError(f"{run}/{META} is damaged: it has no {error}") from None
+    except (ValueError, TypeError) as error:
         raise CommandError(f"{run}/{META} is damaged: {error}") from None
     if version > newest_version:
         raise CommandError(

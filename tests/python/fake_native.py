@@ -17,6 +17,10 @@ class Error(Exception):
     """The reader's error."""
 
 
+def is_archive(path: str) -> bool:
+    return False
+
+
 def collect(run_dir: str, segment_dir: str, run_id: str) -> dict[str, Any]:
     segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
     for segment in segments:
@@ -307,7 +311,7 @@ def install(library: Path) -> None:
     import tare.library
 
     module = types.ModuleType("tare._native")
-    for name in ("FORMAT_VERSION", "Error", "collect", "Run"):
+    for name in ("FORMAT_VERSION", "Error", "Run", "collect", "is_archive"):
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module
     tare._native = module

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 from tare.analysis import efficiency, events, profile, ranks
+from tare.analysis.spread import spread
 
 from python import fake_native
 
@@ -77,9 +78,11 @@ def test_order_and_limit() -> None:
 
 
 def test_spread_names_the_extreme_ranks() -> None:
-    spread = ranks.mpi_spread(PROCESSES)
-    assert (spread.minimum, spread.maximum, spread.mean) == pytest.approx((0.1, 0.3, 0.2))
-    assert (spread.minimum_at["rank"], spread.maximum_at["rank"]) == (0, 1)
+    found = spread(PROCESSES, ranks.mpi_share)
+    assert found is not None
+    assert (found.least, found.most, found.mean) == pytest.approx((0.1, 0.3, 0.2))
+    assert (found.least_at["rank"], found.most_at["rank"]) == (0, 1)
+    assert spread(PROCESSES, lambda process: None) is None
 
 
 def test_share_of_a_rank_without_net_time_is_zero() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,8 @@ import pytest
 from scipy import stats
 from tare.analysis import diff
 from tare.analysis.compare import compare, correct
+from tare.commands.diff import _gate_content
+from tare.reporters import diff as reporter
 
 from python import fake_native
 from python.fake_tare import Tare
@@ -126,9 +129,17 @@ def test_gate(new_ns: tuple[float, ...], metric: str, threshold: float, exceeded
     assert diff.gate(found, metric, threshold).exceeded is exceeded
 
 
+def test_growth_from_nothing_is_no_number() -> None:
+    gate = diff.Gate("bytes", 0.05, math.inf, None)
+    assert gate.exceeded
+    assert reporter.verdict(gate).startswith("FAILED: bytes was 0 and is not, limit +5 %")
+    assert _gate_content(gate)["growth"] is None
+
+
 def test_command_compares_two_runs(tare: Tare, run_dir: Path) -> None:
     done = tare("diff", run_dir, run_dir, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
+    said = f"tare: {run_dir}: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped\n"
+    assert (done.returncode, done.stderr) == (0, 2 * said)
     document = json.loads(done.stdout)
     assert document["schema"] == "tare.diff/1"
     assert (document["base"], document["noise_known"]) == ([str(run_dir)], False)

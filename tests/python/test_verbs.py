@@ -10,22 +10,23 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tare.cli import GROUPS, VERBS
 
 from python.fake_tare import Tare, fake_command, fake_environment
 
-VERBS = ("run", "info", "profile", "diff", "events", "samples", "merge", "split", "recover", "doctor")
+OF_STUDY = ("init", "run", "report", "model", "tools", "export")
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [*VERBS, *(f"study {verb}" for verb in OF_STUDY)])
 def test_help_has_an_example(tare: Tare, verb: str) -> None:
-    done = tare(verb, "--help")
+    done = tare(*verb.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"Example: tare {verb} " in done.stdout
+    assert f"Example: tare {verb}" in done.stdout
 
 
 def test_main_help_names_every_verb(tare: Tare) -> None:
     shown = tare("--help").stdout
-    assert all(f"\n  {verb} " in shown for verb in VERBS)
+    assert all(f"\n  {verb} " in shown for verb in (*VERBS, *GROUPS))
     assert "..." not in shown.split("Commands:")[1]
 
 
@@ -131,6 +132,16 @@ def test_phases_have_time_in_mpi(tare: Tare, run_dir: Path) -> None:
     lines = tare("profile", run_dir, "--by", "phase").stdout.split("\n\n")[1].splitlines()
     assert lines[1].split()[:8] == ["solve", "6", "3.00", "s", "600", "ms", "20.0", "%"]
     assert lines[2].startswith("(in no phase)")
+
+
+def test_what_could_not_be_read_is_said_behind_the_profile(tare: Tare, run_dir: Path) -> None:
+    (run_dir / "meta.json").write_text(
+        (run_dir / "meta.json").read_text().replace('"ranks": [', '"ranks": [{},', 1)
+    )
+    assert tare("profile", run_dir).stderr.splitlines() == [
+        "tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped",
+        "tare: the files of this run hold 2 of its 3 processes",
+    ]
 
 
 def test_profile_shows_time_in_waits(tare: Tare, run_dir: Path) -> None:
@@ -251,7 +262,8 @@ def test_recover_is_harmless_on_a_complete_run(tare: Tare, run_dir: Path) -> Non
 
 @pytest.mark.parametrize("verb", ["info", "profile", "events", "recover"])
 def test_what_is_no_run_fails_in_one_line(tare: Tare, run_dir: Path, tmp_path: Path, verb: str) -> None:
-    for path in ("nowhere", tmp_path):
+    (tmp_path / "file").touch()
+    for path in ("nowhere", tmp_path, "file"):
         done = tare(verb, path)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
         assert done.stderr.startswith("tare: ")

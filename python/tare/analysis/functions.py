@@ -15,9 +15,6 @@ _COLLECTIVE = re.compile(
     r"(_shared)?|fence|free)|File_(open|close|set_size|set_view|preallocate|sync"
     r"|(read|write)(_at)?_all(_begin|_end)?|(read|write)_ordered(_begin|_end)?))"
 )
-_ROOTED_TO_ALL = re.compile(r"MPI_(Bcast|Scatterv?)")
-_ROOTED_TO_ONE = re.compile(r"MPI_(Reduce|Gatherv?)")
-_PREFIX = re.compile(r"MPI_(Scan|Exscan)")
 
 
 def base(function: str) -> str:
@@ -28,14 +25,3 @@ def base(function: str) -> str:
 def is_collective(function: str) -> bool:
     """Blocking, and called by every rank of a communicator: who comes first waits for who comes last."""
     return _COLLECTIVE.fullmatch(base(function)) is not None
-
-
-def is_rooted(function: str) -> bool:
-    """A collective from one rank to all, or from all to one."""
-    name = base(function)
-    return (_ROOTED_TO_ALL.fullmatch(name) or _ROOTED_TO_ONE.fullmatch(name)) is not None
-
-
-def is_prefix(function: str) -> bool:
-    """A collective in which a rank waits for lower ranks only."""
-    return _PREFIX.fullmatch(base(function)) is not None

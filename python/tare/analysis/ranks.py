@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
@@ -35,17 +34,6 @@ class TotalCost(TypedDict):
     dropped: int
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Smallest, mean and largest of a figure, and the ranks that have the extremes."""
-
-    minimum: float
-    minimum_at: Process
-    mean: float
-    maximum: float
-    maximum_at: Process
-
-
 def mpi_share(process: Process) -> float:
     """Part of the net time (between MPI_Init and MPI_Finalize) spent inside MPI."""
     return process["mpi_ns"] / process["net_ns"] if process["net_ns"] > 0 else 0.0
@@ -54,13 +42,6 @@ def mpi_share(process: Process) -> float:
 def total_mpi_ns(processes: Sequence[Process]) -> int:
     """Net time in MPI of all ranks: what shares of functions and call sites are of."""
     return sum(process["mpi_ns"] for process in processes)
-
-
-def mpi_spread(processes: Sequence[Process]) -> Spread:
-    """Spread of the MPI share; `processes` must not be empty."""
-    shares = [mpi_share(process) for process in processes]
-    low, high = shares.index(min(shares)), shares.index(max(shares))
-    return Spread(shares[low], processes[low], sum(shares) / len(shares), shares[high], processes[high])
 
 
 def count_states(processes: Sequence[Process]) -> dict[State, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.commands import Json
 from tare.errors import FAILED, UsageError
 from tare.recording import Recording, open_recording
+from tare.reporters import warnings
 
 SCHEMA = "tare.diff/1"
 BETWEEN = "vs"
@@ -75,6 +77,8 @@ def diff(
         json_reporter.write(sys.stdout, SCHEMA, None, _content(base, new, found, asked, limit))
     else:
         _show(base, new, found, limit, markdown)
+    for recording in (*base, *new):
+        warnings.show(recording.warnings, str(recording.run_dir))
     if asked is not None:
         if not json:
             from tare.reporters import diff as reporter
@@ -120,8 +124,13 @@ def _content(
         "figures": [{"metric": name, **_numbers(each)} for name, each in found.figures.items()],
         "functions": [_line(line) for line in found.functions[: limit or None]],
         "sites": [_line(line) for line in found.sites[: limit or None]],
-        "gate": {**asdict(gate), "exceeded": gate.exceeded} if gate else None,
+        "gate": _gate_content(gate) if gate else None,
     }
+
+
+def _gate_content(gate: Gate) -> dict[str, Any]:
+    growth = gate.growth if math.isfinite(gate.growth) else None
+    return {**asdict(gate), "growth": growth, "exceeded": gate.exceeded}
 
 
 def _line(line: Line) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tare.analysis.events import described
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
+from tare.reporters import warnings
 from tare.units import NS_PER_S
 
 SCHEMA = "tare.events/1"
@@ -59,7 +60,7 @@ def events(
         if json or paths:
             raise UsageError("--parquet goes without --json and --paths")
         _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
-        _warn(recording)
+        warnings.show(recording.warnings)
         return
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
@@ -68,15 +69,22 @@ def events(
     if json:
         from tare.reporters import json as reporter
 
-        reporter.write_rows(sys.stdout, SCHEMA, run, rows)
+        reporter.write(sys.stdout, SCHEMA, run, {"rows": rows})
     else:
         from tare.reporters import terminal
 
         if not terminal.events(terminal.console(), rows, recording.start_ns, recording.worlds):
-            traced = recording.meta["options"]["trace"]
-            why = "no event matches" if traced else "this run was measured without --trace"
-            typer.echo(f"no events: {why}", err=True)
-    _warn(recording)
+            typer.echo(f"no events: {_why_none(recording)}", err=True)
+    # Last: damage to a chunk of events is seen when it is read.
+    warnings.show(recording.warnings)
+
+
+def _why_none(recording: Recording) -> str:
+    if not recording.processes:
+        return "no process of this run called MPI"
+    return (
+        "no event matches" if recording.meta["options"]["trace"] else "this run was measured without --trace"
+    )
 
 
 def _write_parquet(
@@ -100,12 +108,6 @@ def _write_parquet(
         ),
         to,
     )
-
-
-def _warn(recording: Recording) -> None:
-    """Last: damage to a chunk of events is seen when it is read."""
-    for warning in recording.warnings:
-        typer.echo(f"tare: {warning}", err=True)
 
 
 def _at(recording: Recording, seconds: float | None) -> int | None:

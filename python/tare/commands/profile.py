@@ -16,6 +16,7 @@ from tare.analysis.ranks import total_mpi_ns
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
+from tare.reporters import warnings
 
 SCHEMA = "tare.profile/1"
 
@@ -124,14 +125,18 @@ def profile(
     if json:
         from tare.reporters import json as json_reporter
 
-        content = {"efficiency": _efficiencies(recording, replay=replay)}
-        json_reporter.write_rows(sys.stdout, SCHEMA, run, rows, content)
+        content = {"efficiency": _efficiencies(recording, replay=replay), "rows": rows}
+        json_reporter.write(sys.stdout, SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 
         csv_reporter.write_rows(sys.stdout, columns, rows)
     else:
-        _show(recording, names, rows, len(found), markdown=markdown, paths=paths, replay=replay)
+        _show(
+            recording, names, rows, len(found), is_filtered=chosen != Chosen(),
+            markdown=markdown, paths=paths, replay=replay,
+        )  # fmt: skip
+    warnings.show(recording.warnings)
 
 
 def _efficiencies(recording: Recording, *, replay: bool) -> list[Efficiency]:
@@ -172,12 +177,20 @@ def _ordered_table(
     return rows[:limit] if limit else rows
 
 
+def _why_none(recording: Recording, names: list[str], *, is_filtered: bool) -> str:
+    if not recording.processes:
+        return "no process of this run called MPI"
+    what = "message" if "peer" in names else "call of MPI"
+    return f"no {what} matches" if is_filtered else f"the profile of this run holds no {what}"
+
+
 def _show(
     recording: Recording,
     names: list[str],
     rows: list[Row],
     found: int,
     *,
+    is_filtered: bool,
     markdown: bool,
     paths: bool,
     replay: bool,
@@ -187,9 +200,7 @@ def _show(
     from tare.reporters import terminal
 
     if not rows:
-        what = "message" if "peer" in names else "call"
-        why = f"no {what} matches" if recording.processes else "no process of this run called MPI"
-        typer.echo(why, err=True)
+        typer.echo(_why_none(recording, names, is_filtered=is_filtered), err=True)
         return
     if tables.subject_of(names) is not None:
         from tare.reporters import tables as tables_reporter

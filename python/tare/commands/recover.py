@@ -21,9 +21,9 @@ def recover(run: RunDirectory) -> None:
         raise CommandError(f"{run} is a file: `tare split` takes an archive apart, then recover its runs")
     recording = open_recording(run)
     meta = recording.meta
-    if meta["state"] == "running":
-        meta["state"] = "recovered"
     collected = collect(recording.run_dir, meta)
+    if meta["state"] == "running" and not (collected and collected["running"]):
+        meta["state"] = "recovered"
     complete_meta(recording.run_dir, meta, collected)
     if collected is None:
         raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")
@@ -33,8 +33,8 @@ def recover(run: RunDirectory) -> None:
     for message in collected["messages"]:
         typer.echo(f"  {message}")
     if collected["running"]:
-        typer.echo(f"  {collected['running']} processes still run; nothing of theirs was moved")
-    if collected["kept"]:
-        raise CommandError(
-            f"the disk is full: {collected['kept']} processes could not be written; free space and repeat"
+        typer.echo(
+            f"  {collected['running']} processes still run; nothing of theirs was moved: repeat when they end"
         )
+    if collected["kept"]:
+        raise CommandError(f"{collected['kept']} processes could not be written, as said above")

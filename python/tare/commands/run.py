@@ -13,7 +13,6 @@ import typer
 from tare import launch, units
 from tare.errors import TareError, UsageError
 from tare.measurement import Measured, Options, measure
-from tare.rundir import segments
 
 NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
@@ -63,16 +62,22 @@ def _keep(text: str) -> Keep:
 
 def _keep_last(amount: str) -> Keep:
     try:
-        return Keep(time_ns=units.parse_duration(amount))
+        return Keep(time_ns=_positive(units.parse_duration(amount)))
     except ValueError:
-        return Keep(size=units.parse_size(amount))
+        return Keep(size=_positive(units.parse_size(amount)))
 
 
 def _size(text: str) -> int:
     try:
-        return units.parse_size(text)
+        return _positive(units.parse_size(text))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def _positive(amount: int) -> int:
+    if amount == 0:
+        raise ValueError("must be more than 0")
+    return amount
 
 
 def _check_sample(spec: str, *, trace: bool) -> None:
@@ -176,13 +181,14 @@ def run(
     traced = trace or write is Write.none or any((policy, keep, drain))
     if sample is not None:
         _check_sample(sample, trace=traced)
+    chosen_policy = _policy(policy, keep)
     options = Options(
         trace=traced,
         buffer=_buffer(buffer, keep),
-        policy=_policy(policy, keep).value,
+        policy=chosen_policy.value,
         keep_ns=keep.time_ns if keep else None,
         write=write is Write.disk,
-        drain=(drain or Drain.inline).value,
+        drain=_drain(drain, chosen_policy).value,
         stack=stack,
         sample=sample,
         time_lookups=time_lookups,
@@ -199,6 +205,12 @@ def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
     if keep and policy not in (None, Policy.overwrite):
         raise typer.BadParameter(f"--keep overwrites the oldest events: leave out --policy {policy}")
     return Policy.overwrite if keep else policy or Policy.block
+
+
+def _drain(drain: Drain | None, policy: Policy) -> Drain:
+    if drain is Drain.tared and policy is Policy.overwrite:
+        raise typer.BadParameter("--drain tared: what a flight recorder keeps is not drained; leave out one")
+    return drain or Drain.inline
 
 
 def _buffer(buffer: int | None, keep: Keep | None) -> int | None:
@@ -240,11 +252,4 @@ def _notes(measured: Measured) -> list[str]:
         notes.append(measured.trouble)
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
-    if collected["kept"]:
-        where = segments(measured.run_dir, measured.meta)
-        place = where[0].parent if where else measured.meta["segment_dir"]
-        notes.append(
-            f"the disk is full: records of {collected['kept']} processes are kept in {place}; "
-            "free space, then `tare recover`"
-        )
     return notes

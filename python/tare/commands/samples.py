@@ -13,6 +13,7 @@ from tare.analysis.samples import Key
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import TareError, UsageError
 from tare.recording import open_recording
+from tare.reporters import warnings
 
 SCHEMA = "tare.samples/1"
 
@@ -90,8 +91,9 @@ def samples(
             "spec": specs[0] if len(specs) == 1 else specs,
             "messages": counts,
             "clocks": analysis.comparisons(recording.sample_summaries),
+            "rows": shown,
         }
-        json_reporter.write_rows(sys.stdout, SCHEMA, run, shown, content)
+        json_reporter.write(sys.stdout, SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 
@@ -106,6 +108,7 @@ def samples(
         out = terminal.console()
         reporter.show(out, recording, shown, keys, counts)
         reporter.show_left_out(out, len(rows) - len(shown))
+    warnings.show(recording.warnings)
 
 
 def _keys(by: str) -> list[Key]:

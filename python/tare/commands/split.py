@@ -64,7 +64,7 @@ def _list(path: Path, found: list[archive.Member], json: bool) -> None:
     if json:
         from tare.reporters import json as reporter
 
-        reporter.write_rows(sys.stdout, SCHEMA, path, map(asdict, found))
+        reporter.write(sys.stdout, SCHEMA, path, {"rows": [asdict(member) for member in found]})
         return
     from tare.reporters import terminal
 

@@ -7,13 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.recording import Recording, open_recording
+from tare.reporters import warnings
 
 SCHEMA = "tare.where/1"
 
@@ -35,8 +34,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
     from tare.reporters import where as reporter_where
 
     reporter_where.show(terminal.console(cut=True), recording, look)
-    for warning in recording.warnings:
-        typer.echo(f"tare: {warning}", err=True)
+    warnings.show(recording.warnings)
 
 
 def _look(run: Path, member: str | None) -> tuple[Recording, Look]:

@@ -109,7 +109,8 @@ def notes(base: Sequence[Recording], new: Sequence[Recording], *, noise_known: b
 
 
 def verdict(gate: Gate) -> str:
-    grown = f"{TITLES[gate.metric]} {100 * gate.growth:+.1f} %, limit {100 * gate.threshold:+g} %"
+    growth = f"{100 * gate.growth:+.1f} %" if math.isfinite(gate.growth) else "was 0 and is not"
+    grown = f"{TITLES[gate.metric]} {growth}, limit {100 * gate.threshold:+g} %"
     if gate.p is None:
         return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (one run on each side: noise not known)"
     if gate.growth > gate.threshold and not gate.exceeded:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.locations import bytes_per_event, spread
+from tare.analysis.locations import bytes_per_event
+from tare.analysis.spread import spread
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ def write(table: EventTable, to: Path) -> None:
             connection.sql("FROM events").write_parquet(str(part), compression="zstd")
         part.replace(to)
     except (duckdb.Error, OSError) as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         reason = str(error).splitlines()[0]
         raise CommandError(f"cannot write {to}: {reason}") from error

@@ -13,9 +13,10 @@ from rich.console import Console
 from tare import units
 from tare.analysis import profile, ranks
 from tare.analysis.functions import OUTSIDE_NET
+from tare.analysis.spread import spread
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
-from tare.reporters import terminal
+from tare.reporters import terminal, warnings
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
@@ -138,11 +139,12 @@ def _some_ranks(processes: Sequence[Process]) -> str:
 def _spread(processes: Sequence[Process]) -> str:
     if len(processes) == 1:
         return f"{units.percent(ranks.mpi_share(processes[0]))} of the time"
-    spread = ranks.mpi_spread(processes)
+    found = spread(processes, ranks.mpi_share)
+    assert found is not None
     return (
-        f"min {units.percent(spread.minimum)} (rank {terminal.rank(spread.minimum_at)}), "
-        f"mean {units.percent(spread.mean)}, "
-        f"max {units.percent(spread.maximum)} (rank {terminal.rank(spread.maximum_at)})"
+        f"min {units.percent(found.least)} (rank {terminal.rank(found.least_at)}), "
+        f"mean {units.percent(found.mean)}, "
+        f"max {units.percent(found.most)} (rank {terminal.rank(found.most_at)})"
     )
 
 
@@ -243,10 +245,13 @@ def _trace(trace: Trace) -> str:
 
 
 def _notes(out: Console, notes: Sequence[str]) -> None:
-    if notes:
+    distinct = list(dict.fromkeys(notes))
+    if distinct:
         out.file.write("\n")
-    for note in dict.fromkeys(notes):
+    for note in distinct[: warnings.LISTED]:
         out.file.write(terminal.wrapped(note, out.width, f"{INDENT}! ") + "\n")
+    if len(distinct) > warnings.LISTED:
+        out.file.write(f"{INDENT}! and {len(distinct) - warnings.LISTED:,} more: tare info --json\n")
 
 
 def _heading(out: Console, text: str) -> None:

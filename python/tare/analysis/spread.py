@@ -1,0 +1,30 @@
+"""How a figure spreads over many: ranks, or locations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Of = TypeVar("Of")
+
+
+@dataclass(frozen=True)
+class Spread(Generic[Of]):
+    """Least, mean and most, and who has the extremes; of equal ones the first."""
+
+    least: float
+    least_at: Of
+    mean: float
+    most: float
+    most_at: Of
+
+
+def spread(of: Sequence[Of], figure: Callable[[Of], float | None]) -> Spread[Of] | None:
+    """Over those that have the figure; None if nobody has."""
+    found = [(value, each) for each in of if (value := figure(each)) is not None]
+    if not found:
+        return None
+    least, most = min(found, key=lambda each: each[0]), max(found, key=lambda each: each[0])
+    mean = sum(value for value, _ in found) / len(found)
+    return Spread(least[0], least[1], mean, most[0], most[1])
