@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from environments import ROOT
+from format_page import crc32c
 
 DATA = ROOT / "tests" / "data"
 RUNS = sorted(meta.parent for meta in DATA.glob("v*/*/meta.json"))
@@ -152,15 +153,6 @@ def failure(tare: Path, verb: str, run: Path) -> str:
     done = subprocess.run([tare, verb, run], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     return done.stderr
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
 
 
 def test_crc32c() -> None:

@@ -1,0 +1,291 @@
+"""A reader of `<host>.tare` made from docs/format.md alone: where tare's own differs, the page is wrong.
+
+It takes whole files of format 1, whose processes have one thread or do not complete each other's requests.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+FUNCTIONS, PROCESS, DEFINITIONS, EVENTS = 1, 2, 3, 4
+CALL, COMPLETION, FLUSH, LOSS, EVENT, RAW_EVENT, START = range(7)
+COMMUNICATOR, COMMUNICATOR_NAME, EVENT_TYPE = 4, 5, 6
+OF_TARED = 1 << 31
+COMPLETED_IN_CHUNK = 1
+HEADER = struct.Struct("<IHBBQIIIIIIQQII")
+SIGNATURE = ("function", "site", "peer", "tag", "bytes", "communicator", "received", "source", "source_tag")
+ABSENT = {
+    "peer": -(2**31),
+    "tag": -(2**31),
+    "source": -(2**31),
+    "source_tag": -(2**31),
+    "bytes": -1,
+    "received": -1,
+}
+
+Values = dict[str, int]
+_zstd = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+
+
+@dataclass
+class Chunk:
+    type: int
+    process: int
+    location: int
+    records: int
+    block: int
+    pair: tuple[int, int]  # ticks, monotonic_ns
+    payload: bytes
+
+
+@dataclass
+class Row:
+    """A call, an event of the program (which has a type), or a drain or loss (which have neither)."""
+
+    thread: int
+    enter: int
+    leave: int
+    function: str = ""
+    values: Values = field(default_factory=dict)
+    started: list[tuple[int, Values]] = field(default_factory=list)  # number of the request
+    completed: list[tuple[int, Values]] = field(default_factory=list)
+    type: str = ""
+    content: Sequence[int] | bytes = ()
+
+
+@dataclass
+class Process:
+    rank: int
+    host: str
+    shift: int
+    realtime_ns: int  # at monotonic_ns
+    monotonic_ns: int
+    pairs: list[tuple[int, int]]
+    communicators: dict[int, str] = field(default_factory=dict)
+    event_types: dict[int, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+
+    def unix_ns(self, disk_ticks: int) -> int:
+        ticks, pairs = disk_ticks << self.shift, self.pairs
+        at = bisect_right(pairs, (ticks, 2**64))
+        outside = at in (0, len(pairs))
+        low, high = (pairs[0], pairs[-1]) if outside else (pairs[at - 1], pairs[at])
+        begin = pairs[-1] if at == len(pairs) else low
+        after = (ticks - begin[0]) * (high[1] - low[1]) / (high[0] - low[0])
+        return self.realtime_ns - self.monotonic_ns + begin[1] + round(after)
+
+    def duration_ns(self, disk_ticks: int) -> float:
+        (low, low_ns), (high, high_ns) = self.pairs[0], self.pairs[-1]
+        return (disk_ticks << self.shift) * (high_ns - low_ns) / (high - low)
+
+
+def read(data: bytes) -> list[Process]:
+    chunks = list(chunks_of(data))
+    (names,) = (chunk.payload for chunk in chunks if chunk.type == FUNCTIONS)
+    functions = [name.decode() for name in names.split(b"\0")]
+    processes = {chunk.process: process_of(chunk) for chunk in chunks if chunk.type == PROCESS}
+    blocks: dict[tuple[int, int], Block] = {}
+    for chunk in chunks:
+        if chunk.process not in processes:
+            continue
+        process = processes[chunk.process]
+        if chunk.pair[1]:
+            process.pairs.append(chunk.pair)
+        if chunk.type == DEFINITIONS:
+            define(process, chunk.payload)
+        elif chunk.type == EVENTS and not chunk.block & OF_TARED:
+            blocks.setdefault((chunk.process, chunk.block), Block(process, functions)).add(chunk)
+    for process in processes.values():
+        pairs, process.pairs = process.pairs, process.pairs[:1]
+        for ticks, ns in sorted(pairs):
+            since, since_ns = process.pairs[-1]
+            if ns - since_ns >= 1_000_000 and 0.05 <= (ns - since_ns) / (ticks - since) <= 50:
+                process.pairs.append((ticks, ns))
+    return list(processes.values())
+
+
+def chunks_of(data: bytes) -> Iterator[Chunk]:
+    at = 0
+    while at < len(data):
+        head = HEADER.unpack_from(data, at)
+        magic, version, kind, compression, process, location, _, stored_bytes, raw_bytes, records, block = (
+            head[:11]
+        )
+        assert (magic, version) == (0xE54A5A54, 1)
+        assert head[14] == crc32c(data[at : at + 60])
+        payload = data[at + HEADER.size : at + HEADER.size + stored_bytes]
+        assert head[13] == crc32c(payload)
+        if compression:
+            raw = ctypes.create_string_buffer(raw_bytes)
+            _zstd.ZSTD_decompress(raw, ctypes.c_size_t(raw_bytes), payload, ctypes.c_size_t(stored_bytes))
+            payload = raw.raw
+        assert len(payload) == raw_bytes
+        yield Chunk(kind, process, location, records, block, (head[11], head[12]), payload)
+        at += HEADER.size + stored_bytes
+
+
+def crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def process_of(chunk: Chunk) -> Process:
+    record = chunk.payload
+    assert len(record) == 632
+    (rank,) = struct.unpack_from("<i", record, 16)
+    start, start_ns, realtime_ns, last, last_ns = struct.unpack_from("<5Q", record, 40)
+    host = record[184:248].split(b"\0")[0].decode()
+    pairs = [(start, start_ns), (last, last_ns)]
+    return Process(rank, host, record[34], realtime_ns, start_ns, pairs)
+
+
+def define(process: Process, log: bytes) -> None:
+    at = 0
+    while at < len(log):
+        kind, _, size = struct.unpack_from("<HHI", log, at)
+        body = log[at + 8 : at + size]
+        if kind == COMMUNICATOR:
+            number, name_bytes = struct.unpack_from("<I", body)[0], struct.unpack_from("<I", body, 36)[0]
+            process.communicators[number] = body[40 : 40 + name_bytes].decode()
+        elif kind == COMMUNICATOR_NAME:
+            number, name_bytes = struct.unpack_from("<II", body)
+            process.communicators[number] = body[8 : 8 + name_bytes].decode()
+        elif kind == EVENT_TYPE:
+            number, _, _, name_bytes = struct.unpack_from("<IBBH", body)
+            process.event_types[number] = body[24 : 24 + name_bytes].decode()
+        at += size
+
+
+def signed(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+class Payload:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, layout: str) -> tuple[Any, ...]:
+        values = struct.unpack_from("<" + layout, self.data, self.at)
+        self.at += struct.calcsize("<" + layout)
+        return values
+
+    def bytes(self, count: int) -> bytes:
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def column(self, n: int) -> list[int]:
+        width, base_bytes = self.take("BB")
+        base = int.from_bytes(self.bytes(base_bytes), "little", signed=True)
+        planes = [self.bytes(n) for _ in range(width & 127)]
+        values = [signed(base + sum(plane[i] << 8 * p for p, plane in enumerate(planes))) for i in range(n)]
+        if width & 128:
+            values[0] = self.take("q")[0]
+            for i in range(1, n):
+                values[i] = signed(values[i] + values[i - 1])
+        return values
+
+    def group(self, n: int, columns: int) -> Iterator[tuple[int, ...]]:
+        """The values of each record."""
+        return zip(*[self.column(n) for _ in range(columns if n else 0)], strict=True)
+
+
+class Block:
+    """The events of a location block. Requests are numbered in the order of their start."""
+
+    def __init__(self, process: Process, functions: list[str]) -> None:
+        self.process = process
+        self.functions = functions
+        self.call: Row | None = None  # the last one
+        self.requests = 0
+        self.outlive: dict[int, int] = {}  # their number in the file
+
+    def add(self, chunk: Chunk) -> None:
+        payload = Payload(chunk.payload)
+        *counts, signature_count = payload.take("8I")
+        (time_base,) = payload.take("Q")
+        assert sum(counts) == chunk.records
+        kinds = (CALL, COMPLETION, FLUSH, LOSS, EVENT, RAW_EVENT, START)
+        only = next((kind for kind in kinds if counts[kind] == chunk.records), None)
+        order = payload.bytes(chunk.records) if only is None else bytes([only]) * chunk.records
+        signatures = [dict(zip(SIGNATURE, row, strict=True)) for row in payload.group(signature_count, 9)]
+        calls = payload.group(counts[CALL], 4)
+        completions = payload.group(counts[COMPLETION], 3)
+        starts = payload.group(counts[START], 2)
+        flushes = payload.group(counts[FLUSH], 4)
+        losses = payload.group(counts[LOSS], 3)
+        events = self.events(payload, counts[EVENT], time_base)
+        raw_events = self.raw_events(payload, counts[RAW_EVENT], time_base)
+        here: list[int] = []  # numbers of the requests that the chunk starts
+        last_leave, completed = time_base, -1
+        for kind in order:
+            if kind == CALL:
+                signature, gap, duration, request = next(calls)
+                values = signatures[signature]
+                self.call = Row(chunk.location, last_leave + gap, last_leave + gap + duration)
+                self.call.function, self.call.values = self.functions[values["function"] - 1], values
+                self.process.rows.append(self.call)
+                last_leave = self.call.leave
+                if request:
+                    self.call.started.append((self.start(request, here), {}))
+            elif kind == START:
+                assert self.call
+                signature, request = next(starts)
+                assert signatures[signature]["function"] == 0x8006
+                self.call.started.append((self.start(request, here), signatures[signature]))
+            elif kind == COMPLETION:
+                assert self.call
+                signature, step, request = next(completions)
+                assert signatures[signature]["function"] == 0x8001
+                completed += 1 + (0 if request else step)
+                number = self.outlive.pop(request) if request else here[completed]
+                self.call.completed.append((number, signatures[signature]))
+            elif kind in (FLUSH, LOSS):
+                enter, duration, *_ = next(flushes if kind == FLUSH else losses)
+                self.process.rows.append(Row(chunk.location, time_base + enter, time_base + enter + duration))
+            else:
+                type_, time, content = next(events if kind == EVENT else raw_events)
+                row = Row(chunk.location, time, time, type=self.process.event_types[type_], content=content)
+                self.process.rows.append(row)
+        assert payload.at == len(chunk.payload)
+
+    def start(self, request: int, here: list[int]) -> int:
+        self.requests += 1
+        here.append(self.requests)
+        if request != COMPLETED_IN_CHUNK:
+            self.outlive[request] = self.requests
+        return self.requests
+
+    @staticmethod
+    def events(payload: Payload, n: int, time_base: int) -> Iterator[tuple[int, int, list[int]]]:
+        time = time_base
+        heads = list(payload.group(n, 3))
+        columns: dict[tuple[int, int], Iterator[tuple[int, ...]]] = {}
+        shapes = [(type_, count) for type_, count, _ in heads]
+        for type_, count in dict.fromkeys(shapes):
+            columns[type_, count] = payload.group(shapes.count((type_, count)), count)
+        result = []
+        for type_, count, gap in heads:
+            time += gap
+            words = next(columns[type_, count]) if count else ()
+            result.append((type_, time, [word % 2**64 for word in words]))
+        return iter(result)
+
+    @staticmethod
+    def raw_events(payload: Payload, n: int, time_base: int) -> Iterator[tuple[int, int, bytes]]:
+        time = time_base
+        result = []
+        for type_, size, gap in list(payload.group(n, 3)):
+            time += gap
+            result.append((type_, time, payload.bytes(size)))
+        return iter(result)
