@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -37,11 +38,14 @@ Addresses of_this_unwinder;
 Addresses of_the_other;
 
 [[gnu::noinline, gnu::optimize("no-omit-frame-pointer")]] void note_both() {
-  of_this_unwinder = steps_from(TARE_CALLER);
+  const Frame caller = TARE_CALLER;
+  of_this_unwinder = steps_from(caller);
   void* found[most];
-  const int count = backtrace(found, most);
+  void** const end = found + backtrace(found, most);
   of_the_other.clear();
-  for (int i = 1; i < count; ++i) of_the_other.push_back(reinterpret_cast<std::uintptr_t>(found[i]));
+  // From the caller on: before it are this function and, of a sanitizer, its own backtrace().
+  for (void** each = std::find(found, end, reinterpret_cast<void*>(caller.return_address)); each != end; ++each)
+    of_the_other.push_back(reinterpret_cast<std::uintptr_t>(*each));
 }
 
 struct Flags {
