@@ -147,6 +147,10 @@ class Roles:
         last = [role for role in further if not role.startswith("!")]
         return first + self.of(function) + last
 
+    def in_vain_where_sampled(self, function: Function) -> str | None:
+        """The path of polls is for roles that have nothing to do if nothing was found."""
+        return self.in_vain(function) if self.where_sampled(function) == self.of(function) else None
+
     @staticmethod
     def communicator(function: Function) -> str | None:
         for parameter in function.parameters:
@@ -347,7 +351,10 @@ def main() -> None:
         [counted_wrapper(f) for f in map(without_varargs, functions) if f.name in counted],
     )
     sampled = [f for f in functions if roles.is_sampled(f)]
-    write(output / "sampled.inc", [wrapper(f, roles.where_sampled(f)) for f in sampled])
+    write(
+        output / "sampled.inc",
+        [wrapper(f, roles.where_sampled(f), roles.in_vain_where_sampled(f)) for f in sampled],
+    )
     write(output / "sampled_functions.inc", [f"TARE_SAMPLED({f.name})" for f in sampled])
     write(
         output / "types.inc", [f"using {t} = typename A::{t.removeprefix('MPI_')};" for t in types(functions)]

@@ -6,6 +6,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -81,7 +82,7 @@ def test_every_pair_of_random_patterns_is_right(mpi: MpiEnvironment, tare: Path,
     assert not any(row["uncertainty_ns"] for row in rows)
 
 
-@TWO
+@ONE
 def test_every_pair_of_a_third_of_the_messages_is_right(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:
@@ -127,7 +128,8 @@ def test_pairs_are_those_of_the_marks_in_the_messages(
     measured = measure(tare, mpi, RANKS, argv, tmp_path / "run", "--trace", "--sample", "random:1,write")
     assert measured.ended.returncode == 0, measured.ended.stderr
     found: Counter[tuple[int, ...]] = Counter()
-    for row in measured._read("events", "tare.events/1")["rows"]:
+    rows = measured._read("events", "tare.events/1")["rows"]
+    for row in rows:
         if row.get("name") != "tare.message":
             continue
         source, _, tag, size, number, _, _, posted, waited, ended = row["parameters"]
@@ -138,11 +140,27 @@ def test_pairs_are_those_of_the_marks_in_the_messages(
         for line in (tmp_path / f"marks.{rank}").read_text().splitlines():
             source, tag, number, size = map(int, line.split())
             marks[rank, source, tag, number, size] += 1
-    unseen = int(dict(re.findall(r"(\w+) (\d+)", measured.ended.stdout))["unseen"])
+    said = {name: int(number) for name, number in re.findall(r"(\w+) (\d+)", measured.ended.stdout)}
     # Handshakes of one byte, and what was received with MPI_STATUS_IGNORE, have no marks.
     without_marks = Counter({message: n for message, n in (found - marks).items() if message[-1] > 1})
-    assert without_marks.total() == unseen
+    assert without_marks.total() == said["unseen"]
     assert not marks - found
+    # And they are those of the trace, which has the messages of a channel in the order of sending.
+    sent = Counter(numbered_by_channel(rows))
+    assert not found - sent
+    assert (sent - found).total() == said["truncated"]
+
+
+def numbered_by_channel(rows: list[dict[str, Any]]) -> Iterator[tuple[int, ...]]:
+    """Destination, source, tag, number in its channel and length of all that a trace says was sent."""
+    count: Counter[tuple[Any, ...]] = Counter()
+    sends = re.compile(r"MPI_(I?[bsr]?send|Sendrecv(_replace)?|Start(all)?)", re.IGNORECASE)
+    for row in rows:
+        for sent in row.get("requests", [row]) if sends.fullmatch(row.get("function", "")) else []:
+            if "bytes" in sent and "peer_world" in sent:
+                ends = (sent["peer_world"], row["rank"], sent["tag"])
+                count[sent["communicator_key"], *ends] += 1
+                yield (*ends, count[sent["communicator_key"], *ends], sent["bytes"])
 
 
 @TWO
@@ -157,6 +175,42 @@ def test_threads_are_right_or_ambiguous(mpi: MpiEnvironment, tare: Path, tmp_pat
     # Two of three iterations are on channels of a thread's own.
     assert messages["paired"] >= messages["sent"] / 2
     assert messages["paired"] + sum(lost(messages).values()) >= messages["sent"]
+
+
+@TWO
+def test_requests_that_start_together_have_no_order(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Of the same channel, or where one takes what another might; else they are as any."""
+    times = 20
+    program = compile_c(mpi, [PROGRAMS / "started.c"], tmp_path / "started")
+    measured = measure(tare, mpi, 2, [program, str(times)], tmp_path / "run", "--sample", "random:1")
+    messages = samples(measured)["messages"]
+    assert messages["sent"] == messages["received"] == messages["chosen"] == 9 * times
+    assert lost(messages) == {"ambiguous": 2 * times, "ambiguous_received": 4 * times}
+    assert messages["paired"] == 3 * times
+
+
+@ONE
+def test_what_is_late_is_told_by_its_lines(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    source = PROGRAMS / "lateness.c"
+    lines = source.read_text().splitlines()
+    late_ns = 20_000_000
+    program = compile_c(mpi, [source], tmp_path / "lateness", "-g")
+    measured = measure(tare, mpi, 2, [program, "5"], tmp_path / "run", "--sample", "random:1")
+    unposted, unwaited, sent_late = (
+        next(row for row in samples(measured)["rows"] if row["bytes"] == size) for size in (101, 102, 103)
+    )
+    assert unposted["unposted_ns"] >= late_ns and unposted["unwaited_ns"] == 0
+    assert unwaited["unwaited_ns"] >= late_ns and unwaited["unposted_ns"] == 0
+    # The receiver may be kept from waiting meanwhile, but hardly five times nearly all of the time.
+    assert sent_late["late_sender_ns"] >= late_ns / 20
+    for row, side, comment in (
+        (unposted, "receive", "not posted"),
+        (unwaited, "receive", "not waited for"),
+        (sent_late, "send", "the late one"),
+    ):
+        assert row["count"] == 5
+        assert row[f"{side}_file"] == str(source)
+        assert comment in lines[row[f"{side}_line"] - 1]
 
 
 @ONE

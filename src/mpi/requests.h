@@ -49,6 +49,13 @@ class Requests {
     return entry == nullptr ? Request{} : *entry;
   }
 
+  // What RequestEntry::message is of the request of a handle; 0 if there is none.
+  std::uint32_t message_of(std::uint64_t handle) noexcept {
+    const Locked locked(*this);
+    const Request* entry = of(handle);
+    return entry == nullptr ? 0 : entry->message;
+  }
+
   // Changes the request of a handle, if there is one.
   template <class Change>
   void change(std::uint64_t handle, Change apply) noexcept {

@@ -34,7 +34,10 @@ inline std::uint64_t read_counter() noexcept {
 #endif
 }
 
-inline std::uint64_t now() noexcept { return clock_is_counter ? read_counter() : read_ns(CLOCK_MONOTONIC_RAW); }
+// In every wrapper, also those that are so long that a compiler would not.
+[[gnu::always_inline]] inline std::uint64_t now() noexcept {
+  return clock_is_counter ? read_counter() : read_ns(CLOCK_MONOTONIC_RAW);
+}
 
 // Decides which clock now() reads; to be called before its first use. Idempotent.
 void choose_clock() noexcept;

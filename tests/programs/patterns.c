@@ -226,6 +226,15 @@ static void exchange_with_self(const struct message* m, char* buffer, char* othe
   MPI_Request requests[2];
   MPI_Status statuses[2];
   const int bytes = fill(m, buffer), receive_first = m->how % 2;
+  if (m->how / 2 % 4 == 0) { /* both at once */
+    MPI_Recv_init(other, room, MPI_BYTE, self, m->tag, comm, &requests[receive_first]);
+    MPI_Send_init(buffer, bytes, MPI_BYTE, self, m->tag, comm, &requests[1 - receive_first]);
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, statuses);
+    take(m->comm, other, &statuses[receive_first]);
+    for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
+    return;
+  }
   if (receive_first) MPI_Irecv(other, room, MPI_BYTE, self, m->tag, comm, &requests[0]);
   MPI_Isend(buffer, bytes, MPI_BYTE, self, m->tag, comm, &requests[1]);
   if (!receive_first) MPI_Irecv(other, room, MPI_BYTE, any, m->tag, comm, &requests[0]);

@@ -19,7 +19,7 @@ struct On : Role {
     call.communicator = known->number;
     thread.shared->current.communicator = bits(comm);
   }
-  void after(Thread&, recorder::Call& call, int result) noexcept {
+  [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
     if (call.communicator != format::no_communicator || result != A::success || comm == A::comm_null()) [[likely]]
       return;
     call.communicator = describe_communicator<A>(comm).number;

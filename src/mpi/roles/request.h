@@ -251,7 +251,7 @@ sampling::Pattern pattern_of(const typename A::Status& status) noexcept {
 // What stands for a receive, for the steps of the sampler that those whose number is known do without.
 inline std::uint32_t kept(const Request& entry, std::uint32_t receive) noexcept {
   if ((receive & sampling::numbered_bit) == 0) return receive;
-  return sampling::sampler.keep_posted(receive, entry.communicator, {entry.peer, entry.tag}, entry.started, entry.site);
+  return sampling::sampler.keep_posted(receive, entry.started, entry.site);
 }
 
 // The end of a receive that is sampled; its times are those of the call that has just returned.
@@ -271,8 +271,7 @@ template <class A>
   const bool cancelled = !failed && was_cancelled<A>(*status);
   const format::CurrentCall& call = thread.shared->current;
   if ((receive & sampling::numbered_bit) != 0 && !failed && !cancelled) {
-    sampler.complete_posted(receive, entry.communicator, {entry.peer, entry.tag},
-                            {entry.started, call.enter, call.leave}, received_bytes<A>(*status), entry.site);
+    sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, received_bytes<A>(*status), entry.site);
     return sampler.poll();
   }
   if (failed) return sampler.drop(kept(entry, receive));
@@ -282,11 +281,19 @@ template <class A>
   sampler.poll();
 }
 
-// Whether a receive that completed with a message took one that is known not to be chosen, and that was all.
-inline bool ends_unchosen(const Request& entry, std::int32_t source, std::int32_t tag) noexcept {
-  constexpr std::uint32_t kinds = sampling::persistent_bit | sampling::numbered_bit;
-  return (entry.message & kinds) == sampling::numbered_bit && source != format::no_peer &&
-         sampling::sampler.pass_posted(entry.message, entry.communicator, source, tag);
+// Whether nothing is left to do for a request that has completed: if it has `received` a message, because that is known
+// not to be chosen.
+[[gnu::always_inline]] inline bool ends_unchosen(const Request& entry, bool received) noexcept {
+  std::uint32_t receive = entry.message;
+  std::uint32_t* persistent = nullptr;
+  if ((receive & sampling::persistent_bit) != 0) [[unlikely]] {
+    if (!entry.receives()) return true;
+    persistent = &sampling::persistents[receive].receive;
+    receive = *persistent;
+  }
+  if ((receive & sampling::numbered_bit) == 0 || !received || !sampling::sampler.pass_posted(receive)) return false;
+  if (persistent != nullptr) *persistent = 0;
+  return true;
 }
 
 // Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
@@ -314,7 +321,8 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
       thread.count_received(entry->communicator, source, bytes);
     }
     if constexpr (samples)
-      if (entry->message != 0 && !ends_unchosen(*entry, source, tag)) end_sampled<A>(thread, *entry, status);
+      if (entry->message != 0 && !ends_unchosen(*entry, source != format::no_peer))
+        end_sampled<A>(thread, *entry, status);
     requests.finish(*entry);
   }
   thread.commit_completion(folded, bytes, source, tag, kind);

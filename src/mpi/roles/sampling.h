@@ -60,9 +60,8 @@ struct SamplesSend : Role {
   }
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
-    const Communicator& c = usable(thread, call, on);
-    if (!sampler.active() || destination < 0) return;
-    if (!is_paused(thread) && sampler.pass(ticket, c.number, destination, tag)) [[likely]]
+    usable(thread, call, on);
+    if (!is_paused(thread) && sampler.pass(ticket, call.communicator, destination, tag)) [[likely]]
       return;
     begin(thread, call, ticket, on, destination, tag, count, datatype);
   }
@@ -75,6 +74,7 @@ struct SamplesSend : Role {
   [[gnu::noinline]] static void begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
                                       const On<A>& on, int destination, int tag, Count count,
                                       typename A::Datatype datatype) noexcept {
+    if (!sampler.active() || destination < 0) return;
     char name[A::max_object_name + 1];
     const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site,
                               call.function, sampled_name<A>(on.comm, name)};
@@ -128,18 +128,19 @@ struct SamplesReceive : PostsReceive<A> {
   Status& status;
   SamplesReceive(On<A>& o, int source, int tag, Status& s) noexcept : PostsReceive<A>(o, source, tag), status(s) {}
 
-  void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (!sampler.active()) return;
-    const auto& s = *status.status();
-    const bool alone = result == A::success && !sampler.shared();
-    if (!alone || !sampler.pass_received(this->on.known->number, A::source(s), A::tag(s))) [[unlikely]]
-      finish(alone, call, row, result);
+  [[gnu::always_inline]] void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row,
+                                        int result) noexcept {
+    constexpr bool also_sends = Status::traffic == recorder::exchanges;
+    if (result == A::success && sampler.pass_received(call.communicator, also_sends ? call.source : call.peer,
+                                                      also_sends ? call.source_tag : call.tag)) [[likely]]
+      return;
+    finish(call, row, result);
   }
 
  private:
-  [[gnu::noinline]] void finish(bool alone, const recorder::Call& call, const format::ProfileRow& row,
-                                int result) noexcept {
+  [[gnu::noinline]] void finish(const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
     if (!this->takes_part()) return;
+    const bool alone = result == A::success && !sampler.shared();
     const sampling::Pattern message = pattern_of<A>(*status.status());
     const sampling::ReceiveTimes times = {call.enter, call.enter, call.leave};
     if (alone)
@@ -239,16 +240,15 @@ struct SamplesPosting : PostsReceive<A> {
 
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
-    if (!this->takes_part()) return;
     // The entry of the request says what else is to be known of a receive whose number is, if it is that of a receive.
     if constexpr (Starts::kind == format::receive_request) {
-      if (result == A::success && !sampler.shared() && starts.entry != nullptr) [[likely]] {
+      if (starts.entry != nullptr) [[likely]] {
         starts.entry->message = sampler.number_posted(call.communicator, {call.peer, call.tag});
         if (starts.entry->message != 0) [[likely]]
           return;
       }
     }
-    post_in_steps(thread, call, row, result);
+    if (this->takes_part()) post_in_steps(thread, call, row, result);
   }
 
  private:
@@ -294,50 +294,90 @@ struct SamplesInit : Role {
   }
 };
 
-// MPI_Start, MPI_Startall. The order in which MPI_Startall starts is MPI's choice.
+// MPI_Start, MPI_Startall. The order in which MPI_Startall starts is MPI's choice, so what it starts on one channel is
+// ambiguous; mostly its requests are of a channel each, and then it is as if each was started alone.
 template <class A>
 struct SamplesStart : Role {
   int count;
   const typename A::Request* handles;
+  sampling::Persistent* first = nullptr;  // of a list of those that are sampled
+  int sampled = 0;                        // its length
+  bool together = false;                  // some may be of one channel
+  bool pending = false;                   // there is something to do when the call has succeeded
   SamplesStart(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
 
   void before(Thread& thread, recorder::Call& call) noexcept {
     if (!sampler.active()) return;
-    for (int i = 0; i < count; ++i) {
-      sampling::Persistent* p = persistent(i);
-      if (p == nullptr) continue;
-      if (p->receives) {
-        const bool alone = count == 1 && !sampler.shared();
-        p->receive = alone ? sampler.number_posted(p->endpoint.communicator, p->pattern) : 0;
-        if (p->receive == 0) p->receive = sampler.post(p->endpoint, p->pattern, count > 1);
-        continue;
-      }
-      sampler.begin_send(p->ticket, p->endpoint, p->pattern.source, p->pattern.tag, count > 1, is_paused(thread),
-                         {p->bytes, call.site, call.function, p->communicator});
-    }
+    find();
+    together = count > 1 && (sampler.shared() || !are_apart());
+    each([&](sampling::Persistent& p) { p.receives ? post(p) : send(thread, call, p); });
   }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (!sampler.active()) return;
-    for (int i = 0; i < count; ++i) {
-      sampling::Persistent* p = persistent(i);
-      if (p == nullptr) continue;
-      if (!p->receives) {
-        sampler.end_send(p->ticket, result == A::success);
-      } else if (p->receive != 0) {
-        if ((p->receive & sampling::numbered_bit) == 0)
-          sampler.posted(p->receive, count > 1, call.enter, row.site);
-        else if (result != A::success)
-          p->receive = kept(requests.find(bits(handles[i])), p->receive);
-        if (result != A::success) sampler.lose(p->receive);
-      }
-    }
+    if (!pending && result == A::success) [[likely]]
+      return;
+    each([&](sampling::Persistent& p) {
+      if (p.receives)
+        posted(p, call, row, result);
+      else
+        sampler.end_send(p.ticket, result == A::success);
+    });
   }
 
  private:
-  sampling::Persistent* persistent(int i) const noexcept {
-    const Request entry = requests.find(bits(handles[i]));
-    return entry.handle == 0 || (entry.message & sampling::persistent_bit) == 0 ? nullptr
-                                                                                : &sampling::persistents[entry.message];
+  // Also if the program wrongly starts a request twice, so that the list is a ring.
+  template <class Each>
+  [[gnu::always_inline]] void each(Each apply) const noexcept {
+    sampling::Persistent* p = first;
+    for (int i = 0; i < sampled; ++i, p = p->next) apply(*p);
+  }
+  void find() noexcept {
+    sampling::Persistent** last = &first;
+    for (int i = 0; i < count; ++i) {
+      const std::uint32_t place = requests.message_of(bits(handles[i]));
+      if ((place & sampling::persistent_bit) == 0) continue;
+      sampling::Persistent& p = sampling::persistents[place];
+      *last = &p;
+      last = &p.next;
+      ++sampled;
+    }
+  }
+  bool are_apart() const noexcept {
+    bool apart = true;
+    const std::uint32_t start = sampler.next_start();
+    each([&](const sampling::Persistent& p) {
+      apart = apart && (p.receives ? sampler.receives_apart(p.endpoint.communicator, p.pattern, start)
+                                   : sampler.sends_apart(p.endpoint.communicator, p.pattern, start));
+    });
+    return apart;
+  }
+  void send(const Thread& thread, const recorder::Call& call, sampling::Persistent& p) noexcept {
+    p.ticket.channel = nullptr;
+    p.ticket.ends = false;
+    const bool muted = is_paused(thread);
+    if (!together && !muted && sampler.pass(p.ticket, p.endpoint.communicator, p.pattern.source, p.pattern.tag))
+        [[likely]]
+      return;
+    const sampling::Sent sent{p.bytes, call.site, call.function, p.communicator};
+    if (p.ticket.channel != nullptr)
+      sampler.chosen(p.ticket, sent);
+    else
+      sampler.begin_send(p.ticket, p.endpoint, p.pattern.source, p.pattern.tag, together, muted, sent);
+    pending = pending || p.ticket.ends;
+  }
+  void post(sampling::Persistent& p) noexcept {
+    p.receive = together ? 0 : sampler.number_posted(p.endpoint.communicator, p.pattern);
+    if (p.receive != 0) [[likely]]
+      return;
+    p.receive = sampler.post(p.endpoint, p.pattern, together);
+    pending = true;
+  }
+  void posted(sampling::Persistent& p, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    if (p.receive == 0) return;
+    if ((p.receive & sampling::numbered_bit) == 0)
+      sampler.posted(p.receive, together, call.enter, row.site);
+    else if (result != A::success)
+      p.receive = sampler.keep_posted(p.receive, call.enter, row.site);
+    if (result != A::success) sampler.lose(p.receive);
   }
 };
 

@@ -34,7 +34,7 @@ class Chooser {
   }
 
   // The sender's choice, made once a message.
-  bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
+  [[gnu::always_inline]] bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
     if (strategy_ == Strategy::random) [[likely]]
       return coordinated(channel, number);
     ++passed_;

@@ -74,13 +74,22 @@ class Classes {
   }
 
   format::SampleClass& class_of(const Pair& pair) noexcept {
-    const std::uint64_t h = hash(pair.source, pair.send_site, pair.receive_site, pair.bytes);
-    const std::uint32_t known = index_.find(h, [&](std::uint32_t place) {
+    const auto is_it = [&](std::uint32_t place) {
       const format::SampleClass& c = classes_[place];
       return c.source == pair.source && c.send_site == pair.send_site && c.receive_site == pair.receive_site &&
              c.bytes == pair.bytes && ((c.flags & format::between_nodes) != 0) == pair.between_nodes;
-    });
-    return known != 0 ? classes_[known] : new_class(h, pair);
+    };
+    // Most programs have few classes at a time.
+    std::uint32_t& recent =
+        recent_[(static_cast<std::uint32_t>(pair.source) + 3 * pair.send_site + 5 * pair.receive_site + pair.bytes) %
+                recents];
+    if (recent != 0 && is_it(recent)) [[likely]]
+      return classes_[recent];
+    const std::uint64_t h = hash(pair.source, pair.send_site, pair.receive_site, pair.bytes);
+    const std::uint32_t known = index_.find(h, is_it);
+    if (known == 0) return new_class(h, pair);
+    recent = known;
+    return classes_[known];
   }
   [[gnu::noinline]] format::SampleClass& new_class(std::uint64_t h, const Pair& pair) noexcept {
     const std::uint32_t place = summary_->classes == 0 ? 1 : summary_->classes;
@@ -102,9 +111,12 @@ class Classes {
     return c;
   }
 
+  static constexpr unsigned recents = 128;
+
   format::SampleSummary* summary_ = nullptr;
   format::SampleClass* classes_ = nullptr;
   PlaceIndex index_;
+  std::uint32_t recent_[recents] = {};
 };
 
 }  // namespace tare::mpi::sampling

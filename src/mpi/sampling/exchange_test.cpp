@@ -253,8 +253,8 @@ TEST_F(TwoRanks, PairReceivesWhoseNumberIsKnownWhenTheyArePosted) {
   for (int i = 0; i < 60; ++i) send(i % tags, 8 + static_cast<std::uint64_t>(i));
   for (int i = 59; i >= 0; --i) {
     ASSERT_NE(posted[static_cast<std::size_t>(i)] & numbered_bit, 0U);
-    side[1].complete_posted(posted[static_cast<std::size_t>(i)], 9, {0, i % tags}, {200, 200, 300},
-                            8 + static_cast<std::uint64_t>(i), 22);
+    side[1].complete_posted(posted[static_cast<std::size_t>(i)], {200, 200, 300}, 8 + static_cast<std::uint64_t>(i),
+                            22);
   }
   for (int i = 0; i < 2; ++i) side[i].finish();
   EXPECT_EQ(table[1].summary.received, 63U);

@@ -136,7 +136,7 @@ class PlaceIndex {
 template <class Channel>
 class ChannelMemo {
  public:
-  Channel* find(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) const noexcept {
+  [[gnu::always_inline]] Channel* find(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) const noexcept {
     const Entry& entry = entries_[slot(communicator, peer, tag)];
     return entry.ends == ends(communicator, peer) && entry.tag == tag ? entry.channel : nullptr;
   }

@@ -34,7 +34,7 @@ bool path_of(std::uint64_t name, char (&path)[768]) noexcept {
 }  // namespace
 
 std::uint64_t Node::mailboxes_at(std::uint32_t size) noexcept {
-  const std::uint64_t words = std::uint64_t{size} * (2 + std::uint64_t{size});
+  const std::uint64_t words = std::uint64_t{size} * (3 + std::uint64_t{size});
   return (sizeof(Head) + words * sizeof(std::uint32_t) + 4095) / 4096 * 4096;
 }
 
@@ -50,6 +50,7 @@ void Node::join(void* memory, std::uint32_t place, std::int32_t rank) noexcept {
   head_ = static_cast<Head*>(memory);
   own_ = place;
   doubted_ = &doubts()[place];
+  told_by_ = &directory(place, 0);
   std::atomic_ref(ranks()[place]).store(rank + 1, std::memory_order_release);
 }
 
@@ -62,6 +63,7 @@ Mailbox* Node::to(std::uint32_t place) noexcept {
     if (taken > head_->mailboxes) return nullptr;
     mailbox(taken)->open(head_->slots);
     std::atomic_ref(number).store(taken, std::memory_order_release);
+    tell_news(place);
   }
   return mailbox(number);
 }

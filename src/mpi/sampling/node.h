@@ -29,15 +29,19 @@ class Node {
   Mailbox* to(std::uint32_t place) noexcept;
   // What another tells this one; nullptr as long as it has told nothing.
   Mailbox* from(std::uint32_t place) const noexcept {
-    return mailbox(std::atomic_ref(directory(own_, place)).load(std::memory_order_acquire));
+    return mailbox(std::atomic_ref(told_by_[place]).load(std::memory_order_acquire));
   }
 
   // Says that what a rank was told before may be wrong; where there is no room to retract it.
   void distrust(std::uint32_t place) noexcept {
     std::atomic_ref(doubts()[place]).fetch_add(1, std::memory_order_release);
+    tell_news(place);
   }
   // How often that was said to this rank.
   std::uint32_t doubted() const noexcept { return std::atomic_ref(*doubted_).load(std::memory_order_acquire); }
+
+  // Changes when this rank is given a mailbox more, or doubts.
+  std::uint32_t* news_word() const noexcept { return &news()[own_]; }
 
  private:
   struct alignas(64) Head {
@@ -47,12 +51,16 @@ class Node {
     std::uint32_t used;       // mailboxes given to pairs of ranks
   };
   static std::uint64_t mailboxes_at(std::uint32_t size) noexcept;
+  void tell_news(std::uint32_t place) noexcept {
+    std::atomic_ref(news()[place]).fetch_add(1, std::memory_order_release);
+  }
 
   std::int32_t* ranks() const noexcept { return reinterpret_cast<std::int32_t*>(head_ + 1); }  // + 1; 0: not here
   std::uint32_t* doubts() const noexcept { return reinterpret_cast<std::uint32_t*>(ranks() + head_->size); }
+  std::uint32_t* news() const noexcept { return doubts() + head_->size; }
   // 1 + number of the mailbox in which a rank is told; 0: none yet.
   std::uint32_t& directory(std::uint32_t reader, std::uint32_t writer) const noexcept {
-    return doubts()[head_->size + std::uint64_t{reader} * head_->size + writer];
+    return news()[head_->size + std::uint64_t{reader} * head_->size + writer];
   }
   Mailbox* mailbox(std::uint32_t number) const noexcept {
     if (number == 0) return nullptr;
@@ -62,6 +70,7 @@ class Node {
 
   Head* head_ = nullptr;
   std::uint32_t* doubted_ = nullptr;  // of this rank
+  std::uint32_t* told_by_ = nullptr;  // its part of the directory
   std::uint32_t own_ = 0;
 };
 

@@ -17,6 +17,7 @@ struct Persistent {
   char communicator[96];  // of a send, the name of its communicator if the spec asks for one
   Ticket ticket;          // of a send under way
   std::uint32_t receive;  // place of a receive under way
+  Persistent* next;       // of those that a call is starting
 };
 
 class Persistents {

@@ -20,8 +20,10 @@ std::uint32_t Receives::add_channel(const ReceiveChannel& channel) noexcept {
   const std::uint32_t place = channels_.take();
   if (place == 0) return 0;
   ReceiveChannel& c = channels_[place] = channel;
+  c.posts = place < numbered_bit >> number_bits ? numbered_bit | place << number_bits : 0;
   const ReceiveQueue& queue = queues_[c.queue];
-  for (std::uint32_t i = 0; i < queue.lost_patterns; ++i) c.lost = c.lost || queue.lost[i].covers(c.source, c.tag);
+  for (std::uint32_t i = 0; i < queue.lost_patterns; ++i)
+    if (queue.lost[i].covers(c.source, c.tag)) c.lose();
   if (channel_index_.put(hash(c.communicator, c.source, c.tag), place)) return place;
   channels_.give_back(place);
   return 0;
@@ -56,7 +58,7 @@ std::uint32_t Receives::keep(std::uint32_t channel, std::uint64_t number, std::u
   --c.under_way;
   const std::uint32_t place = receives_.take();
   if (place == 0) {
-    c.lost = true;
+    c.lose();
     return 0;
   }
   Receive& r = receives_[place];
@@ -147,7 +149,7 @@ void Receives::lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcep
   const Pattern& lost = q.lost[q.lost_patterns - 1];
   for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
     ReceiveChannel& c = channels_[place];
-    if (channels_.taken(place) && c.queue == queue && lost.covers(c.source, c.tag)) c.lost = true;
+    if (channels_.taken(place) && c.queue == queue && lost.covers(c.source, c.tag)) c.lose();
   }
 }
 

@@ -9,12 +9,20 @@
 // Not thread-safe: the sampler locks.
 #pragma once
 
+#include "format/segment.h"
 #include "mpi/sampling/mailbox.h"
 #include "mpi/sampling/memory.h"
 
 namespace tare::mpi::sampling {
 
 inline constexpr std::int32_t any = -1;  // source or tag, as in format/record.h
+
+// What stands for a posted receive whose number is known: this bit, the place of its channel, and the number's lowest
+// bits, so many that they tell apart all receives that can be under way. Any other receive is its place in the table of
+// receives, which is smaller.
+inline constexpr std::uint32_t numbered_bit = 1U << 30;
+inline constexpr unsigned number_bits = 14;
+static_assert(format::request_capacity <= 1U << number_bits);
 
 // What a receive accepts.
 struct Pattern {
@@ -37,13 +45,20 @@ struct ReceiveChannel {
   std::int32_t source;
   std::int32_t tag;
   std::int32_t origin;      // the source's rank in MPI_COMM_WORLD
+  std::uint32_t start;      // the last call that started a receive of it and others (Sampler::next_start)
   std::uint64_t id;         // channel_of(); 0: cannot be named alike on both sides
   std::uint64_t count;      // numbers given
   std::uint64_t completed;  // highest number of a receive that has completed
   Mailbox* mailbox;         // where the source tells of its messages, on this node; nullptr: nowhere yet
   std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
   std::uint32_t under_way;  // receives that number() has numbered
+  std::uint32_t posts;      // what stands for a receive of it, but for its number (numbered_bit); 0: nothing can
   bool lost;                // the numbers are not known any more
+
+  void lose() noexcept {
+    lost = true;
+    posts = 0;
+  }
 };
 
 // A receive from its posting until its number is known and it has completed.
@@ -92,11 +107,6 @@ class Receives {
     memo_.note(channel.communicator, channel.source, channel.tag, channel);
   }
 
-  // The channel if it is one of those found last, else nullptr.
-  ReceiveChannel* noted(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
-    return memo_.find(communicator, source, tag);
-  }
-
   // Place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {
@@ -108,6 +118,11 @@ class Receives {
   std::uint32_t add_channel(const ReceiveChannel& channel) noexcept;
 
   ReceiveChannel& channel(std::uint32_t place) noexcept { return channels_[place]; }
+  template <class Each>
+  void for_each_channel(Each each) noexcept {
+    for (std::uint32_t place = 1; place <= channels_.last(); ++place)
+      if (channels_.taken(place)) each(channels_[place]);
+  }
   Receive& operator[](std::uint32_t place) noexcept { return receives_[place]; }
 
   const Endpoint& endpoint(std::uint32_t queue) const noexcept { return queues_[queue].endpoint; }
@@ -222,7 +237,7 @@ void Receives::cancel(std::uint32_t receive, Resolved resolved) noexcept {
   if (r.listed)
     unlink(receive);
   else if (r.channel != 0)  // no cancellation that was asked for can have come so late
-    channels_[r.channel].lost = true;
+    channels_[r.channel].lose();
   receives_.give_back(receive);
   resolve(queue, resolved);
 }

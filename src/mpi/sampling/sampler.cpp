@@ -26,6 +26,7 @@ void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* s
   asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
   chooser_.use(spec_, rank_, ticks_per_ns_);
   active_ = true;
+  settle();
 }
 
 void Sampler::set_rank(std::int32_t rank,
@@ -79,6 +80,7 @@ const char* Sampler::use(const char* text) noexcept {
   changed_ = true;
   phase_ = 0;
   chooser_.use(spec_, rank_, ticks_per_ns_);
+  settle();
   std::memset(verdicts_, 0, sizeof verdicts_);
   note_spec(text);
   return nullptr;
@@ -95,7 +97,7 @@ void Sampler::finish() noexcept {
   if (node_ != nullptr) forget_doubted();
   summary_->unpaired += pairing_.forget_all();
   summary_->recordless += pairing_.expecting();
-  active_ = false;
+  stop();
 }
 
 // ---- sends
@@ -246,6 +248,7 @@ std::uint32_t Sampler::new_receive_channel(const Endpoint& endpoint, std::int32_
   if (channel.origin >= 0) {
     channel.id = channel_of(endpoint.key, channel.origin, rank_, tag);
     channel.place = place_of(channel.origin);
+    if (channel.place != 0) channel.mailbox = node_->from(channel.place - 1);
   }
   return receives_.add_channel(channel);
 }
@@ -280,10 +283,8 @@ void Sampler::numbered_at(ReceiveChannel& channel, std::uint64_t number, const R
   numbered(channel, received);
 }
 
-std::uint32_t Sampler::keep_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& pattern,
-                                   std::uint64_t ticks, std::uint32_t site) noexcept {
-  const std::uint32_t channel = receives_.find_channel(communicator, pattern.source, pattern.tag);
-  if (channel == 0) return 0;
+std::uint32_t Sampler::keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept {
+  const std::uint32_t channel = place_of_posted(numbered);
   return receives_.keep(channel, number_of(receives_.channel(channel), numbered), ticks, site);
 }
 
@@ -400,6 +401,8 @@ void Sampler::resolved(const Receive& receive) noexcept {
 
 // All that the source has told is read first: it may have retracted what it told of this message.
 void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) noexcept {
+  if (news() != news_) [[unlikely]]
+    read_news();
   MessageRecord record;
   bool found = false;
   Mailbox* mailbox = channel.mailbox;
@@ -419,6 +422,7 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
     pair(record, received, false);
   else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
     pairing_.wait(received);
+  settle_news();
 }
 
 void Sampler::numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept {
@@ -434,6 +438,7 @@ void Sampler::numbered_elsewhere(const ReceiveChannel& channel, Received& receiv
     pair(record, received, true);
   else if (pairing_.wait(received))
     ++summary_->recordless;
+  settle_news();
   listens_.store(true, std::memory_order_relaxed);
 }
 
@@ -444,6 +449,7 @@ void Sampler::listen() noexcept {
   while (path_.listen(record)) {
     const Locked locked(*this);
     apply(record);
+    settle_news();
   }
 }
 
@@ -452,6 +458,14 @@ void Sampler::drain(Mailbox& mailbox) noexcept {
     apply(*record);
     mailbox.pop();
   }
+}
+
+// Somebody on this node has opened a mailbox to here, or doubts what it said.
+void Sampler::read_news() noexcept {
+  news_ = news();
+  receives_.for_each_channel([this](ReceiveChannel& channel) {
+    if (channel.place != 0 && channel.mailbox == nullptr) channel.mailbox = node_->from(channel.place - 1);
+  });
 }
 
 // Nothing that was told before somebody's doubts holds.

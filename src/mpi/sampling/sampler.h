@@ -9,6 +9,8 @@
 // bookkeeping, never across a call of MPI.
 #pragma once
 
+#include <utility>
+
 #include "mpi/sampling/chooser.h"
 #include "mpi/sampling/classes.h"
 #include "mpi/sampling/node.h"
@@ -45,10 +47,6 @@ struct ReceiveTimes {
   std::uint64_t ended;
 };
 
-// What stands for a posted receive whose number is known: this bit and the number's lowest bits. Any other receive is
-// its place in the table of receives, which is smaller.
-inline constexpr std::uint32_t numbered_bit = 1U << 30;
-
 // The private messages between nodes. Called outside the sampler's lock; none of them blocks.
 struct PrivatePath {
   bool (*tell)(const MessageRecord& record, std::int32_t destination) noexcept;
@@ -63,9 +61,15 @@ class Sampler {
   void begin(const Spec& spec, const char* text, format::SampleSummary* summary, format::SampleClass* classes) noexcept;
   bool active() const noexcept { return active_; }
   // From here on several threads may be in MPI at a time.
-  void share() noexcept { shared_ = true; }
+  void share() noexcept {
+    shared_ = true;
+    settle();
+  }
   // What the ranks of this node share, when all of them have joined.
-  void set_node(Node* node) noexcept { node_ = node; }
+  void set_node(Node* node) noexcept {
+    node_ = node;
+    news_word_ = node->news_word();
+  }
   void set_clock_rate(double ticks_per_ns) noexcept;
   // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
   // The rank of the world `rank` found that out for this node.
@@ -82,7 +86,10 @@ class Sampler {
   // All has been sent and received that will be.
   void finish() noexcept;
   // In a forked child: it has no part in the parent's messages.
-  void stop() noexcept { active_ = false; }
+  void stop() noexcept {
+    active_ = false;
+    settle();
+  }
 
   // ---- sends
 
@@ -91,8 +98,9 @@ class Sampler {
   // ticket `channel` and `ends` must be null.
   [[gnu::always_inline]] bool pass(Ticket& ticket, std::uint32_t communicator, std::int32_t peer,
                                    std::int32_t tag) noexcept {
-    SendChannel* channel = shared_ ? nullptr : sends_.recent(communicator, peer, tag);
-    if (channel == nullptr || (narrowed_ && !chooser_.is_coordinated())) return false;
+    if (!quick_sends_) return false;
+    SendChannel* channel = sends_.recent(communicator, peer, tag);
+    if (channel == nullptr) return false;
     ticket.channel = channel;
     count_sent();
     return !chooser_.choose(channel->id, ++channel->count);
@@ -112,15 +120,26 @@ class Sampler {
     if (ticket.ends || (!success && ticket.channel != nullptr)) [[unlikely]]
       ended_send(ticket, success);
   }
+  // A call is about to start several requests, in an order that is MPI's choice: its number, for the two below.
+  std::uint32_t next_start() noexcept { return ++starts_; }
+  // Whether a message, or a receive, is the first that the call starts on its channel; false also if that takes more
+  // than a look. For single-threaded use.
+  bool sends_apart(std::uint32_t communicator, const Pattern& to, std::uint32_t start) noexcept {
+    return is_first(sends_.recent(communicator, to.source, to.tag), start);
+  }
+  bool receives_apart(std::uint32_t communicator, const Pattern& pattern, std::uint32_t start) noexcept {
+    return is_first(receives_.recent(communicator, pattern.source, pattern.tag), start);
+  }
   // MPI was asked to cancel a send: nobody knows which messages follow it.
   void cancelling_send() noexcept;
 
   // ---- receives
 
   // Numbers a message that was received if that is all that there is to do. If it gives false received() has to be
-  // called. For single-threaded use.
+  // called.
   [[gnu::always_inline]] bool pass_received(std::uint32_t communicator, std::int32_t source,
                                             std::int32_t tag) noexcept {
+    if (!quick_) return false;
     ReceiveChannel* channel = receives_.recent(communicator, source, tag);
     if (channel == nullptr || channel->lost || !is_known_unchosen(*channel, channel->count + 1)) return false;
     ++summary_->received;
@@ -133,38 +152,35 @@ class Sampler {
                 std::uint32_t site) noexcept;
 
   // A receive that has just been posted, if its number is known by that: what stands for it until it completes, with
-  // numbered_bit set, and is all that is to be kept. 0: post() has to be called. For single-threaded use, as what
-  // follows.
+  // numbered_bit set, and is all that is to be kept. 0: post() has to be called.
   [[gnu::always_inline]] std::uint32_t number_posted(std::uint32_t communicator, const Pattern& pattern) noexcept {
+    if (!quick_) return 0;
     ReceiveChannel* channel = receives_.recent(communicator, pattern.source, pattern.tag);
-    if (channel == nullptr || channel->lost) return 0;
-    return numbered_bit | static_cast<std::uint32_t>(Receives::number_posted(*channel) & (numbered_bit - 1));
+    if (channel == nullptr || channel->posts == 0) return 0;
+    return channel->posts | lowest(Receives::number_posted(*channel));
   }
   // Its message is there, and that is all there is to do. If it gives false complete_posted() has to be called.
-  [[gnu::always_inline]] bool pass_posted(std::uint32_t numbered, std::uint32_t communicator, std::int32_t source,
-                                          std::int32_t tag) noexcept {
-    ReceiveChannel* channel = active_ ? receives_.noted(communicator, source, tag) : nullptr;
-    if (channel == nullptr) return false;
-    const std::uint64_t number = number_of(*channel, numbered);
-    if (!is_known_unchosen(*channel, number)) return false;
+  [[gnu::always_inline]] bool pass_posted(std::uint32_t numbered) noexcept {
+    if (!quick_) [[unlikely]]
+      return false;
+    ReceiveChannel& channel = channel_of_posted(numbered);
+    const std::uint64_t number = number_of(channel, numbered);
+    if (!is_known_unchosen(channel, number)) return false;
     ++summary_->received;
-    Receives::completed(*channel, number);
+    Receives::completed(channel, number);
     return true;
   }
   // Its message is there.
-  void complete_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& message,
-                       const ReceiveTimes& times, std::uint64_t bytes, std::uint32_t site) noexcept {
-    ReceiveChannel* channel = posted_channel(communicator, message);
-    if (channel == nullptr) [[unlikely]]
-      return;
+  void complete_posted(std::uint32_t numbered, const ReceiveTimes& times, std::uint64_t bytes,
+                       std::uint32_t site) noexcept {
+    ReceiveChannel& channel = channel_of_posted(numbered);
     ++summary_->received;
-    const std::uint64_t number = number_of(*channel, numbered);
-    Receives::completed(*channel, number);
-    numbered_at(*channel, number, times, bytes, site);
+    const std::uint64_t number = number_of(channel, numbered);
+    Receives::completed(channel, number);
+    numbered_at(channel, number, times, bytes, site);
   }
   // It becomes one of those below, because nobody knows any more whether it will take a message; posted at `ticks`.
-  std::uint32_t keep_posted(std::uint32_t numbered, std::uint32_t communicator, const Pattern& pattern,
-                            std::uint64_t ticks, std::uint32_t site) noexcept;
+  std::uint32_t keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept;
 
   // Any other receive, in steps. The place of a receive is 0 if there was no room; all steps take that.
   // Posting, and the begin of the call that posts;
@@ -203,7 +219,7 @@ class Sampler {
   bool asks_for_names() const noexcept { return asks_for_names_.load(std::memory_order_relaxed); }
   void after_fork() noexcept {
     lock_.reset();
-    active_ = false;
+    stop();
   }
 
  private:
@@ -222,33 +238,47 @@ class Sampler {
     Sampler& sampler_;
   };
 
+  template <class Channel>
+  static bool is_first(Channel* channel, std::uint32_t start) noexcept {
+    return channel != nullptr && std::exchange(channel->start, start) != start;
+  }
   // What the user says meanwhile is looked for now and then.
-  void count_sent() noexcept {
+  [[gnu::always_inline]] void count_sent() noexcept {
     if ((++summary_->sent & 0xfff) == 0) [[unlikely]]
       check_control_file();
   }
   // Whether the source of a channel has told something that is still to be read.
-  [[gnu::always_inline]] bool told(ReceiveChannel& channel) noexcept {
-    if (channel.mailbox == nullptr) [[unlikely]]
-      channel.mailbox = node_->from(channel.place - 1);
-    return (channel.mailbox != nullptr && channel.mailbox->first() != nullptr) || node_->doubted() != doubts_;
+  [[gnu::always_inline]] static bool told(const ReceiveChannel& channel) noexcept {
+    return channel.mailbox != nullptr && channel.mailbox->first() != nullptr;
   }
+  std::uint32_t news() const noexcept { return std::atomic_ref(*news_word_).load(std::memory_order_acquire); }
+  // To be called when anything has changed that these follow from.
+  void settle() noexcept {
+    quick_ = active_ && !shared_;
+    quick_sends_ = quick_ && (!narrowed_ || chooser_.is_coordinated());
+  }
+  // To be called when records were kept or taken, or news read.
+  void settle_news() noexcept { quiet_ = pairing_.empty() ? news_ : never; }
   // Whether it is sure, without doing more, that a received message was not chosen.
-  [[gnu::always_inline]] bool is_known_unchosen(ReceiveChannel& channel, std::uint64_t number) noexcept {
-    if (channel.place != 0) return pairing_.empty() && !told(channel);
+  [[gnu::always_inline]] bool is_known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
+    if (channel.place != 0) [[likely]]
+      return news() == quiet_ && !told(channel);
     return channel.id == 0 || path_.listen == nullptr ||
            (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
   }
   // The channel of a receive that number_posted() has numbered.
-  ReceiveChannel* posted_channel(std::uint32_t communicator, const Pattern& message) noexcept {
-    if (ReceiveChannel* channel = receives_.noted(communicator, message.source, message.tag)) [[likely]]
-      return channel;
-    const std::uint32_t place = receives_.find_channel(communicator, message.source, message.tag);
-    return place == 0 ? nullptr : &receives_.channel(place);
+  static std::uint32_t place_of_posted(std::uint32_t numbered) noexcept {
+    return (numbered & (numbered_bit - 1)) >> number_bits;
   }
-  // The whole number of such a receive; not so many are under way at a time.
+  ReceiveChannel& channel_of_posted(std::uint32_t numbered) noexcept {
+    return receives_.channel(place_of_posted(numbered));
+  }
+  // The whole number of such a receive.
   static std::uint64_t number_of(const ReceiveChannel& channel, std::uint32_t numbered) noexcept {
-    return channel.count - ((channel.count - numbered) & (numbered_bit - 1));
+    return channel.count - lowest(channel.count - numbered);
+  }
+  static std::uint32_t lowest(std::uint64_t number) noexcept {
+    return static_cast<std::uint32_t>(number) & ((1U << number_bits) - 1);
   }
   void numbered_at(ReceiveChannel& channel, std::uint64_t number, const ReceiveTimes& times, std::uint64_t bytes,
                    std::uint32_t site) noexcept;
@@ -272,12 +302,13 @@ class Sampler {
   void numbered(ReceiveChannel& channel, Received& received) noexcept {
     if (channel.place == 0)
       numbered_elsewhere(channel, received);
-    else if (told(channel) || received.ambiguous || !pairing_.empty())
+    else if (told(channel) || received.ambiguous || news() != quiet_)
       numbered_here(channel, received);
   }
   void numbered_here(ReceiveChannel& channel, const Received& received) noexcept;
   void numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept;
   void drain(Mailbox& mailbox) noexcept;
+  void read_news() noexcept;
   void forget_doubted() noexcept;
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const Received& received, bool between_nodes) noexcept;
@@ -292,6 +323,10 @@ class Sampler {
   void check_control_file() noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
+  // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
+  // sends.
+  bool quick_ = false;
+  bool quick_sends_ = false;
   bool active_ = false;
   bool shared_ = false;
   bool narrowed_ = false;
@@ -306,7 +341,12 @@ class Sampler {
   Classes classes_;
   format::SampleSummary* summary_ = nullptr;
   Node* node_ = nullptr;
-  std::uint32_t doubts_ = 0;
+  std::uint32_t starts_ = 0;  // calls that started several requests
+  static constexpr std::uint64_t never = UINT64_MAX;
+  std::uint64_t quiet_ = 0;  // news() while nobody has told anything new and no record waits; else never
+  std::uint32_t* news_word_ = nullptr;
+  std::uint32_t news_ = 0;    // read so far
+  std::uint32_t doubts_ = 0;  // of them
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
   bool (*is_at_)(std::uint64_t number, const Spec::Site& site) noexcept = nullptr;

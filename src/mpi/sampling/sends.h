@@ -24,6 +24,7 @@ struct SendChannel {
   Mailbox* mailbox;          // where it is told, on this node; nullptr: none yet
   std::uint32_t place;       // 1 + the destination's place on this node; 0: it is on another
   std::uint32_t inside;      // calls under way
+  std::uint32_t start;       // the last call that started this and others (Sampler::next_start)
   bool busy_chosen;          // the first message of the busy period was chosen and told
 };
 
