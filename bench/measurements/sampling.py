@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 import coverage
@@ -14,7 +16,8 @@ from tools import BARE, PROFILE, Outcome, Tool, openmpi4, run_once
 
 RANKS = 2
 SIZES = (4, 64, 1024, 16384, 65536, 262144, 1048576)
-NOT_CHOSEN_NS, SAMPLED_NS = 15.0, 200.0
+CALLS = ("isend", "test", "sendrecv", "start", "startall")
+NOT_CHOSEN_NS, SAMPLED_NS, SAMPLED_ELSEWHERE_NS = 15.0, 200.0, 600.0
 
 
 def sampling(spec: str, *, trace: bool = False) -> Tool:
@@ -22,13 +25,14 @@ def sampling(spec: str, *, trace: bool = False) -> Tool:
 
 
 NONE = sampling("none")
+RARE = sampling("random:0.000001,freq")
 EVERY = {
     method: sampling(f"random:1,{method}", trace=method == "write") for method in ("stat", "freq", "off")
 }
 RANDOM = [sampling(f"random:{threshold},freq") for threshold in (0.01, 0.1, 0.5, 0.9)]
 # Each is one figure of the paper; tools that several need are run once.
 FIGURES: dict[str, list[Tool]] = {
-    "loaded, and nothing chosen (Figure 4)": [PROFILE, NONE],
+    "loaded, and nothing chosen (Figure 4)": [PROFILE, NONE, RARE],
     "by counter (Figure 5)": [sampling(f"counter:{n},{n // 4},freq") for n in (2, 16, 64, 256)],
     "by timer (Figure 6)": [sampling(f"timer:{ms}ms,{ms / 5}ms,freq") for ms in (1, 10, 100, 300)],
     "by chance (Figure 7)": RANDOM,
@@ -41,13 +45,21 @@ FIGURES: dict[str, list[Tool]] = {
         ),
     ],
 }
-LIMITS = {NONE: NOT_CHOSEN_NS, EVERY["stat"]: SAMPLED_NS, EVERY["freq"]: SAMPLED_NS}
+LIMITS = {NONE: NOT_CHOSEN_NS, RARE: NOT_CHOSEN_NS, EVERY["stat"]: SAMPLED_NS, EVERY["freq"]: SAMPLED_NS}
 SOLVER = [sampling(f"random:{threshold},freq") for threshold in (0.01, 0.5, 0.9)]
 SOLVER_QUOTED = {"random:0.01,freq": "PHOTON +6.1 %", "random:0.9,freq": "PHOTON +11 %, tracing +154 %"}
 
 
 def measure(rounds: int) -> list[Table]:
-    return [*_ping_pong(rounds), _solver(rounds), _halo(rounds), *coverage.measure()]
+    return [*_ping_pong(rounds), _halo(rounds), *coverage.measure()]
+
+
+def measure_calls(rounds: int) -> list[Table]:
+    return [_calls(rounds), _between_nodes(rounds)]
+
+
+def measure_solver(rounds: int) -> list[Table]:
+    return [_solver(rounds)]
 
 
 def _ping_pong(rounds: int) -> list[Table]:
@@ -60,7 +72,7 @@ def _ping_pong(rounds: int) -> list[Table]:
 def _figure(measured: Rounds, title: str, tools: list[Tool]) -> Table:
     """A message of 4 bytes by each tool, over the profile; other sizes as notes."""
     profile = measured.samples(PROFILE, lambda outcome: _latency(outcome, SIZES[0]))
-    rows = [_row(measured, tool, profile) for tool in dict.fromkeys((BARE, PROFILE, *tools))]
+    rows = [_row(measured, tool, profile, LIMITS) for tool in dict.fromkeys((BARE, PROFILE, *tools))]
     notes = [
         f"{size:>7} B: "
         + ", ".join(f"{tool.label} {_fastest(measured, tool, size):.0f}" for tool in (BARE, *tools))
@@ -72,10 +84,37 @@ def _figure(measured: Rounds, title: str, tools: list[Tool]) -> Table:
     )
 
 
-def _row(measured: Rounds, tool: Tool, profile: list[float]) -> Row:
+def _row(measured: Rounds, tool: Tool, profile: list[float], limits: dict[Tool, float]) -> Row:
     samples = measured.samples(tool, lambda outcome: _latency(outcome, SIZES[0]))
     over = None if tool in (BARE, PROFILE) else difference(samples, profile)
-    return Row(tool.label, median(samples), over, LIMITS.get(tool))
+    return Row(tool.label, median(samples), over, limits.get(tool))
+
+
+def _calls(rounds: int) -> Table:
+    """Both ranks send at the same time: what sending and receiving a message cost, by the calls."""
+    limits = {tool: LIMITS[tool] for tool in (NONE, RARE, EVERY["freq"])}
+    rows = []
+    for calls in CALLS:
+        of_calls = _rows(rounds, ("-c", calls), limits)
+        rows += [replace(row, label=f"{calls}: {row.label}") for row in of_calls]
+    title = "A message of 4 bytes each way, by the calls that send and receive it, 2 ranks, Open MPI"
+    return Table(title, "ns", "ns", rows, rounds, over="over the profile")
+
+
+def _between_nodes(rounds: int) -> Table:
+    """What is told of a message is a message too."""
+    limits = {tool: SAMPLED_ELSEWHERE_NS if tool in EVERY.values() else NOT_CHOSEN_NS for tool in LIMITS}
+    rows = _rows(rounds, (), limits, TARE_SAMPLE_NODES="2")
+    title = "A message of 4 bytes between 2 ranks that believe to be on two nodes, Open MPI"
+    return Table(title, "ns", "ns", rows, rounds, over="over the profile")
+
+
+def _rows(rounds: int, arguments: Sequence[str], limits: dict[Tool, float], **variables: str) -> list[Row]:
+    tools = [PROFILE, *limits]
+    argv = [program(openmpi4(), "ping_pong"), *arguments, "-r", "31", str(SIZES[0])]
+    measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv, **variables))
+    profile = measured.samples(PROFILE, lambda outcome: _latency(outcome, SIZES[0]))
+    return [_row(measured, tool, profile, limits) for tool in tools]
 
 
 def _latency(outcome: Outcome, size: int) -> float:

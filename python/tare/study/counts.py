@@ -95,9 +95,7 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
         ranks = tuple(
             RankCounts(
                 process["rank"],
-                (process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0))
-                if process["trace"]["written"]
-                else None,  # they were recorded, and nothing is left to be counted
+                process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0),
                 process["calls"],
                 process["cost"]["flushes"] + process["cost"]["drains"],
                 process["cost"]["flush_ns"] * 1e-9,  # what tared takes, it does not take from the rank
@@ -119,8 +117,8 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
         ]
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
-    events = [rank.events for rank in ranks if rank.events is not None]
-    return Counts(size, files, sum(events) if events else None, ranks, tuple(flushes))
+    events = sum(rank.events or 0 for rank in ranks)
+    return Counts(size, files, events, ranks, tuple(flushes))
 
 
 def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:
