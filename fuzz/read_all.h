@@ -39,7 +39,7 @@ inline void read_all(reader::Run& run) {
       {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
   run.samples([](std::size_t, const reader::Samples&) {});
   run.sites();
-  locations_of(run);
+  run.locations();
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   reader::replay(run);

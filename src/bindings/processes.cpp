@@ -3,7 +3,6 @@
 #include <map>
 
 #include "bindings/convert.h"
-#include "reader/locations.h"
 
 namespace tare::bindings {
 namespace {
@@ -140,16 +139,12 @@ nb::list process_rows(reader::Run& run) {
 }
 
 nb::list location_rows(reader::Run& run) {
-  if (!run.processes().empty()) {
+  const auto read = [&run]() -> const std::vector<reader::Location>& {
     const nb::gil_scoped_release unlocked;
-    run.totals(0);  // warns of damage
-  }
-  const auto found = [&] {
-    const nb::gil_scoped_release unlocked;
-    return reader::locations_of(run);
-  }();
+    return run.locations();
+  };
   nb::list rows;
-  for (const reader::Location& location : found) {
+  for (const reader::Location& location : read()) {
     const reader::Process& process = run.processes()[location.process];
     nb::dict row;
     row["world"] = process.world;

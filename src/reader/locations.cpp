@@ -1,50 +1,55 @@
 #include "reader/locations.h"
 
-#include <map>
-
-#include "reader/parallel.h"
+#include <algorithm>
 
 namespace tare::reader {
-
 namespace {
 
-std::vector<Location> locations_of(const Process& process, const std::vector<bool>& outside, ProfileReader& reader) {
-  std::map<std::uint32_t, Location> by_block;
-  for (const ChunkRef& chunk : process.events)
-    by_block[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
-  reader.read(
-      process.profiles,
-      [&](std::uint32_t block, const Profile& profile) {
-        by_block[block].thread = profile.summary.number;
-        add_profile(by_block[block].totals, process, profile, outside);
-      },
-      [](const ChunkRef&, const std::string&) {});
-  std::vector<Location> locations;
-  for (auto& [block, location] : by_block) {
-    location.block = block;
-    add_trace(location.totals, process, block);
-    locations.push_back(location);
-  }
-  return locations;
+using format::ChunkHeader;
+
+// Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
+// a process that was killed before it could empty the buffer.
+bool is_buffered(const Process& process, const ChunkHeader& chunk) {
+  const auto buffer = process.buffered.find(chunk.block);
+  return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
 }
 
 }  // namespace
 
-std::vector<Location> locations_of(const Run& run) {
-  const std::vector<Process>& processes = run.processes();
-  const std::vector<bool> outside = outside_net_time(run.functions());
-  std::vector<std::vector<Location>> found(processes.size());
-  std::vector<ProfileReader> readers(threads_for(processes.size(), processes_a_thread));
-  parallel(processes.size(), static_cast<unsigned>(readers.size()), [&](unsigned thread, std::size_t i) {
-    if (i % processes_a_release == 0) run.files().release();
-    found[i] = locations_of(processes[i], outside, readers[thread]);
-  });
+LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net)
+    : process_(process), outside_net_(outside_net) {
+  // Those whose profiles are lost are known by their events.
+  for (const ChunkRef& chunk : process.events)
+    by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
+}
+
+void LocationsOf::add(std::uint32_t block, const Profile& profile) {
+  Location& location = by_block_[block];
+  location.thread = profile.summary.number;
+  add_profile(location.totals, process_, profile, outside_net_);
+}
+
+void LocationsOf::add_trace() {
+  for (const ChunkRef& chunk : process_.events) {
+    Totals& totals = by_block_[chunk.header.block & ~format::tared_block].totals;
+    totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
+    if (!format::is_of_tared(chunk.header.block) && !is_buffered(process_, chunk.header))
+      totals.events += chunk.header.records;
+  }
+  for (const auto& [block, buffered] : process_.buffered) by_block_[block].totals.events += buffered.records;
+  // Each drain by the thread is a record too.
+  for (auto& [block, location] : by_block_)
+    location.totals.events -= std::min(location.totals.events, location.totals.flushes);
+}
+
+std::vector<Location> LocationsOf::take(std::size_t index) {
+  add_trace();
   std::vector<Location> locations;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (Location& location : found[i]) {
-      location.process = i;
-      locations.push_back(location);
-    }
+  locations.reserve(by_block_.size());
+  for (auto& [block, location] : by_block_) {
+    location.process = index;
+    location.block = block;
+    locations.push_back(location);
   }
   return locations;
 }

@@ -1,11 +1,12 @@
-// What the locations of a run recorded, each for itself.
+// What the locations of a process recorded, each for itself.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
-#include "reader/run.h"
+#include "reader/process.h"
 
 namespace tare::reader {
 
@@ -18,7 +19,21 @@ struct Location {
   Totals totals;             // of all its threads
 };
 
-// Sorted by process and block. Profiles that are damaged are left out: Run::totals() warns of them.
-std::vector<Location> locations_of(const Run& run);
+// Those of one process, made of its profiles and of its trace. `outside_net`: see add_profile().
+class LocationsOf {
+ public:
+  LocationsOf(const Process& process, const std::vector<bool>& outside_net);
+
+  void add(std::uint32_t block, const Profile& profile);
+  // When all profiles have been added: sorted by block, of the process with this index.
+  std::vector<Location> take(std::size_t index);
+
+ private:
+  void add_trace();
+
+  const Process& process_;
+  const std::vector<bool>& outside_net_;
+  std::map<std::uint32_t, Location> by_block_;
+};
 
 }  // namespace tare::reader

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "reader/run.h"
 #include "reader/synthetic.h"
 
 namespace tare::reader {
@@ -46,7 +47,7 @@ TEST(LocationsTest, EachHasItsOwnCounts) {
                           chunks[3] + profile_of(a, 0, first, 35) + profile_of(a, 1, second, 13));
   auto run = Run::open({dir.path(), "", run_id});
   ASSERT_TRUE(run) << run.error();
-  const auto locations = locations_of(*run);
+  const auto& locations = run->locations();
   ASSERT_EQ(locations.size(), 3U);
   EXPECT_EQ(locations[0].totals.calls, 35U);
   EXPECT_EQ(locations[0].totals.events, 35U) << "the flush is none";
@@ -73,7 +74,7 @@ TEST(LocationsTest, WhatABufferHoldsCounts) {
   dir.write("n.tare", functions_chunk() + process_chunk(process));
   auto run = Run::open({dir.path(), dir.path(), run_id});
   ASSERT_TRUE(run) << run.error();
-  const auto locations = locations_of(*run);
+  const auto& locations = run->locations();
   ASSERT_EQ(locations.size(), 2U);
   EXPECT_EQ(locations[0].totals.events, 0U);
   EXPECT_EQ(locations[1].totals.events, 9U);

@@ -21,13 +21,6 @@ std::uint64_t net_ticks(const Process& process) {
 
 double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
 
-// Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
-// a process that was killed before it could empty the buffer.
-bool is_buffered(const Process& process, const ChunkHeader& chunk) {
-  const auto buffer = process.buffered.find(chunk.block);
-  return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
-}
-
 struct World {
   std::int32_t size;
   bool spawned;
@@ -63,17 +56,26 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
-void add_trace(Totals& totals, const Process& process, std::optional<std::uint32_t> of_block) {
-  for (const ChunkRef& chunk : process.events) {
-    const bool of_tared = is_of_tared(chunk.header.block);
-    if (of_block && (chunk.header.block & ~tared_block) != *of_block) continue;
-    totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
-    if (!of_tared && !is_buffered(process, chunk.header)) totals.events += chunk.header.records;
-  }
-  for (const auto& [block, buffered] : process.buffered)
-    if (!of_block || block == *of_block) totals.events += buffered.records;
-  // Each drain by the thread is a record too.
-  totals.events -= std::min(totals.events, totals.flushes);
+void add_totals(Totals& to, const Totals& from) {
+  to.calls += from.calls;
+  to.estimated += from.estimated;
+  to.lookups += from.lookups;
+  to.completions += from.completions;
+  to.dropped += from.dropped;
+  to.flushes += from.flushes;
+  to.flush_ticks += from.flush_ticks;
+  to.flush_bytes += from.flush_bytes;
+  to.tared.drains += from.tared.drains;
+  to.tared.ticks += from.tared.ticks;
+  to.tared.records += from.tared.records;
+  to.tared.raw_bytes += from.tared.raw_bytes;
+  to.tared.bytes += from.tared.bytes;
+  to.overwritten_bytes += from.overwritten_bytes;
+  to.full |= from.full;
+  to.net_ticks += from.net_ticks;
+  to.events += from.events;
+  to.api_events += from.api_events;
+  to.stored_bytes += from.stored_bytes;
 }
 
 Account account_of(const Process& process, const Totals& totals) {

@@ -83,8 +83,7 @@ struct Totals {
 };
 // Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
-// Adds the trace of the process, or of one of its location blocks, when all profiles have been added.
-void add_trace(Totals& totals, const Process& process, std::optional<std::uint32_t> of_block = std::nullopt);
+void add_totals(Totals& to, const Totals& from);
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
 // What measuring cost a process, and what it did meanwhile.

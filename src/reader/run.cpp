@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -46,7 +47,7 @@ Result<Run> Run::of_memory(std::string_view bytes) {
 void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all) {
   const bool all = of_all && totals_.empty();
   const std::vector<bool> outside = outside_net_time(*functions_);
-  std::vector<Totals> totals(all ? processes_.size() : 0);
+  std::vector<std::vector<Location>> locations(all ? processes_.size() : 0);
   std::vector<ProfileReader> readers(summers.size());
   std::mutex lock;
   std::set<std::string> damage;
@@ -62,21 +63,31 @@ void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool o
       if (summer.wants(process)) wanting.push_back(&summer);
     if (wanting.empty()) return;
     for (ProfileSummer* summer : wanting) summer->begin(process);
+    std::optional<LocationsOf> of_process;
+    if (all) of_process.emplace(process, outside);
     readers[thread].read(
         process.profiles,
-        [&](std::uint32_t, const Profile& profile) {
+        [&](std::uint32_t block, const Profile& profile) {
           for (ProfileSummer* summer : wanting) summer->add(profile);
-          if (all) add_profile(totals[i], process, profile, outside);
+          if (of_process) of_process->add(block, profile);
         },
         damaged);
     for (ProfileSummer* summer : wanting) summer->end();
-    if (all) add_trace(totals[i], process);
+    if (of_process) locations[i] = of_process->take(i);
   });
   if (all) {
-    totals_ = std::move(totals);
+    keep(locations);
     for (std::string& warning : full_tables(totals_)) warnings_.add(std::move(warning));
   }
   for (const std::string& warning : damage) warnings_.add(warning);
+}
+
+void Run::keep(const std::vector<std::vector<Location>>& by_process) {
+  for (const std::vector<Location>& of_process : by_process) {
+    Totals& totals = totals_.emplace_back();
+    for (const Location& location : of_process) add_totals(totals, location.totals);
+    locations_.insert(locations_.end(), of_process.begin(), of_process.end());
+  }
 }
 
 template <typename Sum, typename Add>
@@ -136,6 +147,11 @@ std::vector<ProfileSum> Run::profile_sums(const SumsQuery& query) {
 const Totals& Run::totals(std::size_t process) {
   if (totals_.empty()) profile_sums({});  // all of them, in one
   return totals_[process];
+}
+
+const std::vector<Location>& Run::locations() {
+  if (totals_.empty()) profile_sums({});
+  return locations_;
 }
 
 void Run::samples(const std::function<void(std::size_t process, const Samples&)>& visit) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reader/locations.h"
 #include "reader/process.h"
 #include "reader/profile_sums.h"
 #include "reader/profile_tables.h"
@@ -78,6 +79,8 @@ class Run {
   std::vector<PhaseSum> phases(const TablesQuery& query);
   // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
   const Totals& totals(std::size_t process);
+  // What these are the sums of, sorted by process and block. Profiles that are damaged are left out, and warned of.
+  const std::vector<Location>& locations();
 
   // Frames and call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of
   // this machine; found once.
@@ -104,6 +107,7 @@ class Run {
   friend class RunLoader;
   Run() = default;
   void read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all);
+  void keep(const std::vector<std::vector<Location>>& by_process);
   template <typename Sum, typename Add>
   std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
   void resolve();
@@ -123,6 +127,7 @@ class Run {
   std::vector<ScopeInfo> scopes_;
   std::vector<EventType> event_types_;
   std::vector<Totals> totals_;  // of processes_; empty: not yet made
+  std::vector<Location> locations_;
 };
 
 }  // namespace tare::reader
