@@ -103,7 +103,7 @@ def run(
             parser=_size,
             metavar="SIZE",
             show_default=False,
-            help="Event buffer of a thread, like 512K or 4M.",
+            help="Event buffer of a thread, like 512K or 4M, of a trace.",
         ),
     ] = None,
     policy: Annotated[
@@ -125,7 +125,8 @@ def run(
         ),
     ] = None,
     write: Annotated[
-        Write, typer.Option(help="Where the trace goes; none records and encodes it all the same.")
+        Write,
+        typer.Option(help="Where the trace goes; none records and encodes it, too (implies --trace)."),
     ] = Write.disk,
     drain: Annotated[
         Drain | None,
