@@ -48,3 +48,10 @@ def test_a_text_goes_on_below_itself(text: str) -> None:
     first, *more = (line[10:] for line in shown(terminal.show_sheet_with_text, sheet)[1:])
     assert " ".join([first, *more]) == text
     assert (len(more) > 0) == (len(text) > WIDTH)
+
+
+def test_a_place_of_which_no_name_is_known_is_an_address() -> None:
+    """As `--sample site=` takes it."""
+    stripped = {"file": None, "line": None, "caller": None, "object": "/usr/bin/lmp", "offset": 0x1F}
+    assert terminal.place(stripped) == "lmp+0x1f"
+    assert terminal.place(stripped | {"caller": "exchange"}) == "lmp"

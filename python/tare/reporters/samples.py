@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis.samples import SITE_COLUMNS
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -105,7 +106,7 @@ def _key_cell(row: Row, key: Key) -> str:
     if key == "size":
         return "other" if row["bytes"] is None else units.size(row["bytes"])
     if key in ("send", "receive"):
-        return terminal.place({name: row[f"{key}_{name}"] for name in ("file", "line", "object")})
+        return terminal.place({name: row[f"{key}_{name}"] for name in SITE_COLUMNS})
     return NOTHING if row[key] is None else str(row[key])
 
 

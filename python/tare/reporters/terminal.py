@@ -195,11 +195,15 @@ def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
 
 
 def place(row: Mapping[str, Any]) -> str:
-    """`file:line` where there is debug information, else the object."""
+    """`file:line` where there is debug information, else the object; with the address, where not even a
+    function is known."""
     if row.get("file"):
         name = PurePath(row["file"]).name
         return f"{name}:{row['line']}" if row.get("line") else name
-    return PurePath(row["object"]).name if row.get("object") else NOTHING
+    if not row.get("object"):
+        return NOTHING
+    name = PurePath(row["object"]).name
+    return name if row.get("caller") or row.get("offset") is None else f"{name}+{row['offset']:#x}"
 
 
 def caller(row: Mapping[str, Any]) -> str:
