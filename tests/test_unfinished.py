@@ -72,6 +72,8 @@ def test_a_run_that_hangs_and_is_killed(tare: Path, mpi: MpiEnvironment, alive: 
     with hanging(tare, mpi, [str(alive), str(ROUNDS)], run.directory, "--trace", "--buffer", "16K") as found:
         assert {row["function"] for row in found["rows"]} == {"MPI_Recv"}
         check(run, "running", done)
+        # They hang in MPI, though no call that lasted has returned.
+        assert all(rank["mpi_share"] > 0.5 for rank in run.info()["ranks"])
     check(run, "killed", done)
     subprocess.run([tare, "recover", run.directory], check=True, timeout=60)
     check(run, "killed", done)

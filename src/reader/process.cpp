@@ -19,6 +19,18 @@ std::uint64_t net_ticks(const Process& process) {
   return to > from ? to - from : 0;
 }
 
+// How long threads have been inside the calls that they are in now, which are in no profile yet.
+std::uint64_t ticks_under_way(const Process& process) {
+  const ProcessRecord& r = process.record;
+  if (process.state != State::running || r.init_leave == 0 || r.finalize_enter != 0) return 0;
+  std::uint64_t ticks = 0;
+  for (const ThreadCall& call : process.calls) {
+    const bool inside = call.function != 0 && (call.function & returned) == 0;
+    if (inside && call.enter >= r.init_leave && call.enter < process.end) ticks += process.end - call.enter;
+  }
+  return ticks;
+}
+
 double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
 
 struct World {
@@ -85,7 +97,7 @@ Account account_of(const Process& process, const Totals& totals) {
   account.start_ns = clock.unix_ns(r.attach);
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
-  account.mpi_ns = clock.duration_ns(totals.net_ticks);
+  account.mpi_ns = clock.duration_ns(totals.net_ticks + ticks_under_way(process));
   account.wrapper_ns =
       rounded_ns(cost_ns(totals.calls - std::min(totals.calls, totals.estimated), r.call_cost_ps) +
                  cost_ns(totals.estimated, r.poll_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +

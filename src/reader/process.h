@@ -91,7 +91,7 @@ struct Account {
   std::int64_t start_ns = 0;  // unix
   std::int64_t wall_ns = 0;
   std::int64_t net_ns = 0;
-  std::int64_t mpi_ns = 0;
+  std::int64_t mpi_ns = 0;  // of net_ns; of a running process, calls that have not returned included
   std::int64_t wrapper_ns = 0;
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
