@@ -35,9 +35,10 @@ TEST(Column, Extremes) {
   expect_round_trip({INT64_MIN, INT64_MAX, 0, -1, 1});
   expect_round_trip({INT32_MIN, 5, INT32_MAX});
   for (int shift = 0; shift < 64; ++shift) {
-    const auto edge = static_cast<std::int64_t>(std::uint64_t{1} << shift);
-    expect_round_trip({edge});
-    expect_round_trip({edge - 1, edge, -edge});
+    const std::uint64_t edge = std::uint64_t{1} << shift;
+    expect_round_trip({static_cast<std::int64_t>(edge)});
+    expect_round_trip(
+        {static_cast<std::int64_t>(edge - 1), static_cast<std::int64_t>(edge), static_cast<std::int64_t>(-edge)});
   }
 }
 
