@@ -60,10 +60,10 @@ struct SamplesSend : Role {
   }
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
-    usable(thread, call, on);
+    const Communicator& known = usable(thread, call, on);
     if (!is_paused(thread) && sampler.pass(ticket, call.communicator, destination, tag)) [[likely]]
       return;
-    begin(thread, call, ticket, on, destination, tag, count, datatype);
+    begin(thread, call, ticket, known, on.comm, destination, tag, count, datatype);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int result) noexcept {
     sampler.end_send(ticket, result == A::success);
@@ -72,16 +72,16 @@ struct SamplesSend : Role {
  private:
   // Static, so that nothing but the ticket lies in memory where messages are not chosen.
   [[gnu::noinline]] static void begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
-                                      const On<A>& on, int destination, int tag, Count count,
-                                      typename A::Datatype datatype) noexcept {
+                                      const Communicator& known, typename A::Comm comm, int destination, int tag,
+                                      Count count, typename A::Datatype datatype) noexcept {
     if (!sampler.active() || destination < 0) return;
     char name[A::max_object_name + 1];
     const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site,
-                              call.function, sampled_name<A>(on.comm, name)};
+                              call.function, sampled_name<A>(comm, name)};
     if (ticket.channel != nullptr)
       sampler.chosen(ticket, sent);
     else
-      sampler.begin_send(ticket, endpoint_of(*on.known), destination, tag, false, is_paused(thread), sent);
+      sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
   }
 };
 
@@ -93,33 +93,43 @@ template <class A>
   return error_class == A::err_truncate;
 }
 
+// A receive that is posted in steps. Handed over by value, so that nothing of it lies in memory where that is not done.
+template <class A>
+struct Posting {
+  const Communicator* known;
+  int source, tag;
+  std::uint32_t receive;
+
+  bool takes_part() const noexcept {
+    return sampler.active() && source != A::proc_null && known->number != format::no_communicator;
+  }
+  // Before the call, if something else may be posted meanwhile.
+  [[gnu::noinline, gnu::cold]] static std::uint32_t before(Posting posting) noexcept {
+    return posting.takes_part() ? posting.post() : 0;
+  }
+  // When the call has returned, and nothing else was posted meanwhile or it is known what.
+  void after(const recorder::Call& call, const format::ProfileRow& row) noexcept {
+    if (!sampler.shared()) receive = post();
+    sampler.posted(receive, false, call.enter, row.site);
+  }
+
+ private:
+  std::uint32_t post() const noexcept { return sampler.post(endpoint_of(*known), pattern_of<A>(source, tag), false); }
+};
+
 // A call that posts a receive. While one thread at a time calls MPI nothing else can be posted during the call, and it
 // is posted when the call has returned, which is cheaper; else before, so that receives posted meanwhile are seen.
 template <class A>
 struct PostsReceive : Role {
   On<A>& on;
-  int source, tag;
-  std::uint32_t receive = 0;
-  PostsReceive(On<A>& o, int s, int t) noexcept : on(o), source(s), tag(t) {}
+  Posting<A> posting;
+  PostsReceive(On<A>& o, int source, int tag) noexcept : on(o), posting{nullptr, source, tag, 0} {}
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
-    usable(thread, call, on);
-    if (sampler.shared() && takes_part()) [[unlikely]]
-      post();
+    posting.known = &usable(thread, call, on);
+    if (sampler.shared()) [[unlikely]]
+      posting.receive = Posting<A>::before(posting);
   }
-
- protected:
-  bool takes_part() const noexcept {
-    return sampler.active() && source != A::proc_null && on.known->number != format::no_communicator;
-  }
-  // When the call has returned, and nothing else was posted meanwhile or it is known what.
-  void posted(const recorder::Call& call, const format::ProfileRow& row) noexcept {
-    if (!sampler.shared()) post();
-    sampler.posted(receive, false, call.enter, row.site);
-  }
-
- private:
-  void post() noexcept { receive = sampler.post(endpoint_of(*on.known), pattern_of<A>(source, tag), false); }
 };
 
 // A call that receives a message and returns with it.
@@ -134,31 +144,30 @@ struct SamplesReceive : PostsReceive<A> {
     if (result == A::success && sampler.pass_received(call.communicator, also_sends ? call.source : call.peer,
                                                       also_sends ? call.source_tag : call.tag)) [[likely]]
       return;
-    finish(call, row, result);
+    finish(this->posting, status, call, row, result);
   }
 
  private:
-  [[gnu::noinline]] void finish(const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (!this->takes_part()) return;
-    const bool alone = result == A::success && !sampler.shared();
-    const sampling::Pattern message = pattern_of<A>(*status.status());
-    const sampling::ReceiveTimes times = {call.enter, call.enter, call.leave};
-    if (alone)
-      sampler.received(endpoint_of(*this->on.known), message, times, received_bytes<A>(*status.status()), row.site);
+  [[gnu::noinline]] static void finish(Posting<A> posting, Status& status, const recorder::Call& call,
+                                       const format::ProfileRow& row, int result) noexcept {
+    if (!posting.takes_part()) return;
+    const auto& received = *status.status();
+    if (result == A::success && !sampler.shared())
+      sampler.received(endpoint_of(*posting.known), pattern_of<A>(received), {call.enter, call.enter, call.leave},
+                       received_bytes<A>(received), row.site);
     else
-      step_by_step(call, row, result, message);
+      step_by_step(posting, received, call, row, result);
     sampler.poll();
   }
-  void step_by_step(const recorder::Call& call, const format::ProfileRow& row, int result,
-                    const sampling::Pattern& message) noexcept {
-    this->posted(call, row);
-    const std::uint32_t receive = this->receive;
-    if (result != A::success && !was_truncated<A>(result)) return sampler.lose(receive);
-    if (!sampler.match(receive, message)) return;
+  static void step_by_step(Posting<A> posting, const typename A::Status& received, const recorder::Call& call,
+                           const format::ProfileRow& row, int result) noexcept {
+    posting.after(call, row);
+    if (result != A::success && !was_truncated<A>(result)) return sampler.lose(posting.receive);
+    if (!sampler.match(posting.receive, pattern_of<A>(received))) return;
     if (result == A::success)
-      sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status.status()));
+      sampler.complete(posting.receive, call.enter, call.leave, received_bytes<A>(received));
     else
-      sampler.drop(receive);
+      sampler.drop(posting.receive);
   }
 };
 
@@ -172,11 +181,13 @@ struct SamplesMatch : PostsReceive<A> {
       : PostsReceive<A>(o, source, tag), flag(f), status(s), message(m) {}
 
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (!this->takes_part()) return;
-    if (result != A::success || (flag != nullptr && *flag == 0)) return sampler.cancel(this->receive);  // took nothing
-    this->posted(call, row);
-    if (!sampler.match(this->receive, pattern_of<A>(*status.status()))) return;
-    if (!note_receive(bits(*message), this->receive)) sampler.drop(this->receive);
+    Posting<A> posting = this->posting;
+    if (!posting.takes_part()) return;
+    if (result != A::success || (flag != nullptr && *flag == 0))
+      return sampler.cancel(posting.receive);  // took nothing
+    posting.after(call, row);
+    if (!sampler.match(posting.receive, pattern_of<A>(*status.status()))) return;
+    if (!note_receive(bits(*message), posting.receive)) sampler.drop(posting.receive);
   }
 };
 
@@ -248,15 +259,17 @@ struct SamplesPosting : PostsReceive<A> {
           return;
       }
     }
-    if (this->takes_part()) post_in_steps(thread, call, row, result);
+    post_in_steps(this->posting, request, thread, call, row, result);
   }
 
  private:
-  [[gnu::noinline]] void post_in_steps(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
-                                       int result) noexcept {
-    if (result != A::success) return sampler.cancel(this->receive);
-    this->posted(call, row);
-    note_sampled<A>(thread, request, this->receive);
+  [[gnu::noinline]] static void post_in_steps(Posting<A> posting, const typename A::Request* request, Thread& thread,
+                                              const recorder::Call& call, const format::ProfileRow& row,
+                                              int result) noexcept {
+    if (!posting.takes_part()) return;
+    if (result != A::success) return sampler.cancel(posting.receive);
+    posting.after(call, row);
+    note_sampled<A>(thread, request, posting.receive);
   }
 };
 
