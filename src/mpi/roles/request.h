@@ -268,8 +268,14 @@ template <class A>
     persistent.receive = 0;
   }
   const bool failed = status == nullptr;
-  const bool cancelled = !failed && was_cancelled<A>(*status);
   const format::CurrentCall& call = thread.shared->current;
+  // What it took its status does not say (Starts::is_silent), but that it took something, and perhaps its pattern does.
+  if (!failed && entry.exchanges() && !entry.receives()) {
+    if (!sampler.is_matched(receive)) return sampler.drop(receive);
+    sampler.complete(receive, call.enter, call.leave, format::no_bytes);
+    return sampler.poll();
+  }
+  const bool cancelled = !failed && was_cancelled<A>(*status);
   if ((receive & sampling::numbered_bit) != 0 && !failed && !cancelled) {
     sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, received_bytes<A>(*status), entry.site);
     return sampler.poll();

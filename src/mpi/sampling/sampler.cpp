@@ -496,7 +496,7 @@ void Sampler::pair(const MessageRecord& record, const Received& received, bool b
     ++summary_->ambiguous_received;
     return;
   }
-  if (record.bytes != received.bytes) {
+  if (record.bytes != received.bytes && received.bytes != format::no_bytes) {
     ++summary_->contradictory;
     return;
   }

@@ -188,7 +188,12 @@ class Sampler {
   void posted(std::uint32_t receive, bool together, std::uint64_t ticks, std::uint32_t site) noexcept;
   // Its message is known. False if the receive could not be kept, and then exists no more.
   bool match(std::uint32_t receive, const Pattern& message) noexcept;
-  // And there.
+  // Whether it is.
+  bool is_matched(std::uint32_t receive) noexcept {
+    const Locked locked(*this);
+    return receive != 0 && receives_[receive].matched;
+  }
+  // And there; of format::no_bytes if nobody says of how many.
   void complete(std::uint32_t receive, std::uint64_t waited, std::uint64_t ended, std::uint64_t bytes) noexcept;
   void doubt(std::uint32_t receive) noexcept;
   void cancel(std::uint32_t receive) noexcept;
