@@ -19,7 +19,10 @@ COMMUNICATOR, COMMUNICATOR_NAME, EVENT_TYPE = 4, 5, 6
 OF_TARED = 1 << 31
 COMPLETED_IN_CHUNK = 1
 HEADER = struct.Struct("<IHBBQIIIIIIQQII")
-SIGNATURE = ("function", "site", "peer", "tag", "bytes", "communicator", "received", "source", "source_tag")
+SIGNATURE = (
+    "function", "site", "peer", "tag", "bytes", "communicator", "received", "source", "source_tag", "starts",
+)  # fmt: skip
+OF_COMPLETION, OF_START = 0x8001, 0x8006
 ABSENT = {
     "peer": -(2**31),
     "tag": -(2**31),
@@ -187,13 +190,62 @@ class Payload:
     def column(self, n: int) -> list[int]:
         width, base_bytes = self.take("BB")
         base = int.from_bytes(self.bytes(base_bytes), "little", signed=True)
-        planes = [self.bytes(n) for _ in range(width & 127)]
+        if width & 64:
+            (others,) = self.take("H")
+            places = self.take(f"{others}H")
+            values = [base] * n
+            for place, value in zip(places, self.column(others), strict=True):
+                values[place] = value
+            return values
+        planes = [self.bytes(n) for _ in range(width & 63)]
         values = [signed(base + sum(plane[i] << 8 * p for p, plane in enumerate(planes))) for i in range(n)]
         if width & 128:
             values[0] = self.take("q")[0]
             for i in range(1, n):
                 values[i] = signed(values[i] + values[i - 1])
         return values
+
+    def sequence(self, n: int, unexpected: int) -> list[int]:
+        """Numbers of signatures."""
+        found: list[int] = []
+        last: dict[int, int] = {}  # places of signatures
+        follows = 0  # place of the record that is expected
+
+        def add(number: int) -> None:
+            last[number] = len(found)
+            found.append(number)
+
+        for run, number in self.group(unexpected, 2):
+            for _ in range(run):
+                add(found[follows])
+                follows += 1
+            follows = last[number] + 1 if number in last else 0
+            add(number)
+        while len(found) < n:
+            add(found[follows])
+            follows += 1
+        return found
+
+    def spans(self, n: int) -> list[tuple[int, int]]:
+        """Gaps and durations."""
+        widths = self.bytes(n)
+        bits = int.from_bytes(self.data[self.at :], "little")
+        at = 0
+
+        def take(count: int) -> int:
+            nonlocal at
+            at += count
+            return (bits >> (at - count)) & ((1 << count) - 1)
+
+        def value(width: int) -> int:
+            if width < 15:
+                return (1 << width) - 1 + take(width)
+            more = 14 + take(6)
+            return (1 << more) + take(more)
+
+        result = [(value(width & 15), value(width >> 4)) for width in widths]
+        self.at += (at + 7) // 8 + 8
+        return result
 
     def group(self, n: int, columns: int) -> Iterator[tuple[int, ...]]:
         """The values of each record."""
@@ -212,52 +264,48 @@ class Block:
 
     def add(self, chunk: Chunk) -> None:
         payload = Payload(chunk.payload)
-        *counts, signature_count = payload.take("8I")
+        *counts, signature_count, unexpected = payload.take("9I")
         (time_base,) = payload.take("Q")
         assert sum(counts) == chunk.records
-        kinds = (CALL, COMPLETION, FLUSH, LOSS, EVENT, RAW_EVENT, START)
-        only = next((kind for kind in kinds if counts[kind] == chunk.records), None)
-        order = payload.bytes(chunk.records) if only is None else bytes([only]) * chunk.records
-        signatures = [dict(zip(SIGNATURE, row, strict=True)) for row in payload.group(signature_count, 9)]
-        calls = payload.group(counts[CALL], 4)
-        completions = payload.group(counts[COMPLETION], 3)
-        starts = payload.group(counts[START], 2)
+        signatures = [dict(zip(SIGNATURE, row, strict=True)) for row in payload.group(signature_count, 10)]
+        records = counts[CALL] + counts[COMPLETION] + counts[START]
+        sequence = [signatures[number] for number in payload.sequence(records, unexpected)]
+        requests = iter(payload.column(started) if (started := sum(of["starts"] for of in sequence)) else [])
+        completions = payload.group(counts[COMPLETION], 2)
         flushes = payload.group(counts[FLUSH], 4)
         losses = payload.group(counts[LOSS], 3)
-        events = self.events(payload, counts[EVENT], time_base)
-        raw_events = self.raw_events(payload, counts[RAW_EVENT], time_base)
+        for enter, duration, *_ in (*flushes, *losses):
+            self.process.rows.append(Row(chunk.location, time_base + enter, time_base + enter + duration))
+        for type_, time, content in (
+            *self.events(payload, counts[EVENT], time_base),
+            *self.raw_events(payload, counts[RAW_EVENT], time_base),
+        ):
+            row = Row(chunk.location, time, time, type=self.process.event_types[type_], content=content)
+            self.process.rows.append(row)
+        spans = iter(payload.spans(counts[CALL]) if counts[CALL] else [])
+        assert payload.at == len(chunk.payload)
         here: list[int] = []  # numbers of the requests that the chunk starts
         last_leave, completed = time_base, -1
-        for kind in order:
-            if kind == CALL:
-                signature, gap, duration, request = next(calls)
-                values = signatures[signature]
-                self.call = Row(chunk.location, last_leave + gap, last_leave + gap + duration)
+        for values in sequence:
+            if values["function"] == OF_START:
+                assert self.call
+                number = self.start(next(requests), here) if values["starts"] else 0
+                self.call.started.append((number, values))
+            elif values["function"] == OF_COMPLETION:
+                assert self.call
+                step, request = next(completions)
+                completed += 1 + (0 if request else step)
+                number = self.outlive.pop(request) if request else here[completed]
+                self.call.completed.append((number, values))
+            else:
+                gap, duration = next(spans)
+                enter = (last_leave + gap) % 2**64
+                self.call = Row(chunk.location, enter, enter + duration)
                 self.call.function, self.call.values = self.functions[values["function"] - 1], values
                 self.process.rows.append(self.call)
                 last_leave = self.call.leave
-                if request:
-                    self.call.started.append((self.start(request, here), {}))
-            elif kind == START:
-                assert self.call
-                signature, request = next(starts)
-                assert signatures[signature]["function"] == 0x8006
-                self.call.started.append((self.start(request, here), signatures[signature]))
-            elif kind == COMPLETION:
-                assert self.call
-                signature, step, request = next(completions)
-                assert signatures[signature]["function"] == 0x8001
-                completed += 1 + (0 if request else step)
-                number = self.outlive.pop(request) if request else here[completed]
-                self.call.completed.append((number, signatures[signature]))
-            elif kind in (FLUSH, LOSS):
-                enter, duration, *_ = next(flushes if kind == FLUSH else losses)
-                self.process.rows.append(Row(chunk.location, time_base + enter, time_base + enter + duration))
-            else:
-                type_, time, content = next(events if kind == EVENT else raw_events)
-                row = Row(chunk.location, time, time, type=self.process.event_types[type_], content=content)
-                self.process.rows.append(row)
-        assert payload.at == len(chunk.payload)
+                if values["starts"]:
+                    self.call.started.append((self.start(next(requests), here), {}))
 
     def start(self, request: int, here: list[int]) -> int:
         self.requests += 1

@@ -107,14 +107,18 @@ Range range_of(const std::int64_t* values, std::size_t n) noexcept {
 }
 
 constexpr unsigned char by_difference = 0x80;
+constexpr unsigned char is_sparse = 0x40;
 
-char* write_column(const std::int64_t* values, std::size_t n, Range range, unsigned char flags, char* out) noexcept {
-  const auto base = static_cast<std::uint64_t>(range.smallest);
-  const unsigned base_bytes = bytes_of_signed(range.smallest);
-  *out++ = static_cast<char>(range.width | flags);
+char* write_head(unsigned kind, std::int64_t base, char* out) noexcept {
+  const unsigned base_bytes = bytes_of_signed(base);
+  *out++ = static_cast<char>(kind);
   *out++ = static_cast<char>(base_bytes);
   std::memcpy(out, &base, base_bytes);  // both supported processors are little-endian
-  out += base_bytes;
+  return out + base_bytes;
+}
+
+char* write_column(const std::int64_t* values, std::size_t n, Range range, unsigned char flags, char* out) noexcept {
+  out = write_head(range.width | flags, range.smallest, out);
   auto* plane = reinterpret_cast<unsigned char*>(out);
   has_wide() ? planes_wide(values, n, range, plane) : planes_body(values, n, range, plane);
   return out + range.width * n;
@@ -141,10 +145,58 @@ char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int6
   return out + sizeof values[0];
 }
 
+char* encode_sparse_column(const std::int64_t* values, std::size_t n, std::int64_t usual, char* out) noexcept {
+  constexpr std::size_t most = 256;
+  std::int64_t others[most];
+  std::uint16_t places[most];
+  std::uint16_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (values[i] == usual) [[likely]]
+      continue;
+    if (count == most || count > n / 8) return encode_column(values, n, out);
+    others[count] = values[i];
+    places[count++] = static_cast<std::uint16_t>(i);
+  }
+  out = write_head(count == 0 ? 0 : unsigned{is_sparse}, usual, out);
+  if (count == 0) return out;
+  std::memcpy(out, &count, sizeof count);
+  out += sizeof count;
+  std::memcpy(out, places, count * sizeof places[0]);
+  return encode_column(others, count, out + count * sizeof places[0]);
+}
+
+namespace {
+
+// Values that are `base` but where the column says otherwise.
+const char* decode_sparse(const char* in, const char* end, std::int64_t base, std::int64_t* values,
+                          std::size_t n) noexcept {
+  std::uint16_t count;
+  if (end - in < static_cast<std::ptrdiff_t>(sizeof count)) return nullptr;
+  std::memcpy(&count, in, sizeof count);
+  const char* places = in + sizeof count;
+  const char* column = places + count * sizeof count;
+  if (count > n || end - places < static_cast<std::ptrdiff_t>(count * sizeof count)) return nullptr;
+  if (end - column < 2 || (*column & is_sparse) != 0) return nullptr;
+  in = decode_column(column, end, values, count);
+  // They lie before their places, from which they are taken from the last on.
+  std::size_t at = n;
+  for (std::size_t i = count; in != nullptr && i-- != 0;) {
+    std::uint16_t place;
+    std::memcpy(&place, places + i * sizeof place, sizeof place);
+    if (place >= at || place < i) return nullptr;
+    while (--at != place) values[at] = base;
+    values[place] = values[i];
+  }
+  while (at-- != 0) values[at] = base;
+  return in;
+}
+
+}  // namespace
+
 const char* decode_column(const char* in, const char* end, std::int64_t* values, std::size_t n) noexcept {
   if (end - in < 2) return nullptr;
   const auto flags = static_cast<unsigned char>(*in++);
-  const unsigned width = flags & ~by_difference;
+  const unsigned width = flags & ~(by_difference | is_sparse);
   const auto base_bytes = static_cast<unsigned char>(*in++);
   if (width > 8 || base_bytes > 8 || end - in < base_bytes) return nullptr;
   std::uint64_t base = 0;
@@ -152,6 +204,8 @@ const char* decode_column(const char* in, const char* end, std::int64_t* values,
   in += base_bytes;
   if (base_bytes > 0 && base_bytes < 8 && ((base >> (8 * base_bytes - 1)) & 1) != 0)
     base |= ~std::uint64_t{0} << (8 * base_bytes);
+  if (flags == is_sparse) return decode_sparse(in, end, static_cast<std::int64_t>(base), values, n);
+  if ((flags & is_sparse) != 0) return nullptr;
   if (width != 0 && static_cast<std::size_t>(end - in) / width < n) return nullptr;
   const auto* plane = reinterpret_cast<const unsigned char*>(in);
   has_wide() ? sum_planes_wide(plane, width, n, base, values) : sum_planes_body(plane, width, n, base, values);

@@ -7,6 +7,10 @@
 //   u8 base_bytes     0..8
 //   base              base_bytes bytes, little-endian, two's complement: the smallest value, as a signed one
 //   planes            width * n bytes: plane p holds bits 8p..8p+7 of (value - base), modulo 2^64
+// With bit 6 of width set (and no other), all values are base but some:
+//   u16 others        their number
+//   places            others * u16, ascending
+//   column            of their values, not of this kind
 #pragma once
 
 #include <cstddef>
@@ -23,6 +27,9 @@ char* encode_column(const std::int64_t* values, std::size_t n, char* out) noexce
 
 // The same, by differences where they are narrower. `scratch` has room for n values.
 char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int64_t* scratch, char* out) noexcept;
+
+// The same where nearly all are `usual`: only the others are written, with their places. n is at most 65536.
+char* encode_sparse_column(const std::int64_t* values, std::size_t n, std::int64_t usual, char* out) noexcept;
 
 // Decodes n values from [in, end); returns the end of the column, or nullptr if it is cut off or malformed.
 const char* decode_column(const char* in, const char* end, std::int64_t* values, std::size_t n) noexcept;

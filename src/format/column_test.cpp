@@ -42,6 +42,58 @@ TEST(Column, Extremes) {
   }
 }
 
+std::vector<char> sparse(const std::vector<std::int64_t>& values, std::int64_t usual) {
+  std::vector<char> out(column_bound(values.size()));
+  out.resize(
+      static_cast<std::size_t>(encode_sparse_column(values.data(), values.size(), usual, out.data()) - out.data()));
+  return out;
+}
+
+TEST(Column, OfFewOthersOnlyTheyAreWritten) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::int64_t> values(random() % 4000, 1);
+    const std::size_t others = random() % 20;
+    for (std::size_t i = 0; i < others && !values.empty(); ++i)
+      values[random() % values.size()] = static_cast<std::int64_t>(random());
+    const auto bytes = sparse(values, 1);
+    if (others * 8 < values.size()) {
+      EXPECT_LE(bytes.size(), 4 + 20 + others * 10);
+    }
+    std::vector<std::int64_t> back(values.size(), 77);
+    const char* end = bytes.data() + bytes.size();
+    ASSERT_EQ(decode_column(bytes.data(), end, back.data(), back.size()), end);
+    EXPECT_EQ(back, values);
+  }
+}
+
+TEST(Column, OfManyOthersAllAreWritten) {
+  std::vector<std::int64_t> values(100, 1);
+  for (std::size_t i = 0; i < values.size(); i += 3) values[i] = 5;
+  EXPECT_EQ(sparse(values, 1), encoded(values));
+}
+
+TEST(Column, ASparseOneThatCannotBeIsRefused) {
+  std::vector<std::int64_t> values(100, 1);
+  values[3] = 4;
+  values[90] = 5;
+  const auto bytes = sparse(values, 1);
+  std::vector<std::int64_t> back(100);
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    EXPECT_EQ(decode_column(bytes.data(), bytes.data() + n, back.data(), back.size()), nullptr) << n;
+  const auto decode = [&](std::size_t at, int value, std::size_t n) {
+    auto copy = bytes;
+    copy[at] = static_cast<char>(value);
+    return decode_column(copy.data(), copy.data() + copy.size(), back.data(), n);
+  };
+  EXPECT_NE(decode(5, 3, 100), nullptr);
+  EXPECT_EQ(decode(5, 90, 100), nullptr) << "the same place twice";
+  EXPECT_EQ(decode(7, 2, 100), nullptr) << "not ascending";
+  EXPECT_EQ(decode(7, 100, 100), nullptr) << "behind the end";
+  EXPECT_EQ(decode(9, 0x40, 100), nullptr) << "one within another";
+  EXPECT_EQ(decode(3, 3, 2), nullptr) << "more others than values";
+}
+
 TEST(Column, RandomWidths) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {

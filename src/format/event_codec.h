@@ -3,33 +3,33 @@
 // A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes, communicator, and what
 // was received beside them, that occur in one chunk are few, and are written once, as signatures; so are the
 // combinations of source, tag and bytes of completed requests, and of peer, tag, bytes and communicator of those that
-// were started together. What is left of a call is its signature number, the gap since the call before, its duration,
-// and its request. And most requests complete soon, in the order in which they were started: a completion says which
-// start it belongs to, as the step from the completion before, nearly always 1, and then nobody needs the request's
-// number.
+// were started together. Which signature follows which repeats itself as well, and only surprises are written
+// (sequence.h). What is left of a call is the gap since the call before, its duration (spans.h), and its request. And
+// most requests complete soon, in the order in which they were started: a completion says which start it belongs to, as
+// the step from the completion before, nearly always 1, and then nobody needs the request's number.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
 //   u32 calls, completions, flushes, losses, events, raw_events, starts     (their sum is N)
-//   u32 signatures
+//   u32 signatures, misses
 //   u64 time_base   ticks >> tick_shift, `enter` of the first call or other timed record
-//   column order[N]           only if there is more than one kind: 0 call, 1 completion, 2 flush, 3 loss,
-//                             4 event, 5 raw event, 6 start
-//   columns of signatures:    function, site, peer, tag, bytes, communicator, received, source, source_tag
+//   columns of signatures:    function, site, peer, tag, bytes, communicator, received, source, source_tag, starts
 //                             (of completions: function 0x8001, site 0, peer the source, communicator 0;
-//                             of starts: function 0x8006, site 0)
-//   columns of calls:         signature, gap, duration, request
-//   columns of completions:   signature, step, request
-//   columns of starts:        signature, request (as of a call)
+//                             of starts: function 0x8006, site 0; starts: 1 if it has a request, else 0)
+//   columns of the sequence of calls, completions and starts, for each miss:   run, signature
+//   column of calls and starts that have a request:   request
+//   columns of completions:   step, request
 //   columns of flushes:       enter - time_base, duration, records, bytes
 //   columns of losses:        enter - time_base, duration, records
 //   columns of events:        type, number of parameters, gap; then, for each combination of type and number in
 //                             order of its first event, a column for each parameter, of the events that have it
 //   columns of raw events:    type, bytes, gap; then the bytes, one event after the other
+//   spans of calls:           gap, duration
+// Compressed, spans are in a zstd frame of their own, as they are: zstd would look through them in vain.
 // A column is as in column.h; columns of absent kinds (count 0) are left out. Absent values are those of
 // record.h, so absent bytes are -1. All times are ticks >> tick_shift (ProcessRecord).
 // gap of an event: its time minus that of the one of its kind before (time_base for the first).
 // gap: enter of this call minus leave of the call before it in the chunk (time_base for the first).
-// request of a call: 0 none, completed_in_chunk, else the number of a request that outlives the chunk.
+// request of a call or start: completed_in_chunk, else the number of a request that outlives the chunk.
 // Calls with a request, and starts, which stand behind a call that started several, are numbered together in the chunk,
 // from 0. step: number of the start that this completion belongs to, minus the one of the completion before (-1 for the
 // first), minus 1. request of a completion: 0, or the number of a request that was started in an earlier chunk; then it

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "format/column.h"
+#include "format/sequence.h"
+#include "format/spans.h"
 
 namespace tare::format {
 namespace {
@@ -34,7 +36,8 @@ class ColumnReader {
     return scratch_;
   }
   bool ok() const { return in_ != nullptr; }
-  bool at_end() const { return in_ == end_; }
+  // Behind the last column that was read; nullptr if one of them failed.
+  const char* at() const { return in_; }
   // The next n bytes as they are; nullptr if there are not so many.
   const char* bytes(std::size_t n) {
     if (in_ == nullptr || static_cast<std::size_t>(end_ - in_) < n) return in_ = nullptr;
@@ -53,96 +56,100 @@ class ColumnReader {
   std::vector<std::int64_t> scratch_;
 };
 
-void read_signatures(ColumnReader& in, std::size_t n, EventColumns::Signatures& s) {
+// Of records that take part in the sequence: what they are, and whether they have a request of their own.
+struct Kind {
+  Group group;
+  bool starts;
+};
+
+// False if there is a signature of something else.
+bool read_signatures(ColumnReader& in, std::size_t n, EventColumns::Signatures& s, std::vector<Kind>& kinds) {
   for (auto* column :
        {&s.function, &s.site, &s.peer, &s.tag, &s.bytes, &s.communicator, &s.received, &s.source, &s.source_tag})
     in.next(n, *column);
-}
-
-bool are_below(const std::vector<std::int64_t>& values, std::size_t limit) {
-  std::uint64_t largest = 0;
-  for (const std::int64_t value : values) largest = std::max(largest, static_cast<std::uint64_t>(value));
-  return values.empty() || largest < limit;
-}
-
-bool read_calls(ColumnReader& in, std::size_t n, std::size_t signatures, std::uint64_t time_base,
-                EventColumns::Calls& to) {
-  in.next(n, to.signature);
-  in.next(n, to.enter);  // the gaps, at first
-  in.next(n, to.duration);
-  in.next(n, to.request);
-  if (!in.ok() || !are_below(to.signature, signatures)) return false;
-  std::uint64_t before = time_base;
+  const auto& starts = in.next(n);
+  kinds.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    to.enter[i] += before;
-    before = to.enter[i] + to.duration[i];
+    const std::int64_t function = s.function[i];
+    if (function >= first_other && function != completion && function != start) return false;
+    kinds[i] = {function == completion ? Group::completions
+                : function == start    ? Group::starts
+                                       : Group::calls,
+                starts[i] != 0};
+  }
+  return in.ok();
+}
+
+bool read_sequence(ColumnReader& in, std::size_t misses, std::size_t records, std::size_t signatures,
+                   std::vector<std::uint16_t>& numbers) {
+  thread_local std::vector<std::int64_t> runs;
+  in.next(misses, runs);
+  const auto& missed = in.next(misses);
+  return in.ok() && decode_sequence(runs, missed, records, signatures, numbers);
+}
+
+// Puts the records of the sequence into the groups that they belong to, and the requests that they start into one list;
+// false if there are not as many of each as `counts` says.
+bool sort_out(const std::vector<std::uint16_t>& numbers, const std::vector<Kind>& kinds, const std::uint32_t* counts,
+              EventColumns& out) {
+  std::uint32_t found[groups] = {};
+  std::size_t requests = 0;
+  out.calls.signature.resize(numbers.size());
+  out.completions.signature.resize(numbers.size());
+  out.completions.call.resize(numbers.size());
+  out.starts.signature.resize(numbers.size());
+  out.starts.call.resize(numbers.size());
+  out.requests.call.resize(numbers.size());
+  out.requests.nth.resize(numbers.size());
+  for (const std::uint16_t number : numbers) {
+    const Kind kind = kinds[number];
+    const std::uint32_t i = found[kind.group]++;
+    if (kind.group == Group::calls) {
+      out.calls.signature[i] = number;
+      out.requests.call[requests] = i;
+      out.requests.nth[requests] = UINT32_MAX;
+    } else if (kind.group == Group::completions) {
+      out.completions.signature[i] = number;
+      out.completions.call[i] = found[Group::calls] - 1;  // UINT32_MAX if there was none
+    } else {
+      out.starts.signature[i] = number;
+      out.starts.call[i] = found[Group::calls] - 1;
+      out.requests.call[requests] = UINT32_MAX;
+      out.requests.nth[requests] = i;
+    }
+    requests += kind.starts ? 1 : 0;
+  }
+  for (const Group group : {Group::calls, Group::completions, Group::starts})
+    if (found[group] != counts[group]) return false;
+  out.calls.signature.resize(counts[Group::calls]);
+  out.completions.signature.resize(counts[Group::completions]);
+  out.completions.call.resize(counts[Group::completions]);
+  out.starts.signature.resize(counts[Group::starts]);
+  out.starts.call.resize(counts[Group::starts]);
+  out.requests.call.resize(requests);
+  out.requests.nth.resize(requests);
+  return true;
+}
+
+// What the requests that were started are called, for those who started them.
+bool read_requests(ColumnReader& in, EventColumns& out) {
+  const auto& started = in.next(out.requests.call.size());
+  if (!in.ok()) return false;
+  out.calls.request.assign(out.calls.signature.size(), no_request);
+  out.starts.request.assign(out.starts.signature.size(), no_request);
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    const std::uint32_t call = out.requests.call[i];
+    (call != UINT32_MAX ? out.calls.request[call] : out.starts.request[out.requests.nth[i]]) = started[i];
   }
   return true;
 }
 
-bool read_starts(ColumnReader& in, std::size_t n, std::size_t signatures, EventColumns::Starts& to) {
-  in.next(n, to.signature);
-  in.next(n, to.request);
-  to.call.assign(n, UINT32_MAX);
-  return in.ok() && are_below(to.signature, signatures);
-}
-
-bool read_completions(ColumnReader& in, std::size_t n, std::size_t signatures, EventColumns::Completions& to,
-                      std::vector<std::int64_t>& steps) {
-  in.next(n, to.signature);
-  in.next(n, steps);
-  in.next(n, to.request);
-  to.call.assign(n, UINT32_MAX);
-  return in.ok() && are_below(to.signature, signatures);
-}
-
-// The call that each completion and each start follows. Without an order there are no calls.
-void attach_to_calls(const char* order, std::size_t n, EventColumns& out) {
-  if (order == nullptr || (out.completions.call.empty() && out.starts.call.empty())) return;
-  std::uint32_t call = UINT32_MAX;
-  std::size_t completion = 0;
-  std::size_t start = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (order[i] == Group::calls) ++call;
-    if (order[i] == Group::completions && completion < out.completions.call.size())
-      out.completions.call[completion++] = call;
-    if (order[i] == Group::starts && start < out.starts.call.size()) out.starts.call[start++] = call;
-  }
-}
-
-void number_requests(EventColumns& out) {
-  const auto& request = out.calls.request;
-  std::vector<std::uint32_t>& call = out.requests.call;
-  std::vector<std::uint32_t>& nth = out.requests.nth;
-  call.resize(request.size() + out.starts.request.size());
-  std::size_t count = 0;
-  if (out.starts.request.empty()) {
-    for (std::size_t i = 0; i < request.size(); ++i) {
-      call[count] = static_cast<std::uint32_t>(i);
-      count += static_cast<std::uint32_t>(request[i]) != no_request;
-    }
-    call.resize(count);
-    nth.assign(count, UINT32_MAX);
-    return;
-  }
-  nth.resize(call.size());
-  std::uint32_t start = 0;
-  const auto add_starts_of = [&](std::uint32_t of) {
-    for (; start < out.starts.call.size() && out.starts.call[start] == of; ++start) {
-      call[count] = UINT32_MAX;
-      nth[count] = start;
-      count += static_cast<std::uint32_t>(out.starts.request[start]) != no_request;
-    }
-  };
-  add_starts_of(UINT32_MAX);
-  for (std::uint32_t i = 0; i < request.size(); ++i) {
-    call[count] = i;
-    nth[count] = UINT32_MAX;
-    count += static_cast<std::uint32_t>(request[i]) != no_request;
-    add_starts_of(i);
-  }
-  call.resize(count);
-  nth.resize(count);
+bool read_spans_of_calls(const char* in, const char* end, std::uint64_t time_base, EventColumns::Calls& to) {
+  const std::size_t n = to.signature.size();
+  to.enter.resize(n);
+  to.duration.resize(n);
+  if (n == 0) return in == end;
+  return decode_spans(in, end, time_base, n, to.enter.data(), to.duration.data());
 }
 
 // Where the requests of the completions were started, if in this chunk.
@@ -253,42 +260,37 @@ bool read_raw_events(ColumnReader& in, std::size_t n, std::uint64_t time_base, E
 
 bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
                     std::string& error) {
-  constexpr std::size_t head_bytes = 4 * groups + 12;
+  constexpr std::size_t head_bytes = 4 * groups + 16;
   error = "malformed event chunk";
   if (bytes < head_bytes) return false;
   std::uint32_t counts[groups];
   std::uint32_t signatures;
+  std::uint32_t misses;
   std::uint64_t time_base;
   std::memcpy(counts, payload, sizeof counts);
   std::memcpy(&signatures, payload + sizeof counts, 4);
-  std::memcpy(&time_base, payload + sizeof counts + 4, 8);
+  std::memcpy(&misses, payload + sizeof counts + 4, 4);
+  std::memcpy(&time_base, payload + sizeof counts + 8, 8);
   std::uint64_t n = 0;
   for (const std::uint32_t count : counts) n += count;
-  const std::uint64_t most_signatures =
-      std::uint64_t{counts[Group::calls]} + counts[Group::completions] + counts[Group::starts];
-  if (n != header.records || n > chunk_records || signatures > most_signatures) return false;
-  const char* at = payload + head_bytes;
-  const char* end = payload + bytes;
-  const char* order = nullptr;
-  if (std::find(std::begin(counts), std::end(counts), n) == std::end(counts)) {
-    if (static_cast<std::uint64_t>(end - at) < n) return false;
-    order = at;
-    at += n;
-  }
-  ColumnReader in(at, end);
-  std::vector<std::int64_t> steps;
-  read_signatures(in, signatures, columns.signatures);
-  if (!read_calls(in, counts[Group::calls], signatures, time_base, columns.calls)) return false;
-  if (!read_completions(in, counts[Group::completions], signatures, columns.completions, steps)) return false;
-  if (!read_starts(in, counts[Group::starts], signatures, columns.starts)) return false;
-  attach_to_calls(order, n, columns);
-  number_requests(columns);
-  if (!find_starts(steps, columns)) return false;
+  if (n != header.records || n > chunk_records) return false;
+  const std::uint32_t in_sequence = counts[Group::calls] + counts[Group::completions] + counts[Group::starts];
+  if (signatures > in_sequence || misses > in_sequence) return false;
+  ColumnReader in(payload + head_bytes, payload + bytes);
+  thread_local std::vector<Kind> kinds;
+  thread_local std::vector<std::uint16_t> numbers;
+  thread_local std::vector<std::int64_t> steps;
+  if (!read_signatures(in, signatures, columns.signatures, kinds)) return false;
+  if (!read_sequence(in, misses, in_sequence, signatures, numbers)) return false;
+  if (!sort_out(numbers, kinds, counts, columns) || !read_requests(in, columns)) return false;
+  in.next(counts[Group::completions], steps);
+  in.next(counts[Group::completions], columns.completions.request);
+  if (!in.ok() || !find_starts(steps, columns)) return false;
   read_spans(in, counts[Group::flushes], time_base, true, columns.flushes);
   read_spans(in, counts[Group::losses], time_base, false, columns.losses);
   if (!read_events(in, counts[Group::events], time_base, columns)) return false;
   if (!read_raw_events(in, counts[Group::raw_events], time_base, columns)) return false;
-  if (!in.ok() || !in.at_end()) return false;
+  if (!in.ok() || !read_spans_of_calls(in.at(), payload + bytes, time_base, columns.calls)) return false;
   error.clear();
   return true;
 }

@@ -6,6 +6,8 @@
 
 #include "format/column.h"
 #include "format/event_codec.h"
+#include "format/sequence.h"
+#include "format/spans.h"
 
 namespace tare::format {
 namespace {
@@ -16,11 +18,11 @@ constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 
 // A record is of one kind, so the columns of the kinds share the room; a type of event has columns of its own.
-constexpr unsigned max_columns = 9 + 3 + max_parameters;
+constexpr unsigned max_columns = 10 + 2 + 2 + max_parameters;
 constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
 constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
-constexpr std::size_t payload_head = 8 * 4 + 8;
-constexpr std::size_t raw_bound = payload_head + chunk_records + max_columns * column_bound(chunk_records) +
+constexpr std::size_t payload_head = 9 * 4 + 8;
+constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chunk_records) +
                                   (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 
 constexpr unsigned hash_log = 14;
@@ -43,16 +45,51 @@ ZSTD_CCtx* make_context(void* memory) noexcept {
   return context;
 }
 
-// Puts raw bytes, compressed if that is smaller, behind a sealed header at `out`. Returns the chunk's size.
-std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, const void* raw, std::size_t bytes,
-                         char* out) noexcept {
+struct Bytes {
+  const void* data;
+  std::size_t size;
+};
+
+constexpr std::size_t frame_block = std::size_t{128} * 1024;  // the largest of a zstd frame
+constexpr std::size_t frame_bound(std::size_t bytes) { return bytes + 9 + 3 * (bytes / frame_block + 1); }
+
+// Puts bytes into a zstd frame as they are (RFC 8878); returns its size.
+std::size_t put_frame(Bytes bytes, char* out) noexcept {
+  constexpr std::uint32_t magic = 0xfd2fb528;
+  constexpr unsigned char single_segment_of_four_bytes_size = 0xa0;
+  const auto size = static_cast<std::uint32_t>(bytes.size);
+  std::memcpy(out, &magic, 4);
+  std::memcpy(out + 4, &single_segment_of_four_bytes_size, 1);
+  std::memcpy(out + 5, &size, 4);
+  char* at = out + 9;
+  const char* from = static_cast<const char*>(bytes.data);
+  for (std::size_t left = bytes.size;;) {
+    const std::size_t block = std::min(left, frame_block);
+    const auto head = static_cast<std::uint32_t>(block << 3 | (block == left ? 1 : 0));
+    std::memcpy(at, &head, 3);
+    std::memcpy(at + 3, from, block);
+    at += 3 + block;
+    from += block;
+    left -= block;
+    if (left == 0) return static_cast<std::size_t>(at - out);
+  }
+}
+
+// Puts raw bytes, compressed if that is smaller, behind a sealed header at `out`; of `dense` ones behind them it is
+// known that they cannot be made smaller. Returns the chunk's size.
+std::size_t finish_chunk(ZSTD_CCtx* context, ChunkHeader header, Bytes raw, Bytes dense, char* out) noexcept {
   char* payload = out + sizeof(ChunkHeader);
-  std::size_t stored = context == nullptr ? 0 : ZSTD_compress2(context, payload, ZSTD_COMPRESSBOUND(bytes), raw, bytes);
+  const std::size_t bytes = raw.size + dense.size;
+  std::size_t stored =
+      context == nullptr ? 0 : ZSTD_compress2(context, payload, ZSTD_COMPRESSBOUND(raw.size), raw.data, raw.size);
   header.compression = Compression::zstd;
-  if (stored == 0 || ZSTD_isError(stored) || stored >= bytes) {
-    std::memcpy(payload, raw, bytes);
+  if (stored == 0 || ZSTD_isError(stored) || stored + (dense.size == 0 ? 0 : frame_bound(dense.size)) >= bytes) {
+    std::memcpy(payload, raw.data, raw.size);
+    if (dense.size != 0) std::memcpy(payload + raw.size, dense.data, dense.size);
     stored = bytes;
     header.compression = Compression::none;
+  } else if (dense.size != 0) {
+    stored += put_frame(dense, payload + stored);
   }
   header.stored_bytes = static_cast<std::uint32_t>(stored);
   header.raw_bytes = static_cast<std::uint32_t>(bytes);
@@ -70,39 +107,59 @@ struct Signature {
   std::uint64_t what;  // function, size and site: the record's first word; or `completion`, or `start`
   std::uint64_t bytes;
   std::uint64_t peer_tag;
-  std::uint64_t communicator;
+  std::uint64_t communicator;  // and above it whether there is a request
   std::uint64_t received;
   std::uint64_t source_tag;
   bool operator==(const Signature&) const = default;
 };
 
-Signature signature_of(const CallRecord& call) noexcept {
-  Signature s;
-  std::memcpy(&s.what, &call, 8);
-  s.bytes = call.bytes;
-  std::memcpy(&s.peer_tag, &call.peer, 8);
-  s.communicator = call.communicator;
-  s.received = no_bytes;
-  s.source_tag = no_source;
-  if (call.head.words == sizeof(ExchangeRecord) / 8) {
+std::uint64_t first_word(const void* record) noexcept {
+  std::uint64_t word;
+  std::memcpy(&word, record, sizeof word);
+  return word;
+}
+
+template <class Record>
+std::uint64_t communicator_word(const Record& record) noexcept {
+  return record.communicator | std::uint64_t{record.request != no_request} << 32;
+}
+
+constexpr std::uint64_t exchange_words = sizeof(ExchangeRecord) / 8;
+
+[[gnu::always_inline]] inline Signature signature_of(const CallRecord& call) noexcept {
+  Signature s{first_word(&call), call.bytes, first_word(&call.peer), communicator_word(call), no_bytes, no_source};
+  if (call.head.words == exchange_words) {
     const auto& exchange = reinterpret_cast<const ExchangeRecord&>(call);
     s.received = exchange.received;
-    std::memcpy(&s.source_tag, &exchange.source, 8);
+    s.source_tag = first_word(&exchange.source);
   }
   return s;
 }
 
 Signature signature_of(const CompletionRecord& completed) noexcept {
-  Signature s{completion, completed.bytes, 0, 0, no_bytes, no_source};
-  std::memcpy(&s.peer_tag, &completed.source, 8);
-  return s;
+  return {completion, completed.bytes, first_word(&completed.source), 0, no_bytes, no_source};
 }
 
 Signature signature_of(const StartRecord& started) noexcept {
-  Signature s{start, started.bytes, 0, started.communicator, no_bytes, no_source};
-  std::memcpy(&s.peer_tag, &started.peer, 8);
-  return s;
+  return {start, started.bytes, first_word(&started.peer), communicator_word(started), no_bytes, no_source};
 }
+
+// Whether a record has a signature. Words that say what it is are different for records of different kinds, and sizes.
+[[gnu::always_inline]] inline bool has(const CallRecord& call, const Signature& s) noexcept {
+  const std::uint64_t differ = (s.what ^ first_word(&call)) | (s.bytes ^ call.bytes) |
+                               (s.peer_tag ^ first_word(&call.peer)) | (s.communicator ^ communicator_word(call));
+  if (differ != 0) return false;
+  if (call.head.words != exchange_words) [[likely]]
+    return true;
+  const auto& exchange = reinterpret_cast<const ExchangeRecord&>(call);
+  return s.received == exchange.received && s.source_tag == first_word(&exchange.source);
+}
+
+[[gnu::always_inline]] inline bool has(const CompletionRecord& completed, const Signature& s) noexcept {
+  return ((s.what ^ completion) | (s.bytes ^ completed.bytes) | (s.peer_tag ^ first_word(&completed.source))) == 0;
+}
+
+inline bool has(const StartRecord& started, const Signature& s) noexcept { return signature_of(started) == s; }
 
 constexpr std::size_t signature_slots = 4 * chunk_records;
 
@@ -144,7 +201,7 @@ std::size_t slot_of(const Signature& s) noexcept {
 
 // Order of the kinds in counts, order column and column groups.
 enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, starts, groups };
-unsigned group_of(std::uint16_t kind) noexcept {
+inline unsigned group_of(std::uint16_t kind) noexcept {
   if (kind == foreign_completion) return completions;
   return kind < first_other ? unsigned{calls} : kind - first_other;
 }
@@ -173,19 +230,24 @@ struct SignatureTable {
     }
     return slots[slot] - 1U;
   }
+  // Away from where most records have the signature that is expected.
+  template <class Record>
+  [[gnu::noinline]] std::uint32_t number_of(const Record& record) noexcept {
+    return number(signature_of(record));
+  }
 };
 
-// What in this chunk started each request last.
+// What in this chunk started each request. Several may be under way with the same number, as MPI gives sends that are
+// complete at once the same handle: who completes takes the latest that nobody has taken.
 struct RequestTable {
   struct Slot {
     std::uint32_t request;  // 0: empty
-    std::uint16_t start;    // counts the starts of this chunk
+    std::uint16_t latest;   // 1 + the start; 0: all of them have been taken
   };
   static constexpr std::size_t slots_count = 2 * chunk_records;
   Slot slots[slots_count];
-  std::uint16_t
-      places[chunk_records];  // of each start: number of the call, or chunk_records + number of the start record
-  std::uint16_t used[chunk_records];  // slot of each start
+  std::uint16_t used[chunk_records];    // slot of each start
+  std::uint16_t before[chunk_records];  // of each start: `latest` without it
   std::uint32_t starts;
 
   void clear() noexcept {
@@ -198,28 +260,37 @@ struct RequestTable {
     while (slots[at].request != 0 && slots[at].request != request) at = (at + 1) % slots_count;
     return slots[at];
   }
-  void start(std::uint32_t request, std::size_t place) noexcept {
+  void start(std::uint32_t request) noexcept {
     Slot& s = slot(request);
+    before[starts] = s.latest;
+    used[starts++] = static_cast<std::uint16_t>(&s - slots);
     s = {request, static_cast<std::uint16_t>(starts)};
-    used[starts] = static_cast<std::uint16_t>(&s - slots);
-    places[starts++] = static_cast<std::uint16_t>(place);
+  }
+  // 1 + the start that has completed; 0 if that was not in this chunk.
+  std::uint32_t complete(std::uint32_t request) noexcept {
+    Slot& s = slot(request);
+    const std::uint16_t latest = s.latest;
+    if (latest != 0) s.latest = before[latest - 1];
+    return latest;
   }
 };
 
 }  // namespace
 
 struct alignas(64) EventEncoder::Workspace {
-  std::int64_t column[4][chunk_records];     // of calls, then of other kinds
-  std::int64_t completed[3][chunk_records];  // columns of completions
-  std::int64_t started[2][chunk_records];    // of starts
+  std::int64_t column[4][chunk_records];
+  std::int64_t completed[2][chunk_records];  // columns of completions: step, request
+  std::int64_t started[chunk_records];       // of requests that were started
   SignatureTable signatures;
+  SequenceTables<chunk_records> sequence;
   RequestTable requests;
+  unsigned char spans[chunk_records + SpanWriter::bits_bound(chunk_records)];
   unsigned char order[chunk_records];
   std::uint32_t event_at[chunk_records];  // offsets of events in the buffer
   std::uint8_t event_shape[chunk_records];
   std::uint64_t shapes[max_event_shapes];  // type and words
   char raw[raw_bound];
-  alignas(64) char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound)];
+  alignas(64) char chunk[sizeof(ChunkHeader) + ZSTD_COMPRESSBOUND(raw_bound) + frame_bound(sizeof spans)];
   ZSTD_CCtx* context;
   // The zstd context lies behind.
 };
@@ -229,6 +300,7 @@ std::size_t EventEncoder::workspace_bytes() noexcept { return sizeof(Workspace) 
 EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Workspace*>(workspace)) {
   char* behind = static_cast<char*>(workspace) + sizeof(Workspace);
   std::memset(&workspace_->signatures, 0, sizeof workspace_->signatures);
+  std::memset(&workspace_->sequence, 0, sizeof workspace_->sequence);
   std::memset(&workspace_->requests, 0, sizeof workspace_->requests);
   workspace_->context = make_context(behind);
 }
@@ -278,115 +350,128 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
                                          unsigned tick_shift) noexcept {
   Workspace& w = *workspace_;
   std::uint32_t counts[groups] = {};
+  std::uint32_t call_count = 0;
+  std::uint32_t completion_count = 0;
   std::uint64_t time_base = 0;
   std::uint64_t before = 0;        // leave of the call before
   std::int64_t start_before = -1;  // start of the completion before
-  std::uint32_t signature = 0;     // of the call before
   bool timed = false;
   unsigned shapes = 0;
   std::size_t text = 0;
   std::size_t consumed = 0;
   std::size_t n = 0;
+  SequenceWriter<chunk_records> sequence(w.sequence, w.signatures.count);
   w.signatures.clear();
   w.requests.clear();
+  SpanWriter spans;
+  unsigned char* const bits = w.spans + chunk_records;
+  spans.begin(w.spans, bits);
+
+  const auto add_to_sequence = [&](const auto& record) {
+    const std::uint32_t expected = sequence.expected();
+    if (has(record, w.signatures.entries[expected])) [[likely]]
+      return sequence.add_expected(expected);
+    sequence.add_unexpected(w.signatures.number_of(record));
+  };
+  const auto add_start = [&](std::uint32_t request) {
+    if (request == no_request) return;
+    w.started[w.requests.starts] = request;
+    w.requests.start(request);
+  };
 
   // One pass over the records for calls and completions, which are nearly all; the other kinds are gathered after.
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
     const char* at = records + consumed;
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
-    const bool is_call = head.kind < first_other;
     const std::size_t size = size_of_record(at, bytes - consumed);
     if (size == 0) break;
-    const unsigned group = group_of(head.kind);
-    if (!is_call) [[unlikely]] {
+    if (head.kind < first_other) {
+      const auto& call = *reinterpret_cast<const CallRecord*>(at);
+      add_to_sequence(call);
+      const std::uint64_t enter = call.enter >> tick_shift;
+      const std::uint64_t leave = call.leave >> tick_shift;
+      if (!timed) [[unlikely]]
+        time_base = before = enter;
+      timed = true;
+      spans.add(enter - before, leave - enter);
+      before = leave;
+      add_start(call.request);
+      w.order[n] = calls;
+      ++call_count;
+    } else if (head.kind == completion || head.kind == foreign_completion) {
+      const auto& completed = *reinterpret_cast<const CompletionRecord*>(at);
+      add_to_sequence(completed);
+      // Of a foreign one, what this thread started with the same number is another.
+      const std::uint32_t found = head.kind == foreign_completion ? 0 : w.requests.complete(completed.request);
+      const bool here = found != 0;
+      const std::int64_t start = here ? std::int64_t{found} - 1 : start_before + 1;
+      w.completed[0][completion_count] = start - start_before - 1;
+      w.completed[1][completion_count++] = here ? no_request : std::max(completed.request, 1U);
+      start_before = start;
+      if (here) w.started[start] = completed_in_chunk;
+      w.order[n] = completions;
+    } else {
+      const unsigned group = group_of(head.kind);
       if (group == events && !note_event(w, at, consumed, counts[events], shapes)) break;
       if (group == raw_events) {
         if (text + size > max_text) break;
         text += size;
       }
-    }
-    w.order[n++] = static_cast<unsigned char>(group);
-    consumed += size;
-    if (!timed && group != completions && group != starts) [[unlikely]] {
-      std::uint64_t enter;
-      std::memcpy(&enter, at + 8, 8);
-      time_base = before = enter >> tick_shift;
-      timed = true;
-    }
-    const std::size_t i = counts[group]++;
-    if (group == calls) {
-      const auto& call = *reinterpret_cast<const CallRecord*>(at);
-      const Signature s = signature_of(call);
-      const Signature& last = w.signatures.entries[signature];  // often it is the one before
-      if (((s.what ^ last.what) | (s.bytes ^ last.bytes) | (s.peer_tag ^ last.peer_tag) |
-           (s.communicator ^ last.communicator) | (s.received ^ last.received) | (s.source_tag ^ last.source_tag)) != 0)
-        signature = w.signatures.number(s);
-      const std::uint64_t enter = call.enter >> tick_shift;
-      const std::uint64_t leave = call.leave >> tick_shift;
-      w.column[0][i] = signature;
-      w.column[1][i] = as_signed(enter - before);
-      w.column[2][i] = as_signed(leave - enter);
-      w.column[3][i] = call.request;
-      if (call.request != no_request) w.requests.start(call.request, i);
-      before = leave;
-    } else if (group == completions) {
-      const auto& completed = *reinterpret_cast<const CompletionRecord*>(at);
-      w.completed[0][i] = w.signatures.number(signature_of(completed));
-      const RequestTable::Slot& slot = w.requests.slot(completed.request);
-      // What this thread started of the same number is another one.
-      const bool here = slot.request != no_request && head.kind != foreign_completion;
-      const std::int64_t start = here ? slot.start : start_before + 1;
-      w.completed[1][i] = start - start_before - 1;
-      w.completed[2][i] = here ? no_request : std::max(completed.request, 1U);
-      start_before = start;
-      if (here) {
-        const std::size_t place = w.requests.places[slot.start];
-        (place < chunk_records ? w.column[3][place] : w.started[1][place - chunk_records]) = completed_in_chunk;
+      if (group == starts) {
+        const auto& started = *reinterpret_cast<const StartRecord*>(at);
+        add_to_sequence(started);
+        add_start(started.request);
+      } else if (!timed) {
+        time_base = before = first_word(at + 8) >> tick_shift;
+        timed = true;
       }
-    } else if (group == starts) {
-      const auto& started = *reinterpret_cast<const StartRecord*>(at);
-      w.started[0][i] = w.signatures.number(signature_of(started));
-      w.started[1][i] = started.request;
-      if (started.request != no_request) w.requests.start(started.request, chunk_records + i);
+      ++counts[group];
+      w.order[n] = static_cast<unsigned char>(group);
     }
+    ++n;
+    consumed += size;
   }
   if (n == 0) return {nullptr, 0, 0, 0, 0};
+  counts[calls] = call_count;
+  counts[completions] = completion_count;
 
   char* out = w.raw;
-  std::memcpy(out, counts, sizeof counts);
-  std::memcpy(out + sizeof counts, &w.signatures.count, 4);
-  std::memcpy(out + sizeof counts + 4, &time_base, 8);
-  out += payload_head;
-  if (std::find(std::begin(counts), std::end(counts), n) == std::end(counts)) {
-    std::memcpy(out, w.order, n);
-    out += n;
-  }
+  const auto put = [&](const auto& value) {
+    std::memcpy(out, &value, sizeof value);
+    out += sizeof value;
+  };
+  const std::uint32_t signatures = w.signatures.count;
+  const std::uint32_t misses = sequence.misses();
+  put(counts);
+  put(signatures);
+  put(misses);
+  put(time_base);
 
-  // The call columns occupy w.column, so the signature columns are gathered where the finished chunk will be.
-  if (w.signatures.count != 0) {
-    auto* scratch = reinterpret_cast<std::int64_t*>(w.chunk);
-    const std::uint32_t signatures = w.signatures.count;
-    const auto signature_column = [&](auto value) {
-      for (std::uint32_t i = 0; i < signatures; ++i) scratch[i] = value(w.signatures.entries[i]);
-      out = encode_column(scratch, signatures, out);
-    };
-    signature_column([](const Signature& s) { return as_signed(s.what & 0xffff); });
-    signature_column([](const Signature& s) { return as_signed(s.what >> 32); });
-    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag)}; });
-    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag >> 32)}; });
-    signature_column([](const Signature& s) { return as_signed(s.bytes); });
-    signature_column([](const Signature& s) { return as_signed(s.communicator); });
-    signature_column([](const Signature& s) { return as_signed(s.received); });
-    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag)}; });
-    signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag >> 32)}; });
-  }
-  if (counts[calls] != 0)
-    for (auto& column : w.column) out = encode_column(column, counts[calls], out);
+  // Columns are left out if they have no values.
+  const auto column_of = [&](std::size_t rows, auto value) {
+    if (rows == 0) return;
+    for (std::size_t i = 0; i < rows; ++i) w.column[0][i] = value(i);
+    out = encode_column(w.column[0], rows, out);
+  };
+  const auto signature_column = [&](auto value) {
+    column_of(signatures, [&](std::size_t i) { return value(w.signatures.entries[i]); });
+  };
+  signature_column([](const Signature& s) { return as_signed(s.what & 0xffff); });
+  signature_column([](const Signature& s) { return as_signed(s.what >> 32); });
+  signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag)}; });
+  signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.peer_tag >> 32)}; });
+  signature_column([](const Signature& s) { return as_signed(s.bytes); });
+  signature_column([](const Signature& s) { return as_signed(s.communicator & 0xffffffff); });
+  signature_column([](const Signature& s) { return as_signed(s.received); });
+  signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag)}; });
+  signature_column([](const Signature& s) { return std::int64_t{static_cast<std::int32_t>(s.source_tag >> 32)}; });
+  signature_column([](const Signature& s) { return as_signed(s.communicator >> 32); });
+  column_of(misses, [&](std::size_t i) { return std::int64_t{w.sequence.runs[i]}; });
+  column_of(misses, [&](std::size_t i) { return std::int64_t{w.sequence.missed[i]}; });
+  if (w.requests.starts != 0) out = encode_sparse_column(w.started, w.requests.starts, completed_in_chunk, out);
   if (counts[completions] != 0)
-    for (auto& column : w.completed) out = encode_column(column, counts[completions], out);
-  if (counts[starts] != 0)
-    for (auto& column : w.started) out = encode_column(column, counts[starts], out);
+    for (auto& column : w.completed) out = encode_sparse_column(column, counts[completions], 0, out);
 
   // Gathers four fields of every record of one kind into columns; `width` of them are written.
   const auto gather = [&](unsigned group, unsigned width, auto fields) {
@@ -444,8 +529,12 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   ChunkHeader header = identity;
   header.type = ChunkType::events;
   header.records = static_cast<std::uint32_t>(n);
-  const auto raw_bytes = static_cast<std::size_t>(out - w.raw);
-  const std::size_t size = finish_chunk(w.context, header, w.raw, raw_bytes, w.chunk);
+  // The widths of spans have room for more calls than there are.
+  unsigned char* const widths = bits - counts[calls];
+  std::memmove(widths, w.spans, counts[calls]);
+  const Bytes dense{widths, counts[calls] == 0 ? 0 : static_cast<std::size_t>(spans.finish() - widths)};
+  const std::size_t size =
+      finish_chunk(w.context, header, {w.raw, static_cast<std::size_t>(out - w.raw)}, dense, w.chunk);
   return {w.chunk, size, consumed, n, counts[calls]};
 }
 
@@ -456,7 +545,7 @@ std::size_t chunk_context_bytes() noexcept { return context_bytes() + 64; }
 std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,
                        void* context) noexcept {
   ZSTD_CCtx* zstd = context == nullptr ? nullptr : make_context(context);
-  return finish_chunk(zstd, identity, raw, bytes, out);
+  return finish_chunk(zstd, identity, {raw, bytes}, {nullptr, 0}, out);
 }
 
 }  // namespace tare::format

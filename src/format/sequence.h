@@ -1,0 +1,88 @@
+// Which signature follows which. Programs repeat themselves: after a signature mostly comes what came the last time
+// after it, and after that what came then, so that a record is compared with one signature, and only those that are
+// another one than expected are written.
+//
+// Expected after an unexpected record is what stood behind the latest one of the same signature before it, or, if
+// there was none, the first record of all; after an expected one, what stood behind that which it repeats.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tare::format {
+
+// Where a SequenceWriter keeps what it has seen, for at most `most` records; zero-initialised.
+template <std::size_t most>
+struct SequenceTables {
+  std::uint16_t numbers[most];  // signatures of the records so far
+  std::uint16_t behind[most];   // of a signature: where the record behind its latest one is, or will be
+  std::uint16_t missed[most];   // signatures of records that were not expected
+  std::uint16_t runs[most];     // how many were expected since the one before it that was not
+};
+
+template <std::size_t most>
+class SequenceWriter {
+ public:
+  // `signatures` were added with the same tables the last time.
+  SequenceWriter(SequenceTables<most>& tables, std::size_t signatures) noexcept : tables_(&tables) {
+    for (std::size_t i = 0; i < signatures; ++i) tables.behind[i] = 0;
+    tables.numbers[0] = 0;
+  }
+  // The signature that is expected next; of the first record, 0.
+  std::uint32_t expected() const noexcept { return tables_->numbers[expected_]; }
+  void add_expected(std::uint32_t expected) noexcept {
+    ++expected_;
+    add(expected);
+  }
+  void add_unexpected(std::uint32_t number) noexcept {
+    expected_ = tables_->behind[number];
+    tables_->missed[misses_] = static_cast<std::uint16_t>(number);
+    tables_->runs[misses_++] = static_cast<std::uint16_t>(count_ - since_);
+    add(number);
+    since_ = count_;
+  }
+  // Records that were not expected.
+  std::uint32_t misses() const noexcept { return misses_; }
+
+ private:
+  void add(std::uint32_t number) noexcept {
+    tables_->numbers[count_++] = static_cast<std::uint16_t>(number);
+    tables_->behind[number] = static_cast<std::uint16_t>(count_);
+  }
+
+  SequenceTables<most>* tables_;
+  std::uint32_t count_ = 0;
+  std::uint32_t misses_ = 0;
+  std::uint32_t expected_ = 0;  // the record that the next one is expected to repeat
+  std::uint32_t since_ = 0;     // the record behind the latest that was not expected
+};
+
+// The signatures of `records` records, from the runs and signatures of those that were not expected; false if that
+// cannot be. All of them are below `signatures`.
+inline bool decode_sequence(const std::vector<std::int64_t>& runs, const std::vector<std::int64_t>& missed,
+                            std::size_t records, std::size_t signatures, std::vector<std::uint16_t>& numbers) {
+  thread_local std::vector<std::uint16_t> behind;
+  behind.assign(signatures, 0);
+  numbers.resize(records);
+  std::size_t count = 0;
+  std::size_t expected = 0;
+  const auto repeat = [&](std::uint64_t run) {
+    if (run > records - count || (count == 0 && run != 0)) return false;
+    for (const std::size_t end = count + run; count < end;) {
+      const std::uint16_t number = numbers[count] = numbers[expected++];
+      behind[number] = static_cast<std::uint16_t>(++count);
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i < missed.size(); ++i) {
+    const auto number = static_cast<std::uint64_t>(missed[i]);
+    if (!repeat(static_cast<std::uint64_t>(runs[i])) || count == records || number >= signatures) return false;
+    expected = behind[number];
+    numbers[count++] = static_cast<std::uint16_t>(number);
+    behind[number] = static_cast<std::uint16_t>(count);
+  }
+  return repeat(records - count);
+}
+
+}  // namespace tare::format

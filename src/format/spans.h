@@ -1,0 +1,77 @@
+// When the calls of a chunk were made: of each the gap since the call before, and its duration. Most are short and none
+// repeats itself, so there is little for a general compressor to find: a value takes the bits it has, and half a byte
+// that says how many these are.
+//
+//   widths   u8 for each call: low half of the gap, high half of the duration; 0 to 14: so many bits b follow, and the
+//            value is 2^b - 1 + these; 15: it is at least 2^15 - 1, and six bits (b - 14) and b bits follow, the value
+//            being 2^b + these
+//   bits     of the gap and the duration of the first call, of the second, ...; lowest bits first in lowest bytes
+//            first, then zeros to the end of a byte and eight bytes of zeros
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tare::format {
+
+inline constexpr std::size_t span_zeros = 8;  // bytes behind the bits, so that words of them may be read
+
+class SpanWriter {
+ public:
+  // Bytes that the widths and bits of `calls` take at the most.
+  static constexpr std::size_t bits_bound(std::size_t calls) { return calls * 18 + 24; }
+
+  // `widths` has room for a byte a call, `bits` for bits_bound(calls); both stay the caller's.
+  void begin(unsigned char* widths, unsigned char* bits) noexcept {
+    width_ = widths;
+    at_ = bits;
+    word_ = 0;
+    used_ = 0;
+  }
+  [[gnu::always_inline]] void add(std::uint64_t gap, std::uint64_t duration) noexcept {
+    if (((gap | duration) >> 14) != 0) [[unlikely]] {
+      SpanWriter copy = *this;  // so that this one can stay in registers
+      copy.add_long(gap, duration);
+      *this = copy;
+      return;
+    }
+    const unsigned gap_bits = log2(gap + 1);
+    const unsigned duration_bits = log2(duration + 1);
+    *width_++ = static_cast<unsigned char>(gap_bits | duration_bits << 4);
+    const std::uint64_t rest = (gap + 1) ^ std::uint64_t{1} << gap_bits;
+    put(rest | ((duration + 1) ^ std::uint64_t{1} << duration_bits) << gap_bits, gap_bits + duration_bits);
+  }
+  // The end of the bits.
+  unsigned char* finish() const noexcept {
+    __builtin_memcpy(at_, &word_, sizeof word_);
+    unsigned char* behind = at_ + (used_ + 7) / 8;
+    __builtin_memset(behind, 0, span_zeros);
+    return behind + span_zeros;
+  }
+
+ private:
+  static unsigned log2(std::uint64_t value) noexcept { return 63U - static_cast<unsigned>(__builtin_clzll(value)); }
+  // At most 56 bits.
+  [[gnu::always_inline]] void put(std::uint64_t value, unsigned bits) noexcept {
+    word_ |= value << used_;
+    used_ += bits;
+    __builtin_memcpy(at_, &word_, sizeof word_);
+    at_ += used_ / 8;
+    word_ >>= used_ & ~7U;
+    used_ %= 8;
+  }
+  void add_long(std::uint64_t gap, std::uint64_t duration) noexcept;
+  unsigned put_any(std::uint64_t value) noexcept;
+
+  unsigned char* width_;
+  unsigned char* at_;
+  std::uint64_t word_;  // `used_` bits that are not yet at `at_` for good
+  unsigned used_;
+};
+
+// Decodes the spans of n calls, which take all of [in, end). The first gap begins at `time`. False if they are
+// malformed.
+bool decode_spans(const char* in, const char* end, std::uint64_t time, std::size_t n, std::uint64_t* enter,
+                  std::uint64_t* duration) noexcept;
+
+}  // namespace tare::format
