@@ -286,7 +286,8 @@ def wrapper(function: Function, roles: list[str], in_vain: str | None = None) ->
     else:  # parameters by value, as they stay in registers then
         lines += [
             f"  return poll<A, Function::{function.name}>(TARE_CALLER,",
-            f"      [={used}] {{ return {call}; }}, [=] {{ return {in_vain}; }}",
+            f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }},",
+            f"      [=] {{ return {in_vain}; }}",
         ]
     lines[-1] += "".join(", " + n for n in names) + ");"
     return "\n".join([*lines, "}"])

@@ -49,8 +49,8 @@ std::uint32_t cost_of_poll(Thread& thread, const Frame& caller) noexcept {
         caller, [] { return A::success; }, [] { return true; });
   };
   for (unsigned i = 0; i < 2 * Polls::period; ++i) one_poll(0);
-  Polls::Site& site = thread.polls.site(caller.return_address, 0);
-  return cheapest(one_poll, [&] { site.left = calibration_steps; });
+  Polls::Site& site = thread.polls.site(Polls::key_of(caller.return_address, 0));
+  return cheapest(one_poll, [&] { site.allow(calibration_steps); });
 }
 
 // Runs the path on a location without calls and leaves it so; events of the API stay.

@@ -3,12 +3,17 @@
 // A call path follows from the return address of the call, the stack pointer, the frame pointer, and the words that
 // unwinding it reads. Where all of them are what they were, the path is what it was: a path seen before costs a
 // comparison for each of its frames, and no table. Only the owning thread uses it; takes no memory.
+//
+// A solver reaches a call in hundreds of ways with the same stack pointer. Each word says where the next one lies, so
+// two paths have the same words up to the one where they part; those few words that tell the paths of a caller apart
+// say which of them it can be.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 #include "mpi/unwind.h"
 
@@ -34,59 +39,6 @@ class PathMemo {
     }
   };
 
-  // The number given to the path of a call made in `caller`; nullptr if it is not known. Reads the words that the
-  // path depends on: they must lie in memory that is still there, as the stack of the running thread is.
-  [[gnu::always_inline]] const std::uint32_t* find(const Frame& caller) const noexcept {
-    for (std::uint32_t at = buckets_[bucket_of(caller)]; at != 0;) {
-      const Path& path = path_at(at);
-      if (path.return_address == caller.return_address && is_of(path, caller)) return &path.number;
-      at = path.next;
-    }
-    return nullptr;
-  }
-
-  // A path of one return address, for those who see it again and again.
-  struct Place {
-    std::uint32_t at;  // 0: none
-    std::uint32_t clearings;
-  };
-  Place place_of(const std::uint32_t* found) const noexcept {
-    const auto* path = reinterpret_cast<const unsigned char*>(found) - offsetof(Path, number);
-    return {static_cast<std::uint32_t>((path - memory_) / static_cast<std::ptrdiff_t>(sizeof(Word))) + 1, clearings_};
-  }
-  // Whether a call that was made in `caller`, which has the return address, has this path.
-  [[gnu::always_inline]] bool is_at(Place place, const Frame& caller) const noexcept {
-    return place.at != 0 && place.clearings == clearings_ && is_of(path_at(place.at), caller);
-  }
-
-  // Remembers a path. Forgets others: the oldest of many with the same caller, all if there is no room.
-  void add(const Builder& built, std::uint32_t number) noexcept {
-    if (built.overflow) return;
-    const auto units = static_cast<std::uint32_t>(sizeof(Path) / sizeof(Word)) + built.count;
-    if (used_ + units > capacity) clear();
-    Path& path = path_at(used_ + 1);
-    std::uint32_t& bucket = buckets_[bucket_of(built.caller)];
-    path = {built.caller.return_address,
-            built.caller.stack,
-            built.caller.base,
-            built.base_mask,
-            bucket,
-            number,
-            built.count,
-            0};
-    std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
-    bucket = used_ + 1;
-    used_ += units;
-    cut(path);
-  }
-
-  void clear() noexcept {
-    std::memset(buckets_, 0, sizeof buckets_);
-    used_ = 0;
-    ++clearings_;
-  }
-
- private:
   struct Path {
     std::uintptr_t return_address;
     std::uintptr_t stack;
@@ -95,45 +47,240 @@ class PathMemo {
     std::uint32_t next;  // place of the next path in the bucket, 0: none
     std::uint32_t number;
     std::uint32_t count;
-    std::uint32_t reserved;
+    // Not 0: this is no path, but says by the addresses of as many words what tells those of the caller apart. Those
+    // that have all of these words are in parted_, the others further on in the bucket.
+    std::uint32_t partings;
     // Word words[count]
   };
   static_assert(sizeof(Path) % sizeof(Word) == 0);
 
-  static constexpr unsigned bucket_bits = 10;
-  static constexpr unsigned longest_bucket = 8;
-  static constexpr std::uint32_t capacity = 16 * 1024;  // words
+  // The path of a call made in `caller`, with the number given to it; nullptr if it is not known. Of a caller whose
+  // paths something tells apart, what says so: find_behind() goes on there. Reads the words that the path depends on:
+  // they must lie in memory that is still there, as the stack of the running thread is.
+  [[gnu::always_inline]] const Path* find_first(const Frame& caller) const noexcept {
+    for (std::uint32_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
+      const Path& path = at(place);
+      if (path.return_address == caller.return_address && path.stack == caller.stack &&
+          (path.partings != 0 || is_taken(path, caller)))
+        return &path;
+      place = path.next;
+    }
+    return nullptr;
+  }
+  [[gnu::always_inline]] const Path* find_behind(const Path& parted, const Frame& caller) const noexcept {
+    std::uint64_t hash = hash_of(caller);
+    const Word* const end = words_of(parted) + parted.partings;
+    for (const Word* word = words_of(parted); word != end; ++word) hash = with(hash, read(word->address));
+    for (std::uint32_t place : {parted_[slot_of(hash)], parted.next})
+      for (; place != 0; place = at(place).next)
+        if (is_of(at(place), caller)) return &at(place);
+    return nullptr;
+  }
+  const Path* find(const Frame& caller) const noexcept {
+    const Path* path = find_first(caller);
+    return path == nullptr || path->partings == 0 ? path : find_behind(*path, caller);
+  }
 
-  static unsigned bucket_of(const Frame& caller) noexcept {
-    const std::uint64_t h = (caller.return_address ^ std::rotl(std::uint64_t{caller.stack}, 28)) * 0x9e3779b97f4a7c15U;
-    return static_cast<unsigned>(h >> (64 - bucket_bits));
-  }
-  // Places count from 1, in words.
-  Path& path_at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[(place - 1) * sizeof(Word)]); }
-  const Path& path_at(std::uint32_t place) const noexcept {
-    return *reinterpret_cast<const Path*>(&memory_[(place - 1) * sizeof(Word)]);
-  }
-  static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
+  // What a path follows from, beside its return address, for those who see it again and again.
+  struct Proof {
+    static constexpr unsigned most_words = 24;
+    std::uintptr_t stack;
+    std::uintptr_t base;
+    std::uintptr_t base_mask;
+    std::uint64_t count;
+    Word words[most_words];
 
-  [[gnu::always_inline]] static bool is_of(const Path& path, const Frame& caller) noexcept {
-    return path.stack == caller.stack && ((path.base ^ caller.base) & path.base_mask) == 0 && holds(path);
-  }
-  [[gnu::always_inline]] static bool holds(const Path& path) noexcept {
-    const auto* word = reinterpret_cast<const Word*>(&path + 1);
-    for (const Word* end = word + path.count; word != end; ++word)
-      if (*reinterpret_cast<const std::uintptr_t*>(word->address) != word->value) return false;
+    [[gnu::always_inline]] bool holds(const Frame& caller) const noexcept {
+      if (stack != caller.stack || ((base ^ caller.base) & base_mask) != 0) return false;
+      switch (count) {  // most have few
+        default:
+          return are_there(words, count);
+        case 6:
+          if (!is_there(words[5])) return false;
+          [[fallthrough]];
+        case 5:
+          if (!is_there(words[4])) return false;
+          [[fallthrough]];
+        case 4:
+          if (!is_there(words[3])) return false;
+          [[fallthrough]];
+        case 3:
+          if (!is_there(words[2])) return false;
+          [[fallthrough]];
+        case 2:
+          if (!is_there(words[1])) return false;
+          [[fallthrough]];
+        case 1:
+          return is_there(words[0]);
+      }
+    }
+  };
+  // That of the path of a call made in `caller`. False if the path is not known, or there is no room for its words.
+  bool prove(const Frame& caller, Proof& proof) const noexcept {
+    const Path* path = find(caller);
+    if (path == nullptr || path->count > Proof::most_words) return false;
+    proof.stack = path->stack;
+    proof.base = path->base;
+    proof.base_mask = path->base_mask;
+    proof.count = path->count;
+    std::memcpy(proof.words, words_of(*path), path->count * sizeof(Word));
     return true;
   }
 
-  void cut(Path& first) noexcept {
-    Path* path = &first;
-    for (unsigned i = 1; i < longest_bucket && path->next != 0; ++i) path = &path_at(path->next);
+  // Remembers a path. Forgets others: some of the same caller when it is found what tells them apart, the oldest of
+  // those that nothing does, all if there is no room.
+  void add(const Builder& built, std::uint32_t number) noexcept {
+    if (built.overflow) return;
+    if (used_ + units_of(built.count) + units_of(most_partings) > capacity) clear();
+    const std::uint32_t place = new_path(built.caller, built.count);
+    Path& path = at(place);
+    path.base_mask = built.base_mask;
+    path.number = number;
+    std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
+    Path* parted = parted_of(built.caller);
+    std::uint32_t* bucket = bucket_of(path, parted);
+    if (bucket == nullptr) return link(place, parted->next);
+    link(place, *bucket);
+    tell_apart(*bucket, parted);
+  }
+
+  void clear() noexcept {
+    std::memset(buckets_, 0, sizeof buckets_);
+    std::memset(parted_, 0, sizeof parted_);
+    used_ = 0;
+  }
+
+ private:
+  static constexpr unsigned bucket_bits = 10;
+  static constexpr unsigned longest_bucket = 8;
+  static constexpr unsigned most_partings = 8;
+  static constexpr unsigned few = 3;                    // paths of a caller are looked at one after another
+  static constexpr std::uint32_t capacity = 32 * 1024;  // words
+
+  static constexpr std::uint32_t units_of(unsigned words) noexcept {
+    return static_cast<std::uint32_t>(sizeof(Path) / sizeof(Word)) + words;
+  }
+  // Places count from 1, in words.
+  Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[(place - 1) * sizeof(Word)]); }
+  const Path& at(std::uint32_t place) const noexcept {
+    return *reinterpret_cast<const Path*>(&memory_[(place - 1) * sizeof(Word)]);
+  }
+  static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
+  static const Word* words_of(const Path& path) noexcept { return reinterpret_cast<const Word*>(&path + 1); }
+  static std::uintptr_t read(std::uintptr_t address) noexcept {
+    return *reinterpret_cast<const std::uintptr_t*>(address);
+  }
+
+  // Hashes are the more random, the higher their bits.
+  template <class Caller>
+  static std::uint64_t hash_of(const Caller& caller) noexcept {
+    return (caller.return_address ^ std::rotl(std::uint64_t{caller.stack}, 28)) * 0x9e3779b97f4a7c15U;
+  }
+  static std::uint64_t with(std::uint64_t hash, std::uintptr_t value) noexcept {
+    return (hash + value) * 0x9e3779b97f4a7c15U;
+  }
+  static unsigned slot_of(std::uint64_t hash) noexcept { return static_cast<unsigned>(hash >> (64 - bucket_bits)); }
+  // Where a path belongs; nullptr: behind `parted`.
+  std::uint32_t* bucket_of(const Path& path, const Path* parted) noexcept {
+    std::uint64_t hash = hash_of(path);
+    if (parted == nullptr) return &buckets_[slot_of(hash)];
+    for (std::uint32_t i = 0; i < parted->partings; ++i) {
+      std::uint32_t word = 0;
+      while (word != path.count && words_of(path)[word].address != words_of(*parted)[i].address) ++word;
+      if (word == path.count) return nullptr;
+      hash = with(hash, words_of(path)[word].value);
+    }
+    return &parted_[slot_of(hash)];
+  }
+
+  static bool is_of(const Path& path, const Frame& caller) noexcept {
+    return path.return_address == caller.return_address && path.stack == caller.stack && path.partings == 0 &&
+           is_taken(path, caller);
+  }
+  [[gnu::always_inline]] static bool is_taken(const Path& path, const Frame& caller) noexcept {
+    return ((path.base ^ caller.base) & path.base_mask) == 0 && are_there(words_of(path), path.count);
+  }
+  static bool is_there(const Word& word) noexcept { return read(word.address) == word.value; }
+  [[gnu::always_inline]] static bool are_there(const Word* words, std::uint64_t count) noexcept {
+    const Word* const end = words + count;
+    while (words != end && is_there(*words)) ++words;
+    return words == end;
+  }
+
+  // What says which paths of a caller there can be; nullptr: nothing has to.
+  Path* parted_of(const Frame& caller) noexcept {
+    for (std::uint32_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
+      Path& path = at(place);
+      if (path.partings != 0 && path.return_address == caller.return_address && path.stack == caller.stack)
+        return &path;
+    }
+    return nullptr;
+  }
+  // Whether it is full, or the word tells paths apart already that are in one bucket all the same.
+  static bool has_no_use_for(std::uintptr_t parting, const Path& parted) noexcept {
+    bool known = parted.partings == most_partings;
+    for (std::uint32_t i = 0; i < parted.partings; ++i) known = known || words_of(parted)[i].address == parting;
+    return known;
+  }
+  // Where a bucket has more than a few paths of the caller of its first one, notes what tells that from them, and moves
+  // them. `parted`: what has told them apart so far.
+  void tell_apart(std::uint32_t& bucket, Path* parted) noexcept {
+    const Path& first = at(bucket);
+    std::uint32_t moved[longest_bucket] = {bucket};
+    unsigned count = 1;
+    std::uintptr_t parting = 0;
+    for (std::uint32_t place = first.next; place != 0; place = at(place).next)
+      if (const std::uintptr_t parts = parting_of(at(place), first); parts != 0) {
+        moved[count++] = place;
+        parting = parts;
+      }
+    if (count <= few || (parted != nullptr && has_no_use_for(parting, *parted))) return;
+    bucket = first.next;
+    for (std::uint32_t* place = &bucket; *place != 0;) {
+      std::uint32_t& next = at(*place).next;
+      if (parting_of(at(*place), first) != 0)
+        *place = next;
+      else
+        place = &next;
+    }
+    if (parted == nullptr) {
+      const std::uint32_t made = new_path({first.return_address, first.stack, first.base}, most_partings);
+      parted = &at(made);
+      link(made, bucket);
+    }
+    words_of(*parted)[parted->partings++].address = parting;
+    for (unsigned i = 0; i < count; ++i) {
+      std::uint32_t* home = bucket_of(at(moved[i]), parted);
+      link(moved[i], home == nullptr ? parted->next : *home);
+    }
+  }
+  // Where two paths of the same caller have different words first; 0: they are of different ones, or do not part.
+  static std::uintptr_t parting_of(const Path& one, const Path& other) noexcept {
+    if (one.partings != 0 || one.return_address != other.return_address || one.stack != other.stack) return 0;
+    for (std::uint32_t i = 0; i < one.count && i < other.count; ++i) {
+      const Word& word = words_of(one)[i];
+      if (word.address != words_of(other)[i].address) return 0;
+      if (word.value != words_of(other)[i].value) return word.address;
+    }
+    return 0;
+  }
+  std::uint32_t new_path(const Frame& caller, unsigned count) noexcept {
+    const std::uint32_t place = used_ + 1;
+    at(place) = {caller.return_address, caller.stack, caller.base, 0, 0, 0, count, 0};
+    used_ += units_of(count);
+    return place;
+  }
+  void link(std::uint32_t place, std::uint32_t& bucket) noexcept {
+    Path* path = &at(place);
+    path->next = bucket;
+    bucket = place;
+    for (unsigned i = 1; i < longest_bucket && path->next != 0; ++i) path = &at(path->next);
     path->next = 0;
   }
 
-  std::uint32_t buckets_[1U << bucket_bits];
+  std::uint32_t buckets_[1U << bucket_bits];  // by caller
+  std::uint32_t parted_[1U << bucket_bits];   // by caller and words
   std::uint32_t used_;
-  std::uint32_t clearings_;
   alignas(16) unsigned char memory_[capacity * sizeof(Word)];
 };
 

@@ -5,25 +5,33 @@
 
 namespace tare::mpi {
 
-// What follows a poll that is timed.
-template <class... Roles>
-[[gnu::always_inline]] inline void end_poll(Thread& thread, const Frame& caller, recorder::Call& call, int result,
-                                            bool in_vain, Roles&... roles) noexcept {
-  call.leave = thread.shared->current.leave = recorder::now();
-  format::ProfileRow& row = end_call(thread, call, result, roles...);
-  if (thread.traced() || thread.mode == recorder::Mode::paused) return;
-  thread.polls.note(thread, thread.paths, caller, call, row, in_vain);
+// Of a poll of the function F that has begun (begin_call) without being timed: what others see of it is all there is.
+template <Function F>
+recorder::Call begun_poll(const Thread& thread) noexcept {
+  const format::CurrentCall& current = thread.shared->current;
+  recorder::Call call;
+  call.function = static_cast<std::uint16_t>(F);
+  call.site = current.site;
+  call.peer = current.peer;
+  call.tag = current.tag;
+  call.communicator = current.communicator_number;
+  return call;
 }
 
-// The rest of a poll that was not timed, but found something.
-template <class... Roles>
-[[gnu::noinline, gnu::cold]] void end_untimed_poll(Thread& thread, Polls::Site& site, recorder::Call call, int result,
-                                                   Roles&... roles) noexcept {
-  call.leave = thread.shared->current.leave = recorder::now();
-  call.enter = thread.shared->current.enter = site.estimated_enter(call.leave);
+// Makes and ends a poll that has begun, and is timed.
+template <class A, class Real, class InVain, class... Roles>
+[[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const Frame& caller, recorder::Call& call,
+                                                    Real real, InVain in_vain, Roles&... roles) {
+  format::CurrentCall& current = thread.shared->current;
+  call.enter = current.enter = recorder::now();
+  const int result = real();
+  current.function.store(call.function | format::returned, std::memory_order_release);
+  const bool vain = result == A::success && in_vain();
+  call.leave = current.leave = recorder::now();
   format::ProfileRow& row = end_call(thread, call, result, roles...);
-  ++row.estimated;
-  thread.polls.end_streak(thread, site, call);
+  if (!thread.traced() && thread.mode != recorder::Mode::paused)
+    thread.polls.note(thread, thread.paths, caller, call, row, vain);
+  return result;
 }
 
 // A poll that is timed whatever it finds.
@@ -34,11 +42,28 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   call.function = static_cast<std::uint16_t>(F);
   call.site = site_of(thread, caller.return_address, caller.stack, caller.base);
   begin_call(thread, call, roles...);
-  call.enter = thread.shared->current.enter = recorder::now();
-  const int result = real();
-  thread.shared->current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  end_poll(thread, caller, call, result, result == A::success && in_vain(), roles...);
-  return result;
+  return finish_timed_poll<A>(thread, caller, call, real, in_vain, roles...);
+}
+
+// The same, of one that has begun as if it were not.
+template <class A, Function F, class Real, class InVain, class... Roles>
+[[gnu::noinline, gnu::cold]] int timed_after_all(Thread& thread, const Frame caller, Real real, InVain in_vain,
+                                                 Roles&... roles) {
+  const Inside inside;
+  recorder::Call call = begun_poll<F>(thread);
+  return finish_timed_poll<A>(thread, caller, call, real, in_vain, roles...);
+}
+
+// The rest of a poll that was not timed, but found something.
+template <Function F, class... Roles>
+[[gnu::noinline, gnu::cold]] void end_untimed_poll(Thread& thread, Polls::Site& site, int result,
+                                                   Roles&... roles) noexcept {
+  recorder::Call call = begun_poll<F>(thread);
+  call.leave = thread.shared->current.leave = recorder::now();
+  call.enter = thread.shared->current.enter = site.estimated_enter(call.leave);
+  format::ProfileRow& row = end_call(thread, call, result, roles...);
+  ++row.estimated;
+  thread.polls.end_streak(thread, site, call);
 }
 
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER); in_vain() says of one that has
@@ -49,17 +74,15 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (location == nullptr) [[unlikely]]
     return real();
   auto& thread = static_cast<Thread&>(*location);
-  constexpr auto function = static_cast<std::uint16_t>(F);
-  Polls::Site& site = thread.polls.site(caller.return_address, function);
-  if (!site.has_skips(caller.return_address, function) || !thread.paths.is_at(site.path, masked(caller)) ||
-      thread.mode == recorder::Mode::paused)
-    return timed_poll<A, F>(thread, caller, real, in_vain, roles...);
+  const std::uint64_t key = Polls::key_of(caller.return_address, static_cast<std::uint16_t>(F));
+  Polls::Site& site = thread.polls.site(key);
+  if (!site.has_skips(key, caller)) return timed_poll<A, F>(thread, caller, real, in_vain, roles...);
   recorder::Call call;
-  call.function = function;
+  call.function = static_cast<std::uint16_t>(F);
   call.site = site.number;
   begin_call(thread, call, roles...);
   if (call.communicator != site.communicator) [[unlikely]]
-    return timed_poll<A, F>(thread, caller, real, in_vain, roles...);
+    return timed_after_all<A, F>(thread, caller, real, in_vain, roles...);
   const Inside inside;
   const int result = real();
   thread.shared->current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
@@ -68,7 +91,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
     if (thread.mode == recorder::Mode::in_phase) [[unlikely]]
       ++thread.phase->calls;
   } else {
-    end_untimed_poll(thread, site, call, result, roles...);
+    end_untimed_poll<F>(thread, site, result, roles...);
   }
   return result;
 }

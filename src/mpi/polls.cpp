@@ -7,6 +7,7 @@
 #include "recorder/clock.h"
 
 namespace tare::mpi {
+
 void Polls::settle(recorder::Location& location, const Site& site, std::uint64_t ticks,
                    std::uint64_t time) const noexcept {
   const std::uint32_t pending = site.pending();
@@ -24,33 +25,38 @@ void Polls::settle(recorder::Location& location, const Site& site, std::uint64_t
 
 void Polls::note(recorder::Location& location, const PathMemo& paths, const Frame& caller, const recorder::Call& call,
                  format::ProfileRow& row, bool in_vain) noexcept {
-  Site& at = site(caller.return_address, call.function);
+  const std::uint64_t key = key_of(caller.return_address, call.function);
+  Site& at = site(key);
   const std::uint64_t ticks = call.leave - call.enter;
-  const bool same = at.key == key_of(caller.return_address, call.function) && at.row == &row &&
-                    at.number == call.site && at.communicator == call.communicator &&
-                    paths.is_at(at.path, masked(caller));
+  const bool same = at.key == key && at.row == &row && at.number == call.site && at.communicator == call.communicator &&
+                    at.proof.holds(caller);
   settle(location, at, same && in_vain ? ticks : at.vain_ticks, call.enter);
   if (!same) {
-    const std::uint32_t* found = paths.find(masked(caller));
     at = {};
-    if (found == nullptr) return;
-    at.key = key_of(caller.return_address, call.function);
-    at.path = paths.place_of(found);
+    if (!paths.prove(masked(caller), at.proof)) return;
+    at.proof.stack = caller.stack;
+    at.key = key;
     at.row = &row;
     at.number = call.site;
     at.communicator = call.communicator;
   }
   const bool quick = call.leave - at.leave < quick_ticks_ * (at.streak == period ? period : 1);
   at.streak = in_vain && quick ? std::min(at.streak + 1, period) : 0;
-  at.left = at.streak == period ? period - 1 : 0;
+  at.allow(at.streak == period ? period - 1 : 0);
   at.leave = call.leave;
   (in_vain ? at.vain_ticks : at.found_ticks) = ticks;
 }
 
 void Polls::end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept {
   settle(location, site, site.vain_ticks, call.enter);
-  site.streak = site.left = 0;
+  site.streak = 0;
+  site.allow(0);
   site.leave = call.leave;
+}
+
+// What is pending is settled when the next one is timed.
+void Polls::forget() noexcept {
+  for (Site& site : sites_) site.skips = 0;
 }
 
 void Polls::clear() noexcept {

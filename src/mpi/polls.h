@@ -22,28 +22,35 @@ class Polls {
  public:
   static constexpr std::uint32_t period = 32;
 
-  // The polls of one call site and communicator.
-  struct Site {
-    std::uint64_t key;  // return address and function; 0: there are none
-    PathMemo::Place path;
+  // The polls of one call site and communicator, from one place of the stack.
+  struct alignas(64) Site {
+    std::uint64_t skips;  // `key` as long as the next one need not be timed, else 0
     format::ProfileRow* row;
+    std::uint32_t left;    // of the next ones, how many need not be timed
+    std::uint32_t number;  // of the call site
+    std::uint32_t communicator;
+    std::uint32_t streak;  // timed ones in vain, quickly one after another; up to period: then `left` counts
+    PathMemo::Proof proof;
+    std::uint64_t key;          // return address and function; 0: there are none
     std::uint64_t leave;        // of the last one that was timed, and how long
     std::uint64_t vain_ticks;   // the last one that was timed took that was in vain,
     std::uint64_t found_ticks;  // and the last one that was not; 0: there is none
-    std::uint32_t number;       // of the call site
-    std::uint32_t communicator;
-    std::uint32_t streak;  // timed ones in vain, quickly one after another; up to period: then `left` counts
-    std::uint32_t left;    // of the next ones, how many need not be timed
 
-    // Whether the next poll of these need not be timed.
-    bool has_skips(std::uintptr_t return_address, std::uint16_t function) const noexcept {
-      return left != 0 && key == key_of(return_address, function);
+    // Whether a poll of this key (key_of) need not be timed.
+    [[gnu::always_inline]] bool has_skips(std::uint64_t of, const Frame& caller) const noexcept {
+      return skips == of && proof.holds(caller);
     }
     // It was not.
-    void skip() noexcept {
-      --left;
+    [[gnu::always_inline]] void skip() noexcept {
+      if (--left == 0) [[unlikely]]
+        skips = 0;
       ++row->calls;
       ++row->estimated;
+    }
+    // From here on, that many need not be timed.
+    void allow(std::uint32_t count) noexcept {
+      left = count;
+      skips = count == 0 ? 0 : key;
     }
     std::uint32_t pending() const noexcept { return streak == period ? period - 1 - left : 0; }
     // When one probably began that was not timed, and found something, at `time`.
@@ -52,25 +59,24 @@ class Polls {
     }
   };
 
-  // Where those of a function and return address are, if they are not others.
-  Site& site(std::uintptr_t return_address, std::uint16_t function) noexcept {
-    return sites_[key_of(return_address, function) * 0x9e3779b97f4a7c15U >> (64 - slot_bits)];
+  static std::uint64_t key_of(std::uintptr_t return_address, std::uint16_t function) noexcept {
+    return return_address ^ std::uint64_t{function} << 48;
   }
+  // Where those of a key are, if they are not others.
+  Site& site(std::uint64_t key) noexcept { return sites_[key / 8 % slots]; }
   // After one that found something, and was not timed.
   void end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept;
   // After one that has been timed, and committed to `row`.
   void note(recorder::Location& location, const PathMemo& paths, const Frame& caller, const recorder::Call& call,
             format::ProfileRow& row, bool in_vain) noexcept;
+  // All are timed again, until there are streaks anew.
+  void forget() noexcept;
   void clear() noexcept;
 
  private:
-  static constexpr unsigned slot_bits = 5;
+  static constexpr unsigned slots = 32;
 
-  static std::uint64_t key_of(std::uintptr_t return_address, std::uint16_t function) noexcept {
-    return return_address ^ std::uint64_t{function} << 48;
-  }
-
-  Site sites_[1U << slot_bits];
+  Site sites_[slots];
   // Adds to the row of `site` the time of those that were not timed, up to `time`, of which each took as long as one
   // that was timed, and took `ticks`; together no longer than it has been since the one before them.
   void settle(recorder::Location& location, const Site& site, std::uint64_t ticks, std::uint64_t time) const noexcept;

@@ -83,7 +83,7 @@ std::uint32_t find_python_site(Thread& thread) noexcept {
   read.base_mask = 0;
   read.count = 0;
   read.overflow = false;
-  if (const std::uint32_t* known = thread.paths.find(read.caller)) return *known;
+  if (const PathMemo::Path* known = thread.paths.find(read.caller)) return known->number;
   unsigned chosen[format::max_frames];
   const CallPath path = choose_python_frames(stack, depth, chosen);
   const std::uint32_t number =
@@ -117,6 +117,13 @@ std::uint32_t find_native_site(Thread& thread, const Frame& caller, bool in_bind
   return find_native_site(thread, caller, binding != Binding::none);
 }
 
+// That of a path that is not the only one from its caller, as far as is known.
+[[gnu::noinline]] std::uint32_t choose_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                            std::uintptr_t base, const PathMemo::Path& parted) noexcept {
+  const PathMemo::Path* known = thread.paths.find_behind(parted, {return_address, stack, base});
+  return known == nullptr ? find_site(thread, return_address, stack, base) : known->number;
+}
+
 }  // namespace
 
 std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
@@ -125,10 +132,13 @@ std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintpt
   if (alone)
     if (const std::uint32_t* known = thread.addresses.find(return_address)) [[likely]]
       return *known;
-  const std::uint32_t* known = thread.paths.find({return_address, stack & stack_matters, base});
-  if (known == nullptr) return find_site(thread, return_address, stack, base);
-  if (alone) thread.addresses.add(return_address, *known);
-  return *known;
+  const PathMemo::Path* known = thread.paths.find_first({return_address, stack & stack_matters, base});
+  if (known == nullptr) [[unlikely]]
+    return find_site(thread, return_address, stack, base);
+  if (known->partings != 0) [[unlikely]]
+    return choose_site(thread, return_address, stack, base, *known);
+  if (alone) thread.addresses.add(return_address, known->number);
+  return known->number;
 }
 
 void forgo_site(Thread& thread, const Frame& caller) noexcept {

@@ -183,13 +183,13 @@ TEST(PathMemo, KnowsAPathAsLongAsItsWordsAreTheSame) {
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
   memo->add(built_from(words, 3), 17);
   ASSERT_NE(memo->find(frame_at(words)), nullptr);
-  EXPECT_EQ(*memo->find(frame_at(words)), 17U);
+  EXPECT_EQ(memo->find(frame_at(words))->number, 17U);
   words[2] = 4;
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
   memo->add(built_from(words, 3), 18);
-  EXPECT_EQ(*memo->find(frame_at(words)), 18U);
+  EXPECT_EQ(memo->find(frame_at(words))->number, 18U);
   words[2] = 3;
-  EXPECT_EQ(*memo->find(frame_at(words)), 17U);
+  EXPECT_EQ(memo->find(frame_at(words))->number, 17U);
   memo->clear();
   EXPECT_EQ(memo->find(frame_at(words)), nullptr);
 }
@@ -206,14 +206,71 @@ TEST(PathMemo, TheFramePointerCountsWhereThePathDependsOnIt) {
   EXPECT_EQ(memo->find(caller), nullptr);
 }
 
+TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
+  const auto memo = std::make_unique<PathMemo>();
+  std::uintptr_t words[8] = {};
+  const auto take = [&](unsigned way) {  // one of 216; the later half is shorter
+    for (unsigned i = 0; i < 3; ++i, way /= 6) words[2 * i] = way % 6;
+    return built_from(words, words[4] < 3 ? 8 : 6);
+  };
+  unsigned added = 0;
+  for (bool all_known = false; !all_known;) {
+    all_known = true;
+    for (unsigned way = 0; way < 216; ++way) {
+      const PathMemo::Builder built = take(way);
+      const PathMemo::Path* known = memo->find(frame_at(words));
+      if (known != nullptr) {
+        ASSERT_EQ(known->number, way);
+        continue;
+      }
+      all_known = false;
+      memo->add(built, way);
+      ASSERT_LT(++added, 5U * 216);
+      ASSERT_NE(memo->find(frame_at(words)), nullptr);
+    }
+  }
+  for (unsigned way = 0; way < 216; ++way) {
+    const PathMemo::Builder built = take(way);
+    PathMemo::Proof proof;
+    ASSERT_TRUE(memo->prove(frame_at(words), proof));
+    EXPECT_EQ(proof.count, built.count);
+    EXPECT_TRUE(proof.holds(frame_at(words)));
+    for (std::uintptr_t& word : words) {
+      ++word;
+      EXPECT_EQ(proof.holds(frame_at(words)), &word >= words + built.count);
+      --word;
+    }
+  }
+}
+
+// Of two families of ways: what is a word of one is anything at all in the other.
+TEST(PathMemo, KnowsWaysThatDoNotHaveTheWordsThatTellOthersApart) {
+  const auto memo = std::make_unique<PathMemo>();
+  std::uintptr_t words[4] = {};
+  unsigned added = 0;
+  for (unsigned round = 0; round < 100; ++round)
+    for (unsigned way = 0; way < 12; ++way) {
+      words[0] = way % 2;
+      words[1] = way % 2 == 0 ? 0 : way;
+      words[2] = way % 2 == 0 ? way : round;
+      PathMemo::Builder built = built_from(words, 3);
+      if (way % 2 == 1) built.count = 2;
+      const PathMemo::Path* known = memo->find(frame_at(words));
+      if (known == nullptr) memo->add(built, way), ++added;
+      ASSERT_NE(memo->find(frame_at(words)), nullptr);
+      EXPECT_EQ(memo->find(frame_at(words))->number, way);
+    }
+  EXPECT_LT(added, 60U);
+}
+
 TEST(PathMemo, IsNeverFull) {
   const auto memo = std::make_unique<PathMemo>();
   static std::uintptr_t words[100000];
   for (unsigned i = 0; i + 8 < std::size(words); ++i) {
     memo->add(built_from(&words[i], 8), i);
-    const std::uint32_t* known = memo->find(frame_at(&words[i]));
+    const PathMemo::Path* known = memo->find(frame_at(&words[i]));
     ASSERT_NE(known, nullptr);
-    ASSERT_EQ(*known, i);
+    ASSERT_EQ(known->number, i);
   }
 }
 

@@ -21,6 +21,7 @@ struct Controls : Role {
   void committed(Thread& thread, const recorder::Call&, format::ProfileRow&, int) noexcept {
     switch (level) {
       case 0:
+        thread.polls.forget();
         return thread.pause(true);
       case 1:
         return change(thread, 0);

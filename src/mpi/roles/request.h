@@ -369,37 +369,38 @@ inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) n
   return requests == 0 ? 0 : (call.leave - call.enter) / requests;
 }
 
-// MPI_Wait, MPI_Test.
-template <class A, bool samples>
+// MPI_Wait, or MPI_Test, which does not wait.
+template <class A, bool samples, bool waits>
 struct CompletesOne : Role {
   using Status = typename A::Status;
   const typename A::Request* request;
   const int* flag;
   Status* asked;
   Status own;
-  std::uint64_t handle = 0;
-  const Request* known = nullptr;
-  bool later = false;
+  std::uint64_t handle;  // may be that of the null request; 0: there is none. This and the next: from before() on
+  const Request* known;
   Request copy;
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
-  void before(Thread& thread, recorder::Call&) noexcept {
-    if (request == nullptr || *request == A::request_null()) return;
-    handle = bits(*request);
-    later = looks_up_later(flag == nullptr);
-    if (!later) find(thread);
-    if (flag == nullptr && handle != 0) thread.shared->current.requests = 1;
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
+    handle = request == nullptr ? 0 : bits(*request);
+    known = nullptr;
+    if (looks_up_later(waits)) [[likely]]
+      return;
+    find(thread);
+    if (waits && handle != 0) thread.shared->current.requests = 1;
   }
   void find(const Thread& thread) noexcept {
-    known = look_up(thread, handle, flag == nullptr, &copy);
+    if (handle == bits(A::request_null())) handle = 0;
+    if (handle != 0) known = look_up(thread, handle, waits, &copy);
     if (is_inactive(known)) handle = 0;
   }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
-    if (handle == 0 || (flag != nullptr && result == A::success && *flag == 0)) return;
-    if (later) find(thread);
-    if (handle == 0) return;
+    if (!waits && result == A::success && *flag == 0) return;
+    if (looks_up_later(waits)) find(thread);
+    if (handle == 0 || handle == bits(A::request_null())) return;
     if (result == A::success) [[likely]]
       complete<A, samples>(thread, fold(handle), known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
