@@ -13,8 +13,9 @@ RANKS = 2
 
 
 # The tables know nothing of the MPI.
-@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
-@pytest.mark.parametrize("trace", [False, True], ids=["profile", "trace"])
+@pytest.mark.parametrize(
+    ("mpi", "trace"), [(openmpi4(), False), (mpich4(), True)], ids=["profile", "trace"], indirect=["mpi"]
+)
 def test_20000_call_sites(mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [PROGRAMS / "many_sites.c"], tmp_path / "program")
     measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", *(["--trace"] if trace else []))

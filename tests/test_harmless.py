@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from environments import MpiEnvironment, compile_c, run
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run
 from expectations import symbols_of
 from measured import PROGRAMS, Measurement, left_in_memory, measure
 
@@ -39,6 +39,13 @@ WAITING_RANKS_STATE = {"abort", "exit", "exit_at_once", "segv", "term"}  # their
 FINALIZED = {"plain", "fork_exit", "fork_exec", "shell", "chdir", "close_fds"}
 ALONE = ["plain", "close_all_first", "close_fds", "exit", "abort", "segv", "term"]
 
+# Most of it is the same under every MPI of a family; how ranks and launchers end one another is not.
+EVERYWHERE = ["plain", "abort", "exit_at_once", "segv", "fork_exec"]
+ALONE_EVERYWHERE = ["plain", "close_all_first", "abort"]
+both_families = pytest.mark.parametrize(
+    "mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True
+)
+
 # Debian's MPICH refuses MPI_Comm_spawn under its own mpiexec.
 NO_SPAWN = {"debian-mpich"}
 # Intel's needs to be told, and a fabric other than shared memory.
@@ -57,8 +64,22 @@ def behaviour(mpi: MpiEnvironment, tmp_path_factory: pytest.TempPathFactory) -> 
     return compile_c(mpi, [PROGRAMS / "behaviour.c"], directory / "behaviour")
 
 
-@pytest.mark.parametrize("mode", WORKS)
+@pytest.mark.parametrize("mode", EVERYWHERE)
 def test_under_a_launcher(
+    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
+) -> None:
+    check_under_a_launcher(mode, mpi, behaviour, tare, tmp_path)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in WORKS if mode not in EVERYWHERE])
+@both_families
+def test_more_under_a_launcher(
+    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
+) -> None:
+    check_under_a_launcher(mode, mpi, behaviour, tare, tmp_path)
+
+
+def check_under_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     measured = measure(tare, mpi, RANKS, [behaviour, mode], tmp_path / "run", "--trace", "--buffer", "64K")
@@ -81,8 +102,22 @@ def test_under_a_launcher(
     assert_tidy(measured)
 
 
-@pytest.mark.parametrize("mode", ALONE)
+@pytest.mark.parametrize("mode", ALONE_EVERYWHERE)
 def test_without_a_launcher(
+    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
+) -> None:
+    check_without_a_launcher(mode, mpi, behaviour, tare, tmp_path)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in ALONE if mode not in ALONE_EVERYWHERE])
+@both_families
+def test_more_without_a_launcher(
+    mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
+) -> None:
+    check_without_a_launcher(mode, mpi, behaviour, tare, tmp_path)
+
+
+def check_without_a_launcher(
     mode: str, mpi: MpiEnvironment, behaviour: Path, tare: Path, tmp_path: Path
 ) -> None:
     measured = measure_alone(mpi, tare, [behaviour, mode], tmp_path / "run", "--trace", "--buffer", "64K")

@@ -191,8 +191,8 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = query(
         file,
-        "SELECT concat_ws(' ', factors['tool'], factors['write'], factors['drain'], factors['sample']), r.run, r.state, "
-        "r.net_s > 0 AND r.hook_s > 0 AND r.wrap_s > 0, r.output_bytes, k.calls, k.events "
+        "SELECT concat_ws(' ', factors['tool'], factors['write'], factors['drain'], factors['sample']), "
+        "r.run, r.state, r.net_s > 0 AND r.hook_s > 0 AND r.wrap_s > 0, r.output_bytes, k.calls, k.events "
         "FROM runs r JOIN ranks k USING (run)",
     )
     found = {row[0]: row[1:] for row in rows}
