@@ -1,10 +1,11 @@
 /* sampled COUNT [SPEC [file]]: two ranks exchange COUNT messages of 16 bytes by MPI_Send and of 4096 bytes by MPI_Isend, on a
  * communicator called "pairs"; the second half of them in the phase "second half". Rank 0 alone sends on MPI_COMM_WORLD,
  * as often. SPEC: what is sampled from the second half on, by tare_sample(),
- * whose result is printed, or by the file in the run directory. */
+ * whose result is printed, or by the file in the run directory, which ranks then have time to look at. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Those of libtare.so; absent if it is not there. */
 int tare_sample(const char* spec) __attribute__((weak));
@@ -45,9 +46,11 @@ int main(int argc, char** argv) {
     FILE* file = fopen(name, "w");
     fprintf(file, "%s\n", argv[2]);
     fclose(file);
+    usleep(1100000);
   } else if (argc > 2 && rank == 0) {
     printf("%d\n", tare_sample != NULL ? tare_sample(argv[2]) : -2);
   }
+  MPI_Barrier(pairs);
   if (tare_begin_phase != NULL) tare_begin_phase(phase);
   for (int i = 0; i < count / 2; ++i) exchange(pairs, rank);
   if (tare_end_phase != NULL) tare_end_phase(phase);

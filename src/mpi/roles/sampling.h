@@ -65,8 +65,9 @@ struct SamplesSend : Role {
       return;
     begin(thread, call, ticket, known, on.comm, destination, tag, count, datatype);
   }
-  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int result) noexcept {
+  [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
     sampler.end_send(ticket, result == A::success);
+    sampler.look(call.leave);
   }
 
  private:
@@ -141,6 +142,7 @@ struct SamplesReceive : PostsReceive<A> {
   [[gnu::always_inline]] void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
     constexpr bool also_sends = Status::traffic == recorder::exchanges;
+    if (!also_sends) sampler.look(call.leave);
     if (result == A::success && sampler.pass_received(call.communicator, also_sends ? call.source : call.peer,
                                                       also_sends ? call.source_tag : call.tag)) [[likely]]
       return;
@@ -181,6 +183,7 @@ struct SamplesMatch : PostsReceive<A> {
       : PostsReceive<A>(o, source, tag), flag(f), status(s), message(m) {}
 
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    sampler.look(call.leave);
     Posting<A> posting = this->posting;
     if (!posting.takes_part()) return;
     if (result != A::success || (flag != nullptr && *flag == 0))
@@ -251,6 +254,7 @@ struct SamplesPosting : PostsReceive<A> {
 
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
+    sampler.look(call.leave);
     // The entry of the request says what else is to be known of a receive whose number is, if it is that of a receive.
     if constexpr (Starts::kind == format::receive_request) {
       if (starts.entry != nullptr) [[likely]] {
@@ -326,6 +330,7 @@ struct SamplesStart : Role {
     each([&](sampling::Persistent& p) { p.receives ? post(p) : send(thread, call, p); });
   }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
+    sampler.look(call.leave);
     if (!pending && result == A::success) [[likely]]
       return;
     each([&](sampling::Persistent& p) {

@@ -40,6 +40,7 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
   ticks_per_ns_ = ticks_per_ns;
   ns_per_tick_ = 1 / ticks_per_ns;
   chooser_.use(spec_, rank_, ticks_per_ns_);
+  look_at_.store(recorder::now() + look_interval(), std::memory_order_relaxed);
 }
 
 void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept {
@@ -64,10 +65,6 @@ std::uint64_t Sampler::uncertainty_ns(std::uint64_t own_ns) const noexcept {
 const char* Sampler::change(const char* text) noexcept {
   if (!active_) return "this process does not sample: start it with tare run --sample none, or with what you want";
   const Locked locked(*this);
-  return use(text);
-}
-
-const char* Sampler::use(const char* text) noexcept {
   Spec spec = spec_;
   if (const char* wrong = format::parse_sample_spec(text, spec)) return wrong;
   if (spec.method == Method::write) {
@@ -135,7 +132,7 @@ void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   bool overlaps = false;
   ticket.ends = ticket.counted = shared_ || together;
   ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
-  count_sent();
+  ++summary_->sent;
   if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since);
   if (muted) [[unlikely]]
     return;
@@ -545,7 +542,9 @@ void Sampler::write(const Pair& pair, const MessageRecord& record, const Receive
 
 // ---- what the user says meanwhile
 
-void Sampler::check_control_file() noexcept {
+void Sampler::look_at_file(std::uint64_t ticks) noexcept {
+  std::uint64_t due = look_at_.load(std::memory_order_relaxed);
+  if (!active_ || ticks < due || !look_at_.compare_exchange_strong(due, ticks + look_interval())) return;
   const char* run_dir = getenv("TARE_RUN_DIR");
   if (run_dir == nullptr) return;
   const recorder::ErrnoGuard guard;
@@ -553,15 +552,16 @@ void Sampler::check_control_file() noexcept {
   std::snprintf(path, sizeof path, "%s/sample", run_dir);
   struct stat status {};
   if (stat(path, &status) != 0) return;
-  const std::int64_t changed = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
-  if (changed == control_changed_ns_) return;
-  control_changed_ns_ = changed;
+  const std::int64_t changed_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
+  if (changed_ns == file_changed_ns_ && status.st_size == file_bytes_) return;
   char text[1024];
   const long bytes = recorder::read_file(path, text, sizeof text - 1);
-  if (bytes <= 0) return;
+  if (bytes <= 0) return;  // it is just being written
+  file_changed_ns_ = changed_ns;
+  file_bytes_ = status.st_size;
   text[bytes] = '\0';
   text[std::strcspn(text, "\n")] = '\0';
-  const char* wrong = use(text);
+  const char* wrong = change(text);
   if (wrong == nullptr) return;
   char line[1024];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);

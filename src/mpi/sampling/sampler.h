@@ -83,6 +83,12 @@ class Sampler {
   void set_sites(bool (*is_at)(std::uint64_t number, const Spec::Site& site) noexcept) noexcept { is_at_ = is_at; }
   // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes.
   const char* change(const char* text) noexcept;
+  // Looks now and then whether the user has said so in a file. To be called after each call that sends or receives,
+  // which returned at `ticks`.
+  [[gnu::always_inline]] void look(std::uint64_t ticks) noexcept {
+    if (ticks >= look_at_.load(std::memory_order_relaxed)) [[unlikely]]
+      look_at_file(ticks);
+  }
   // All has been sent and received that will be.
   void finish() noexcept;
   // In a forked child: it has no part in the parent's messages.
@@ -102,7 +108,7 @@ class Sampler {
     SendChannel* channel = sends_.recent(communicator, peer, tag);
     if (channel == nullptr) return false;
     ticket.channel = channel;
-    count_sent();
+    ++summary_->sent;
     return !chooser_.choose(channel->id, ++channel->count);
   }
   // The message that pass() has numbered is chosen, if the spec is not narrowed to others.
@@ -247,11 +253,6 @@ class Sampler {
   static bool is_first(Channel* channel, std::uint32_t start) noexcept {
     return channel != nullptr && std::exchange(channel->start, start) != start;
   }
-  // What the user says meanwhile is looked for now and then.
-  [[gnu::always_inline]] void count_sent() noexcept {
-    if ((++summary_->sent & 0xfff) == 0) [[unlikely]]
-      check_control_file();
-  }
   // Whether the source of a channel has told something that is still to be read.
   [[gnu::always_inline]] static bool told(const ReceiveChannel& channel) noexcept {
     return channel.mailbox != nullptr && channel.mailbox->first() != nullptr;
@@ -298,7 +299,6 @@ class Sampler {
   bool wanted(const Sent& sent) noexcept;
   bool wanted_site(std::uint32_t number) noexcept;
   bool in_wanted_phase() noexcept;
-  const char* use(const char* text) noexcept;
   void note_spec(const char* text) noexcept;
   void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
@@ -325,7 +325,8 @@ class Sampler {
     return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
   }
   std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept;
-  void check_control_file() noexcept;
+  void look_at_file(std::uint64_t ticks) noexcept;
+  std::uint64_t look_interval() const noexcept { return static_cast<std::uint64_t>(1e9 * ticks_per_ns_); }
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
   // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
@@ -363,8 +364,10 @@ class Sampler {
   std::uint64_t uncertainty_ns_ = 0;
   std::uint64_t compared_ns_ = 0;  // when the clocks were compared
   std::uint32_t event_type_ = 0;
-  std::uint32_t phase_ = 0;  // number of the phase that the spec names; 0: not known yet
-  std::int64_t control_changed_ns_ = 0;
+  std::uint32_t phase_ = 0;                         // number of the phase that the spec names; 0: not known yet
+  std::atomic<std::uint64_t> look_at_{UINT64_MAX};  // ticks
+  std::int64_t file_changed_ns_ = 0;
+  std::int64_t file_bytes_ = 0;
   struct SiteVerdict {
     std::uint32_t number;
     bool wanted;
