@@ -1,6 +1,5 @@
 #include "format/sample_spec.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "format/functions.h"
@@ -28,11 +27,41 @@ bool starts_with(const char* text, const char* prefix) noexcept {
   return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
 }
 
+// The value of a digit; more than any base has if it is none.
+unsigned digit_of(char letter) noexcept {
+  if (letter >= '0' && letter <= '9') return static_cast<unsigned>(letter - '0');
+  const char lower = static_cast<char>(letter | 0x20);
+  return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 99;
+}
+
+// Decimal, or hexadecimal behind 0x; no more than 64 bits hold.
 bool parse_count(const char* text, std::uint64_t& value) noexcept {
-  if (*text < '0' || *text > '9') return false;
-  char* end = nullptr;
-  value = std::strtoull(text, &end, 0);
-  return *end == '\0';
+  const unsigned base = starts_with(text, "0x") ? 16 : 10;
+  if (base == 16) text += 2;
+  if (*text == '\0') return false;
+  for (value = 0; *text != '\0'; ++text) {
+    const unsigned digit = digit_of(*text);
+    if (digit >= base || value > (UINT64_MAX - digit) / base) return false;
+    value = value * base + digit;
+  }
+  return true;
+}
+
+// Like 0.25 or 1e-4; the decimal point is a point in any locale. Moves on behind it; false if there is no digit.
+bool parse_decimal(const char*& text, double& value) noexcept {
+  bool digits = false;
+  double place = 1;
+  value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
+  if (*text == '.')
+    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
+  if (digits && starts_with(text, "e-") && text[2] >= '0' && text[2] <= '9') {
+    unsigned power = 0;
+    for (text += 2; *text >= '0' && *text <= '9'; ++text)
+      if (power < 100) power = power * 10 + digit_of(*text);
+    for (; power != 0; --power) value /= 10;
+  }
+  return digits;
 }
 
 // Like 64K or 1M.
@@ -44,12 +73,15 @@ bool parse_size(const char* text, std::size_t length, std::uint64_t& value) noex
   std::uint64_t unit = 1;
   switch (digits[length - 1]) {
     case 'K':
+    case 'k':
       unit = 1 << 10;
       break;
     case 'M':
+    case 'm':
       unit = 1 << 20;
       break;
     case 'G':
+    case 'g':
       unit = 1 << 30;
       break;
     default:
@@ -73,32 +105,23 @@ bool parse_range(const char* text, SampleSpec& spec) noexcept {
   return spec.size_from <= spec.size_to;
 }
 
-// Like 1ms or 250us, in nanoseconds. The decimal point is a point in any locale.
+// Like 1ms or 250us, in nanoseconds.
 bool parse_time(const char* text, std::uint64_t& ns) noexcept {
   double value = 0;
-  double place = 1;
-  bool digits = false;
-  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
-  if (*text == '.')
-    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
+  if (!parse_decimal(text, value)) return false;
   double unit = 0;
   if (std::strcmp(text, "ns") == 0) unit = 1;
   if (std::strcmp(text, "us") == 0) unit = 1e3;
   if (std::strcmp(text, "ms") == 0) unit = 1e6;
   if (std::strcmp(text, "s") == 0) unit = 1e9;
-  if (!digits || unit == 0 || value * unit > 1e18) return false;
+  if (unit == 0 || value * unit > 1e18) return false;
   ns = static_cast<std::uint64_t>(value * unit + 0.5);
   return true;
 }
 
 bool parse_threshold(const char* text, double& threshold) noexcept {
   double value = 0;
-  double place = 1;
-  bool digits = false;
-  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
-  if (*text == '.')
-    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
-  if (!digits || *text != '\0' || !(value > 0) || value > 1) return false;
+  if (!parse_decimal(text, value) || *text != '\0' || !(value > 0) || value > 1) return false;
   threshold = value;
   return true;
 }
@@ -168,7 +191,7 @@ const char* parse_strategy(const char* text, Words& words, SampleSpec& spec) noe
   spec.variance = 0;
   if (words.at != nullptr && *words.at >= '0' && *words.at <= '9')
     if (!words.next() || !number(words.word, spec.variance)) return usage;
-  return spec.variance < spec.period ? nullptr : usage;
+  return spec.variance < spec.period && spec.period < UINT64_MAX / 4 ? nullptr : usage;
 }
 
 bool parse_method(const char* text, SampleMethod& method) noexcept {

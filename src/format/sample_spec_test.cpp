@@ -41,6 +41,10 @@ TEST(SampleSpec, ReadsEveryStrategyAndOption) {
   ASSERT_STREQ(nullptr, parse_sample_spec("counter:10,freq", spec));
   EXPECT_EQ(spec.variance, 0U);
   ASSERT_STREQ(nullptr, parse_sample_spec("none", spec));
+  ASSERT_STREQ(nullptr, parse_sample_spec("random:2.5e-4,seed=010,size=64k-", spec));
+  EXPECT_DOUBLE_EQ(spec.threshold, 2.5e-4);
+  EXPECT_EQ(spec.seed, 10U);
+  EXPECT_EQ(spec.size_from, 65536U);
 }
 
 TEST(SampleSpec, RefusesWhatIsNone) {
@@ -56,6 +60,10 @@ TEST(SampleSpec, RefusesWhatIsNone) {
                            "counter:0",
                            "counter:4,4",
                            "counter:x",
+                           "counter:18446744073709551615",
+                           "random:0.1,seed=18446744073709551616",
+                           "random:1e",
+                           "random:0.1,seed=0x",
                            "timer:1",
                            "timer:1ms,2ms",
                            "timer:5,1ms",
