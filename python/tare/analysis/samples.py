@@ -25,7 +25,8 @@ KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
 }
 FIGURES = (
     "count", "estimate", "estimate_low", "estimate_high", "mean_ns", "mean_low_ns", "mean_high_ns",
-    "deviation_ns", "min_ns", "max_ns", "unexpected", "late_sender_ns", "unposted_ns", "unwaited_ns",
+    "total_ns", "total_low_ns", "total_high_ns", "deviation_ns",
+    "min_ns", "max_ns", "unexpected", "late_sender_ns", "unposted_ns", "unwaited_ns",
     "transfer_ns", "uncertainty_ns",
 )  # fmt: skip
 Part = Literal["late_sender_ns", "unposted_ns", "unwaited_ns", "transfer_ns"]
@@ -153,22 +154,25 @@ def _describer(sites: Sequence[Site], keys: Sequence[Key]) -> Callable[[SampleRo
 
 def _figures(group: Sequence[SampleRow]) -> Row:
     count = sum(sample["count"] for sample in group)
-    mean = sum(sample["latency_ns"] for sample in group) / count
+    observed = sum(sample["latency_ns"] for sample in group)
+    mean = observed / count
     estimate = sum(sample["weight"] for sample in group)
-    # Of a choice with probability 1 / w each: the variance of the sum of w (Horvitz and Thompson).
-    spread = NORMAL_QUANTILE * math.sqrt(
-        max(sum(sample["weight_squared"] - sample["weight"] for sample in group), 0)
-    )
+    low, high = _population(count, estimate, sum(sample["weight_squared"] for sample in group))
     deviation = _deviation(group, count, mean)
-    margin = _quantile(count) * deviation / math.sqrt(count) if deviation is not None else None
+    margin = _margin(count, estimate, deviation)
+    # The total is off by as many messages as their number is, each of that latency (Horvitz and Thompson).
+    latency = math.sqrt(sum(sample["squared_ns2"] for sample in group) / count)
     row: Row = {
         "count": count,
         "estimate": estimate,
-        "estimate_low": max(estimate - spread, count),
-        "estimate_high": estimate + spread,
+        "estimate_low": low,
+        "estimate_high": high,
         "mean_ns": mean,
         "mean_low_ns": None if margin is None else max(mean - margin, 0.0),
         "mean_high_ns": None if margin is None else mean + margin,
+        "total_ns": estimate * mean,
+        "total_low_ns": max(estimate * mean - (estimate - low) * latency, observed),
+        "total_high_ns": estimate * mean + (high - estimate) * latency,
         "deviation_ns": deviation,
         "min_ns": min(sample["min_ns"] for sample in group),
         "max_ns": max(sample["max_ns"] for sample in group),
@@ -179,6 +183,28 @@ def _figures(group: Sequence[SampleRow]) -> Row:
     row["uncertainty_ns"] = max(sample["uncertainty_ns"] for sample in group)
     row["histogram"] = _histogram(group)
     return row
+
+
+def _population(count: int, estimate: float, weight_squared: float) -> tuple[float, float]:
+    """Between how many messages the samples were probably chosen from; `weight_squared`: the sum of 1 / p².
+
+    Wilson's interval, also right of few samples: the N for which (n - N p)² <= z² N p (1 - p).
+    """
+    if weight_squared <= estimate:
+        return estimate, estimate
+    p = estimate / weight_squared
+    n, q = estimate * p, NORMAL_QUANTILE**2 * (1 - p)
+    spread = math.sqrt(q * (4 * n + q))
+    return max((2 * n + q - spread) / (2 * p), count), (2 * n + q + spread) / (2 * p)
+
+
+def _margin(count: int, estimate: float, deviation: float | None) -> float | None:
+    """How far the mean of the samples probably is from that of the messages that they were chosen from."""
+    if estimate <= count:
+        return 0.0  # these are all
+    if deviation is None:
+        return None
+    return _quantile(count) * deviation / math.sqrt(count) * math.sqrt(1 - count / estimate)
 
 
 def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis.samples import SITE_COLUMNS
+from tare.analysis.samples import FIRST_WIDTH, SITE_COLUMNS
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -26,12 +26,22 @@ OF_KEY: dict[Key, Heading] = {
     "receive": Heading("Received at", text=True),
     "size": Heading("Size"),
 }
-FIGURES = (
-    Heading("Messages"), Heading("Samples", optional=True), Heading("Latency"), Heading("±", optional=True),
-    Heading("Unexpected"), Heading("Transfer", optional=True), Heading("Late receiver", optional=True),
-    Heading("Late sender", optional=True), Heading("Longest", optional=True),
-    Heading("Distribution", text=True, optional=True),
-)  # fmt: skip
+# What stands in a column of its own where there is room, and else below the row in these words.
+FIGURES = {
+    Heading("Latency"): "{}",
+    Heading("±", optional=True): "± {}",
+    Heading("Messages"): "{}",
+    Heading("95 %", optional=True): "{} messages",
+    Heading("Unexpected", optional=True): "{} unexpected",
+    Heading("Late receiver", optional=True): "late receiver {}",
+    Heading("Transfer", optional=True): "transfer {}",
+    Heading("Late sender", optional=True): "late sender {}",
+    Heading("Longest", optional=True): "longest {}",
+    Heading("Samples", optional=True): "{} samples",
+    Heading("Distribution", text=True, optional=True): "{}",
+}
+INTERVALS = "±, and the range of messages: 95 % confidence intervals, from the sampling rate"
+UNEXPECTED = "! unexpected: sent before a receive was posted, waited for the receiver"
 # Why a message that was chosen is not in a class.
 LOSSES = {
     "ambiguous": "sent by threads that used one channel at the same time",
@@ -53,8 +63,34 @@ def show(
     if not rows:
         out.file.write("no message was sampled on both sides\n")
         return
-    terminal.show_sheet(out, _sheet(rows, keys, recording.worlds))
+    whole = _sheet(rows, keys, recording.worlds)
+    shown = terminal.fitted(whole, out.width)
+    below = _below(whole, shown, out.width)
+    terminal.show_sheet(out, shown, below=below if any(below) else None)
+    _show_legend(out, rows)
     _show_histogram(out, rows)
+
+
+def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
+    """For each row what there is no column for, in words, on as many lines as that takes."""
+    left_out = [column for column, each in enumerate(whole.headings) if each not in shown.headings]
+    words = [
+        [FIGURES[whole.headings[column]].format(row[column]) for column in left_out] for row in whole.rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+    lines = terminal.parts(widths, width - len(terminal.BELOW))
+    return [
+        [terminal.COLUMN_GAP.join(f"{row[part]:<{widths[part]}}" for part in line).rstrip() for line in lines]
+        for row in words
+    ]
+
+
+def _show_legend(out: Console, rows: Sequence[Row]) -> None:
+    out.file.write("\n")
+    if any(row["estimate"] > row["count"] for row in rows):
+        out.file.write(terminal.wrapped(INTERVALS, out.width) + "\n")
+    if any(row["unexpected"] for row in rows):
+        out.file.write(terminal.wrapped(UNEXPECTED, out.width) + "\n")
 
 
 def show_left_out(out: Console, count: int) -> None:
@@ -113,16 +149,17 @@ def _key_cell(row: Row, key: Key) -> str:
 def _figures(row: Row, bins: Sequence[int]) -> list[str]:
     margin = None if row["mean_high_ns"] is None else row["mean_high_ns"] - row["mean_ns"]
     return [
-        units.count(round(row["estimate"])),
-        units.count(row["count"]),
         units.duration(row["mean_ns"]),
         NOTHING if margin is None else units.duration(margin),
+        units.count(round(row["estimate"])),
+        _range(row),
         units.percent(row["unexpected"] / row["count"]) + (" !" if row["unexpected"] else "  "),
-        units.duration(row["transfer_ns"]),
         units.duration(row["unposted_ns"] + row["unwaited_ns"]),
+        units.duration(row["transfer_ns"]),
         units.duration(row["late_sender_ns"]),
         units.duration(row["max_ns"]),
-        _sparkline(row, bins),
+        units.count(row["count"]),
+        _distribution(row, bins),
     ]
 
 
@@ -138,13 +175,26 @@ def _span(rows: Sequence[Row]) -> list[int]:
     return [2**power for power in range(min(used).bit_length() - 1, max(used).bit_length())]
 
 
-def _sparkline(row: Row, bins: Sequence[int]) -> str:
+def _range(row: Row) -> str:
+    if row["estimate_low"] == row["estimate_high"]:
+        return "all"
+    return f"{units.count(round(row['estimate_low']))} .. {units.count(round(row['estimate_high']))}"
+
+
+def _distribution(row: Row, bins: Sequence[int]) -> str:
+    """A bar for each of the bins, between their bounds."""
     counts = _counts(row)
     if not counts:
         return NOTHING
     highest = max(counts.values())
     # The smallest count that is not 0 can be seen.
-    return "".join(LEVELS[-(-counts[bound] * (len(LEVELS) - 1) // highest)] for bound in bins)
+    bars = "".join(LEVELS[-(-counts[bound] * (len(LEVELS) - 1) // highest)] for bound in bins)
+    return f"{units.duration(_start(bins[0]))} {bars} {units.duration(bins[-1])}"
+
+
+def _start(bound: int) -> int:
+    """Of the bin up to `bound`."""
+    return bound // 2 if bound > 2**FIRST_WIDTH else 0
 
 
 def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
@@ -159,7 +209,6 @@ def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
     width = max(min(BAR_WIDTH, out.width - 36), 8)
     for bound in _span(rows):
         count = together[bound]
-        lower = units.duration(bound // 2 if bound > 2**5 else 0)
-        label = f"{lower:>8} - {units.duration(bound):<8}"
+        label = f"{units.duration(_start(bound)):>8} - {units.duration(bound):<8}"
         bar = "█" * round(width * count / highest) or ("▏" if count else "")
         out.file.write(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip() + "\n")

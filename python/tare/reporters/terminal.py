@@ -76,10 +76,8 @@ def show_sheet(
     `below`: for each row, lines that stand under it.
     """
     room = out.width - len(indent)
+    sheet = fitted(sheet, room)
     widths = _widths(sheet)
-    while (column := _expendable(sheet, widths, room)) is not None:
-        sheet = sheet.without(column)
-        del widths[column]
     _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
     header = _sheet_line(sheet.headings, [each.title for each in sheet.headings], widths)
     out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
@@ -89,6 +87,15 @@ def show_sheet(
             out.file.write(_cut(f"{indent}{BELOW}{line}", out.width) + "\n")
 
 
+def fitted(sheet: Sheet, room: int) -> Sheet:
+    """The sheet with as many of its columns as there is room for."""
+    widths = _widths(sheet)
+    while (column := _expendable(sheet, widths, room)) is not None:
+        sheet = sheet.without(column)
+        del widths[column]
+    return sheet
+
+
 def show_whole_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
     """Nothing is cut or left out: where a row is too long, its first cell has a line of its own, and the
     others follow in as many lines as they need."""
@@ -96,10 +103,10 @@ def show_whole_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
     room = out.width - len(indent)
     if sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) <= room:
         return show_sheet(out, sheet, indent)
-    parts = _parts(widths, room - len(BELOW))
+    lines_of_columns = [[column + 1 for column in line] for line in parts(widths[1:], room - len(BELOW))]
     for number, cells in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
         lines = [f"{indent}{cells[0]}"]
-        for columns in parts:
+        for columns in lines_of_columns:
             of = [(sheet.headings[column], cells[column], widths[column]) for column in columns]
             line = _sheet_line(*zip(*of, strict=True))
             lines.append(f"{indent}{BELOW}{line}".rstrip())
@@ -107,17 +114,17 @@ def show_whole_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
     return None
 
 
-def _parts(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Columns behind the first, as many together as fit on a line."""
-    parts: list[list[int]] = []
+def parts(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Columns of these widths, as many together as fit on a line."""
+    lines: list[list[int]] = []
     left = 0
-    for column, width in list(enumerate(widths))[1:]:
-        if not parts or width + len(COLUMN_GAP) > left:
-            parts.append([])
-            left = room + len(COLUMN_GAP)
-        parts[-1].append(column)
+    for column, width in enumerate(widths):
+        if not lines or width > left:
+            lines.append([])
+            left = room
+        lines[-1].append(column)
         left -= width + len(COLUMN_GAP)
-    return parts
+    return lines
 
 
 def show_sheet_with_text(out: Console, sheet: Sheet, indent: str = "") -> None:
