@@ -21,11 +21,15 @@ def efficiency_of(run: Path) -> Efficiency:
     return found[0]
 
 
+@pytest.mark.parametrize("mode", [[], ["threads"]], ids=["alone", "threads"])
 @pytest.mark.parametrize("env", MPIS, ids=lambda env: env.name)
-def test_a_pipeline_is_serial(env: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    """Of 3 ranks, each is useful for 150 ms; together they take 350, whatever the network."""
-    program = compile_c(env, [PROGRAMS / "pipeline.c"], tmp_path / "program")
-    measured = measure(tare, env, RANKS, [program], tmp_path / "run", "--trace")
+def test_a_pipeline_is_serial(env: MpiEnvironment, mode: list[str], tare: Path, tmp_path: Path) -> None:
+    """Of 3 ranks, each is useful for 150 ms; together they take 350, whatever the network.
+
+    Also where each has a second thread that does the same beside the first.
+    """
+    program = compile_c(env, [PROGRAMS / "pipeline.c"], tmp_path / "program", "-pthread")
+    measured = measure(tare, env, RANKS, [program, *mode], tmp_path / "run", "--trace")
     found = efficiency_of(measured.directory)
     assert found["not_replayed"] is None
     assert found["ideal_ns"] is not None and found["ideal_ns"] > 345_000_000

@@ -75,6 +75,8 @@ def test_a_run_that_hangs_and_is_killed(tare: Path, mpi: MpiEnvironment, alive: 
         # They hang in MPI, though no call that lasted has returned.
         assert all(rank["mpi_share"] > 0.5 for rank in run.info()["ranks"])
     check(run, "killed", done)
+    # With its `tare run`, so nobody knows when.
+    assert {rank["until"] for rank in run.info()["ranks"]} == {"last_seen"}
     subprocess.run([tare, "recover", run.directory], check=True, timeout=60)
     check(run, "killed", done)
 

@@ -65,7 +65,10 @@ class Process(TypedDict):
     start_ns: int
     wall_ns: int
     net_ns: int
+    threads_ns: int  # net time of all threads that call MPI, together
     mpi_ns: int
+    unreturned_ns: int  # of mpi_ns: in calls that have not returned
+    until: Literal["exit", "command", "last_seen", "now"]  # what the times go up to (docs/json.md)
     calls: int
     lookups: int
     cost: Cost
@@ -374,7 +377,7 @@ class ArchivedFile(TypedDict):
     offset: int
     present: int
 
-def collect(run_dir: str, segment_dir: str, run_id: str) -> Collected:
+def collect(run_dir: str, segment_dir: str, run_id: str, command_ended_ns: int | None = None) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""
 
 def is_archive(path: str) -> bool:

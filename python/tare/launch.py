@@ -42,11 +42,12 @@ VARIABLES = (
 
 @dataclass(frozen=True)
 class Ending:
-    """How the command ended; `signal` is None unless one killed it."""
+    """How the command ended, and when (CLOCK_MONOTONIC_RAW); `signal` is None unless one killed it."""
 
     exit_code: int | None
     signal: int | None
     wall_ns: int
+    ended_ns: int
 
 
 def environment(meta: Mapping[str, Any], run_dir: Path, preload: Path) -> dict[str, str]:
@@ -135,7 +136,13 @@ def run(command: Sequence[str], variables: Mapping[str, str]) -> Ending:
     relay.attach(child)
     code = child.wait()
     wall_ns = time.monotonic_ns() - start
-    return Ending(code, None, wall_ns) if code >= 0 else Ending(None, -code, wall_ns)
+    ended_ns = raw_clock_ns()
+    return Ending(code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
+
+
+def raw_clock_ns() -> int:
+    """The clock that recorded times are compared with."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
 def _start(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -82,7 +82,7 @@ def _finished(run_dir: Path, meta: Meta, ending: Ending) -> Measured:
     collected = None
     trouble = None
     try:
-        collected = collect(run_dir, meta)
+        collected = collect(run_dir, meta, ending.ended_ns)
         complete_meta(run_dir, meta, collected)
     except (TareError, OSError) as error:
         trouble = f"{error}; afterwards: tare recover {run_dir}"
@@ -115,8 +115,11 @@ def complete_meta(run_dir: Path, meta: Meta, collected: Collected | None) -> Non
     rundir.write_meta(run_dir, meta)
 
 
-def collect(run_dir: Path, meta: Meta) -> Collected | None:
-    """Moves what the processes left behind into the run directory; None if none called MPI."""
+def collect(run_dir: Path, meta: Meta, ended_ns: int | None = None) -> Collected | None:
+    """Moves what the processes left behind into the run directory; None if none called MPI.
+
+    `ended_ns`: when the command had ended, if that was seen: of killed processes, nobody knows better.
+    """
     from tare import _native
     from tare.errors import native_errors
 
@@ -125,10 +128,12 @@ def collect(run_dir: Path, meta: Meta) -> Collected | None:
         return None
     deadline = time.monotonic() + LATE_RANKS_S
     with native_errors():
-        collected = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"])
+        collected = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"], ended_ns)
         while collected["running"] and time.monotonic() < deadline:
             time.sleep(LATE_RANKS_POLL_S)
-            again = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"])
+            # They have outlived the command.
+            now_ns = None if ended_ns is None else launch.raw_clock_ns()
+            again = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"], now_ns)
             collected = _together(collected, again)
     return collected
 

@@ -202,7 +202,7 @@ class Recording:
 
     def rank_states(self) -> list[dict[str, Any]]:
         """How every rank ended, for meta.json."""
-        kept = ("world", "rank", "host", "pid", "state", "exit_code")
+        kept = ("world", "rank", "host", "pid", "state", "exit_code", "until")
         return [{key: dict(process)[key] for key in kept} for process in self.processes]
 
     def cost(self) -> TotalCost:

@@ -2,6 +2,7 @@
 // Rows become dicts, every failure tare._native.Error. Work that takes time runs without the interpreter lock.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,10 +18,11 @@
 namespace tare::bindings {
 namespace {
 
-nb::dict collect(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id) {
+nb::dict collect(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
+                 std::optional<std::uint64_t> command_ended_ns) {
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
-    return unwrap(reader::collect({run_dir, segment_dir, run_id}));
+    return unwrap(reader::collect({run_dir, segment_dir, run_id}, command_ended_ns));
   };
   const reader::Collected collected = work();
   nb::dict row;
@@ -42,7 +44,7 @@ NB_MODULE(_native, module) {
   module.attr("FORMAT_VERSION") = tare::format::format_version;
   const nb::exception<Error> error(module, "Error");
 
-  module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a,
+  module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "command_ended_ns"_a = nb::none(),
              "Drains dead processes' segments into the run directory and stores symbols.");
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");

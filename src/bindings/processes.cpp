@@ -21,6 +21,15 @@ const char* name_of(reader::State state) {
   return "killed";
 }
 
+// What the times of a process go up to.
+const char* until_of(const reader::Process& process) {
+  const format::ProcessRecord& record = process.record;
+  if (process.state == reader::State::running) return "now";
+  if ((record.flags & format::ended_with_command) != 0) return "command";
+  const bool told = record.state == format::ProcessState::exited || record.state == format::ProcessState::aborted;
+  return told ? "exit" : "last_seen";
+}
+
 const char* name_of(format::Abi abi) {
   switch (abi) {
     case format::Abi::mpich:
@@ -116,7 +125,10 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["start_ns"] = account.start_ns;
   row["wall_ns"] = account.wall_ns;
   row["net_ns"] = account.net_ns;
+  row["threads_ns"] = account.threads_ns;
   row["mpi_ns"] = account.mpi_ns;
+  row["unreturned_ns"] = account.unreturned_ns;
+  row["until"] = until_of(process);
   row["calls"] = totals.calls;
   row["lookups"] = totals.lookups;
   row["cost"] = cost_dict(record, totals, account);

@@ -38,13 +38,14 @@ enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 }
 enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
 
 enum ProcessFlags : std::uint32_t {
-  traced = 1,        // events were recorded, not the profile alone
-  spawned = 2,       // has a parent communicator (MPI_Comm_spawn)
-  sessions = 4,      // rank and size come from the session's mpi://WORLD process set
-  time_lookups = 8,  // look-up functions were timed, not only counted
-  not_written = 16,  // events were recorded and encoded, but not written
-  drops = 32,        // a full buffer drops (Policy::drop)
-  overwrites = 64    // a full buffer overwrites the oldest events (Policy::overwrite)
+  traced = 1,               // events were recorded, not the profile alone
+  spawned = 2,              // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,             // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8,         // look-up functions were timed, not only counted
+  not_written = 16,         // events were recorded and encoded, but not written
+  drops = 32,               // a full buffer drops (Policy::drop)
+  overwrites = 64,          // a full buffer overwrites the oldest events (Policy::overwrite)
+  ended_with_command = 128  // killed; `end` is when the command that `tare run` started had ended, set by its collector
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;

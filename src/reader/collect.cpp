@@ -89,26 +89,42 @@ Result<Contents> read_contents(const SegmentFile& segment) {
 }
 
 // When a process that was killed was last seen: the enter of its last call is not on disk.
-void note_end(Contents& contents) {
-  if (contents.process.end != 0) return;
+std::uint64_t last_seen(const Contents& contents) {
   Process process;
   process.record = contents.process;
   for (const LocationCopy& location : contents.locations)
-    process.last_seen = std::max(process.last_seen, location.call.enter);
-  contents.process.end = last_evidence(process);
+    process.last_seen = std::max({process.last_seen, location.call.enter, location.call.leave});
+  return last_evidence(process);
+}
+
+// A process that was killed may have hung, or computed, for long since it was last seen. It was not killed behind the
+// end of the command.
+void note_end(Contents& contents, std::optional<std::uint64_t> command_ended_ns) {
+  ProcessRecord& process = contents.process;
+  if (process.end != 0) return;
+  process.end = last_seen(contents);
+  if (!command_ended_ns || process.state != ProcessState::running) return;
+  const ClockPair now = read_clock(process.clock);
+  if (now.monotonic_ns < *command_ended_ns) return;
+  const std::uint64_t ended = ticks_before(now.ticks, now.monotonic_ns - *command_ended_ns, process.clock_start, now);
+  if (ended <= process.end) return;
+  process.end = ended;
+  process.flags |= ended_with_command;
 }
 
 // Removes the events that a flight recorder is not to keep.
 void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
   if (keep_ns == 0) return;
   const ProcessRecord& process = contents.process;
-  const std::uint64_t kept_from = ticks_before(process.end, keep_ns, process.clock_start, read_clock(process.clock));
+  const std::uint64_t end = ended_early(process) ? last_seen(contents) : process.end;
+  const std::uint64_t kept_from = ticks_before(end, keep_ns, process.clock_start, read_clock(process.clock));
   for (BufferCopy& buffer : contents.buffers) remove_older(buffer, kept_from);
 }
 
 class Collector {
  public:
-  Collector(const RunPaths& paths, const RunFiles& files) : paths_(paths), on_disk_(event_chunks(files)) {}
+  Collector(const RunPaths& paths, const RunFiles& files, std::optional<std::uint64_t> command_ended_ns)
+      : paths_(paths), command_ended_ns_(command_ended_ns), on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
     for (const std::string& directory : segment_directories(paths_))
@@ -173,7 +189,7 @@ class Collector {
       say(contents.error() + "; it is left where it is");
       return false;
     }
-    note_end(*contents);
+    note_end(*contents, command_ended_ns_);
     remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(chunk_file_path(paths_.run_dir, contents->process.host));
@@ -258,6 +274,7 @@ class Collector {
   }
 
   const RunPaths& paths_;
+  std::optional<std::uint64_t> command_ended_ns_;
   OnDisk on_disk_;
   BufferEncoder encoder_;
   Collected collected_;
@@ -266,12 +283,12 @@ class Collector {
 
 }  // namespace
 
-Result<Collected> collect(const RunPaths& paths) {
+Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns) {
   if (paths.segment_dir.empty() || paths.run_id.empty())
     return Failure{"collecting needs the segment directory and the id of the run"};
   const auto files = RunFiles::open(paths.run_dir);
   if (!files) return files.failure();
-  Collector collector(paths, *files);
+  Collector collector(paths, *files, command_ended_ns);
   collector.collect_segments();
   collector.store_symbols();
   return collector.result();

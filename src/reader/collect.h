@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,13 @@ struct Collected {
   std::vector<std::string> messages;   // one line each
 };
 
+// `command_ended_ns`: CLOCK_MONOTONIC_RAW when the command had ended that started the processes of this machine, if
+// it is known: killed ones count as running until then.
+//
 // Appends what is not yet on disk of every segment whose process is gone to <host>.tare, the profile before
 // the events, removes the segment, and stores the symbols of new call sites. May be killed at any moment and
 // called again: a chunk written twice counts once, and a segment goes only when all of it is written. Where
 // writing fails the segment stays. Fails only if the run directory cannot be read.
-Result<Collected> collect(const RunPaths& paths);
+Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns = std::nullopt);
 
 }  // namespace tare::reader

@@ -19,8 +19,8 @@ using format::ProcessState;
 class CollectTest : public ::testing::Test {
  protected:
   RunPaths paths() const { return {run_dir_.path(), segment_dir_.path(), run_id}; }
-  Collected collect_all() {
-    auto collected = collect(paths());
+  Collected collect_all(std::optional<std::uint64_t> command_ended_ns = std::nullopt) {
+    auto collected = collect(paths(), command_ended_ns);
     EXPECT_TRUE(collected) << collected.error();
     return *collected;
   }
@@ -115,6 +115,33 @@ TEST_F(CollectTest, AKilledProcessKeepsTheTimeOfItsLastCall) {
   ASSERT_TRUE(run);
   EXPECT_EQ(run->processes()[0].state, State::killed);
   EXPECT_EQ(run->processes()[0].end, 6000U);
+}
+
+TEST_F(CollectTest, AProcessIsKilledWhenTheCommandEndsAtTheLatest) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  segment.location(0).current.enter = 6000;
+  segment.location(0).current.function = function_number("MPI_Recv");
+  collect_all(6500);  // a tick is a nanosecond
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  const Process& killed = run->processes()[0];
+  EXPECT_EQ(killed.state, State::killed);
+  EXPECT_NEAR(static_cast<double>(killed.end), 6500, 2);
+  EXPECT_EQ(killed.record.flags & format::ended_with_command, format::ended_with_command);
+  const Account account = account_of(killed, run->totals(0));
+  EXPECT_EQ(account.unreturned_ns, static_cast<std::int64_t>(killed.end) - 6000);
+  EXPECT_GE(account.mpi_ns, account.unreturned_ns);
+}
+
+TEST_F(CollectTest, AProcessThatHasExitedEndedThen) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  collect_all(process.end + 1'000'000);
+  EXPECT_EQ(reader::Run::open({run_dir_.path(), "", ""})->processes()[0].end, process.end);
 }
 
 // Wherever a collector is killed, the next one completes its work, and nothing is there twice.

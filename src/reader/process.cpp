@@ -14,15 +14,17 @@ bool is_spawned(const Process& process) { return (process.record.flags & spawned
 // From MPI_Init to MPI_Finalize, as far as the process came; the whole of it where it calls neither.
 std::uint64_t net_ticks(const Process& process) {
   const ProcessRecord& r = process.record;
+  if (r.init_enter != 0 && r.init_leave == 0) return 0;
   const std::uint64_t from = r.init_leave != 0 ? r.init_leave : r.attach;
   const std::uint64_t to = r.finalize_enter != 0 ? r.finalize_enter : process.end;
   return to > from ? to - from : 0;
 }
 
-// How long threads have been inside the calls that they are in now, which are in no profile yet.
+// How long threads have been inside the calls that they are in now, or were in when killed, which are in no profile.
 std::uint64_t ticks_under_way(const Process& process) {
   const ProcessRecord& r = process.record;
-  if (process.state != State::running || r.init_leave == 0 || r.finalize_enter != 0) return 0;
+  const bool has_ended = process.state != State::running && process.state != State::killed;
+  if (has_ended || r.init_leave == 0 || r.finalize_enter != 0) return 0;
   std::uint64_t ticks = 0;
   for (const ThreadCall& call : process.calls) {
     const bool inside = call.function != 0 && (call.function & returned) == 0;
@@ -68,6 +70,15 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
+std::uint64_t life_of_threads(const Process& process, const Profile& profile) {
+  if (profile.rows.empty()) return 0;
+  std::uint64_t ticks = 0;
+  for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
+  const LocationSummary& summary = profile.summary;
+  if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
+  return std::min(ticks, net_ticks(process));
+}
+
 void add_totals(Totals& to, const Totals& from) {
   to.calls += from.calls;
   to.estimated += from.estimated;
@@ -85,6 +96,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.overwritten_bytes += from.overwritten_bytes;
   to.full |= from.full;
   to.net_ticks += from.net_ticks;
+  to.other_ticks += from.other_ticks;
   to.events += from.events;
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;
@@ -97,7 +109,10 @@ Account account_of(const Process& process, const Totals& totals) {
   account.start_ns = clock.unix_ns(r.attach);
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
-  account.mpi_ns = clock.duration_ns(totals.net_ticks + ticks_under_way(process));
+  account.threads_ns = account.net_ns + clock.duration_ns(totals.other_ticks);
+  const std::uint64_t under_way = ticks_under_way(process);
+  account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
+  account.unreturned_ns = clock.duration_ns(under_way);
   account.wrapper_ns =
       rounded_ns(cost_ns(totals.calls - std::min(totals.calls, totals.estimated), r.call_cost_ps) +
                  cost_ns(totals.estimated, r.poll_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +

@@ -77,12 +77,15 @@ struct Totals {
   std::uint64_t overwritten_bytes = 0;
   std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
   std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
+  std::uint64_t other_ticks = 0;   // in the life of threads that call MPI, but for the first
   std::uint64_t events = 0;        // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;    // recorded, also if they were dropped or overwritten then
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
 // Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
+// The life of the threads that had a location one after another, as far as net time goes; 0 if they never called MPI.
+std::uint64_t life_of_threads(const Process& process, const Profile& profile);
 void add_totals(Totals& to, const Totals& from);
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
@@ -91,7 +94,9 @@ struct Account {
   std::int64_t start_ns = 0;  // unix
   std::int64_t wall_ns = 0;
   std::int64_t net_ns = 0;
-  std::int64_t mpi_ns = 0;  // of net_ns; of a running process, calls that have not returned included
+  std::int64_t threads_ns = 0;     // the same of all threads that call MPI together
+  std::int64_t mpi_ns = 0;         // of threads_ns
+  std::int64_t unreturned_ns = 0;  // of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;

@@ -42,21 +42,37 @@ struct Started {
   bool is_known = true;               // what its completion waits for
   std::optional<Event> awaits;        // that, if anything
   std::int32_t communicator = -1;     // of a receive whose message is not known yet,
+  std::size_t timeline = 0;           // where it was posted,
   std::optional<std::size_t> posted;  // and its step
 };
 
-// A process: what it is at, as its rows come.
+// A thread: what it is at, as its rows come.
+struct Thread {
+  std::uint32_t number = 0;
+  std::size_t timeline = 0;
+  std::int64_t enter_ns = 0, last_ns = 0;  // begin and end of the call before
+  std::optional<std::size_t> entered;      // the step before that call, where several threads may call,
+  std::optional<Event> at_entry;           // and what happens there
+  std::int64_t begin_ns = 0;               // of its first call
+  std::int64_t useful_ns = 0, unknown_ns = 0;
+};
+
+// A process.
 struct Rank {
   const Process* process = nullptr;
-  std::size_t timeline = 0;
   std::int64_t begin_ns = 0, end_ns = 0;  // of its net time
   std::int64_t start_ns = 0;              // after the first of its host
-  std::int64_t last_ns = 0;               // end of the call before
-  std::int64_t useful_ns = 0, unknown_ns = 0;
-  std::optional<std::uint32_t> thread;
-  std::unordered_map<std::uint32_t, Started> started;                          // by number of the request
+  Thread first;                           // goes on from begin to end
+  bool is_first_known = false;
+  std::map<std::uint32_t, Thread> others;                                      // by number, from their first calls
+  std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> collectives;  // so far, by communicator and scope
 };
+
+std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
+Started& started(Rank& rank, const Thread& thread, std::uint32_t request) {
+  return rank.started[key_of(thread.number, request)];
+}
 
 // A call or request that sends, or receives.
 struct Transfer {
@@ -77,16 +93,19 @@ class World {
   ReplayedWorld result(int world);
 
  private:
-  void add_call(Rank& rank, const EventRow& row);
-  void add_starts(Rank& rank, const EventRow& row);
-  void complete(Rank& rank, const EventRow& row);
-  bool complete(Rank& rank, const EventRequest& request);
-  void send(Rank& rank, const Transfer& of, bool is_synchronous);
-  bool receive(Rank& rank, const Transfer& of);
-  bool collective(Rank& rank, const EventRow& row, CallRole role);
+  Thread& thread_of(Rank& rank, const EventRow& row);
+  Event entry_of(Thread& thread);
+  Event end_of(const Thread& thread);
+  void add_call(Rank& rank, Thread& thread, const EventRow& row);
+  void add_starts(Rank& rank, Thread& thread, const EventRow& row);
+  void complete(Rank& rank, Thread& thread, const EventRow& row);
+  bool complete(Rank& rank, Thread& thread, const EventRequest& request);
+  void send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous);
+  bool receive(Rank& rank, Thread& thread, const Transfer& of);
+  bool collective(Rank& rank, Thread& thread, const EventRow& row, CallRole role);
   Event scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& row, std::uint32_t number);
-  void wait(Rank& rank, std::uint32_t request, std::optional<Event> event);
-  void keep(Rank& rank, const EventRow& row);
+  void wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event);
+  void keep(Thread& thread, const EventRow& row);
 
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
@@ -113,7 +132,6 @@ void World::add(const Process& process) {
   rank.process = &process;
   rank.begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
   rank.end_ns = process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end);
-  rank.last_ns = rank.begin_ns;
 }
 
 // Clocks are compared within a host only.
@@ -125,7 +143,8 @@ void World::start() {
   }
   for (auto& [number, rank] : ranks_) {
     rank.start_ns = difference(rank.begin_ns, first.at(rank.process->record.host));
-    rank.timeline = engine_.add_timeline(rank.start_ns);
+    rank.first.timeline = engine_.add_timeline(rank.start_ns);
+    rank.first.last_ns = rank.begin_ns;
   }
 }
 
@@ -150,61 +169,97 @@ void World::add(const EventRow& row) {
   if (found == ranks_.end()) return;
   Rank& rank = found->second;
   if (row.kind == EventKind::loss) obstacle_ = "the trace has gaps";
-  if (row.kind != EventKind::call || row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns) return;
-  if (rank.thread.value_or(row.thread) != row.thread) obstacle_ = "several threads of a process call MPI";
-  rank.thread = row.thread;
-  if (!obstacle_.empty()) return;
-  const std::int64_t gap_ns = difference(row.start_ns, rank.last_ns);
+  if (row.kind != EventKind::call) return;
+  if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // it calls MPI_Init
+  if (row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns || !obstacle_.empty()) return;
+  Thread& thread = thread_of(rank, row);
+  const std::int64_t gap_ns = difference(row.start_ns, thread.last_ns);
   if (gap_ns > 0) {
-    engine_.spend(rank.timeline, gap_ns);
-    rank.useful_ns = sum(rank.useful_ns, gap_ns);
+    engine_.spend(thread.timeline, gap_ns);
+    thread.useful_ns = sum(thread.useful_ns, gap_ns);
   }
-  rank.last_ns = std::max(rank.last_ns, sum(row.start_ns, row.duration_ns));
-  add_call(rank, row);
+  if (rank.process->may_hand_over()) thread.entered = engine_.reach(thread.timeline, {});
+  thread.at_entry.reset();
+  thread.enter_ns = row.start_ns;
+  thread.last_ns = std::max(thread.last_ns, sum(row.start_ns, row.duration_ns));
+  add_call(rank, thread, row);
+}
+
+// Who began a thread, and when, is not in the trace: it makes its first call as long after what the first thread did
+// outside MPI as it did.
+Thread& World::thread_of(Rank& rank, const EventRow& row) {
+  Thread& first = rank.first;
+  if (row.thread == first.number) return first;
+  const auto [at, is_new] = rank.others.try_emplace(row.thread);
+  Thread& thread = at->second;
+  if (!is_new) return thread;
+  const bool is_inside = first.last_ns > row.start_ns && first.entered;
+  thread.number = row.thread;
+  thread.timeline = engine_.add_timeline(rank.start_ns);
+  engine_.await(thread.timeline, is_inside ? entry_of(first) : end_of(first));
+  engine_.spend(thread.timeline, difference(row.start_ns, is_inside ? first.enter_ns : first.last_ns));
+  thread.begin_ns = thread.last_ns = row.start_ns;
+  return thread;
+}
+
+// That it comes to the call that it is in.
+Event World::entry_of(Thread& thread) {
+  if (!thread.at_entry) {
+    thread.at_entry = engine_.add_event();
+    engine_.set_event(thread.timeline, *thread.entered, *thread.at_entry);
+  }
+  return *thread.at_entry;
+}
+
+// That it has ended the call before.
+Event World::end_of(const Thread& thread) {
+  const Event event = engine_.add_event();
+  engine_.reach(thread.timeline, event);
+  return event;
 }
 
 // It takes as long as it took.
-void World::keep(Rank& rank, const EventRow& row) {
-  engine_.spend(rank.timeline, row.duration_ns);
-  rank.unknown_ns = sum(rank.unknown_ns, row.duration_ns);
+void World::keep(Thread& thread, const EventRow& row) {
+  engine_.spend(thread.timeline, row.duration_ns);
+  thread.unknown_ns = sum(thread.unknown_ns, row.duration_ns);
 }
 
 // The call waits, or what completes its request will.
-void World::wait(Rank& rank, std::uint32_t request, std::optional<Event> event) {
+void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event) {
   if (request != no_request)
-    rank.started[request] = {true, event, -1, {}};
+    started(rank, thread, request) = {true, event, -1, 0, {}};
   else if (event)
-    engine_.await(rank.timeline, *event);
+    engine_.await(thread.timeline, *event);
 }
 
-void World::add_call(Rank& rank, const EventRow& row) {
+void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
   const CallRole role = roles_[row.function];
   const Transfer transfer{row.communicator, row.peer, row.peer_world, row.tag, row.request};
   const bool starts_request = row.request != no_request;
   bool is_known = true;
   switch (role) {
     case CallRole::local:
-      wait(rank, row.request, {});
+      wait(rank, thread, row.request, {});
       break;
     case CallRole::send:
     case CallRole::synchronous_send:
-      send(rank, transfer, role == CallRole::synchronous_send);
+      send(rank, thread, transfer, role == CallRole::synchronous_send);
       break;
     case CallRole::receive:
-      is_known = receive(rank, transfer);
+      is_known = receive(rank, thread, transfer);
       break;
     case CallRole::exchange: {
-      send(rank, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
+      send(rank, thread, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
       // Of one that starts a request, the source is known when it completes.
       const std::int32_t source = starts_request ? any_source : row.source;
-      is_known = receive(rank, {row.communicator, source, row.source_world, row.source_tag, row.request});
+      is_known = receive(rank, thread, {row.communicator, source, row.source_world, row.source_tag, row.request});
       break;
     }
     case CallRole::starts:
-      add_starts(rank, row);
+      add_starts(rank, thread, row);
       break;
     case CallRole::completes:
-      complete(rank, row);
+      complete(rank, thread, row);
       break;
     case CallRole::unknown:
       is_known = false;
@@ -213,77 +268,79 @@ void World::add_call(Rank& rank, const EventRow& row) {
     case CallRole::from_root:
     case CallRole::to_root:
     case CallRole::scan:
-      is_known = collective(rank, row, role);
+      is_known = collective(rank, thread, row, role);
       break;
   }
   if (is_known) return;
-  if (starts_request) rank.started[row.request] = {false, {}, -1, {}};
-  keep(rank, row);
+  if (starts_request) started(rank, thread, row.request) = {false, {}, -1, 0, {}};
+  keep(thread, row);
 }
 
 // A message is on its way when it is sent: only a synchronous send waits, for the receive to be posted.
-void World::send(Rank& rank, const Transfer& of, bool is_synchronous) {
+void World::send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous) {
   const bool is_sent = of.peer >= 0 && of.peer_world >= 0 && is_known(of.communicator);
-  if (!is_sent) return wait(rank, of.request, {});
+  if (!is_sent) return wait(rank, thread, of.request, {});
   const Message m = message({of.communicator, rank.process->record.rank, of.peer_world, of.tag}, true);
-  engine_.reach(rank.timeline, m.sent);
-  wait(rank, of.request, is_synchronous ? std::optional(m.posted) : std::nullopt);
+  engine_.reach(thread.timeline, m.sent);
+  wait(rank, thread, of.request, is_synchronous ? std::optional(m.posted) : std::nullopt);
 }
 
 // False if it cannot be told which message it takes.
-bool World::receive(Rank& rank, const Transfer& of) {
+bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   const bool is_open = of.peer == any_source || of.tag == any_tag || of.tag == no_tag;
   if (of.peer == proc_null) {
-    wait(rank, of.request, {});
+    wait(rank, thread, of.request, {});
     return true;
   }
   if (!is_known(of.communicator)) return false;
   if (is_open && of.request != no_request) {
-    rank.started[of.request] = {true, {}, of.communicator, engine_.reach(rank.timeline, {})};
+    const std::size_t posted = engine_.reach(thread.timeline, {});
+    started(rank, thread, of.request) = {true, {}, of.communicator, thread.timeline, posted};
     return true;
   }
   if (is_open || of.peer_world < 0) return false;
   const Message m = message({of.communicator, of.peer_world, rank.process->record.rank, of.tag}, false);
-  engine_.reach(rank.timeline, m.posted);
-  wait(rank, of.request, m.sent);
+  engine_.reach(thread.timeline, m.posted);
+  wait(rank, thread, of.request, m.sent);
   return true;
 }
 
 // Of starts, only those that send have bytes, and only transfers a peer.
-void World::add_starts(Rank& rank, const EventRow& row) {
+void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
   for (const EventRequest& request : row.requests) {
     const Transfer of{request.communicator, request.peer, request.peer_world, request.tag, request.request};
     bool is_known = request.peer != no_peer;
     if (is_known && request.bytes != no_bytes)
-      send(rank, of, false);
+      send(rank, thread, of, false);
     else if (is_known)
-      is_known = receive(rank, of);
-    if (!is_known && request.request != no_request) rank.started[request.request] = {false, {}, -1, {}};
+      is_known = receive(rank, thread, of);
+    if (!is_known && request.request != no_request) started(rank, thread, request.request) = {false, {}, -1, 0, {}};
   }
 }
 
-void World::complete(Rank& rank, const EventRow& row) {
+void World::complete(Rank& rank, Thread& thread, const EventRow& row) {
   bool are_known = true;
-  for (const EventRequest& request : row.requests) are_known = complete(rank, request) && are_known;
-  if (!are_known) keep(rank, row);
+  for (const EventRequest& request : row.requests) are_known = complete(rank, thread, request) && are_known;
+  if (!are_known) keep(thread, row);
 }
 
-bool World::complete(Rank& rank, const EventRequest& request) {
-  const auto found = rank.started.extract(request.request);
-  if (found.empty()) return request.peer == no_peer;  // another thread's; or a send, whose handle had others'
+bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
+  const bool is_own = request.starter == UINT32_MAX;
+  const auto found = rank.started.extract(key_of(is_own ? thread.number : request.starter, request.request));
+  if (found.empty()) return request.peer == no_peer;  // a send, whose handle had others'
   const Started& of = found.mapped();
-  if (of.awaits) engine_.await(rank.timeline, *of.awaits);
+  if (of.awaits) engine_.await(thread.timeline, *of.awaits);
   if (!of.posted) return of.is_known;
   if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or from nobody
   if (request.peer_world < 0 || request.tag < 0) return false;
   const Message m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
-  engine_.set_event(rank.timeline, *of.posted, m.posted);
-  engine_.await(rank.timeline, m.sent);
+  engine_.set_event(of.timeline, *of.posted, m.posted);
+  engine_.await(thread.timeline, m.sent);
   return true;
 }
 
 // Those of a communicator, or window, are the same ones on all members, in the same order.
-bool World::collective(Rank& rank, const EventRow& row, CallRole role) {
+bool World::collective(Rank& rank, Thread& thread, const EventRow& row, CallRole role) {
   const std::uint32_t number = rank.collectives[{row.communicator, row.scope}]++;
   if (!is_known(row.communicator)) return false;
   const CommunicatorInfo& of = run_.communicators()[static_cast<std::size_t>(row.communicator)];
@@ -296,9 +353,9 @@ bool World::collective(Rank& rank, const EventRow& row, CallRole role) {
     event = scan(rank, of, row, number);
   else
     event = event_of(row, number, 0, role == CallRole::from_root ? 1 : static_cast<std::uint32_t>(of.size));
-  if (role != CallRole::from_root || is_root) engine_.reach(rank.timeline, event);
+  if (role != CallRole::from_root || is_root) engine_.reach(thread.timeline, event);
   const bool waits = role == CallRole::from_root ? !is_root : role != CallRole::to_root || is_root;
-  wait(rank, row.request, waits ? std::optional(event) : std::nullopt);
+  wait(rank, thread, row.request, waits ? std::optional(event) : std::nullopt);
   return true;
 }
 
@@ -310,18 +367,32 @@ Event World::scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& 
   return event;
 }
 
+// Of the mean of its threads, as the profile has it.
+std::int64_t useful_ns(const Rank& rank) {
+  if (rank.others.empty()) return rank.first.useful_ns;
+  const auto net_ns = static_cast<double>(difference(rank.end_ns, rank.begin_ns));
+  double useful = static_cast<double>(rank.first.useful_ns), life = net_ns;
+  for (const auto& [number, thread] : rank.others) {
+    useful += static_cast<double>(thread.useful_ns);
+    life += static_cast<double>(difference(thread.last_ns, thread.begin_ns));
+  }
+  return life > 0 ? rounded_ns(useful / life * net_ns) : 0;
+}
+
 ReplayedWorld World::result(int world) {
   ReplayedWorld result;
   result.world = world;
   result.obstacle = obstacle_;
   if (!obstacle_.empty()) return result;
   for (auto& [number, rank] : ranks_) {
-    const std::int64_t rest_ns = std::max<std::int64_t>(difference(rank.end_ns, rank.last_ns), 0);
-    engine_.spend(rank.timeline, rest_ns);
-    rank.useful_ns = sum(rank.useful_ns, rest_ns);
+    const std::int64_t rest_ns = std::max<std::int64_t>(difference(rank.end_ns, rank.first.last_ns), 0);
+    engine_.spend(rank.first.timeline, rest_ns);
+    rank.first.useful_ns = sum(rank.first.useful_ns, rest_ns);
     result.runtime_ns = std::max(result.runtime_ns, sum(rank.start_ns, difference(rank.end_ns, rank.begin_ns)));
-    result.useful_ns = std::max(result.useful_ns, rank.useful_ns);
-    result.unknown_ns = std::max(result.unknown_ns, rank.unknown_ns);
+    result.useful_ns = std::max(result.useful_ns, useful_ns(rank));
+    result.unknown_ns = std::max(result.unknown_ns, rank.first.unknown_ns);
+    for (const auto& [thread_number, thread] : rank.others)
+      result.unknown_ns = std::max(result.unknown_ns, thread.unknown_ns);
   }
   if (const auto ends = engine_.run())
     result.ideal_ns = *std::max_element(ends->begin(), ends->end());

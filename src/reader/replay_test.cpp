@@ -52,6 +52,12 @@ class Script {
   std::string records_;
 };
 
+// Of a second thread of a rank; it begins in the middle of what the first does.
+struct SecondThread {
+  std::size_t rank;
+  Script script;
+};
+
 class ReplayTest : public ::testing::Test {
  protected:
   ReplayedWorld replayed() {
@@ -66,11 +72,14 @@ class ReplayTest : public ::testing::Test {
     for (std::uint32_t i = 0; i < ranks.size(); ++i) {
       auto process = process_record(i, format::ProcessState::exited);
       process.size = size;
+      process.thread_level = second.empty() ? 0 : 3;
       process.finalize_enter = ranks[i].now();
       process.end = ranks[i].now() + 100;
       process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
       file += process_chunk(process) + definitions_chunk(process, log);
       if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
+      for (const SecondThread& of : second)
+        if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());
     }
     const auto run = reader::Run::of_memory(file);
     EXPECT_TRUE(run) << run.error();
@@ -89,6 +98,7 @@ class ReplayTest : public ::testing::Test {
   }
 
   std::vector<Script> ranks{2};
+  std::vector<SecondThread> second;
 };
 
 TEST_F(ReplayTest, TransferAloneIsGone) {
@@ -234,6 +244,62 @@ TEST_F(ReplayTest, LocalCallsTakeNoTime) {
   ranks[0].call("MPI_Recv", 100, format::proc_null, any_tag);
   ranks[0].compute(100);
   expect(100, 100, 700);
+}
+
+TEST_F(ReplayTest, EveryThreadWaitsForItself) {
+  // Rank 0's first thread waits until 1000 for rank 1; its second, which begins at 100, computes meanwhile, and then
+  // sends what rank 1 needs.
+  ranks[0].call("MPI_Recv", 1200, 1, 3);
+  ranks[0].compute(300);
+  Script other;
+  other.compute(100);
+  other.call("MPI_Iprobe", 50);
+  other.compute(600);
+  other.call("MPI_Send", 50, 1, 4);
+  ranks[1].call("MPI_Recv", 850, 0, 4);
+  ranks[1].compute(250);
+  ranks[1].call("MPI_Send", 100, 0, 3);
+  second = {{0, other}};
+  // 100 to the probe, 600, 250 on rank 1, and 300 on rank 0.
+  expect(614, 1250, 1500);  // the mean of threads that live 1500 and 700, with 300 and 600 outside MPI
+}
+
+TEST_F(ReplayTest, AThreadBeginsWhenTheFirstHasComeThere) {
+  // Transfers of 1000 and 900 are gone.
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Recv", 1000, 1, 3);
+  ranks[0].compute(50);
+  ranks[0].call("MPI_Recv", 900, 1, 4);
+  for (const std::int32_t tag : {3, 4}) ranks[1].call("MPI_Send", 10, 0, tag);
+  const auto first_call_at = [&](std::uint64_t ticks) {
+    Script other;
+    other.compute(ticks);
+    other.call("MPI_Send", 10, 1, 5);
+    other.compute(400);
+    other.call("MPI_Send", 10, 1, 5);
+    second = {{0, other}};
+  };
+  first_call_at(1120);  // 20 after the first receive, which ends at 100
+  expect(456, 520, 2050);
+  first_call_at(1300);  // 150 after the begin of the second receive, at 150
+  expect(456, 700, 2050);
+}
+
+TEST_F(ReplayTest, AnotherThreadMayCompleteARequest) {
+  // The second thread waits for what the first has asked for, from anybody.
+  ranks[0].call("MPI_Irecv", 10, any_source, any_tag, 6);
+  ranks[0].compute(40);
+  ranks[0].call("MPI_Iprobe", 1000);
+  Script other;
+  other.compute(30);
+  other.call("MPI_Wait", 570);
+  other.completes(6, 1, 3);
+  other.compute(70);
+  other.call("MPI_Iprobe", 10);
+  second = {{0, other}};
+  ranks[1].compute(500);
+  ranks[1].call("MPI_Send", 10, 0, 3);
+  expect(500, 570, 1050);
 }
 
 TEST_F(ReplayTest, ObstaclesAreNamed) {

@@ -21,7 +21,9 @@ def is_archive(path: str) -> bool:
     return False
 
 
-def collect(run_dir: str, segment_dir: str, run_id: str) -> dict[str, Any]:
+def collect(
+    run_dir: str, segment_dir: str, run_id: str, command_ended_ns: int | None = None
+) -> dict[str, Any]:
     segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
     for segment in segments:
         with (Path(run_dir) / HOST_FILE).open("ab") as chunks:
@@ -36,9 +38,11 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "thread_names": [],
         "unmeasured_threads": 0,
         "state": state, "exit_code": 0 if state == "finished" else None, "finalized": state == "finished",
+        "until": "exit" if state == "finished" else "last_seen",
         "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
-        "net_ns": 2_000_000_000, "mpi_ns": mpi_ns, "calls": 10, "lookups": 4,
+        "net_ns": 2_000_000_000, "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "unreturned_ns": 0,
+        "calls": 10, "lookups": 4,
         "cost": {
             "call_ns": 25.0, "lookup_ns": 5.0, "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
             "hook_init_ns": 1_000_000,

@@ -86,7 +86,14 @@ def test_spread_names_the_extreme_ranks() -> None:
 
 
 def test_share_of_a_rank_without_net_time_is_zero() -> None:
-    assert ranks.mpi_share(cast(Any, {**PROCESSES[0], "net_ns": 0})) == 0.0
+    assert ranks.mpi_share(cast(Any, {**PROCESSES[0], "net_ns": 0, "threads_ns": 0})) == 0.0
+
+
+def test_share_of_a_rank_whose_threads_call_mpi_is_of_their_time_together() -> None:
+    three = cast(Any, {**PROCESSES[0], "threads_ns": 6 * 10**9, "mpi_ns": 3 * 10**9})
+    assert ranks.mpi_share(three) == 0.5
+    (found,) = efficiency.efficiencies([three])
+    assert found["parallel_efficiency"] == 0.5
 
 
 def test_total_cost_weighs_shares_by_net_time() -> None:
@@ -279,7 +286,7 @@ def test_large_traces_are_replayed_on_demand() -> None:
 
 
 def test_efficiency_of_ranks_that_only_communicate() -> None:
-    waiting = [{**process, "mpi_ns": 3 * 10**9} for process in PROCESSES]  # two threads each
+    waiting = [{**process, "mpi_ns": 3 * 10**9} for process in PROCESSES]  # more than there is, by rounding
     (found,) = efficiency.efficiencies(cast(Any, waiting))
     assert (found["load_balance"], found["parallel_efficiency"]) == (None, 0.0)
     (found,) = efficiency.efficiencies(cast(Any, [{**PROCESSES[0], "net_ns": 0}]))

@@ -26,7 +26,7 @@ def measured(
     send_ns: int = 10_000_000, line: int = 12, net_ns: int = 2_000_000_000, calls: int = 4, skipped: int = 0
 ) -> Any:
     """A run of one rank with MPI_Send in two places of exchange(); without the first ones of its rows."""
-    process = {**fake_native.process(0, send_ns), "net_ns": net_ns}
+    process = {**fake_native.process(0, send_ns), "net_ns": net_ns, "threads_ns": net_ns}
     sites = [
         fake_native.site(fake_native.frame(16, "exchange", line)),
         fake_native.site(fake_native.frame(20, "exchange", line + 10)),

@@ -94,8 +94,10 @@ def _add_replay(efficiency: Efficiency, world: ReplayedWorld) -> None:
 
 
 def useful_ns(process: Process) -> int:
-    """Net time outside MPI; none if threads together were in MPI for longer than that."""
-    return max(process["net_ns"] - process["mpi_ns"], 0)
+    """Net time outside MPI, of the mean of its threads that call it."""
+    if process["threads_ns"] == process["net_ns"]:
+        return max(process["net_ns"] - process["mpi_ns"], 0)
+    return round(process["net_ns"] * max(1 - mpi_share(process), 0))
 
 
 def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:

@@ -294,7 +294,7 @@ def _by_rank(recorded: Recorded, filters: SumsQuery) -> list[Row]:
                 "time_ns": time_ns,
                 "bytes": row["bytes"] if row else 0,
                 "received": row["received"] if row else 0,
-                "mpi_share": time_ns / process["net_ns"] if process["net_ns"] > 0 else 0.0,
+                "mpi_share": time_ns / process["threads_ns"] if process["threads_ns"] > 0 else 0.0,
             }
         )
     return result

@@ -35,13 +35,18 @@ class TotalCost(TypedDict):
 
 
 def mpi_share(process: Process) -> float:
-    """Part of the net time (between MPI_Init and MPI_Finalize) spent inside MPI."""
-    return process["mpi_ns"] / process["net_ns"] if process["net_ns"] > 0 else 0.0
+    """Part of the net time (from MPI_Init to MPI_Finalize) that its threads which call MPI are inside it."""
+    return process["mpi_ns"] / process["threads_ns"] if process["threads_ns"] > 0 else 0.0
 
 
 def total_mpi_ns(processes: Sequence[Process]) -> int:
     """Net time in MPI of all ranks: what shares of functions and call sites are of."""
     return sum(process["mpi_ns"] for process in processes)
+
+
+def total_unreturned_ns(processes: Sequence[Process]) -> int:
+    """The part of that in calls that have not returned, which are in no row of the profile."""
+    return sum(process["unreturned_ns"] for process in processes)
 
 
 def count_states(processes: Sequence[Process]) -> dict[State, int]:

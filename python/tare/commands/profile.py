@@ -220,3 +220,4 @@ def _show(
     out = terminal.console()
     reporter.show_efficiencies(out, found_efficiencies)
     reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)
+    reporter.show_unreturned(out, recording)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import units
 from tare.analysis.functions import OUTSIDE_NET
+from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.reporters import paths, terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from tare.analysis.efficiency import Efficiency
     from tare.analysis.profile import Key, Row
+    from tare.recording import Recording
 
 OVERFLOW = "other"
 OVERFLOW_NOTE = (
@@ -45,6 +47,7 @@ OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("M
 LABEL_WIDTH = 24
 # A share of the time that is not worth mentioning.
 LEAST_UNKNOWN = 0.01
+LEAST_UNRETURNED = 0.01
 
 
 def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
@@ -94,6 +97,18 @@ def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with
         out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
     if any(row.get("function") == OVERFLOW for row in rows):
         out.file.write(terminal.wrapped(OVERFLOW_NOTE, out.width) + "\n")
+
+
+def show_unreturned(out: Console, recording: Recording) -> None:
+    """Time in MPI that no row has, where it matters."""
+    unreturned_ns, total_ns = total_unreturned_ns(recording.processes), total_mpi_ns(recording.processes)
+    if unreturned_ns <= LEAST_UNRETURNED * total_ns:
+        return
+    text = (
+        f"Not in these rows: {units.duration(unreturned_ns)}, {units.percent(unreturned_ns / total_ns)} of "
+        "all time in MPI, in calls that have not returned; `tare where` shows them"
+    )
+    out.file.write(terminal.wrapped(text, out.width) + "\n")
 
 
 def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:

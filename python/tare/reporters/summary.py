@@ -28,6 +28,11 @@ RANKS_LISTED = 8
 SITES_LISTED = 10
 UNWELL_LISTED = 4
 LABEL_WIDTH = 11
+# What the times of killed processes go up to.
+UNTIL = {
+    "command": "before the command ended: counted as running until then",
+    "last_seen": "when is not known: counted up to the last call they began",
+}
 INDENT = "  "
 
 
@@ -57,6 +62,9 @@ def overview(out: Console, recording: Recording) -> None:
         _field(out, "MPI", _short_version(version))
     _field(out, "wall time", f"{_wall(meta, processes)}, {ending(meta, processes)}")
     _field(out, "ranks", _ranks(processes))
+    for until, text in UNTIL.items():
+        if any(process["until"] == until and process["state"] == "killed" for process in processes):
+            _field(out, "killed", text)
     if processes:
         _field(out, "MPI share", _spread(processes))
         _rank_table(out, recording)
