@@ -255,9 +255,10 @@ inline std::uint32_t kept(const Request& entry, std::uint32_t receive) noexcept 
 }
 
 // The end of a receive that is sampled; its times are those of the call that has just returned.
+// `bytes`: of the message if it is there, else format::no_bytes.
 template <class A>
-[[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry,
-                                   const typename A::Status* status) noexcept {
+[[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry, const typename A::Status* status,
+                                   std::uint64_t bytes) noexcept {
   using sampling::sampler;
   if (!sampler.active()) return;
   std::uint32_t receive = entry.message;
@@ -267,8 +268,12 @@ template <class A>
     receive = persistent.receive;
     persistent.receive = 0;
   }
-  const bool failed = status == nullptr;
   const format::CurrentCall& call = thread.shared->current;
+  if ((receive & sampling::numbered_bit) != 0 && bytes != format::no_bytes) [[likely]] {
+    sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, bytes, entry.site);
+    return sampler.poll();
+  }
+  const bool failed = status == nullptr;
   // What it took its status does not say (Starts::is_silent), but that it took something, and perhaps its pattern does.
   if (!failed && entry.exchanges() && !entry.receives()) {
     if (!sampler.is_matched(receive)) return sampler.drop(receive);
@@ -276,10 +281,6 @@ template <class A>
     return sampler.poll();
   }
   const bool cancelled = !failed && was_cancelled<A>(*status);
-  if ((receive & sampling::numbered_bit) != 0 && !failed && !cancelled) {
-    sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, received_bytes<A>(*status), entry.site);
-    return sampler.poll();
-  }
   if (failed) return sampler.drop(kept(entry, receive));
   if (cancelled) return sampler.cancel(kept(entry, receive));
   if (!sampler.match(receive, pattern_of<A>(*status))) return;
@@ -328,7 +329,7 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
     }
     if constexpr (samples)
       if (entry->message != 0 && !ends_unchosen(*entry, source != format::no_peer))
-        end_sampled<A>(thread, *entry, status);
+        end_sampled<A>(thread, *entry, status, bytes);
     requests.finish(*entry);
   }
   thread.commit_completion(folded, bytes, source, tag, kind);

@@ -63,6 +63,7 @@ struct SamplesSend : Role {
     const Communicator& known = usable(thread, call, on);
     if (!is_paused(thread) && sampler.pass(ticket, call.communicator, destination, tag)) [[likely]]
       return;
+    if (ticket.channel != nullptr) return chosen(thread, call, ticket, on.comm, count, datatype);
     begin(thread, call, ticket, known, on.comm, destination, tag, count, datatype);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
@@ -72,6 +73,12 @@ struct SamplesSend : Role {
 
  private:
   // Static, so that nothing but the ticket lies in memory where messages are not chosen.
+  [[gnu::noinline]] static void chosen(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
+                                       typename A::Comm comm, Count count, typename A::Datatype datatype) noexcept {
+    char name[A::max_object_name + 1];
+    sampler.chosen(ticket, {static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site, call.function,
+                            sampled_name<A>(comm, name)});
+  }
   [[gnu::noinline]] static void begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
                                       const Communicator& known, typename A::Comm comm, int destination, int tag,
                                       Count count, typename A::Datatype datatype) noexcept {
@@ -79,10 +86,7 @@ struct SamplesSend : Role {
     char name[A::max_object_name + 1];
     const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site,
                               call.function, sampled_name<A>(comm, name)};
-    if (ticket.channel != nullptr)
-      sampler.chosen(ticket, sent);
-    else
-      sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
+    sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
   }
 };
 
@@ -143,13 +147,22 @@ struct SamplesReceive : PostsReceive<A> {
                                         int result) noexcept {
     constexpr bool also_sends = Status::traffic == recorder::exchanges;
     if (!also_sends) sampler.look(call.leave);
-    if (result == A::success && sampler.pass_received(call.communicator, also_sends ? call.source : call.peer,
-                                                      also_sends ? call.source_tag : call.tag)) [[likely]]
-      return;
+    if (result == A::success) [[likely]]
+      if (sampling::ReceiveChannel* channel = sampler.number_received(
+              call.communicator, also_sends ? call.source : call.peer, also_sends ? call.source_tag : call.tag)) {
+        if (!sampler.known_unchosen(*channel, channel->count)) numbered(*channel, call, row.site);
+        return;
+      }
     finish(this->posting, status, call, row, result);
   }
 
  private:
+  [[gnu::noinline]] static void numbered(sampling::ReceiveChannel& channel, const recorder::Call& call,
+                                         std::uint32_t site) noexcept {
+    const std::uint64_t bytes = Status::traffic == recorder::exchanges ? call.received : call.bytes;
+    sampler.numbered(channel, {{call.enter, call.enter, call.leave}, channel.count, bytes, site, false});
+    sampler.poll();
+  }
   [[gnu::noinline]] static void finish(Posting<A> posting, Status& status, const recorder::Call& call,
                                        const format::ProfileRow& row, int result) noexcept {
     if (!posting.takes_part()) return;
@@ -362,9 +375,9 @@ struct SamplesStart : Role {
   bool are_apart() const noexcept {
     bool apart = true;
     const std::uint32_t start = sampler.next_start();
-    each([&](const sampling::Persistent& p) {
-      apart = apart && (p.receives ? sampler.receives_apart(p.endpoint.communicator, p.pattern, start)
-                                   : sampler.sends_apart(p.endpoint.communicator, p.pattern, start));
+    each([&](sampling::Persistent& p) {
+      apart = apart && (p.receives ? sampler.receives_apart(p.receives_on, p.endpoint.communicator, p.pattern, start)
+                                   : sampler.sends_apart(p.sends_on, p.endpoint.communicator, p.pattern, start));
     });
     return apart;
   }
@@ -372,8 +385,7 @@ struct SamplesStart : Role {
     p.ticket.channel = nullptr;
     p.ticket.ends = false;
     const bool muted = is_paused(thread);
-    if (!together && !muted && sampler.pass(p.ticket, p.endpoint.communicator, p.pattern.source, p.pattern.tag))
-        [[likely]]
+    if (!together && !muted && sampler.pass(p.ticket, p.sends_on, p.endpoint.communicator, p.pattern)) [[likely]]
       return;
     const sampling::Sent sent{p.bytes, call.site, call.function, p.communicator};
     if (p.ticket.channel != nullptr)
@@ -383,7 +395,7 @@ struct SamplesStart : Role {
     pending = pending || p.ticket.ends;
   }
   void post(sampling::Persistent& p) noexcept {
-    p.receive = together ? 0 : sampler.number_posted(p.endpoint.communicator, p.pattern);
+    p.receive = together ? 0 : sampler.number_posted(p.receives_on, p.endpoint.communicator, p.pattern);
     if (p.receive != 0) [[likely]]
       return;
     p.receive = sampler.post(p.endpoint, p.pattern, together);

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <set>
 #include <thread>
@@ -15,6 +16,10 @@ namespace {
 
 MessageRecord record(std::uint64_t channel, std::uint64_t number, std::uint64_t bytes = 8) {
   return {channel, number, 100, bytes, RecordKind::message, 1, 0, 1, 0, 0};
+}
+
+bool put(Mailbox& mailbox, std::uint64_t channel, std::uint64_t number) {
+  return mailbox.put([&](MessageRecord& slot) { slot = record(channel, number); });
 }
 
 // Zeroed memory, aligned as mapped memory is.
@@ -39,8 +44,8 @@ TEST(Mailbox, GivesBackWhatWasPutInOrder) {
   mailbox->open(slots);
   EXPECT_EQ(mailbox->first(), nullptr);
   for (int round = 0; round < 3; ++round) {
-    for (std::uint64_t i = 0; i < slots; ++i) ASSERT_TRUE(mailbox->put(record(1, i)));
-    EXPECT_FALSE(mailbox->put(record(1, 0))) << "full";
+    for (std::uint64_t i = 0; i < slots; ++i) ASSERT_TRUE(put(*mailbox, 1, i));
+    EXPECT_FALSE(put(*mailbox, 1, 0)) << "full";
     for (std::uint64_t i = 0; i < slots; ++i) {
       ASSERT_NE(mailbox->first(), nullptr);
       EXPECT_EQ(mailbox->first()->number, i);
@@ -58,7 +63,7 @@ TEST(Mailbox, IsWrittenWhileItIsRead) {
   constexpr std::uint64_t records = 100'000;
   std::thread writer([&] {
     for (std::uint64_t i = 1; i <= records; ++i)
-      while (!mailbox->put(record(i, i))) std::this_thread::yield();
+      while (!put(*mailbox, i, i)) std::this_thread::yield();
   });
   for (std::uint64_t i = 1; i <= records;) {
     const MessageRecord* out = mailbox->first();
@@ -92,7 +97,7 @@ TEST(Node, GivesEachPairOfRanksAMailbox) {
       EXPECT_TRUE(given.insert(mailbox).second);
       EXPECT_EQ(ranks[to].from(from), mailbox);
       EXPECT_EQ(ranks[from].to(to), mailbox);
-      EXPECT_TRUE(mailbox->put(record(from, to)));
+      EXPECT_TRUE(put(*mailbox, from, to));
     }
   }
   EXPECT_EQ(without, size * (size - 64));
@@ -101,49 +106,60 @@ TEST(Node, GivesEachPairOfRanksAMailbox) {
   EXPECT_EQ(ranks[1].doubted(), 0U);
 }
 
-TEST(Pairing, RecordsAndMessagesFindOneAnother) {
-  auto pairing = std::make_unique<Pairing>();
+TEST(Records, AreFoundByTheirMessages) {
+  auto records = std::make_unique<Records>();
   MessageRecord out;
-  EXPECT_FALSE(pairing->take(1, 1, out));
-  for (std::uint64_t i = 1; i <= 5000; ++i) ASSERT_TRUE(pairing->keep(record(i % 7, i)));
+  EXPECT_FALSE(records->take(1, 1, out));
+  for (std::uint64_t i = 1; i <= 5000; ++i) ASSERT_TRUE(records->keep(record(i % 7, i)));
   for (std::uint64_t i = 5000; i >= 1; --i) {
-    ASSERT_TRUE(pairing->take(i % 7, i, out));
+    ASSERT_TRUE(records->take(i % 7, i, out));
     EXPECT_EQ(out.number, i);
   }
-  EXPECT_TRUE(pairing->empty());
-  Received received{};
-  received.channel = 3;
-  received.number = 9;
-  received.expected = true;
-  EXPECT_FALSE(pairing->wait(received));
-  EXPECT_EQ(pairing->expecting(), 1U);
-  Received found{};
-  EXPECT_FALSE(pairing->take(record(3, 8), found));
-  EXPECT_TRUE(pairing->take(record(3, 9), found));
-  EXPECT_FALSE(pairing->take(record(3, 9), found)) << "once";
+  EXPECT_TRUE(records->empty());
 }
 
-TEST(Pairing, ForgetsTheOldestThatWaits) {
-  auto pairing = std::make_unique<Pairing>();
-  Received received{};
-  received.channel = 3;
-  std::uint64_t forgotten = 0;
-  for (std::uint64_t i = 1; i <= 10'000; ++i) {
-    received.number = i;
-    received.expected = true;
-    forgotten += pairing->wait(received);
+TEST(Records, AreForgottenIfRetracted) {
+  auto records = std::make_unique<Records>();
+  for (std::uint64_t i = 1; i <= 4; ++i) records->keep(record(1, i));
+  EXPECT_EQ(records->forget(1, 2, 3), 2U);
+  EXPECT_EQ(records->forget_all(), 2U);
+}
+
+Received message(std::uint64_t number) { return {{200, 200, 300}, number, 8, 1, false}; }
+
+TEST(ReceivedRing, FindsTheMessagesOfEachChannelInAnyOrder) {
+  ReceivedRing ring;
+  ReceiveChannel channels[7] = {};
+  constexpr std::uint64_t messages = ReceivedRing::capacity;
+  Received found{};
+  EXPECT_FALSE(ring.take(1, channels[0], 1, found));
+  for (std::uint64_t i = 1; i <= messages; ++i)
+    EXPECT_FALSE(ring.keep(1 + i % 7, channels[i % 7], message(i), i % 2 == 0));
+  EXPECT_EQ(ring.expecting(), messages / 2);
+  for (std::uint64_t i = 1; i <= messages; ++i) {
+    const std::uint64_t number = 1 + i * 1001 % messages;
+    EXPECT_FALSE(ring.take(1 + (number + 1) % 7, channels[(number + 1) % 7], number, found)) << "of another channel";
+    ASSERT_TRUE(ring.take(1 + number % 7, channels[number % 7], number, found)) << number;
+    EXPECT_EQ(found.number, number);
+    EXPECT_FALSE(ring.take(1 + number % 7, channels[number % 7], number, found)) << "once";
   }
-  EXPECT_EQ(forgotten, 10'000 - (Pairing::waiting_capacity - 1));
-  Received found{};
-  EXPECT_FALSE(pairing->take(record(3, 1), found));
-  EXPECT_TRUE(pairing->take(record(3, 10'000), found));
+  EXPECT_EQ(ring.expecting(), 0U);
 }
 
-TEST(Pairing, ForgetsWhatIsRetracted) {
-  auto pairing = std::make_unique<Pairing>();
-  for (std::uint64_t i = 1; i <= 4; ++i) pairing->keep(record(1, i));
-  EXPECT_EQ(pairing->forget(1, 2, 3), 2U);
-  EXPECT_EQ(pairing->forget_all(), 2U);
+TEST(ReceivedRing, ForgetsTheOldest) {
+  ReceivedRing ring;
+  ReceiveChannel channel{};
+  ReceiveChannel silent{};
+  std::uint64_t forgotten = 0;
+  ring.keep(2, silent, message(1), false);
+  for (std::uint64_t i = 1; i <= 10'000; ++i) forgotten += ring.keep(1, channel, message(i), true) ? 1 : 0;
+  EXPECT_EQ(forgotten, 10'000 - ReceivedRing::capacity);
+  EXPECT_EQ(ring.expecting(), ReceivedRing::capacity);
+  Received found{};
+  EXPECT_FALSE(ring.take(2, silent, 1, found));
+  EXPECT_FALSE(ring.take(1, channel, 10'000 - ReceivedRing::capacity, found));
+  EXPECT_TRUE(ring.take(1, channel, 10'001 - ReceivedRing::capacity, found));
+  EXPECT_TRUE(ring.take(1, channel, 10'000, found));
 }
 
 struct Table {
@@ -350,6 +366,97 @@ TEST_F(TwoRanks, TrustNothingBehindACancelledSend) {
   EXPECT_EQ(table[1].summary.paired, 0U);
   EXPECT_EQ(table[0].summary.unreachable, 1U);
   EXPECT_EQ(table[1].summary.contradictory, 0U);
+}
+
+// The same on two nodes. What is told lies in `way` until somebody listens.
+class TwoNodes : public TwoRanks {
+ protected:
+  void begin(const char* text) {
+    Spec spec;
+    ASSERT_EQ(nullptr, format::parse_sample_spec(text, spec));
+    way.clear();
+    for (int i = 0; i < 2; ++i) {
+      Node::prepare(nodes[i].at(), 1);
+      node[i].join(nodes[i].at(), 0, i);
+      side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
+      side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
+      side[i].set_node(&node[i]);
+      side[i].set_private_path({[](const MessageRecord& record, std::int32_t) noexcept {
+                                  way.push_back(record);
+                                  return true;
+                                },
+                                [](MessageRecord& record) noexcept {
+                                  if (way.empty()) return false;
+                                  record = way.front();
+                                  way.pop_front();
+                                  return true;
+                                }});
+      side[i].set_clock_offset(0, 50, i);
+    }
+  }
+  void receive_now(std::int32_t tag, std::uint64_t bytes) {
+    const std::uint64_t now = recorder::now();
+    side[1].received({9, 5, nullptr}, {0, tag}, {now, now, now}, bytes, 22);
+  }
+
+  static inline std::deque<MessageRecord> way;
+  Memory nodes[2] = {Memory(Node::bytes(1)), Memory(Node::bytes(1))};
+};
+
+TEST_F(TwoNodes, PairWhateverComesFirst) {
+  for (const char* text : {"random:1,stat", "counter:1,0,stat"}) {
+    table[0] = table[1] = Table(64);
+    side_ = std::make_unique<Sampler[]>(2);
+    side = side_.get();
+    begin(text);
+    for (int round = 0; round < 100; ++round) {
+      for (std::uint64_t i = 0; i < 6; ++i) send(static_cast<std::int32_t>(i % 3), 8 + i);
+      if (round % 2 == 0) side[1].listen();
+      for (std::uint64_t tag = 0; tag < 3; ++tag)
+        for (std::uint64_t i = tag; i < 6; i += 3) receive_now(static_cast<std::int32_t>(tag), 8 + i);
+      if (round % 10 == 0) side[1].poll();
+    }
+    side[1].listen();
+    for (int i = 0; i < 2; ++i) side[i].finish();
+    EXPECT_EQ(table[0].summary.chosen, 600U) << text;
+    EXPECT_EQ(table[1].summary.paired, 600U) << text;
+    EXPECT_EQ(table[1].summary.contradictory, 0U);
+    EXPECT_EQ(table[1].summary.recordless, 0U);
+    EXPECT_EQ(table[1].summary.unpaired, 0U);
+    std::uint64_t count = 0;
+    for (const format::SampleClass& c : table[1].rows) {
+      count += c.count;
+      if (c.count == 0) continue;
+      EXPECT_GE(c.uncertainty_ns, 100U);
+      EXPECT_LT(c.latency_max, 60'000'000'000U);
+    }
+    EXPECT_EQ(count, 600U);
+  }
+}
+
+TEST_F(TwoNodes, PairMessagesWhoseCommunicatorExistsNoMore) {
+  begin("random:1,stat");
+  for (int i = 0; i < 3; ++i) send(0, 8);
+  for (int i = 0; i < 3; ++i) receive_now(0, 8);
+  side[1].forget_communicator(9);
+  side[1].listen();
+  side[1].forget_communicator(9);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[1].summary.paired, 3U);
+  EXPECT_EQ(table[1].summary.recordless, 0U);
+}
+
+TEST_F(TwoNodes, CountWhatNobodyTellsOf) {
+  begin("random:1,stat");
+  for (int i = 0; i < 10; ++i) send(0, 8);
+  way.pop_back();
+  for (int i = 0; i < 10; ++i) receive_now(0, 8);
+  send(0, 8);
+  side[1].listen();
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[1].summary.paired, 9U);
+  EXPECT_EQ(table[1].summary.recordless, 1U);
+  EXPECT_EQ(table[1].summary.unpaired, 1U);
 }
 
 }  // namespace

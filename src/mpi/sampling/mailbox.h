@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mpi/sampling/memory.h"
 #include "mpi/sampling/message.h"
 #include "recorder/clock.h"
 
@@ -22,19 +23,21 @@ class Mailbox {
   // Before the reader knows of it.
   void open(std::uint32_t slots) noexcept { mask_ = slots - 1; }
 
-  // The time in `start` is read last: all that is left until the message is sent is its own. False if the mailbox is
-  // full. The writer only.
-  bool put(const MessageRecord& record) noexcept {
+  // fill(MessageRecord&) writes all but `start`, a time that is read last: all that is left until the message is sent
+  // is its own. False if the mailbox is full. The writer only.
+  template <class Fill>
+  [[gnu::always_inline]] bool put(Fill fill) noexcept {
     const std::uint64_t at = put_;
     if (at - seen_ > mask_) [[unlikely]] {
       seen_ = taken_.load(std::memory_order_acquire);
       if (at - seen_ > mask_) return false;
     }
     Slot& slot = slots()[at & mask_];
-    slot.record = record;
+    fill(slot.record);
     slot.record.start = recorder::now();
     slot.turn.store(at + 1, std::memory_order_release);
     put_ = at + 1;
+    fetch_to_write(&slots()[(at + 1) & mask_]);  // the reader has had it last
     return true;
   }
 
@@ -44,6 +47,8 @@ class Mailbox {
     const Slot& slot = slots()[at & mask_];
     return slot.turn.load(std::memory_order_acquire) == at + 1 ? &slot.record : nullptr;
   }
+  // Where the next record will be.
+  const void* next() const noexcept { return &slots()[taken_.load(std::memory_order_relaxed) & mask_]; }
   void pop() noexcept { taken_.store(taken_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
  private:

@@ -8,6 +8,15 @@
 
 namespace tare::mpi::sampling {
 
+// Has the processor fetch a line of memory that will be written, while it does other things.
+inline void fetch_to_write(const void* line) noexcept {
+#if defined(__x86_64__)
+  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // a no-op on processors without it
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 // Places for up to `limit` values that never move, reserved at the first use. Place 0 is none.
 template <class T>
 class Places {
@@ -36,6 +45,9 @@ class Places {
     slots_[place].next_free = free_;
     free_ = place;
     --taken_;
+  }
+  std::uint32_t place_of(const T& value) const noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<const Slot*>(&value) - slots_);
   }
   bool taken(std::uint32_t place) const noexcept { return slots_[place].taken; }
   std::uint32_t count() const noexcept { return taken_; }
@@ -130,6 +142,13 @@ class PlaceIndex {
   Slot* slots_ = nullptr;
   std::uint32_t mask_ = 0;
   std::uint32_t used_ = 0;
+};
+
+// A channel that somebody remembers, as long as its table has given up none (its generation()).
+template <class Channel>
+struct KnownChannel {
+  Channel* channel = nullptr;
+  std::uint32_t generation = 0;
 };
 
 // The channels that were found last, by (communicator, peer, tag): most programs use few at a time.

@@ -48,7 +48,7 @@ struct MessageRecord {
   std::int32_t source;           // rank in MPI_COMM_WORLD
   float weight;                  // 1 / probability of the choice
   std::uint32_t uncertainty_ns;  // of start, between nodes
-  std::uint32_t reserved;
+  std::uint32_t final;           // 1: it will not be retracted
 };
 static_assert(sizeof(MessageRecord) == 56);
 

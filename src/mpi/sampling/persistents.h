@@ -13,11 +13,13 @@ struct Persistent {
   bool receives;
   Endpoint endpoint;
   Pattern pattern;  // of a receive; of a send, destination and tag
-  std::uint64_t bytes;
-  char communicator[96];  // of a send, the name of its communicator if the spec asks for one
-  Ticket ticket;          // of a send under way
-  std::uint32_t receive;  // place of a receive under way
+  KnownChannel<SendChannel> sends_on;
+  KnownChannel<ReceiveChannel> receives_on;
   Persistent* next;       // of those that a call is starting
+  std::uint32_t receive;  // place of a receive under way
+  std::uint64_t bytes;
+  Ticket ticket;          // of a send under way
+  char communicator[96];  // of a send, the name of its communicator if the spec asks for one
 };
 
 class Persistents {

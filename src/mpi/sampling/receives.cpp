@@ -1,5 +1,7 @@
 #include "mpi/sampling/receives.h"
 
+#include "mpi/sampling/received_ring.h"
+
 namespace tare::mpi::sampling {
 
 std::uint32_t Receives::queue_of(const Endpoint& endpoint) noexcept {
@@ -24,7 +26,11 @@ std::uint32_t Receives::add_channel(const ReceiveChannel& channel) noexcept {
   const ReceiveQueue& queue = queues_[c.queue];
   for (std::uint32_t i = 0; i < queue.lost_patterns; ++i)
     if (queue.lost[i].covers(c.source, c.tag)) c.lose();
-  if (channel_index_.put(hash(c.communicator, c.source, c.tag), place)) return place;
+  const std::uint64_t h = hash(c.communicator, c.source, c.tag);
+  if (channel_index_.put(h, place)) {
+    if (c.id == 0 || named_index_.put(c.id, place)) return place;
+    channel_index_.remove(h, place);
+  }
   channels_.give_back(place);
   return 0;
 }
@@ -177,7 +183,7 @@ void Receives::doubt(std::uint32_t receive) noexcept {
   r.matched = false;
 }
 
-void Receives::forget(std::uint32_t communicator) noexcept {
+void Receives::forget(std::uint32_t communicator, const ReceivedRing& ring) noexcept {
   const auto is_it = [&](std::uint32_t place) { return queues_[place].endpoint.communicator == communicator; };
   const std::uint32_t queue = queue_index_.find(hash_of(communicator), is_it);
   if (queue == 0 || queues_[queue].first != 0) return;
@@ -186,14 +192,25 @@ void Receives::forget(std::uint32_t communicator) noexcept {
   for (std::uint32_t place = 1; place <= channels_.last(); ++place)
     if (channels_.taken(place) && channels_[place].queue == queue && channels_[place].under_way != 0) return;
   memo_.clear();
+  ++generation_;
   for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
-    const ReceiveChannel& c = channels_[place];
+    ReceiveChannel& c = channels_[place];
     if (!channels_.taken(place) || c.queue != queue) continue;
     channel_index_.remove(hash(c.communicator, c.source, c.tag), place);
-    channels_.give_back(place);
+    c.queue = 0;
   }
+  forget_retired(ring);
   queue_index_.remove(hash_of(communicator), queue);
   queues_.give_back(queue);
+}
+
+void Receives::forget_retired(const ReceivedRing& ring) noexcept {
+  for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
+    const ReceiveChannel& c = channels_[place];
+    if (!channels_.taken(place) || c.queue != 0 || ring.may_have(c)) continue;
+    if (c.id != 0) named_index_.remove(c.id, place);
+    channels_.give_back(place);
+  }
 }
 
 }  // namespace tare::mpi::sampling

@@ -41,7 +41,7 @@ struct Pattern {
 
 struct ReceiveChannel {
   std::uint32_t communicator;  // number in this process
-  std::uint32_t queue;
+  std::uint32_t queue;         // 0: the communicator exists no more
   std::int32_t source;
   std::int32_t tag;
   std::int32_t origin;      // the source's rank in MPI_COMM_WORLD
@@ -52,6 +52,7 @@ struct ReceiveChannel {
   Mailbox* mailbox;         // where the source tells of its messages, on this node; nullptr: nowhere yet
   std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
   std::uint32_t under_way;  // receives that number() has numbered
+  std::uint32_t kept;       // the last message of it in the ReceivedRing
   std::uint32_t posts;      // what stands for a receive of it, but for its number (numbered_bit); 0: nothing can
   bool lost;                // the numbers are not known any more
 
@@ -90,6 +91,8 @@ struct ReceiveQueue {
   Pattern lost[6];  // what receives accepted of which nobody knows whether they took a message
 };
 
+class ReceivedRing;
+
 class Receives {
  public:
   static constexpr std::uint32_t channel_capacity = 1U << 18;
@@ -107,6 +110,14 @@ class Receives {
     memo_.note(channel.communicator, channel.source, channel.tag, channel);
   }
 
+  // The channel of what is received by a request, if no receive waits for its number; else, or if it is new, nullptr.
+  [[gnu::always_inline]] ReceiveChannel* recall(KnownChannel<ReceiveChannel>& known, std::uint32_t communicator,
+                                                const Pattern& pattern) noexcept {
+    if (known.generation != generation_) [[unlikely]]
+      known = look_up(communicator, pattern);
+    return listed_ == 0 ? known.channel : nullptr;
+  }
+
   // Place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {
@@ -114,10 +125,15 @@ class Receives {
       return c.communicator == communicator && c.source == source && c.tag == tag;
     });
   }
+  // Place of the channel of that name; 0 if there is none.
+  std::uint32_t find_channel(std::uint64_t id) const noexcept {
+    return named_index_.find(id, [&](std::uint32_t place) { return channels_[place].id == id; });
+  }
   // Place of a new channel; 0 if there is no room.
   std::uint32_t add_channel(const ReceiveChannel& channel) noexcept;
 
   ReceiveChannel& channel(std::uint32_t place) noexcept { return channels_[place]; }
+  std::uint32_t place_of(const ReceiveChannel& channel) const noexcept { return channels_.place_of(channel); }
   template <class Each>
   void for_each_channel(Each each) noexcept {
     for (std::uint32_t place = 1; place <= channels_.last(); ++place)
@@ -172,8 +188,8 @@ class Receives {
   template <class Resolved>
   void lose(std::uint32_t receive, Resolved resolved) noexcept;
 
-  // The communicator exists no more.
-  void forget(std::uint32_t communicator) noexcept;
+  // The communicator exists no more. Its channels of which messages lie in the ring can still be found by their names.
+  void forget(std::uint32_t communicator, const ReceivedRing& ring) noexcept;
 
  private:
   static std::uint64_t hash(std::uint32_t communicator, std::int32_t source, std::int32_t tag) noexcept {
@@ -184,12 +200,18 @@ class Receives {
   }
   static std::uint64_t hash_of(std::uint32_t communicator) noexcept { return mix(communicator); }
 
+  [[gnu::noinline]] KnownChannel<ReceiveChannel> look_up(std::uint32_t communicator, const Pattern& pattern) noexcept {
+    const std::uint32_t place = pattern.definite() ? find_channel(communicator, pattern.source, pattern.tag) : 0;
+    if (place == 0) return {};
+    return {&channels_[place], generation_};
+  }
   bool rivalled(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept;
   void append(ReceiveQueue& queue, std::uint32_t receive) noexcept;
   void insert_by_order(ReceiveQueue& queue, std::uint32_t receive) noexcept;
   void unlink(std::uint32_t receive) noexcept;
   void number(std::uint32_t receive) noexcept;
   void lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcept;
+  void forget_retired(const ReceivedRing& ring) noexcept;
   template <class Resolved>
   void resolve(std::uint32_t queue, Resolved resolved) noexcept;
   template <class Resolved>
@@ -199,8 +221,10 @@ class Receives {
   Places<Receive> receives_{receive_capacity};
   Places<ReceiveQueue> queues_{queue_capacity};
   PlaceIndex channel_index_;
+  PlaceIndex named_index_;  // those that have an id
   ChannelMemo<ReceiveChannel> memo_;
   std::uint64_t listed_ = 0;  // receives in queues
+  std::uint32_t generation_ = 1;
   PlaceIndex queue_index_;
   std::uint64_t order_ = 0;
   // Calls under way that post receives; kept only while threads share MPI.

@@ -1,4 +1,5 @@
 // The receiver's numbering against a model of MPI's matching, which knows the truth.
+#include "mpi/sampling/received_ring.h"
 #include "mpi/sampling/receives.h"
 
 #include <gtest/gtest.h>
@@ -207,11 +208,11 @@ TEST_F(Numbering, AFreedCommunicatorLeavesNoChannels) {
   complete(post(0, 5), 0, 5, 1);
   const std::uint64_t second = number({0, 5});
   EXPECT_EQ(second, 2U);
-  receives_->forget(world);  // but a receive is under way
+  receives_->forget(world, ReceivedRing());  // but a receive is under way
   const std::uint32_t place = channel(0, 5);
   EXPECT_EQ(receives_->channel(place).count, 2U);
   Receives::completed(receives_->channel(place), second);
-  receives_->forget(world);
+  receives_->forget(world, ReceivedRing());
   complete(post(0, 5), 0, 5, 1);
   EXPECT_EQ(known_, 2U);
 }

@@ -46,7 +46,7 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
 void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept {
   ahead_ns_ = ahead_ns;
   uncertainty_ns_ = uncertainty_ns;
-  compared_ns_ = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+  compared_ = latest_ = recorder::read_clock_pair();
   summary_->clock_uncertainty_ns = uncertainty_ns;
   summary_->clock_rank = rank;
 }
@@ -54,12 +54,25 @@ void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_
 void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
   summary_->clock_end_uncertainty_ns = uncertainty_ns;
   summary_->clock_drift_ns = ahead_ns - ahead_ns_;
-  summary_->clock_span_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - compared_ns_;
+  summary_->clock_span_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - compared_.monotonic_ns;
 }
 
 // Crystals of servers drift by up to about 20 parts in a million against one another.
 std::uint64_t Sampler::uncertainty_ns(std::uint64_t own_ns) const noexcept {
-  return uncertainty_ns_ + (own_ns - compared_ns_) / 50'000;
+  return uncertainty_ns_ + (own_ns - compared_.monotonic_ns) / 50'000;
+}
+
+// A time in the clock in which nodes are compared. Both clocks of a node go at the rate of its processor, which two
+// readings tell the better the further they lie apart: a time that is an eighth of that behind the last is close
+// enough.
+std::uint64_t Sampler::raw_ns_of(std::uint64_t ticks) noexcept {
+  if (ticks - compared_.ticks >= (latest_.ticks - compared_.ticks) / 8 * 9) [[unlikely]] {
+    latest_ = recorder::read_clock_pair();
+    raw_ns_per_tick_ = static_cast<double>(latest_.monotonic_ns - compared_.monotonic_ns) /
+                       static_cast<double>(latest_.ticks - compared_.ticks);
+  }
+  const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - latest_.ticks));
+  return latest_.monotonic_ns + static_cast<std::uint64_t>(static_cast<std::int64_t>(since * raw_ns_per_tick_));
 }
 
 const char* Sampler::change(const char* text) noexcept {
@@ -92,8 +105,8 @@ void Sampler::finish() noexcept {
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
   if (node_ != nullptr) forget_doubted();
-  summary_->unpaired += pairing_.forget_all();
-  summary_->recordless += pairing_.expecting();
+  summary_->unpaired += records_.forget_all();
+  summary_->recordless += ring_.expecting();
   stop();
 }
 
@@ -133,7 +146,7 @@ void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   ticket.ends = ticket.counted = shared_ || together;
   ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
   ++summary_->sent;
-  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since);
+  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
   if (muted) [[unlikely]]
     return;
   if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return;
@@ -178,11 +191,19 @@ void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Se
     ++summary_->ambiguous;
     return;
   }
-  const MessageRecord record = {channel.id, ticket.number, 0,      sent.bytes, RecordKind::message,
-                                sent.site,  rank_,         weight, 0,          0};
+  const auto describe = [&](MessageRecord& record) {
+    record.channel = channel.id;
+    record.number = ticket.number;
+    record.bytes = sent.bytes;
+    record.kind = RecordKind::message;
+    record.site = sent.site;
+    record.source = rank_;
+    record.weight = weight;
+    record.final = ticket.counted ? 0 : 1;
+  };
   if (channel.place == 0) {
     ticket.ends = ticket.to_tell = true;
-    ticket.record = record;
+    describe(ticket.record);
     const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
     ticket.record.start = first_node_ns(now);
     ticket.record.uncertainty_ns = static_cast<std::uint32_t>(uncertainty_ns(now));
@@ -190,17 +211,20 @@ void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Se
   }
   if (channel.mailbox == nullptr) [[unlikely]]
     channel.mailbox = node_->to(channel.place - 1);
-  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(record);
+  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(describe);
   if (!ticket.told) ++summary_->lost;
   channel.busy_chosen = ticket.told;
 }
 
-// What was said of a message on this node before it was known to be ambiguous.
-void Sampler::retract(SendChannel& channel, std::uint64_t number) noexcept {
+// What was said of a message on this node before it was known to be ambiguous. If that was said to be final, the
+// receiver reads no further.
+void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) noexcept {
   channel.busy_chosen = false;
   ++summary_->ambiguous;
-  if (!channel.mailbox->put({channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0}))
-    node_->distrust(channel.place - 1);
+  const auto describe = [&](MessageRecord& record) {
+    record = {channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0};
+  };
+  if (final || !channel.mailbox->put(describe)) node_->distrust(channel.place - 1);
 }
 
 void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
@@ -211,7 +235,7 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
     if (!success) {  // whether the message was sent nobody knows, nor the numbers of those behind
-      if (ticket.told) retract(channel, ticket.number);
+      if (ticket.told) retract(channel, ticket.number, !ticket.counted);
       channel.id = 0;
     } else if (ticket.to_tell) {
       if (ambiguous) ++summary_->ambiguous;
@@ -256,7 +280,7 @@ void Sampler::received(const Endpoint& endpoint, const Pattern& message, const R
       known != nullptr && !known->lost) [[likely]] {
     ++summary_->received;
     known->completed = ++known->count;
-    return numbered_at(*known, known->count, times, bytes, site);
+    return numbered(*known, {times, known->count, bytes, site, false});
   }
   const std::uint32_t place = receive_channel(endpoint, message.source, message.tag);
   if (place == 0) [[unlikely]] {
@@ -270,14 +294,7 @@ void Sampler::received(const Endpoint& endpoint, const Pattern& message, const R
     return received_in_doubt(place, times, bytes, site);
   ++summary_->received;
   channel.completed = ++channel.count;
-  numbered_at(channel, channel.count, times, bytes, site);
-}
-
-void Sampler::numbered_at(ReceiveChannel& channel, std::uint64_t number, const ReceiveTimes& times, std::uint64_t bytes,
-                          std::uint32_t site) noexcept {
-  Received received{channel.id, number, times.posted, times.waited,         times.ended, 0,
-                    bytes,      site,   channel.tag,  channel.communicator, false,       false};
-  numbered(channel, received);
+  numbered(channel, {times, channel.count, bytes, site, false});
 }
 
 std::uint32_t Sampler::keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept {
@@ -380,7 +397,7 @@ void Sampler::forget_communicator(std::uint32_t communicator) noexcept {
   if (!active_) return;
   const Locked locked(*this);
   sends_.forget(communicator);
-  receives_.forget(communicator);
+  receives_.forget(communicator, ring_);
 }
 
 // A receive is complete, and its number known, if anybody can know it.
@@ -391,9 +408,24 @@ void Sampler::resolved(const Receive& receive) noexcept {
     ++summary_->unnumbered;
     return;
   }
-  Received received{channel.id,    receive.number, receive.posted, receive.waited,       receive.ended,     0,
-                    receive.bytes, receive.site,   channel.tag,    channel.communicator, receive.ambiguous, false};
-  numbered(channel, received);
+  numbered(channel, {{receive.posted, receive.waited, receive.ended},
+                     receive.number,
+                     receive.bytes,
+                     receive.site,
+                     receive.ambiguous});
+}
+
+void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexcept {
+  if (channel.place == 0) return numbered_elsewhere(channel, received);
+  if (news() == quiet_ && !received.ambiguous) [[likely]] {
+    const MessageRecord* first = channel.mailbox == nullptr ? nullptr : channel.mailbox->first();
+    if (first == nullptr) return;
+    if (first->number == received.number && first->channel == channel.id && first->final != 0) [[likely]] {
+      pair(*first, channel, received);
+      return channel.mailbox->pop();
+    }
+  }
+  numbered_here(channel, received);
 }
 
 // All that the source has told is read first: it may have retracted what it told of this message.
@@ -404,7 +436,7 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
   bool found = false;
   Mailbox* mailbox = channel.mailbox;
   const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first();
-  if (first != nullptr && first->number == received.number && first->channel == received.channel &&
+  if (first != nullptr && first->number == received.number && first->channel == channel.id &&
       first->kind == RecordKind::message) {  // as it nearly always is: without a way through the table
     record = *first;
     mailbox->pop();
@@ -415,28 +447,23 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
   if (first != nullptr) drain(*mailbox);
   if (node_->doubted() != doubts_) [[unlikely]]
     forget_doubted();
-  if (found || pairing_.take(received.channel, received.number, record))
-    pair(record, received, false);
+  if (found || records_.take(channel.id, received.number, record))
+    pair(record, channel, received);
   else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
-    pairing_.wait(received);
+    ring_.keep(receives_.place_of(channel), channel, received, false);
   settle_news();
 }
 
-void Sampler::numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept {
-  if (channel.id == 0 || path_.listen == nullptr) return;
-  if (chooser_.is_coordinated() && !changed_) {
-    if (!chooser_.coordinated(received.channel, received.number)) [[likely]]
-      return;
-    received.expected = !narrowed_;
-  }
-  received.ended_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+void Sampler::numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept {
+  if (known_unchosen(channel, received.number)) return;
   MessageRecord record;
-  if (pairing_.take(received.channel, received.number, record))
-    pair(record, received, true);
-  else if (pairing_.wait(received))
-    ++summary_->recordless;
-  settle_news();
-  listens_.store(true, std::memory_order_relaxed);
+  if (!records_.empty() && records_.take(channel.id, received.number, record)) {
+    pair(record, channel, received);
+    return settle_news();
+  }
+  const bool expected = chooser_.is_coordinated() && !changed_ && !narrowed_;
+  if (ring_.keep(receives_.place_of(channel), channel, received, expected)) ++summary_->recordless;
+  if (expected || ring_.turn() % listen_every == 0) listens_.store(true, std::memory_order_relaxed);
 }
 
 void Sampler::listen() noexcept {
@@ -472,49 +499,53 @@ void Sampler::forget_doubted() noexcept {
   doubts_ = doubts;
   for (std::uint32_t place = 0; place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
-  summary_->unpaired += pairing_.forget_all();
+  summary_->unpaired += records_.forget_all();
 }
 
 void Sampler::apply(const MessageRecord& record) noexcept {
   if (record.kind == RecordKind::retract) {
-    pairing_.forget(record.channel, record.number, record.bytes);
+    records_.forget(record.channel, record.number, record.bytes);
     return;
   }
   if (record.kind != RecordKind::message) return;
+  const std::uint32_t place = ring_.turn() == 0 ? 0 : receives_.find_channel(record.channel);
   Received received;
-  if (pairing_.take(record, received))
-    pair(record, received, true);
-  else if (!pairing_.keep(record))
+  if (place != 0 && ring_.take(place, receives_.channel(place), record.number, received))
+    pair(record, receives_.channel(place), received);
+  else if (!records_.keep(record))
     ++summary_->unpaired;
 }
 
-void Sampler::pair(const MessageRecord& record, const Received& received, bool between_nodes) noexcept {
-  if (received.ambiguous) {
+void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept {
+  if (received.ambiguous) [[unlikely]] {
     ++summary_->ambiguous_received;
     return;
   }
-  if (record.bytes != received.bytes && received.bytes != format::no_bytes) {
+  if (record.bytes != received.bytes && received.bytes != format::no_bytes) [[unlikely]] {
     ++summary_->contradictory;
     return;
   }
   ++summary_->paired;
   if (spec_.method == Method::off) return;
+  const ReceiveTimes& times = received.times;
+  const bool between_nodes = channel.place == 0;
   Pair pair{record.source, record.site, received.site, record.bytes, 0, 0, 0, 0, record.weight, between_nodes, 0};
   if (between_nodes) {
+    const std::uint64_t ended_ns = raw_ns_of(times.ended);
     pair.start = static_cast<std::int64_t>(record.start);
-    pair.ended = static_cast<std::int64_t>(first_node_ns(received.ended_ns));
-    pair.uncertainty_ns = uncertainty_ns(received.ended_ns) + record.uncertainty_ns;
+    pair.ended = static_cast<std::int64_t>(first_node_ns(ended_ns));
+    pair.uncertainty_ns = uncertainty_ns(ended_ns) + record.uncertainty_ns;
   } else {
-    pair.ended = ns_of(received.ended - record.start);
+    pair.ended = ns_of(times.ended - record.start);
   }
-  pair.posted = pair.ended - ns_of(received.ended - received.posted);
-  pair.waited = pair.ended - ns_of(received.ended - received.waited);
+  pair.posted = pair.ended - ns_of(times.ended - times.posted);
+  pair.waited = pair.ended - ns_of(times.ended - times.waited);
   classes_.add(pair, spec_.method == Method::freq);
-  if (spec_.method == Method::write) write(pair, record, received);
+  if (spec_.method == Method::write) write(pair, record.number, channel);
 }
 
 // As an event of the trace, when both sides are known; times in nanoseconds.
-void Sampler::write(const Pair& pair, const MessageRecord& record, const Received& received) noexcept {
+void Sampler::write(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel) noexcept {
   recorder::Location* location = recorder::here();
   if (location == nullptr || !location->traced()) return;
   if (event_type_ == 0) {
@@ -528,10 +559,10 @@ void Sampler::write(const Pair& pair, const MessageRecord& record, const Receive
   }
   const auto since_start = [&](std::int64_t time) { return static_cast<std::uint64_t>(time - pair.start); };
   const std::uint64_t parameters[] = {static_cast<std::uint32_t>(pair.source),
-                                      received.communicator,
-                                      static_cast<std::uint32_t>(received.tag),
+                                      channel.communicator,
+                                      static_cast<std::uint32_t>(channel.tag),
                                       pair.bytes,
-                                      record.number,
+                                      number,
                                       pair.send_site,
                                       pair.receive_site,
                                       since_start(pair.posted),

@@ -14,8 +14,9 @@
 #include "mpi/sampling/chooser.h"
 #include "mpi/sampling/classes.h"
 #include "mpi/sampling/node.h"
-#include "mpi/sampling/pairing.h"
+#include "mpi/sampling/received_ring.h"
 #include "mpi/sampling/receives.h"
+#include "mpi/sampling/records.h"
 #include "mpi/sampling/sends.h"
 #include "recorder/system.h"
 
@@ -38,13 +39,6 @@ struct Ticket {
   bool to_tell;          // its record is to be sent
   bool ends;             // something is to be done when the call has succeeded
   MessageRecord record;  // to be sent
-};
-
-// When what happened to a receive, in ticks.
-struct ReceiveTimes {
-  std::uint64_t posted;
-  std::uint64_t waited;
-  std::uint64_t ended;
 };
 
 // The private messages between nodes. Called outside the sampler's lock; none of them blocks.
@@ -104,12 +98,12 @@ class Sampler {
   // ticket `channel` and `ends` must be null.
   [[gnu::always_inline]] bool pass(Ticket& ticket, std::uint32_t communicator, std::int32_t peer,
                                    std::int32_t tag) noexcept {
-    if (!quick_sends_) return false;
-    SendChannel* channel = sends_.recent(communicator, peer, tag);
-    if (channel == nullptr) return false;
-    ticket.channel = channel;
-    ++summary_->sent;
-    return !chooser_.choose(channel->id, ++channel->count);
+    return quick_sends_ && pass(ticket, sends_.recent(communicator, peer, tag));
+  }
+  // The same of a request whose channel may be known.
+  [[gnu::always_inline]] bool pass(Ticket& ticket, KnownChannel<SendChannel>& known, std::uint32_t communicator,
+                                   const Pattern& to) noexcept {
+    return quick_sends_ && pass(ticket, sends_.recall(known, communicator, to.source, to.tag));
   }
   // The message that pass() has numbered is chosen, if the spec is not narrowed to others.
   void chosen(Ticket& ticket, const Sent& sent) noexcept {
@@ -130,28 +124,39 @@ class Sampler {
   std::uint32_t next_start() noexcept { return ++starts_; }
   // Whether a message, or a receive, is the first that the call starts on its channel; false also if that takes more
   // than a look. For single-threaded use.
-  bool sends_apart(std::uint32_t communicator, const Pattern& to, std::uint32_t start) noexcept {
-    return is_first(sends_.recent(communicator, to.source, to.tag), start);
+  bool sends_apart(KnownChannel<SendChannel>& known, std::uint32_t communicator, const Pattern& to,
+                   std::uint32_t start) noexcept {
+    return is_first(sends_.recall(known, communicator, to.source, to.tag), start);
   }
-  bool receives_apart(std::uint32_t communicator, const Pattern& pattern, std::uint32_t start) noexcept {
-    return is_first(receives_.recent(communicator, pattern.source, pattern.tag), start);
+  bool receives_apart(KnownChannel<ReceiveChannel>& known, std::uint32_t communicator, const Pattern& pattern,
+                      std::uint32_t start) noexcept {
+    return is_first(receives_.recall(known, communicator, pattern), start);
   }
   // MPI was asked to cancel a send: nobody knows which messages follow it.
   void cancelling_send() noexcept;
 
   // ---- receives
 
-  // Numbers a message that was received if that is all that there is to do. If it gives false received() has to be
-  // called.
-  [[gnu::always_inline]] bool pass_received(std::uint32_t communicator, std::int32_t source,
-                                            std::int32_t tag) noexcept {
-    if (!quick_) return false;
+  // Numbers a message that was received, if its number is known by that it was; the number is then its channel's count,
+  // and if that message is not known_unchosen() numbered() has to be called. nullptr: received() has to be called.
+  [[gnu::always_inline]] ReceiveChannel* number_received(std::uint32_t communicator, std::int32_t source,
+                                                         std::int32_t tag) noexcept {
+    if (!quick_) return nullptr;
     ReceiveChannel* channel = receives_.recent(communicator, source, tag);
-    if (channel == nullptr || channel->lost || !is_known_unchosen(*channel, channel->count + 1)) return false;
+    if (channel == nullptr || channel->lost) return nullptr;
     ++summary_->received;
     channel->completed = ++channel->count;
-    return true;
+    return channel;
   }
+  // Whether it is sure, without doing more, that a received message was not chosen.
+  [[gnu::always_inline]] bool known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
+    if (channel.place != 0) [[likely]]
+      return news() == quiet_ && !told(channel);
+    return channel.id == 0 || path_.listen == nullptr ||
+           (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
+  }
+  // A received message has its number.
+  void numbered(ReceiveChannel& channel, const Received& received) noexcept;
   // A receive that began and ended while no other could be posted by this process; `message`: its source and tag. For
   // single-threaded use.
   void received(const Endpoint& endpoint, const Pattern& message, const ReceiveTimes& times, std::uint64_t bytes,
@@ -160,10 +165,12 @@ class Sampler {
   // A receive that has just been posted, if its number is known by that: what stands for it until it completes, with
   // numbered_bit set, and is all that is to be kept. 0: post() has to be called.
   [[gnu::always_inline]] std::uint32_t number_posted(std::uint32_t communicator, const Pattern& pattern) noexcept {
-    if (!quick_) return 0;
-    ReceiveChannel* channel = receives_.recent(communicator, pattern.source, pattern.tag);
-    if (channel == nullptr || channel->posts == 0) return 0;
-    return channel->posts | lowest(Receives::number_posted(*channel));
+    return quick_ ? number_posted(receives_.recent(communicator, pattern.source, pattern.tag)) : 0;
+  }
+  // The same of a request whose channel may be known.
+  [[gnu::always_inline]] std::uint32_t number_posted(KnownChannel<ReceiveChannel>& known, std::uint32_t communicator,
+                                                     const Pattern& pattern) noexcept {
+    return quick_ ? number_posted(receives_.recall(known, communicator, pattern)) : 0;
   }
   // Its message is there, and that is all there is to do. If it gives false complete_posted() has to be called.
   [[gnu::always_inline]] bool pass_posted(std::uint32_t numbered) noexcept {
@@ -171,7 +178,7 @@ class Sampler {
       return false;
     ReceiveChannel& channel = channel_of_posted(numbered);
     const std::uint64_t number = number_of(channel, numbered);
-    if (!is_known_unchosen(channel, number)) return false;
+    if (!known_unchosen(channel, number)) return false;
     ++summary_->received;
     Receives::completed(channel, number);
     return true;
@@ -183,7 +190,7 @@ class Sampler {
     ++summary_->received;
     const std::uint64_t number = number_of(channel, numbered);
     Receives::completed(channel, number);
-    numbered_at(channel, number, times, bytes, site);
+    this->numbered(channel, {times, number, bytes, site, false});
   }
   // It becomes one of those below, because nobody knows any more whether it will take a message; posted at `ticks`.
   std::uint32_t keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept;
@@ -253,6 +260,16 @@ class Sampler {
   static bool is_first(Channel* channel, std::uint32_t start) noexcept {
     return channel != nullptr && std::exchange(channel->start, start) != start;
   }
+  [[gnu::always_inline]] bool pass(Ticket& ticket, SendChannel* channel) noexcept {
+    if (channel == nullptr) return false;
+    ticket.channel = channel;
+    ++summary_->sent;
+    return !chooser_.choose(channel->id, ++channel->count);
+  }
+  [[gnu::always_inline]] static std::uint32_t number_posted(ReceiveChannel* channel) noexcept {
+    if (channel == nullptr || channel->posts == 0) return 0;
+    return channel->posts | lowest(Receives::number_posted(*channel));
+  }
   // Whether the source of a channel has told something that is still to be read.
   [[gnu::always_inline]] static bool told(const ReceiveChannel& channel) noexcept {
     return channel.mailbox != nullptr && channel.mailbox->first() != nullptr;
@@ -264,14 +281,7 @@ class Sampler {
     quick_sends_ = quick_ && (!narrowed_ || chooser_.is_coordinated());
   }
   // To be called when records were kept or taken, or news read.
-  void settle_news() noexcept { quiet_ = pairing_.empty() ? news_ : never; }
-  // Whether it is sure, without doing more, that a received message was not chosen.
-  [[gnu::always_inline]] bool is_known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
-    if (channel.place != 0) [[likely]]
-      return news() == quiet_ && !told(channel);
-    return channel.id == 0 || path_.listen == nullptr ||
-           (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
-  }
+  void settle_news() noexcept { quiet_ = records_.empty() ? news_ : never; }
   // The channel of a receive that number_posted() has numbered.
   static std::uint32_t place_of_posted(std::uint32_t numbered) noexcept {
     return (numbered & (numbered_bit - 1)) >> number_bits;
@@ -286,8 +296,6 @@ class Sampler {
   static std::uint32_t lowest(std::uint64_t number) noexcept {
     return static_cast<std::uint32_t>(number) & ((1U << number_bits) - 1);
   }
-  void numbered_at(ReceiveChannel& channel, std::uint64_t number, const ReceiveTimes& times, std::uint64_t bytes,
-                   std::uint32_t site) noexcept;
   SendChannel* new_send_channel(const Endpoint& endpoint, std::int32_t peer, std::int32_t tag) noexcept;
   std::uint32_t new_receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept;
   std::uint32_t receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept {
@@ -302,22 +310,16 @@ class Sampler {
   void note_spec(const char* text) noexcept;
   void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
-  void retract(SendChannel& channel, std::uint64_t number) noexcept;
+  void retract(SendChannel& channel, std::uint64_t number, bool final) noexcept;
   void resolved(const Receive& receive) noexcept;
-  void numbered(ReceiveChannel& channel, Received& received) noexcept {
-    if (channel.place == 0)
-      numbered_elsewhere(channel, received);
-    else if (told(channel) || received.ambiguous || news() != quiet_)
-      numbered_here(channel, received);
-  }
   void numbered_here(ReceiveChannel& channel, const Received& received) noexcept;
-  void numbered_elsewhere(const ReceiveChannel& channel, Received& received) noexcept;
+  void numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept;
   void drain(Mailbox& mailbox) noexcept;
   void read_news() noexcept;
   void forget_doubted() noexcept;
   void apply(const MessageRecord& record) noexcept;
-  void pair(const MessageRecord& record, const Received& received, bool between_nodes) noexcept;
-  void write(const Pair& pair, const MessageRecord& record, const Received& received) noexcept;
+  void pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept;
+  void write(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel) noexcept;
   std::uint64_t first_node_ns(std::uint64_t own_ns) const noexcept {
     return own_ns + static_cast<std::uint64_t>(ahead_ns_);
   }
@@ -327,6 +329,7 @@ class Sampler {
   std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept;
   void look_at_file(std::uint64_t ticks) noexcept;
   std::uint64_t look_interval() const noexcept { return static_cast<std::uint64_t>(1e9 * ticks_per_ns_); }
+  std::uint64_t raw_ns_of(std::uint64_t ticks) noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
   // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
@@ -343,7 +346,11 @@ class Sampler {
   Chooser chooser_;
   Sends sends_;
   Receives receives_;
-  Pairing pairing_;
+  Records records_;
+  ReceivedRing ring_;
+  // Where nobody knows whether a message was chosen, how many of them are received before it is asked what has come.
+  static constexpr std::uint32_t listen_every = 32;
+  static_assert(2 * listen_every < ReceivedRing::capacity);
   Classes classes_;
   format::SampleSummary* summary_ = nullptr;
   Node* node_ = nullptr;
@@ -362,7 +369,9 @@ class Sampler {
   double ns_per_tick_ = 1;
   std::int64_t ahead_ns_ = 0;
   std::uint64_t uncertainty_ns_ = 0;
-  std::uint64_t compared_ns_ = 0;  // when the clocks were compared
+  format::ClockPair compared_{};  // when the clocks were compared
+  format::ClockPair latest_{};    // both clocks of this node, as read last
+  double raw_ns_per_tick_ = 1;    // between these two
   std::uint32_t event_type_ = 0;
   std::uint32_t phase_ = 0;                         // number of the phase that the spec names; 0: not known yet
   std::atomic<std::uint64_t> look_at_{UINT64_MAX};  // ticks

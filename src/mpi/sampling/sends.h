@@ -47,6 +47,13 @@ class Sends {
     memo_.note(communicator, peer, tag, channels_[place]);
     return &channels_[place];
   }
+  // The channel of what is sent by a request; nullptr if it is new.
+  [[gnu::always_inline]] SendChannel* recall(KnownChannel<SendChannel>& known, std::uint32_t communicator,
+                                             std::int32_t peer, std::int32_t tag) noexcept {
+    if (known.generation != generation_) [[unlikely]]
+      known = look_up(communicator, peer, tag);
+    return known.channel;
+  }
   // A new channel; nullptr if there is no room.
   SendChannel* add(const SendChannel& channel) noexcept {
     const std::uint32_t place = channels_.take();
@@ -65,6 +72,7 @@ class Sends {
   // The communicator exists no more.
   void forget(std::uint32_t communicator) noexcept {
     memo_.clear();
+    ++generation_;
     for (std::uint32_t place = 1; place <= channels_.last(); ++place) {
       const SendChannel& c = channels_[place];
       if (!channels_.taken(place) || c.communicator != communicator || c.inside != 0) continue;
@@ -91,6 +99,11 @@ class Sends {
   }
 
  private:
+  [[gnu::noinline]] KnownChannel<SendChannel> look_up(std::uint32_t communicator, std::int32_t peer,
+                                                      std::int32_t tag) noexcept {
+    SendChannel* channel = find(communicator, peer, tag);
+    return {channel, channel == nullptr ? 0 : generation_};
+  }
   static std::uint64_t hash(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
     const std::uint64_t h =
         (std::uint64_t{communicator} << 32 | static_cast<std::uint32_t>(tag)) * 0x9e3779b97f4a7c15U +
@@ -101,6 +114,7 @@ class Sends {
   Places<SendChannel> channels_{capacity};
   PlaceIndex index_;
   ChannelMemo<SendChannel> memo_;
+  std::uint32_t generation_ = 1;
 };
 
 }  // namespace tare::mpi::sampling

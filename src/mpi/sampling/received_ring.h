@@ -1,0 +1,94 @@
+// Messages received of which it is not known yet whether their sender tells of them: those of other nodes, where a
+// record comes after its message, and those whose own number is in doubt. A ring of the last ones, which costs a
+// message a line of memory and nothing to look for; what is overwritten is forgotten. The messages of a channel are
+// linked, the last one first. Not thread-safe: the sampler locks.
+#pragma once
+
+#include "mpi/sampling/memory.h"
+#include "mpi/sampling/receives.h"
+
+namespace tare::mpi::sampling {
+
+// When what happened to a receive, in ticks.
+struct ReceiveTimes {
+  std::uint64_t posted;
+  std::uint64_t waited;
+  std::uint64_t ended;
+};
+
+// A received message, as far as pairing needs it.
+struct Received {
+  ReceiveTimes times;
+  std::uint64_t number;  // in its channel; never 0
+  std::uint64_t bytes;   // format::no_bytes if nobody says of how many
+  std::uint32_t site;
+  bool ambiguous;
+};
+
+class ReceivedRing {
+ public:
+  static constexpr std::uint32_t capacity = 1U << 12;
+
+  // Keeps a message of the channel at `place`. `expected`: its record should come. True if one of those had to be
+  // forgotten.
+  bool keep(std::uint32_t place, ReceiveChannel& channel, const Received& received, bool expected) noexcept {
+    if (ring_ == nullptr) [[unlikely]]
+      reserve();
+    if (ring_ == nullptr) [[unlikely]]
+      return expected;
+    Entry& entry = ring_[++turn_ % capacity];
+    const bool forgets = entry.expected && entry.received.number != 0;
+    entry = {received, place, turn_, channel.kept, expected};
+    channel.kept = turn_;
+    return forgets;
+  }
+  // How many were ever kept.
+  std::uint32_t turn() const noexcept { return turn_; }
+
+  // Whether messages of the channel may be here.
+  bool may_have(const ReceiveChannel& channel) const noexcept {
+    return channel.kept != 0 && turn_ - channel.kept < capacity;
+  }
+  // Takes the message of that number in the channel; false if it is not there.
+  bool take(std::uint32_t place, const ReceiveChannel& channel, std::uint64_t number, Received& received) noexcept {
+    for (std::uint32_t turn = channel.kept; turn_ - turn < capacity && ring_ != nullptr;) {
+      Entry& entry = ring_[turn % capacity];
+      if (entry.turn != turn || entry.channel != place) return false;
+      if (entry.received.number == number) {
+        received = entry.received;
+        entry.received.number = 0;
+        return true;
+      }
+      turn = entry.before;
+    }
+    return false;
+  }
+
+  // Messages whose record should come, and has not.
+  std::uint64_t expecting() const noexcept {
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; ring_ != nullptr && i < capacity; ++i)
+      if (ring_[i].expected && ring_[i].received.number != 0) ++count;
+    return count;
+  }
+
+ private:
+  struct alignas(64) Entry {
+    Received received;
+    std::uint32_t channel;  // its place
+    std::uint32_t turn;     // of this message among all
+    std::uint32_t before;   // of the one before it in its channel
+    bool expected;
+  };
+  static_assert(sizeof(Entry) == 64);
+
+  [[gnu::cold, gnu::noinline]] void reserve() noexcept {
+    const recorder::ErrnoGuard guard;
+    ring_ = static_cast<Entry*>(recorder::map_memory(sizeof(Entry) * capacity));
+  }
+
+  Entry* ring_ = nullptr;
+  std::uint32_t turn_ = 0;
+};
+
+}  // namespace tare::mpi::sampling
