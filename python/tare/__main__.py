@@ -7,8 +7,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from tare.errors import FAILED, INTERRUPTED, CommandError, TareError
+from tare.errors import FAILED, INTERRUPTED, WRONG_USAGE, CommandError, TareError
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 # They leave nothing behind, and may be in the native reader for seconds, where Python sees no interrupt.
 READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
@@ -29,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from tare.cli import application
 
-        application(given)(args=given, prog_name="tare")
+        return run_verb(application(given), given)
     except CommandError as error:
         return complain(str(error), error.exit_code)
     except ImportError as error:
@@ -41,6 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
+
+
+def run_verb(app: Typer, arguments: Sequence[str]) -> int:
+    """What the library of command lines finds wrong becomes a line, too."""
+    from typer import BadParameter
+
+    wrong_usage: Any = BadParameter.__mro__[1]  # the library keeps the class to itself
+    try:
+        code = app(args=list(arguments), prog_name="tare", standalone_mode=False)
+    except wrong_usage as error:
+        context, message = error.ctx, error.format_message()
+        if context is None or message != context.get_help():
+            verb = context.command_path if context else "tare"
+            message = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
+            return complain(f"{message[:1].lower()}{message[1:]}; see {verb} --help", WRONG_USAGE)
+        print(message, file=sys.stderr)  # a verb is missing
+        return WRONG_USAGE
+    return code if isinstance(code, int) else 0
 
 
 def described(error: OSError) -> str:

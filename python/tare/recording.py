@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tare import archive, rundir
 from tare.analysis import ranks
 from tare.errors import UsageError, native_errors
+from tare.reporters import progress
 
 if TYPE_CHECKING:
     from tare._native import (
@@ -44,35 +46,41 @@ class Recording:
         self.member = member
         self._native = self._open()
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """For what may take its time."""
+        with native_errors(), progress.reading(self.run_dir.name):
+            yield
+
     def _open(self) -> Run | None:
         from tare import _native
 
         if self.member:
-            with native_errors():
+            with self._reading():
                 return _native.Run(str(self.run_dir), member=self.member)
         if not rundir.has_records(self.run_dir, self.meta):
             return None
-        with native_errors():
+        with self._reading():
             return _native.Run(str(self.run_dir), self.meta["segment_dir"], self.meta["run_id"])
 
     @cached_property
     def processes(self) -> list[Process]:
-        with native_errors():
+        with self._reading():
             return self._native.processes() if self._native else []
 
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
         """The profile, added up as each of them says; the run is read once for all."""
-        with native_errors():
+        with self._reading():
             return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
 
     @cached_property
     def locations(self) -> list[Location]:
-        with native_errors():
+        with self._reading():
             return self._native.locations() if self._native else []
 
     @cached_property
     def functions(self) -> list[str]:
-        with native_errors():
+        with self._reading():
             return self._native.functions() if self._native else []
 
     def peer_sums(
@@ -82,32 +90,32 @@ class Recording:
         ranks: list[int] | None,
         communicators: list[int] | None,
     ) -> list[PeerSum]:
-        with native_errors():
+        with self._reading():
             return self._native.peer_sums(by, worlds, ranks, communicators) if self._native else []
 
     def phase_sums(self, by: list[str], worlds: list[int] | None, ranks: list[int] | None) -> list[PhaseSum]:
-        with native_errors():
+        with self._reading():
             return self._native.phase_sums(by, worlds, ranks) if self._native else []
 
     @cached_property
     def sites(self) -> list[Site]:
-        with native_errors():
+        with self._reading():
             return self._native.sites() if self._native else []
 
     @cached_property
     def communicators(self) -> list[Communicator]:
-        with native_errors():
+        with self._reading():
             return self._native.communicators() if self._native else []
 
     @cached_property
     def scopes(self) -> list[Scope]:
         """Windows and files."""
-        with native_errors():
+        with self._reading():
             return self._native.scopes() if self._native else []
 
     @cached_property
     def current_calls(self) -> list[CurrentCall]:
-        with native_errors():
+        with self._reading():
             return self._native.current_calls() if self._native else []
 
     def calls_of(self, function: str) -> list[ProfileSum]:
@@ -119,7 +127,7 @@ class Recording:
     @cached_property
     def replayed_worlds(self) -> list[ReplayedWorld]:
         """Each world on an ideal network; reads the whole trace."""
-        with native_errors():
+        with self._reading():
             return self._native.replay() if self._native else []
 
     @property
@@ -130,13 +138,13 @@ class Recording:
 
     @cached_property
     def samples(self) -> list[SampleRow]:
-        with native_errors():
+        with self._reading():
             return self._native.samples() if self._native else []
 
     @cached_property
     def sample_summaries(self) -> list[SampleSummary]:
         """One for each rank that sampled messages."""
-        with native_errors():
+        with self._reading():
             return self._native.sample_summaries() if self._native else []
 
     @property

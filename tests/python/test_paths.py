@@ -42,8 +42,8 @@ def test_a_wrapper_of_mpi_is_not_what_the_program_calls_through() -> None:
 def test_gaps_and_ends_are_shown() -> None:
     lines = list(paths.lines(row({**THROUGH, "cut": True})))
     assert lines == [
-        "solver_MPI_Send  libsolver.so.1",
-        "solver_halo  libsolver.so.1",
+        "solver_MPI_Send  libsolver.so.1+0x1",
+        "solver_halo  libsolver.so.1+0x2",
         paths.GAP,
         "step  app.c:77",
         paths.CUT,
@@ -73,11 +73,12 @@ def test_it_fits_a_terminal_of_80_columns() -> None:
     assert "Through" in lines[0]
     assert "app.c:77" in lines[1]
     assert "solver_halo" in lines[1]
-    assert lines[2] == f"{BELOW}solver_MPI_Send  libsolver.so.1"
+    assert lines[2] == f"{BELOW}solver_MPI_Send  libsolver.so.1+0x1"
     assert "Through" not in shown(rows[1:], 80, with_paths=False)[0]
 
 
 def test_csv_has_the_path_in_one_cell() -> None:
     out = io.StringIO()
     csv.write_rows(out, sums.columns(["site"]), summed([THROUGH]))
-    assert "solver_MPI_Send libsolver.so.1 < solver_halo libsolver.so.1 < … < step app.c:77" in out.getvalue()
+    path = "solver_MPI_Send libsolver.so.1+0x1 < solver_halo libsolver.so.1+0x2 < … < step app.c:77"
+    assert path in out.getvalue()

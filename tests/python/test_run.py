@@ -123,8 +123,8 @@ def test_no_mpi_is_said_in_one_line(tare: Tare, tmp_path: Path) -> None:
         (["run", "--keep", "last:1s", "--policy", "drop", "--", "true"], 2, "leave out --policy drop"),
         (["run", "--keep", "last:1s", "--drain", "tared", "--", "true"], 2, "is not drained; leave out one"),
         (["run", "--keep", "last:1M", "--buffer", "1M", "--", "true"], 2, "leave out --buffer"),
-        (["run"], 2, "Missing argument"),
-        (["run", "--frobnicate", "--", "true"], 2, "No such option"),
+        (["run"], 2, "tare: missing argument 'COMMAND'; see tare run --help"),
+        (["run", "--frobnicate", "--", "true"], 2, "tare: no such option: --frobnicate"),
     ],
 )
 def test_what_cannot_be_done_leaves_nothing(
@@ -133,7 +133,7 @@ def test_what_cannot_be_done_leaves_nothing(
     done = tare(*arguments)
     assert done.returncode == code
     assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 

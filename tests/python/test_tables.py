@@ -55,3 +55,40 @@ def test_a_place_of_which_no_name_is_known_is_an_address() -> None:
     stripped = {"file": None, "line": None, "caller": None, "object": "/usr/bin/lmp", "offset": 0x1F}
     assert terminal.place(stripped) == "lmp+0x1f"
     assert terminal.place(stripped | {"caller": "exchange"}) == "lmp"
+
+
+def site_sheet(rows: list[list[str]]) -> Sheet:
+    headings = [
+        Heading("Function", text=True, key=True), Heading("Caller", text=True, optional=True, key=True),
+        Heading("Where", text=True, key=True), Heading("Calls"), Heading("Longest", optional=True),
+    ]  # fmt: skip
+    return Sheet(headings, rows)
+
+
+def test_rows_that_look_the_same_are_told_apart_below() -> None:
+    rows = [["MPI_Send", "f", "a.c:1", "5", "1 s"], ["MPI_Send", "f", "a.c:1", "7", "2 s"], ["MPI_Recv"] * 5]
+    below = [["f  a.c:1", "left  a.c:8"], ["f  a.c:1", "right  a.c:9"], ["never"]]
+    out = Console(file=io.StringIO(), width=WIDTH, highlight=False)
+    terminal.show_sheet(out, site_sheet(rows), below=below, below_same_only=True)
+    assert isinstance(out.file, io.StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [
+        "MPI_Send",
+        "f",
+        "left",
+        "MPI_Send",
+        "f",
+        "right",
+        "MPI_Recv",
+    ]
+
+
+def test_without_room_for_it_the_caller_stands_where_no_line_is_known() -> None:
+    rows = [
+        ["MPI_Send", "solve_the_system", "libsolver.so.1", "5", "1 s"],
+        ["MPI_Recv", "main", "a.c:12", "7", "2 s"],
+    ]
+    lines = shown(terminal.show_sheet, site_sheet(rows), 36)
+    assert [line.split() for line in lines] == [
+        ["Function", "Where", "Calls"], ["MPI_Send", "solve_the_system", "5"], ["MPI_Recv", "a.c:12", "7"],
+    ]  # fmt: skip

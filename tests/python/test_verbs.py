@@ -30,6 +30,17 @@ def test_main_help_names_every_verb(tare: Tare) -> None:
     assert "..." not in shown.split("Commands:")[1]
 
 
+def test_without_a_verb_the_help_is_shown(tare: Tare) -> None:
+    done = tare()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == tare("--help").stdout
+
+
+def test_events_in_no_time_are_refused(tare: Tare, run_dir: Path) -> None:
+    done = tare("events", run_dir, "--from", "2", "--to", "1.5")
+    assert (done.returncode, done.stderr) == (2, "tare: --from 2 is later than --to 1.5\n")
+
+
 def test_version(tare: Tare) -> None:
     from tare import __version__
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tare.analysis.events import described
+from tare.analysis.ranks import total_trace
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
 from tare.recording import Recording, open_recording
@@ -55,6 +56,8 @@ def events(
 
     Example: tare events app-20260131-120000 --rank 0 --function MPI_Send --limit 20
     """
+    if start is not None and end is not None and start > end:
+        raise UsageError(f"--from {start:g} is later than --to {end:g}")
     recording = open_recording(run, member)
     if parquet is not None:
         if json or paths:
@@ -82,6 +85,8 @@ def events(
 def _why_none(recording: Recording) -> str:
     if not recording.processes:
         return "no process of this run called MPI"
+    if not total_trace(recording.processes)["written"]:
+        return "they were recorded, but not written (--write none)"
     return (
         "no event matches" if recording.meta["options"]["trace"] else "this run was measured without --trace"
     )

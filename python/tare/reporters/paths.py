@@ -42,4 +42,5 @@ def one_line(row: Mapping[str, Any]) -> str:
 
 def _frame(frame: Mapping[str, Any]) -> str:
     name = frame["caller"]
-    return f"{terminal.printable(name)}  {terminal.place(frame)}" if name else terminal.place(frame)
+    place = terminal.place(frame, exactly=True)
+    return f"{terminal.printable(name)}  {place}" if name else place

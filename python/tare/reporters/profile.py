@@ -25,17 +25,17 @@ OVERFLOW_NOTE = (
     "call site are not known (docs/profile.md)"
 )
 OF_PLACE = (
-    Heading("Function", text=True),
-    Heading("Caller", text=True, optional=True),
-    Heading("Where", text=True),
+    Heading("Function", text=True, key=True),
+    Heading("Caller", text=True, optional=True, key=True),
+    Heading("Where", text=True, key=True),
 )
 OF_KEY: dict[Key, tuple[Heading, ...]] = {
     "site": OF_PLACE,
     "line": OF_PLACE,
-    "function": (Heading("Function", text=True),),
-    "size": (Heading("Size"),),
-    "communicator": (Heading("Communicator", text=True), Heading("Ranks", optional=True)),
-    "rank": (Heading("Rank"),),
+    "function": (Heading("Function", text=True, key=True),),
+    "size": (Heading("Size", key=True),),
+    "communicator": (Heading("Communicator", text=True, key=True), Heading("Ranks", optional=True)),
+    "rank": (Heading("Rank", key=True),),
 }
 FIGURES = (
     Heading("Calls"), Heading("Time"), Heading("of MPI"), Heading("Bytes"),
@@ -63,18 +63,21 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
     headings += OF_A_RANK if of_rank else FIGURES
     headings += [IN_WAITS] if waited else []
     if worlds > 1:
-        headings.append(Heading("World"))
+        headings.append(Heading("World", key=True))
     result = Sheet(headings)
     for row in rows:
         cells = [cell for key in keys for cell in (*_key_cells(row, key), *_through(row, key, between))]
         cells += _rank_figures(row) if of_rank else _figures(row, total_ns)
         cells += [units.duration(row["waited_ns"]) if row["waited_ns"] else NOTHING] if waited else []
         result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+    callers = next((column for column, each in enumerate(headings) if each.title == "Caller"), None)
+    if callers is not None and all(row[callers] == NOTHING for row in result.rows):
+        return result.without(callers)
     return result
 
 
 def _between(key: Key, between: bool) -> tuple[Heading, ...]:
-    return (Heading("Through", text=True),) if between and key == "site" else ()
+    return (Heading("Through", text=True, key=True),) if between and key == "site" else ()
 
 
 def _through(row: Row, key: Key, between: bool) -> list[str]:
@@ -91,8 +94,8 @@ def add_paths(shown: Sheet, rows: Sequence[Row]) -> None:
 
 def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with_paths: bool = False) -> None:
     """`rows`: those of the sheet; `left_out`: how many there are beyond."""
-    below = [list(paths.lines(row)) for row in rows] if with_paths else None
-    terminal.show_sheet(out, shown, below=below)
+    below = [list(paths.lines(row)) for row in rows] if with_paths or (rows and "path" in rows[0]) else None
+    terminal.show_sheet(out, shown, below=below, below_same_only=not with_paths)
     if left_out:
         out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
     if any(row.get("function") == OVERFLOW for row in rows):

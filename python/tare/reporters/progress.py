@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,3 +37,29 @@ def copying(name: str, total: int) -> Iterator[Callable[[int], None]]:
     finally:
         if next_at > begin + PATIENCE_S:
             print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Says that a run is being read, and since when, while its native reader is at work."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+    teller = threading.Thread(target=_tell, args=(name, done), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
+
+
+def _tell(name: str, done: threading.Event) -> None:
+    begin = time.monotonic()
+    if done.wait(PATIENCE_S):
+        return
+    while not done.wait(INTERVAL_S):
+        seconds = time.monotonic() - begin
+        print(f"{CLEAR}reading {name}: {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+    print(CLEAR, end="", file=sys.stderr, flush=True)

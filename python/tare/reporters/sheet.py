@@ -12,6 +12,7 @@ class Heading:
     title: str
     text: bool = False  # flush left, and cut where there is no room; numbers are neither
     optional: bool = False  # left out where there is no room
+    key: bool = False  # tells rows apart
 
 
 @dataclass

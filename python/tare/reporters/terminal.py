@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
-PLACE_WITH_LINE = re.compile(r"\.\w+:\d+$")
+PLACE_WITH_LINE = re.compile(r"(\.\w+:\d+|\+0x[0-9a-f]+)$")
 BELOW = "    "
 NARROWEST_TEXT = 8
 # An optional column goes before texts become narrower than this.
@@ -69,11 +69,16 @@ def show_table(out: Console, shown: Table, indent: str = "") -> None:
 
 
 def show_sheet(
-    out: Console, sheet: Sheet, indent: str = "", below: Sequence[Sequence[str]] | None = None
+    out: Console,
+    sheet: Sheet,
+    indent: str = "",
+    below: Sequence[Sequence[str]] | None = None,
+    *,
+    below_same_only: bool = False,
 ) -> None:
     """Prints as many of the columns as there is room for; by hand, as Rich needs half a millisecond a row.
 
-    `below`: for each row, lines that stand under it.
+    `below`: for each row, lines that stand under it; `below_same_only`: only if its keys look like another's.
     """
     room = out.width - len(indent)
     sheet = fitted(sheet, room)
@@ -81,18 +86,38 @@ def show_sheet(
     _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
     header = _sheet_line(sheet.headings, [each.title for each in sheet.headings], widths)
     out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
+    explained = _alike(sheet, widths) if below_same_only else range(len(sheet.rows))
     for number, row in enumerate(sheet.rows):
         out.file.write(f"{indent}{_sheet_line(sheet.headings, row, widths)}".rstrip() + "\n")
-        for line in below[number] if below else ():
+        for line in below[number] if below and number in explained else ():
             out.file.write(_cut(f"{indent}{BELOW}{line}", out.width) + "\n")
+
+
+def _alike(sheet: Sheet, widths: Sequence[int]) -> set[int]:
+    """Rows whose keys look the same as those of another."""
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for number, row in enumerate(sheet.rows):
+        cells = zip(sheet.headings, row, widths, strict=True)
+        keys = tuple(_cut_cell(cell, width) for heading, cell, width in cells if heading.key)
+        rows.setdefault(keys, []).append(number)
+    return {number for numbers in rows.values() if len(numbers) > 1 for number in numbers}
+
+
+def _left_out(sheet: Sheet, column: int) -> Sheet:
+    """Where no line is known the function says more than the object: it takes the place behind it."""
+    if sheet.headings[column].key:
+        for row in sheet.rows:
+            if row[column] != NOTHING and PLACE_WITH_LINE.search(row[column + 1]) is None:
+                row[column + 1] = row[column]
+    return sheet.without(column)
 
 
 def fitted(sheet: Sheet, room: int) -> Sheet:
     """The sheet with as many of its columns as there is room for."""
     widths = _widths(sheet)
     while (column := _expendable(sheet, widths, room)) is not None:
-        sheet = sheet.without(column)
-        del widths[column]
+        sheet = _left_out(sheet, column)
+        widths = _widths(sheet)
     return sheet
 
 
@@ -201,16 +226,17 @@ def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
         excess -= 1
 
 
-def place(row: Mapping[str, Any]) -> str:
+def place(row: Mapping[str, Any], *, exactly: bool = False) -> str:
     """`file:line` where there is debug information, else the object; with the address, where not even a
-    function is known."""
+    function is known, or the place is wanted `exactly`."""
     if row.get("file"):
         name = PurePath(row["file"]).name
         return f"{name}:{row['line']}" if row.get("line") else name
     if not row.get("object"):
         return NOTHING
     name = PurePath(row["object"]).name
-    return name if row.get("caller") or row.get("offset") is None else f"{name}+{row['offset']:#x}"
+    is_known = row.get("offset") is None or (row.get("caller") and not exactly)
+    return name if is_known else f"{name}+{row['offset']:#x}"
 
 
 def caller(row: Mapping[str, Any]) -> str:
