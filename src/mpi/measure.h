@@ -41,12 +41,13 @@ template <class... Roles>
   current.function.store(call.function, std::memory_order_release);
 }
 
-// What follows a call that has been timed. Returns its row.
+// What follows a call that has been timed. Returns its row, which may be one of `rows`.
 template <class Result, class... Roles>
 [[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
-                                                           [[maybe_unused]] Result result, Roles&... roles) noexcept {
+                                                           recorder::KnownRows& rows, [[maybe_unused]] Result result,
+                                                           Roles&... roles) noexcept {
   (roles.after(thread, call, result), ...);
-  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call);
+  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call, rows);
   (roles.committed(thread, call, row, result), ...);
   return row;
 }
@@ -61,7 +62,9 @@ template <class A, Function F, class Real, class... Roles>
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  call.site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  thread.expect_row(*site.rows);
+  call.site = site.number;
   begin_call(thread, call, roles...);
   format::CurrentCall& current = thread.shared->current;
   call.enter = current.enter = recorder::now();
@@ -69,7 +72,7 @@ template <class A, Function F, class Real, class... Roles>
   call.leave = recorder::now();
   current.leave = call.leave;
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  end_call(thread, call, result, roles...);
+  end_call(thread, call, *site.rows, result, roles...);
   return result;
 }
 

@@ -7,6 +7,9 @@
 // A solver reaches a call in hundreds of ways with the same stack pointer. Each word says where the next one lies, so
 // two paths have the same words up to the one where they part; those few words that tell the paths of a caller apart
 // say which of them it can be.
+//
+// Mostly a path follows on one of the few that it has followed on before. Those are looked at first, and are fetched
+// during the call before: what a program computes between two calls throws them out of the caches.
 #pragma once
 
 #include <bit>
@@ -14,8 +17,10 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 
 #include "mpi/unwind.h"
+#include "recorder/location.h"
 
 namespace tare::mpi {
 
@@ -40,26 +45,48 @@ class PathMemo {
   };
 
   struct Path {
-    std::uintptr_t return_address;
+    std::uintptr_t return_address;  // 0: this is none
     std::uintptr_t stack;
     std::uintptr_t base;
-    std::uintptr_t base_mask;
-    std::uint32_t next;  // place of the next path in the bucket, 0: none
     std::uint32_t number;
-    std::uint32_t count;
+    std::uint16_t next;           // place of the next path in the bucket, 0: none
+    std::uint16_t successors[3];  // places of paths that have come after it
+    recorder::KnownRows rows;
+    std::uint8_t count;
     // Not 0: this is no path, but says by the addresses of as many words what tells those of the caller apart. Those
     // that have all of these words are in parted_, the others further on in the bucket.
-    std::uint32_t partings;
+    std::uint8_t partings : 7;
+    std::uint8_t needs_base : 1;  // the path depends on the caller's frame pointer
     // Word words[count]
   };
-  static_assert(sizeof(Path) % sizeof(Word) == 0);
+  static_assert(sizeof(Path) == 3 * sizeof(Word));
+  static_assert(most_words <= UINT8_MAX);
+
+  // The path of a call made in `caller`, if it is one that is expected after the one before; else nullptr.
+  [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
+    for (const std::uint16_t place : at(last_).successors) {
+      Path& path = at(place);
+      if (path.return_address != caller.return_address || path.stack != caller.stack || !is_taken(path, caller))
+        continue;
+      go_on_from(place);
+      return &path;
+    }
+    return nullptr;
+  }
+  // A path has come that was not expected; from here on it is, in place of the newest.
+  void follow(Path& path) noexcept {
+    std::uint16_t* successor = at(last_).successors;
+    while (*successor != 0 && successor != std::end(at(last_).successors) - 1) ++successor;
+    *successor = place_of(path);
+    go_on_from(*successor);
+  }
 
   // The path of a call made in `caller`, with the number given to it; nullptr if it is not known. Of a caller whose
   // paths something tells apart, what says so: find_behind() goes on there. Reads the words that the path depends on:
   // they must lie in memory that is still there, as the stack of the running thread is.
-  [[gnu::always_inline]] const Path* find_first(const Frame& caller) const noexcept {
-    for (std::uint32_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
-      const Path& path = at(place);
+  [[gnu::always_inline]] Path* find_first(const Frame& caller) noexcept {
+    for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
+      Path& path = at(place);
       if (path.return_address == caller.return_address && path.stack == caller.stack &&
           (path.partings != 0 || is_taken(path, caller)))
         return &path;
@@ -67,17 +94,17 @@ class PathMemo {
     }
     return nullptr;
   }
-  [[gnu::always_inline]] const Path* find_behind(const Path& parted, const Frame& caller) const noexcept {
+  [[gnu::always_inline]] Path* find_behind(const Path& parted, const Frame& caller) noexcept {
     std::uint64_t hash = hash_of(caller);
     const Word* const end = words_of(parted) + parted.partings;
     for (const Word* word = words_of(parted); word != end; ++word) hash = with(hash, read(word->address));
-    for (std::uint32_t place : {parted_[slot_of(hash)], parted.next})
+    for (std::uint16_t place : {parted_[slot_of(hash)], parted.next})
       for (; place != 0; place = at(place).next)
         if (is_of(at(place), caller)) return &at(place);
     return nullptr;
   }
-  const Path* find(const Frame& caller) const noexcept {
-    const Path* path = find_first(caller);
+  Path* find(const Frame& caller) noexcept {
+    Path* path = find_first(caller);
     return path == nullptr || path->partings == 0 ? path : find_behind(*path, caller);
   }
 
@@ -116,54 +143,67 @@ class PathMemo {
     }
   };
   // That of the path of a call made in `caller`. False if the path is not known, or there is no room for its words.
-  bool prove(const Frame& caller, Proof& proof) const noexcept {
+  bool prove(const Frame& caller, Proof& proof) noexcept {
     const Path* path = find(caller);
     if (path == nullptr || path->count > Proof::most_words) return false;
     proof.stack = path->stack;
     proof.base = path->base;
-    proof.base_mask = path->base_mask;
+    proof.base_mask = path->needs_base != 0 ? ~std::uintptr_t{0} : 0;
     proof.count = path->count;
     std::memcpy(proof.words, words_of(*path), path->count * sizeof(Word));
     return true;
   }
 
   // Remembers a path. Forgets others: some of the same caller when it is found what tells them apart, the oldest of
-  // those that nothing does, all if there is no room.
-  void add(const Builder& built, std::uint32_t number) noexcept {
-    if (built.overflow) return;
-    if (used_ + units_of(built.count) + units_of(most_partings) > capacity) clear();
-    const std::uint32_t place = new_path(built.caller, built.count);
+  // those that nothing does, all if there is no room. nullptr: has too many words.
+  Path* add(const Builder& built, std::uint32_t number) noexcept {
+    if (built.overflow) return nullptr;
+    if (used_ + lines_of(built.count) + lines_of(most_partings) > capacity) clear();
+    const std::uint16_t place = new_path(built.caller, built.count);
     Path& path = at(place);
-    path.base_mask = built.base_mask;
+    path.needs_base = built.base_mask != 0;
     path.number = number;
     std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
     Path* parted = parted_of(built.caller);
-    std::uint32_t* bucket = bucket_of(path, parted);
-    if (bucket == nullptr) return link(place, parted->next);
-    link(place, *bucket);
-    tell_apart(*bucket, parted);
+    std::uint16_t* bucket = bucket_of(path, parted);
+    link(place, bucket == nullptr ? parted->next : *bucket);
+    if (bucket != nullptr) tell_apart(*bucket, parted);
+    return &path;
   }
 
   void clear() noexcept {
     std::memset(buckets_, 0, sizeof buckets_);
     std::memset(parted_, 0, sizeof parted_);
     used_ = 0;
+    last_ = 0;
+    at(0) = {};
   }
 
  private:
   static constexpr unsigned bucket_bits = 10;
   static constexpr unsigned longest_bucket = 8;
   static constexpr unsigned most_partings = 8;
-  static constexpr unsigned few = 3;                    // paths of a caller are looked at one after another
-  static constexpr std::uint32_t capacity = 32 * 1024;  // words
+  static constexpr unsigned few = 3;  // paths of a caller are looked at one after another
+  static constexpr std::uint32_t line = 64;
+  static constexpr std::uint32_t capacity = 8 * 1024;  // lines
+  static_assert(capacity <= UINT16_MAX);
 
-  static constexpr std::uint32_t units_of(unsigned words) noexcept {
-    return static_cast<std::uint32_t>(sizeof(Path) / sizeof(Word)) + words;
+  static constexpr std::uint32_t lines_of(unsigned words) noexcept {
+    return static_cast<std::uint32_t>((sizeof(Path) + words * sizeof(Word) + line - 1) / line);
   }
-  // Places count from 1, in words.
-  Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[(place - 1) * sizeof(Word)]); }
-  const Path& at(std::uint32_t place) const noexcept {
-    return *reinterpret_cast<const Path*>(&memory_[(place - 1) * sizeof(Word)]);
+  // Places are lines. At place 0 is none.
+  Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[std::size_t{place} * line]); }
+  std::uint16_t place_of(const Path& path) const noexcept {
+    return static_cast<std::uint16_t>((reinterpret_cast<const unsigned char*>(&path) - memory_) / line);
+  }
+  [[gnu::always_inline]] void go_on_from(std::uint16_t place) noexcept {
+    last_ = place;
+    const std::uint16_t* successors = at(place).successors;
+    const auto* likely = reinterpret_cast<const unsigned char*>(&at(successors[0]));
+    __builtin_prefetch(likely);
+    __builtin_prefetch(likely + line);
+    __builtin_prefetch(likely + 2 * line);
+    __builtin_prefetch(&at(successors[1]));
   }
   static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
   static const Word* words_of(const Path& path) noexcept { return reinterpret_cast<const Word*>(&path + 1); }
@@ -181,7 +221,7 @@ class PathMemo {
   }
   static unsigned slot_of(std::uint64_t hash) noexcept { return static_cast<unsigned>(hash >> (64 - bucket_bits)); }
   // Where a path belongs; nullptr: behind `parted`.
-  std::uint32_t* bucket_of(const Path& path, const Path* parted) noexcept {
+  std::uint16_t* bucket_of(const Path& path, const Path* parted) noexcept {
     std::uint64_t hash = hash_of(path);
     if (parted == nullptr) return &buckets_[slot_of(hash)];
     for (std::uint32_t i = 0; i < parted->partings; ++i) {
@@ -198,18 +238,20 @@ class PathMemo {
            is_taken(path, caller);
   }
   [[gnu::always_inline]] static bool is_taken(const Path& path, const Frame& caller) noexcept {
-    return ((path.base ^ caller.base) & path.base_mask) == 0 && are_there(words_of(path), path.count);
+    return (path.needs_base == 0 || path.base == caller.base) && are_there(words_of(path), path.count);
   }
   static bool is_there(const Word& word) noexcept { return read(word.address) == word.value; }
   [[gnu::always_inline]] static bool are_there(const Word* words, std::uint64_t count) noexcept {
     const Word* const end = words + count;
+    for (; end - words >= 4; words += 4)
+      if (!is_there(words[0]) || !is_there(words[1]) || !is_there(words[2]) || !is_there(words[3])) return false;
     while (words != end && is_there(*words)) ++words;
     return words == end;
   }
 
   // What says which paths of a caller there can be; nullptr: nothing has to.
   Path* parted_of(const Frame& caller) noexcept {
-    for (std::uint32_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
+    for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
       Path& path = at(place);
       if (path.partings != 0 && path.return_address == caller.return_address && path.stack == caller.stack)
         return &path;
@@ -224,33 +266,33 @@ class PathMemo {
   }
   // Where a bucket has more than a few paths of the caller of its first one, notes what tells that from them, and moves
   // them. `parted`: what has told them apart so far.
-  void tell_apart(std::uint32_t& bucket, Path* parted) noexcept {
+  void tell_apart(std::uint16_t& bucket, Path* parted) noexcept {
     const Path& first = at(bucket);
-    std::uint32_t moved[longest_bucket] = {bucket};
+    std::uint16_t moved[longest_bucket] = {bucket};
     unsigned count = 1;
     std::uintptr_t parting = 0;
-    for (std::uint32_t place = first.next; place != 0; place = at(place).next)
+    for (std::uint16_t place = first.next; place != 0; place = at(place).next)
       if (const std::uintptr_t parts = parting_of(at(place), first); parts != 0) {
         moved[count++] = place;
         parting = parts;
       }
     if (count <= few || (parted != nullptr && has_no_use_for(parting, *parted))) return;
     bucket = first.next;
-    for (std::uint32_t* place = &bucket; *place != 0;) {
-      std::uint32_t& next = at(*place).next;
+    for (std::uint16_t* place = &bucket; *place != 0;) {
+      std::uint16_t& next = at(*place).next;
       if (parting_of(at(*place), first) != 0)
         *place = next;
       else
         place = &next;
     }
     if (parted == nullptr) {
-      const std::uint32_t made = new_path({first.return_address, first.stack, first.base}, most_partings);
+      const std::uint16_t made = new_path({first.return_address, first.stack, first.base}, most_partings);
       parted = &at(made);
       link(made, bucket);
     }
     words_of(*parted)[parted->partings++].address = parting;
     for (unsigned i = 0; i < count; ++i) {
-      std::uint32_t* home = bucket_of(at(moved[i]), parted);
+      std::uint16_t* home = bucket_of(at(moved[i]), parted);
       link(moved[i], home == nullptr ? parted->next : *home);
     }
   }
@@ -264,13 +306,14 @@ class PathMemo {
     }
     return 0;
   }
-  std::uint32_t new_path(const Frame& caller, unsigned count) noexcept {
-    const std::uint32_t place = used_ + 1;
-    at(place) = {caller.return_address, caller.stack, caller.base, 0, 0, 0, count, 0};
-    used_ += units_of(count);
+  std::uint16_t new_path(const Frame& caller, unsigned count) noexcept {
+    const auto place = static_cast<std::uint16_t>(used_ + 1);
+    at(place) = {
+        caller.return_address, caller.stack, caller.base, 0, 0, {}, {}, static_cast<std::uint8_t>(count), 0, 0};
+    used_ += lines_of(count);
     return place;
   }
-  void link(std::uint32_t place, std::uint32_t& bucket) noexcept {
+  void link(std::uint16_t place, std::uint16_t& bucket) noexcept {
     Path* path = &at(place);
     path->next = bucket;
     bucket = place;
@@ -278,40 +321,11 @@ class PathMemo {
     path->next = 0;
   }
 
-  std::uint32_t buckets_[1U << bucket_bits];  // by caller
-  std::uint32_t parted_[1U << bucket_bits];   // by caller and words
   std::uint32_t used_;
-  alignas(16) unsigned char memory_[capacity * sizeof(Word)];
-};
-
-// With return addresses alone (--stack 1): the numbers of those called from lately.
-class AddressMemo {
- public:
-  [[gnu::always_inline]] const std::uint32_t* find(std::uintptr_t address) const noexcept {
-    const Entry& entry = entries_[slot_of(address)];
-    return entry.address == address ? &entry.number : nullptr;
-  }
-  void add(std::uintptr_t address, std::uint32_t number) noexcept {
-    entries_[slot_of(address)] = {address, number};
-    used_ = true;
-  }
-  void clear() noexcept {
-    if (used_) std::memset(entries_, 0, sizeof entries_);
-    used_ = false;
-  }
-
- private:
-  struct Entry {
-    std::uintptr_t address;
-    std::uint32_t number;
-  };
-  static constexpr unsigned slot_bits = 11;
-  static unsigned slot_of(std::uintptr_t address) noexcept {
-    return static_cast<unsigned>(address * 0x9e3779b97f4a7c15U >> (64 - slot_bits));
-  }
-
-  Entry entries_[1U << slot_bits];
-  bool used_;
+  std::uint16_t last_;                        // place of the path that came last
+  std::uint16_t buckets_[1U << bucket_bits];  // by caller
+  std::uint16_t parted_[1U << bucket_bits];   // by caller and words
+  alignas(line) unsigned char memory_[(1 + capacity) * std::size_t{line}];
 };
 
 }  // namespace tare::mpi

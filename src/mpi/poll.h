@@ -21,14 +21,15 @@ recorder::Call begun_poll(const Thread& thread) noexcept {
 // Makes and ends a poll that has begun, and is timed.
 template <class A, class Real, class InVain, class... Roles>
 [[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const Frame& caller, recorder::Call& call,
-                                                    Real real, InVain in_vain, Roles&... roles) {
+                                                    recorder::KnownRows& rows, Real real, InVain in_vain,
+                                                    Roles&... roles) {
   format::CurrentCall& current = thread.shared->current;
   call.enter = current.enter = recorder::now();
   const int result = real();
   current.function.store(call.function | format::returned, std::memory_order_release);
   const bool vain = result == A::success && in_vain();
   call.leave = current.leave = recorder::now();
-  format::ProfileRow& row = end_call(thread, call, result, roles...);
+  format::ProfileRow& row = end_call(thread, call, rows, result, roles...);
   if (!thread.traced() && thread.mode != recorder::Mode::paused)
     thread.polls.note(thread, thread.paths, caller, call, row, vain);
   return result;
@@ -40,9 +41,10 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
-  call.site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
+  call.site = site.number;
   begin_call(thread, call, roles...);
-  return finish_timed_poll<A>(thread, caller, call, real, in_vain, roles...);
+  return finish_timed_poll<A>(thread, caller, call, *site.rows, real, in_vain, roles...);
 }
 
 // The same, of one that has begun as if it were not.
@@ -51,7 +53,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
                                                  Roles&... roles) {
   const Inside inside;
   recorder::Call call = begun_poll<F>(thread);
-  return finish_timed_poll<A>(thread, caller, call, real, in_vain, roles...);
+  return finish_timed_poll<A>(thread, caller, call, thread.any_rows, real, in_vain, roles...);
 }
 
 // The rest of a poll that was not timed, but found something.
@@ -61,7 +63,7 @@ template <Function F, class... Roles>
   recorder::Call call = begun_poll<F>(thread);
   call.leave = thread.shared->current.leave = recorder::now();
   call.enter = thread.shared->current.enter = site.estimated_enter(call.leave);
-  format::ProfileRow& row = end_call(thread, call, result, roles...);
+  format::ProfileRow& row = end_call(thread, call, thread.any_rows, result, roles...);
   ++row.estimated;
   thread.polls.end_streak(thread, site, call);
 }

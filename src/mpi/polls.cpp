@@ -23,7 +23,7 @@ void Polls::settle(recorder::Location& location, const Site& site, std::uint64_t
     location.phase->mpi_ticks += std::min(all, time - location.shared->summary.phase_since);
 }
 
-void Polls::note(recorder::Location& location, const PathMemo& paths, const Frame& caller, const recorder::Call& call,
+void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& caller, const recorder::Call& call,
                  format::ProfileRow& row, bool in_vain) noexcept {
   const std::uint64_t key = key_of(caller.return_address, call.function);
   Site& at = site(key);

@@ -67,7 +67,7 @@ class Polls {
   // After one that found something, and was not timed.
   void end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept;
   // After one that has been timed, and committed to `row`.
-  void note(recorder::Location& location, const PathMemo& paths, const Frame& caller, const recorder::Call& call,
+  void note(recorder::Location& location, PathMemo& paths, const Frame& caller, const recorder::Call& call,
             format::ProfileRow& row, bool in_vain) noexcept;
   // All are timed again, until there are streaks anew.
   void forget() noexcept;

@@ -71,11 +71,18 @@ std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept
   return number;
 }
 
+// A path that was not remembered. `path`: now it is, unless that is nullptr.
+Site site_at(Thread& thread, std::uint32_t number, PathMemo::Path* path) noexcept {
+  if (path == nullptr) return {number, &thread.any_rows};
+  thread.paths.follow(*path);
+  return {number, &path->rows};
+}
+
 // The path of a call that mpi4py has made, remembered by the positions of all its frames. 0: not to be had.
-std::uint32_t find_python_site(Thread& thread) noexcept {
+Site find_python_site(Thread& thread) noexcept {
   PythonFrame stack[most_python_frames];
   const unsigned depth = python_stack(stack);
-  if (depth == 0) return 0;
+  if (depth == 0) return {0, nullptr};
   CallPath all{};
   for (unsigned i = 0; i < depth; ++i) all.add(stack[i].position);
   PathMemo::Builder read;
@@ -83,62 +90,56 @@ std::uint32_t find_python_site(Thread& thread) noexcept {
   read.base_mask = 0;
   read.count = 0;
   read.overflow = false;
-  if (const PathMemo::Path* known = thread.paths.find(read.caller)) return known->number;
+  if (PathMemo::Path* known = thread.paths.find(read.caller)) return {known->number, &known->rows};
   unsigned chosen[format::max_frames];
   const CallPath path = choose_python_frames(stack, depth, chosen);
   const std::uint32_t number =
       number_of(path, [&](std::uint32_t frame, unsigned i) { define_python(frame, stack[chosen[i]]); });
-  thread.paths.add(read, number);
-  return number;
+  return site_at(thread, number, thread.paths.add(read, number));
 }
 
-std::uint32_t find_native_site(Thread& thread, const Frame& caller, bool in_binding) noexcept {
+Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noexcept {
   CallPath path;
   PathMemo::Builder read;
   walk(caller, thread.stack, stack_frames, path, read);
   const std::uint32_t number =
       number_of(path, [&](std::uint32_t frame, unsigned i) { define_native(frame, path.frames[i]); });
   read.caller.stack &= stack_matters;
-  if (stack_matters != 0 || !in_binding) thread.paths.add(read, number);
-  return number;
+  const bool is_known_again = stack_matters != 0 || !in_binding;
+  return site_at(thread, number, is_known_again ? thread.paths.add(read, number) : nullptr);
 }
 
-// The number of a path that this thread has not taken yet, or not lately.
-[[gnu::cold, gnu::noinline]] std::uint32_t find_site(Thread& thread, std::uintptr_t return_address,
-                                                     std::uintptr_t stack, std::uintptr_t base) noexcept {
+// Of a path that this thread has not taken yet, or not lately.
+[[gnu::cold, gnu::noinline]] Site find_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                            std::uintptr_t base) noexcept {
   const recorder::ErrnoGuard guard;
   const Frame caller{return_address, stack, base};
   const Binding binding =
       caller.return_address - binding_span.low < binding_span.bytes ? binding_at(caller.return_address) : Binding::none;
   if (binding == Binding::python) {
-    const std::uint32_t number = find_python_site(thread);
-    if (number != 0) return number;
+    const Site site = find_python_site(thread);
+    if (site.number != 0) return site;
   }
   return find_native_site(thread, caller, binding != Binding::none);
 }
 
-// That of a path that is not the only one from its caller, as far as is known.
-[[gnu::noinline]] std::uint32_t choose_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
-                                            std::uintptr_t base, const PathMemo::Path& parted) noexcept {
-  const PathMemo::Path* known = thread.paths.find_behind(parted, {return_address, stack, base});
-  return known == nullptr ? find_site(thread, return_address, stack, base) : known->number;
+// Of a path that is not the one expected.
+[[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                     std::uintptr_t base) noexcept {
+  PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
+  if (known == nullptr) [[unlikely]]
+    return find_site(thread, return_address, stack, base);
+  thread.paths.follow(*known);
+  return {known->number, &known->rows};
 }
 
 }  // namespace
 
-std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
-                      std::uintptr_t base) noexcept {
-  const bool alone = stack_matters == 0;
-  if (alone)
-    if (const std::uint32_t* known = thread.addresses.find(return_address)) [[likely]]
-      return *known;
-  const PathMemo::Path* known = thread.paths.find_first({return_address, stack & stack_matters, base});
+Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
+  PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
-    return find_site(thread, return_address, stack, base);
-  if (known->partings != 0) [[unlikely]]
-    return choose_site(thread, return_address, stack, base, *known);
-  if (alone) thread.addresses.add(return_address, known->number);
-  return known->number;
+    return look_for_site(thread, return_address, stack, base);
+  return {known->number, &known->rows};
 }
 
 void forgo_site(Thread& thread, const Frame& caller) noexcept {
@@ -174,7 +175,6 @@ void notice_modules() noexcept {
 
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
-  thread.addresses.clear();
   thread.polls.clear();
 }
 

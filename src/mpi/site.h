@@ -11,10 +11,14 @@
 
 namespace tare::mpi {
 
-// The number of the call site of a call made in the frame that these registers are of. 0 if there is no more room for
-// sites. (Words, so that they are passed in registers.)
-[[gnu::hot]] std::uint32_t site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
-                                   std::uintptr_t base) noexcept;
+struct Site {
+  std::uint32_t number;       // 0 if there is no more room for sites
+  recorder::KnownRows* rows;  // those of its calls, as long as the thread remembers the way to it
+};
+
+// The call site of a call made in the frame that these registers are of. (Words, so that they are passed in registers.)
+[[gnu::hot]] Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                          std::uintptr_t base) noexcept;
 
 // All ones, or 0: with return addresses alone (--stack 1) the stack pointer does not matter for a path.
 [[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;

@@ -263,6 +263,59 @@ TEST(PathMemo, KnowsWaysThatDoNotHaveTheWordsThatTellOthersApart) {
   EXPECT_LT(added, 60U);
 }
 
+// The paths of three calls, by turns after one another; each lies on a stack of its own.
+class ExpectedPaths : public testing::Test {
+ protected:
+  ExpectedPaths() {
+    for (unsigned i = 0; i < 4; ++i) {
+      words_[i][0] = i;
+      memo_->add(built_from(words_[i], 3), i);
+    }
+  }
+  // Whether the path was expected.
+  bool take(unsigned which) {
+    PathMemo::Path* expected = memo_->find_expected(frame_at(words_[which]));
+    if (expected == nullptr)
+      memo_->follow(*memo_->find(frame_at(words_[which])));
+    else
+      EXPECT_EQ(expected->number, which);
+    return expected != nullptr;
+  }
+
+  std::unique_ptr<PathMemo> memo_ = std::make_unique<PathMemo>();
+  std::uintptr_t words_[4][3] = {};
+};
+
+TEST_F(ExpectedPaths, AreThoseThatCameAfterTheSameOne) {
+  for (const unsigned which : {1U, 2U, 1U, 3U, 1U}) EXPECT_FALSE(take(which)) << which;
+  for (const unsigned which : {2U, 1U, 3U, 1U, 3U, 1U, 2U}) EXPECT_TRUE(take(which)) << which;
+  EXPECT_FALSE(take(3));  // 2, but not 3, has been followed by 1
+}
+
+TEST_F(ExpectedPaths, AreOfTheSameWordsOnly) {
+  for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
+  words_[2][2] = 7;
+  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  words_[2][2] = 0;
+  EXPECT_TRUE(take(2));
+}
+
+TEST_F(ExpectedPaths, GiveWayWhereThereAreMany) {
+  for (const unsigned which : {0U, 0U, 1U, 0U, 2U, 0U, 3U, 0U}) take(which);
+  EXPECT_TRUE(take(0));
+  EXPECT_TRUE(take(1));
+  EXPECT_TRUE(take(0));
+  EXPECT_FALSE(take(2)) << "3 came later";
+}
+
+TEST_F(ExpectedPaths, AreForgottenWithThePaths) {
+  for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
+  memo_->clear();
+  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  for (unsigned i = 0; i < 4; ++i) memo_->follow(*memo_->add(built_from(words_[i], 3), i));
+  EXPECT_FALSE(take(1));
+}
+
 TEST(PathMemo, IsNeverFull) {
   const auto memo = std::make_unique<PathMemo>();
   static std::uintptr_t words[100000];

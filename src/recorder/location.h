@@ -40,6 +40,13 @@ struct Call {
   std::uint16_t function = 0;
 };
 
+// The rows that the calls of one call site had last, for those who make them again and again. Row 0 is none.
+struct KnownRows {
+  static constexpr unsigned classes = 4;
+  std::uint16_t last;
+  std::uint16_t by_size[classes];  // size class % classes
+};
+
 // What commit() has to do beyond the usual.
 enum class Mode : std::uint8_t { usual, in_phase, paused };
 
@@ -61,13 +68,14 @@ struct Location {
   std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
   char name[16];                             // of the thread, as noted last
   std::uint32_t drains_seen;                 // of node_words->drains
+  KnownRows any_rows;                        // of calls whose call site remembers none
 
   bool traced() const noexcept { return limit != 0; }
 
   // The row of a call, made at its first. Row 0 if the table is full.
   format::ProfileRow& row(std::uint32_t site, std::uint16_t function, std::uint8_t size_class,
                           std::uint32_t communicator) noexcept {
-    const std::uint64_t what = function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
+    const std::uint64_t what = what_of(function, size_class, communicator);
     unsigned slot = slot_of(site, what);
     for (;; slot = (slot + 1) % format::index_slots) {
       const std::uint16_t number = shared->index[slot];
@@ -77,10 +85,22 @@ struct Location {
     }
   }
 
+  // Before a call is made, whose row may be the last one that its call site had: has it come meanwhile. What a program
+  // computes between two calls throws tare's memory out of the caches.
+  [[gnu::always_inline]] void expect_row(const KnownRows& known) const noexcept {
+    const auto* row = reinterpret_cast<const char*>(&rows[known.last]);
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + 64, 1);
+  }
+
   // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `traffic` is made of
   // Traffic. Of a thread that is paused nothing is added: row 0, and the call has moved nothing.
   template <unsigned traffic = no_traffic>
   format::ProfileRow& commit(Call& call) noexcept {
+    return commit<traffic>(call, any_rows);
+  }
+  template <unsigned traffic>
+  format::ProfileRow& commit(Call& call, KnownRows& known) noexcept {
     if (mode != Mode::usual) [[unlikely]] {
       if (mode == Mode::paused) {
         call.bytes = call.received = format::no_bytes;
@@ -94,7 +114,7 @@ struct Location {
     }
     const std::uint8_t size_class =
         call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
-    format::ProfileRow& r = row(call.site, call.function, size_class, call.communicator);
+    format::ProfileRow& r = row(call, size_class, known);
     const std::uint64_t ticks = call.leave - call.enter;
     ++r.calls;
     r.ticks += ticks;
@@ -265,12 +285,27 @@ struct Location {
     return static_cast<unsigned>(h >> 52);
     static_assert(format::index_slots == 1U << (64 - 52));
   }
+  static std::uint64_t what_of(std::uint16_t function, std::uint8_t size_class, std::uint32_t communicator) noexcept {
+    return function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
+  }
   static std::uint64_t what_of(const format::ProfileRow& row) noexcept {
     std::uint64_t what;
     std::memcpy(&what, &row.function, sizeof what);
     return what;
   }
-  format::ProfileRow& new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept;
+  [[gnu::cold]] format::ProfileRow& new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept;
+  [[gnu::always_inline]] format::ProfileRow& row(const Call& call, std::uint8_t size_class, KnownRows& known) noexcept {
+    std::uint16_t& number = known.by_size[size_class % KnownRows::classes];
+    const format::ProfileRow& candidate = rows[number];
+    if (candidate.site != call.site || what_of(candidate) != what_of(call.function, size_class, call.communicator))
+        [[unlikely]]
+      number = find_row(call, size_class);
+    known.last = number;
+    return rows[number];
+  }
+  [[gnu::noinline]] std::uint16_t find_row(const Call& call, std::uint8_t size_class) noexcept {
+    return static_cast<std::uint16_t>(&row(call.site, call.function, size_class, call.communicator) - rows);
+  }
 
   format::PeerEntry& peer_entry(std::uint32_t communicator, std::int32_t peer) noexcept {
     const std::uint64_t key = communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
