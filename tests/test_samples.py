@@ -295,6 +295,9 @@ def test_a_file_changes_it(sampled: Any) -> None:
     found = samples(sampled("run", "none", "random:1,stat,size=16", "file"))
     assert COUNT - 1 <= found["messages"]["chosen"] == found["messages"]["paired"] <= COUNT
     assert {(row["bytes"], row["histogram"]) for row in found["rows"]} == {(16, None)}
+    refused = sampled("refused", "none", "random:2", "file")
+    assert refused.ended.stderr.count("random is random:THRESHOLD") == 1  # of two ranks of the node
+    assert samples(refused)["messages"]["chosen"] == 0
 
 
 @ONE

@@ -124,6 +124,7 @@ def collect(run_dir: Path, meta: Meta, ended_ns: int | None = None) -> Collected
     from tare.errors import native_errors
 
     rundir.release_reserve(run_dir, rundir.RESERVE)
+    rundir.remove_notes(run_dir)
     if not rundir.has_records(run_dir, meta):
         return None
     deadline = time.monotonic() + LATE_RANKS_S

@@ -127,6 +127,13 @@ def release_reserve(run_dir: Path, name: str) -> None:
         (run_dir / name).unlink()
 
 
+def remove_notes(run_dir: Path) -> None:
+    """What ranks have told one another by files (src/mpi/sampling/private_path.h)."""
+    for note in run_dir.glob(".finalizing-*"):
+        with suppress(OSError):
+            note.unlink()
+
+
 def write_meta(run_dir: Path, meta: Meta) -> None:
     """Replaces meta.json as a whole or not at all."""
     new = run_dir / f"{META}.new"

@@ -49,7 +49,9 @@ class SamplingWorld {
     library<int(Comm, int*)>(Function::MPI_Comm_size)(node, &ranks);
     share_memory(node, place, ranks, rank);
     if (ranks != size) {
-      sampling::PrivatePathOf<A>::use(all);
+      std::uint64_t world = recorder::segment()->process.process;
+      from_first(world, all);
+      sampling::PrivatePathOf<A>::use(all, world);
       compare_clocks(all, node, place, rank);
     } else {
       free(all);

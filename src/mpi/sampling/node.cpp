@@ -43,7 +43,7 @@ std::uint64_t Node::bytes(std::uint32_t size) noexcept {
 }
 
 void Node::prepare(void* memory, std::uint32_t size) noexcept {
-  *static_cast<Head*>(memory) = {size, size * writers(size), slots(size), 0};
+  *static_cast<Head*>(memory) = {size, size * writers(size), slots(size), 0, 0};
 }
 
 void Node::join(void* memory, std::uint32_t place, std::int32_t rank) noexcept {

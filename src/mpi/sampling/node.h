@@ -40,6 +40,11 @@ class Node {
   // How often that was said to this rank.
   std::uint32_t doubted() const noexcept { return std::atomic_ref(*doubted_).load(std::memory_order_acquire); }
 
+  // Whether no other rank of the node has seen this version of the file by which the user says what is sampled.
+  bool is_first_to_see(std::uint64_t version) noexcept {
+    return std::atomic_ref(head_->seen).exchange(version, std::memory_order_relaxed) != version;
+  }
+
   // Changes when this rank is given a mailbox more, or doubts.
   std::uint32_t* news_word() const noexcept { return &news()[own_]; }
 
@@ -49,6 +54,7 @@ class Node {
     std::uint32_t mailboxes;  // behind the directory
     std::uint32_t slots;      // of each
     std::uint32_t used;       // mailboxes given to pairs of ranks
+    std::uint64_t seen;       // last by is_first_to_see()
   };
   static std::uint64_t mailboxes_at(std::uint32_t size) noexcept;
   void tell_news(std::uint32_t place) noexcept {

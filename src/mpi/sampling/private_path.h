@@ -2,7 +2,11 @@
 // for the program's own messages, and nothing blocks but what happens inside MPI_Init.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 
 #include "mpi/sampling/sampler.h"
 #include "mpi/thread.h"
@@ -18,8 +22,10 @@ class PrivatePathOf {
   static constexpr int record_tag = 1;
   static constexpr int most_in_flight = 256;
 
-  static void use(Comm comm) noexcept {
+  // `world`: a number that all of its ranks know it by, and no other world of the run.
+  static void use(Comm comm, std::uint64_t world) noexcept {
     comm_ = comm;
+    world_ = world;
     for (Slot& slot : slots_) slot.request = A::request_null();
     sampler.set_private_path({&tell, &listen});
   }
@@ -50,20 +56,16 @@ class PrivatePathOf {
   // In MPI_Finalize, which all ranks of the world enter: takes all records that are under way (the algorithm NBX of
   // Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A synchronous message
   // behind the records to each rank told of any; when mine have been received, a barrier without waiting; when that is
-  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody; true if all came.
+  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody, and one that comes
+  // later finds a file that says so, because it would wait in vain; true if all came.
   static bool drain() noexcept {
     const std::uint64_t deadline = recorder::read_ns(CLOCK_MONOTONIC_RAW) + give_up_ns;
-    MessageRecord last{};
-    last.kind = RecordKind::flush;
-    for (std::uint32_t i = 0; i < told_count_; ++i)
-      while (!start(last, told_[i], Function::MPI_Issend))
-        if (!keep_going(deadline)) return false;
-    while (!all_sent())
-      if (!keep_going(deadline)) return false;
-    Request barrier = A::request_null();
-    if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return false;
-    while (!is_complete(barrier))
-      if (!keep_going(deadline)) return false;
+    sampler.listen();
+    if (has_been_given_up()) return false;
+    if (!take_all(deadline)) {
+      give_up();
+      return false;
+    }
     sampler.listen();
     sampler.set_private_path({});
     library<int(Comm*)>(Function::MPI_Comm_free)(&comm_);
@@ -77,9 +79,38 @@ class PrivatePathOf {
     MessageRecord record;
   };
 
+  static bool take_all(std::uint64_t deadline) noexcept {
+    MessageRecord last{};
+    last.kind = RecordKind::flush;
+    for (std::uint32_t i = 0; i < told_count_; ++i)
+      while (!start(last, told_[i], Function::MPI_Issend))
+        if (!keep_going(deadline)) return false;
+    while (!all_sent())
+      if (!keep_going(deadline)) return false;
+    Request barrier = A::request_null();
+    if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return false;
+    while (!is_complete(barrier))
+      if (!keep_going(deadline)) return false;
+    return true;
+  }
   static bool keep_going(std::uint64_t deadline) noexcept {
     sampler.listen();
     return recorder::read_ns(CLOCK_MONOTONIC_RAW) < deadline;
+  }
+  // In the run directory, which the nodes share; removed by `tare run`.
+  static bool path_of_note(char (&path)[768]) noexcept {
+    const char* run_dir = getenv("TARE_RUN_DIR");
+    if (run_dir == nullptr) return false;
+    std::snprintf(path, sizeof path, "%s/.finalizing-%016llx", run_dir, static_cast<unsigned long long>(world_));
+    return true;
+  }
+  static bool has_been_given_up() noexcept {
+    char path[768];
+    return path_of_note(path) && access(path, F_OK) == 0;
+  }
+  static void give_up() noexcept {
+    char path[768];
+    if (path_of_note(path)) recorder::create_file(path);
   }
   static bool is_complete(Request& request) noexcept {
     if (request == A::request_null()) return true;
@@ -123,6 +154,7 @@ class PrivatePathOf {
   }
 
   static inline Comm comm_{};
+  static inline std::uint64_t world_ = 0;
   static inline Slot slots_[most_in_flight] = {};
   static inline unsigned next_ = 0;
   static inline std::atomic<bool> busy_{false};

@@ -593,7 +593,7 @@ void Sampler::look_at_file(std::uint64_t ticks) noexcept {
   text[bytes] = '\0';
   text[std::strcspn(text, "\n")] = '\0';
   const char* wrong = change(text);
-  if (wrong == nullptr) return;
+  if (wrong == nullptr || (node_ != nullptr && !node_->is_first_to_see(static_cast<std::uint64_t>(changed_ns)))) return;
   char line[1024];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);
   recorder::complain(line);
