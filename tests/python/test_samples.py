@@ -89,6 +89,7 @@ def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns
     # What there is no column for is said below the row.
     for words in ("42 .. 153", "50.0 % !", "500 ns", "128 ns    █   8.19 µs", "waited for the receiver"):
         assert words in shown
+    assert "4 of classes that the table had no room for" in shown
     assert "1.02 µs - 2.05 µs" in shown
 
 

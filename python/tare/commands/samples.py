@@ -26,6 +26,7 @@ class Sort(StrEnum):
     MESSAGES = "messages"
     TRANSFER = "transfer"
     LATE = "late"
+    TOTAL = "total"
 
 
 def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
@@ -35,6 +36,7 @@ def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
         Sort.MESSAGES: lambda row: row["estimate"],
         Sort.TRANSFER: lambda row: row["transfer_ns"],
         Sort.LATE: lambda row: row["unposted_ns"] + row["unwaited_ns"],
+        Sort.TOTAL: lambda row: row["total_ns"],
     }[sort]
     return sorted(rows, key=by, reverse=True)
 
@@ -106,8 +108,7 @@ def samples(
         from tare.reporters import terminal
 
         out = terminal.console()
-        reporter.show(out, recording, shown, keys, counts)
-        reporter.show_left_out(out, len(rows) - len(shown))
+        reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
     warnings.show(recording.warnings)
 
 

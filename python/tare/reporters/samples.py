@@ -57,8 +57,14 @@ BAR_WIDTH = 50
 
 
 def show(
-    out: Console, recording: Recording, rows: Sequence[Row], keys: Sequence[Key], counts: Mapping[str, int]
+    out: Console,
+    recording: Recording,
+    rows: Sequence[Row],
+    keys: Sequence[Key],
+    counts: Mapping[str, int],
+    left_out: int,
 ) -> None:
+    """`left_out`: how many rows there are beyond."""
     _show_totals(out, recording, counts)
     if not rows:
         out.file.write("no message was sampled on both sides\n")
@@ -67,6 +73,8 @@ def show(
     shown = terminal.fitted(whole, out.width)
     below = _below(whole, shown, out.width)
     terminal.show_sheet(out, shown, below=below if any(below) else None)
+    if left_out:
+        out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
     _show_legend(out, rows)
     _show_histogram(out, rows)
 
@@ -93,11 +101,6 @@ def _show_legend(out: Console, rows: Sequence[Row]) -> None:
         out.file.write(terminal.wrapped(UNEXPECTED, out.width) + "\n")
 
 
-def show_left_out(out: Console, count: int) -> None:
-    if count > 0:
-        out.file.write(f"… {count:,} more rows; --limit 0 shows all\n")
-
-
 def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) -> None:
     specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
     out.print(f"Sampled by {specs}", style="bold", soft_wrap=True)
@@ -111,6 +114,10 @@ def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) 
     if counts["unnumbered"]:
         why = "received whose number in their channel cannot be known; none of them is among the samples"
         out.file.write(terminal.wrapped(why, out.width, f"  {counts['unnumbered']:,} ") + "\n")
+    together = sum(sample["count"] for sample in recording.samples if sample["source"] < 0)
+    if together:
+        why = "of classes that the table had no room for; they are counted together"
+        out.file.write(terminal.wrapped(why, out.width, f"  {together:,} ") + "\n")
     if said := _clocks(recording.sample_summaries):
         out.file.write(terminal.wrapped(said, out.width, "  ") + "\n")
     out.file.write("\n")
