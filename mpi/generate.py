@@ -168,6 +168,8 @@ class Roles:
             parameter = function.parameter(name)
             if parameter is not None and not parameter.is_pointer:
                 return f"Peer<A> peer{{{name}}}"
+        if function.bare_name in ("Win_lock", "Win_unlock", "Win_flush", "Win_flush_local"):
+            return "Peer<A> peer{rank}"
         return None
 
     @staticmethod

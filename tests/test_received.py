@@ -26,7 +26,7 @@ def test_received_bytes_of_collectives(mpi: MpiEnvironment, tare: Path, tmp_path
             expected[number, match["function"]] = [
                 None if word == "-" else int(word) for word in match["received"].split()
             ]
-    assert len(expected) == 37
+    assert len(expected) == 39
     expected = {at: received for at, received in expected.items() if at[1] not in unused}
     found = {
         (row["line"], row["function"], row["rank"]): row.get("received")

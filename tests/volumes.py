@@ -28,7 +28,7 @@ static MPI_Datatype dense_pair, pair;
 static MPI_Request request, receive, both[2];
 static MPI_Aint wide_position;
 static MPI_Message message;
-static MPI_Comm bridge, ring, star, web;
+static MPI_Comm bridge, ring, line, star, web;
 static MPI_Win window;
 static MPI_File file;
 static int counts[3] = {1, 2, 3}, displs[3] = {0, 1, 3};            /* rank r has r + 1 */
@@ -46,7 +46,7 @@ static MPI_Aint across_displs_c[2], across_bytes_c[2], two_displs_c[2];
 static int root_left, root_right; /* of bridge: rank 0, rank 1 */
 
 static void set_up(const char* path) {
-  int neighbours[2], index[3] = {2, 3, 4}, edges[4] = {1, 2, 0, 0}, three = 3, yes = 1, degree, n = 0;
+  int neighbours[2], index[3] = {2, 3, 4}, edges[4] = {1, 2, 0, 0}, three = 3, yes = 1, no = 0, degree, n = 0;
   double* memory;
   MPI_Comm side;
   MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &dense_pair);
@@ -64,6 +64,7 @@ static void set_up(const char* path) {
   root_left = rank == 0 ? MPI_ROOT : 0;
   root_right = rank == 1 ? MPI_ROOT : rank == 2 ? MPI_PROC_NULL : 0;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &three, &yes, 0, &ring);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &three, &no, 0, &line);
   ring_counts[0] = from + 1, ring_counts[1] = to + 1, ring_bytes[1] = 96;
   MPI_Graph_create(MPI_COMM_WORLD, 3, index, edges, 0, &web);
   degree = rank == 0 ? 2 : 1, neighbours[0] = rank == 0 ? 1 : 0, neighbours[1] = 2;
@@ -212,6 +213,7 @@ NEIGHBOURHOODS = [
     Case("Neighbor_allgather", "a, 2, pair, b, 2, pair, ring", 32),
     Case("Neighbor_allgatherv", "a, rank + 1, pair, b, {ring_counts}, {two_displs}, pair, ring", OWN),
     Case("Neighbor_alltoall", "a, 1, pair, b, 1, pair, ring", 32),
+    Case("Neighbor_alltoall", "a, 1, pair, b, 1, pair, line", (16, 32, 16)),
     Case("Neighbor_alltoall", "a, 1, pair, b, 1, pair, web", (32, 16, 16)),
     Case("Neighbor_alltoall", "a, 1, pair, b, 1, pair, star", (32, 16, 16)),
     Case(
@@ -220,9 +222,19 @@ NEIGHBOURHOODS = [
         48,
     ),
     Case(
+        "Neighbor_alltoallv",
+        "a, {ring_send}, {two_displs}, pair, b, {ring_receive}, {two_displs}, pair, line",
+        (32, 48, 16),
+    ),
+    Case(
         "Neighbor_alltoallw",
         "a, {ring_send}, ring_bytes, pairs, b, {ring_receive}, ring_bytes, pairs, ring",
         48,
+    ),
+    Case(
+        "Neighbor_alltoallw",
+        "a, {ring_send}, ring_bytes, pairs, b, {ring_receive}, ring_bytes, pairs, line",
+        (32, 48, 16),
     ),
 ]
 

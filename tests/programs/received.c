@@ -59,6 +59,17 @@ static void neighbours(void) {
   MPI_Comm_free(&star);
 }
 
+/* The neighbours of the first and the last rank on one side are MPI_PROC_NULL. */
+static void line(void) {
+  MPI_Comm grid;
+  static const int length[1] = {n}, periodic[1] = {0}, twos[2] = {2, 2};
+  static const MPI_Aint places[2] = {0, 8};
+  MPI_Cart_create(MPI_COMM_WORLD, 1, length, periodic, 0, &grid);
+  MPI_Neighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, grid);                   /* 8 16 16 8 */
+  MPI_Neighbor_alltoallw(out, twos, places, types, in, twos, places, types, grid); /* 8 16 16 8 */
+  MPI_Comm_free(&grid);
+}
+
 /* Ranks 0 and 2, and ranks 1 and 3. */
 static void intercommunicator(void) {
   MPI_Comm half, bridge;
@@ -114,6 +125,7 @@ int main(int argc, char** argv) {
   nonblocking(MPI_COMM_WORLD);
   persistent(MPI_COMM_WORLD);
   neighbours();
+  line();
   intercommunicator();
   MPI_Finalize();
   if (rank == 0) puts(with);

@@ -107,6 +107,29 @@ def test_a_message_under_way_is_no_deadlock() -> None:
     assert blocked(running(*pair)) == []
 
 
+def test_a_lock_is_waited_for_until_its_holder_gives_it_back() -> None:
+    """Rank 0 holds a lock and waits for rank 1, which wants one: of rank 2, which is in MPI."""
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Win_lock", 2), call(2, "MPI_Recv", 0, 7), computing(3)]
+    taken: dict[str, Any] = {"MPI_Win_lock": {(0, 0): 3, (3, 0): 1}, "MPI_Win_unlock": {(0, 0): 2, (3, 0): 1}}
+    found = where.look(running(*calls, completed=taken)).deadlock
+    assert found is not None
+    assert found.cycles == (((0, 0), (0, 1)),)
+    # The target may grant it when it comes back to MPI; and so may whoever else holds one.
+    assert blocked(running(*calls[:2], computing(2), calls[3], completed=taken)) == []
+    taken["MPI_Win_lock"][3, 0] = 2
+    assert blocked(running(*calls, completed=taken)) == []
+    # Nobody holds one: it is about to be granted.
+    taken["MPI_Win_lock"] = {(0, 0): 2}
+    found_none = where.look(running(*calls, completed=taken))
+    assert found_none.deadlock is None
+    shown = io.StringIO()
+    reporter.show(
+        terminal.console(shown), running(*calls, meta={"name": "app"}, start_ns=0, worlds=1), found_none
+    )
+    assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in shown.getvalue()
+    assert "MPI_Win_lock of rank 2" in shown.getvalue()
+
+
 def test_another_tag_is_another_message() -> None:
     assert blocked(running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Ssend", 0, 8))) == [0, 1]
 

@@ -38,7 +38,10 @@ _TO_ROOT = re.compile(r"MPI_(Reduce|Gatherv?)")
 # A rank waits for some of those who have not come; for which, the implementation knows.
 _LOOSE = re.compile(r"MPI_(Allgatherv|Alltoall[vw]|Comm_(free|disconnect))")
 _UNCLEAR = re.compile(r"MPI_(Isendrecv(_replace)?|P(send|recv)_init)(_c)?")
+_LOCKS = re.compile(r"MPI_Win_lock(_all)?")
 _STARTED = re.compile(r"MPI_I(barrier|allreduce|allgather|alltoall|reduce_scatter(_block)?)")
+
+_OF_LOCKS = {"MPI_Win_lock": 1, "MPI_Win_lock_all": 1, "MPI_Win_unlock": -1, "MPI_Win_unlock_all": -1}
 
 # How many calls of a function on a communicator a rank has completed, or begun if they do not block; None if
 # that is not known.
@@ -141,7 +144,38 @@ class Waits:
             return _some_of([self._to_be_sent(call)])
         if _SENDS.fullmatch(name):
             return _some_of([self._to_be_received(call, call)])
+        if _LOCKS.fullmatch(name):
+            return self._of_lock(call)
         return self._of_collective(call, name)
+
+    def _of_lock(self, call: CurrentCall) -> list[Need] | None:
+        """Those who hold locks of windows of the communicator, or the target, which has to grant it.
+
+        Nothing if nobody holds one: then the target grants it, whatever else it waits for.
+        """
+        communicator, here = call["communicator"], _rank(call)
+        members = self._members.of(communicator)
+        if members is None:
+            return None
+        others = members - {here}
+        held = {each: self._locks_held(each, communicator) for each in others}
+        holders = {each for each, count in held.items() if count}
+        if None in held.values() or not holders:
+            return None
+        if base(call["function"]) == "MPI_Win_lock_all":
+            return [others]
+        target = call["peer_world"]
+        return None if target is None else [frozenset(holders | ({(here[0], target)} - {here}))]
+
+    def _locks_held(self, rank: Rank, communicator: int) -> int | None:
+        """How many more it has taken than given back."""
+        held = 0
+        for function, sign in _OF_LOCKS.items():
+            count = self._completed(rank, function, communicator)
+            if count is None:
+                return None
+            held += sign * count
+        return max(held, 0)
 
     def _of_request(self, call: CurrentCall, request: PendingRequest) -> Need | None:
         if _UNCLEAR.fullmatch(request["function"]):

@@ -102,10 +102,12 @@ def _show_waited_for(out: Console, look: Look) -> None:
         return
     waits = "waits" if len(look.waiting) == 1 else "wait"
     waited = "waited" if look.is_over else waits
-    _heading(out, f"\nNo deadlock: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
-    for row in look.rows:
-        if (row["world"], row["rank"]) in look.waited_for:
-            out.file.write(terminal.wrapped(f"rank {row['rank']}: {_doing([row])}", out.width, GAP) + "\n")
+    last = [row for row in look.rows if (row["world"], row["rank"]) in look.waited_for]
+    # In MPI they may wait for others, but it is not certain for whom.
+    certain = "" if not any(row["inside"] for row in last) else " that is certain"
+    _heading(out, f"\nNo deadlock{certain}: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
+    for row in last:
+        out.file.write(terminal.wrapped(f"rank {row['rank']}: {_doing([row])}", out.width, GAP) + "\n")
 
 
 def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
@@ -191,7 +193,8 @@ def _call(rows: Sequence[Row]) -> str:
         return "".join(parts)
     if first["peer"] is not None:
         receives = "Recv" in name or "robe" in name
-        parts.append(f" {'from' if receives else 'to'} {_peers(rows, 'peer')}")
+        how = "of" if name.startswith("MPI_Win_") else "from" if receives else "to"
+        parts.append(f" {how} {_peers(rows, 'peer')}")
     parts += _tag(first["tag"], first["source"] is None or first["tag"] == first["source_tag"])
     if first["source"] is not None:
         parts.append(f" and from {_peers(rows, 'source')}")

@@ -2,7 +2,7 @@
 // puts into the operation or, where it puts nothing in, takes out of it.
 #pragma once
 
-#include "mpi/roles/envelope.h"
+#include "mpi/roles/neighbours.h"
 
 namespace tare::mpi {
 
@@ -217,43 +217,14 @@ struct ExchangesW : Volume<A, ExchangesW<A, Count>> {
   }
 };
 
-// How many neighbours a process has in the topology of its communicator (MPI 5.0, section 8.6).
-struct Degrees {
-  int in = 0;   // that it receives from
-  int out = 0;  // that it sends to
-};
-template <class A>
-[[gnu::noinline]] Degrees degrees_of(Thread& thread, std::uint64_t handle) noexcept {
-  using Comm = typename A::Comm;
-  Comm comm{};
-  static_assert(sizeof comm <= sizeof handle);
-  __builtin_memcpy(&comm, &handle, sizeof comm);
-  const int rank = known_communicator(thread, handle).rank;
-  int topology = A::undefined;
-  library<int(Comm, int*)>(Function::MPI_Topo_test)(comm, &topology);
-  Degrees degrees;
-  if (topology == A::cart) {
-    library<int(Comm, int*)>(Function::MPI_Cartdim_get)(comm, &degrees.out);
-    degrees.in = degrees.out *= 2;
-  } else if (topology == A::graph) {
-    library<int(Comm, int, int*)>(Function::MPI_Graph_neighbors_count)(comm, rank, &degrees.out);
-    degrees.in = degrees.out;
-  } else if (topology == A::dist_graph) {
-    int weighted = 0;
-    library<int(Comm, int*, int*, int*)>(Function::MPI_Dist_graph_neighbors_count)(comm, &degrees.in, &degrees.out,
-                                                                                   &weighted);
-  }
-  return degrees;
-}
-
 template <class A, class Count>
 struct NeighbourExchanges : Volume<A, NeighbourExchanges<A, Count>> {
   Count count;
   typename A::Datatype datatype;
   NeighbourExchanges(Count c, typename A::Datatype d) noexcept : count(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
-    return static_cast<std::uint64_t>(degree) * this->product(thread, count, datatype);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    return static_cast<std::uint64_t>(to.present(to.out)) * this->product(thread, count, datatype);
   }
 };
 
@@ -263,8 +234,8 @@ struct NeighbourExchangesV : Volume<A, NeighbourExchangesV<A, Count>> {
   typename A::Datatype datatype;
   NeighbourExchangesV(const Count* c, typename A::Datatype d) noexcept : counts(c), datatype(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
-    return this->sum(counts, degree) * size_of<A>(thread, datatype);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatype); });
   }
 };
 
@@ -274,8 +245,8 @@ struct NeighbourExchangesW : Volume<A, NeighbourExchangesW<A, Count>> {
   const typename A::Datatype* datatypes;
   NeighbourExchangesW(const Count* c, const typename A::Datatype* d) noexcept : counts(c), datatypes(d) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept {
-    const int degree = degrees_of<A>(thread, thread.shared->current.communicator).out;
-    return this->sum_of_types(thread, counts, datatypes, degree);
+    const Neighbours to = neighbours_of<A>(thread, thread.shared->current.communicator);
+    return to.sum(to.out, [&](int i) { return this->product(thread, counts[i], datatypes[i]); });
   }
 };
 
