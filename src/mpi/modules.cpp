@@ -1,6 +1,7 @@
 #include "mpi/modules.h"
 
 #include <link.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -69,9 +70,17 @@ void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Descr
   }
 }
 
+// An object may have been found relative to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"): who
+// looks for its names later has another one. (That of the kernel, linux-vdso.so.1, is nowhere.)
 void copy_path(const char* path, Description& out) noexcept {
   if (path[0] != '\0') {
-    std::strncpy(out.path, path, sizeof out.path - 1);
+    const bool is_relative = path[0] != '/' && std::strchr(path, '/') != nullptr;
+    std::size_t length = 0;
+    if (is_relative && syscall(SYS_getcwd, out.path, sizeof out.path - 1) > 0 && out.path[0] == '/') {
+      length = std::strlen(out.path);
+      out.path[length++] = '/';
+    }
+    std::strncpy(out.path + length, path, sizeof out.path - 1 - length);
     return;
   }
   const ssize_t n = readlink("/proc/self/exe", out.path, sizeof out.path - 1);  // the program itself has no name
