@@ -40,8 +40,12 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
     at.number = call.site;
     at.communicator = call.communicator;
   }
-  const bool quick = call.leave - at.leave < quick_ticks_ * (at.streak == period ? period : 1);
-  at.streak = in_vain && quick ? std::min(at.streak + 1, period) : 0;
+  const bool has_found = at.streak == period - few;  // what the program did with it takes its time
+  const bool quick = has_found || call.leave - at.leave < quick_ticks_ * (at.streak == period ? period : 1);
+  if (in_vain)
+    at.streak = quick ? std::min(at.streak + 1, period) : 0;
+  else
+    at.streak = at.streak >= period - few ? period - few : 0;
   at.allow(at.streak == period ? period - 1 : 0);
   at.leave = call.leave;
   (in_vain ? at.vain_ticks : at.found_ticks) = ticks;
@@ -49,7 +53,7 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
 
 void Polls::end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept {
   settle(location, site, site.vain_ticks, call.enter);
-  site.streak = 0;
+  site.streak = period - few;
   site.allow(0);
   site.leave = call.leave;
 }

@@ -4,7 +4,8 @@
 // poll. So where the polls of a call site have found nothing `period` times in a row, and follow one another quickly,
 // only one of `period` is timed. The others are counted, and taken to have lasted as long as the one that is timed next
 // (ProfileRow::estimated). One of these others that finds something ends the streak: it is taken to have lasted as long
-// as the last one that found something and was timed, and to have ended when it did.
+// as the last one that found something and was timed, and to have ended when it did. The program deals with what was
+// found; then a few in vain begin the next streak.
 //
 // Only the owning thread uses it; zero-initialised, and cleared before its first use.
 #pragma once
@@ -21,6 +22,7 @@ namespace tare::mpi {
 class Polls {
  public:
   static constexpr std::uint32_t period = 32;
+  static constexpr std::uint32_t few = 2;
 
   // The polls of one call site and communicator, from one place of the stack.
   struct alignas(64) Site {
@@ -29,7 +31,9 @@ class Polls {
     std::uint32_t left;    // of the next ones, how many need not be timed
     std::uint32_t number;  // of the call site
     std::uint32_t communicator;
-    std::uint32_t streak;  // timed ones in vain, quickly one after another; up to period: then `left` counts
+    // Timed ones in vain, quickly one after another; up to period: then `left` counts. What is found in a streak of
+    // that many, or just after, leaves all but a few of it.
+    std::uint32_t streak;
     PathMemo::Proof proof;
     std::uint64_t key;          // return address and function; 0: there are none
     std::uint64_t leave;        // of the last one that was timed, and how long

@@ -116,8 +116,36 @@ TEST_F(PollsTest, OneThatFindsSomethingEndsTheStreak) {
   polls_->end_streak(*location_, site(), call_);  // not timed
   EXPECT_FALSE(is_skipped());
   EXPECT_EQ(site().pending(), 0U);
+}
+
+// However it was found, and however long the program had to do with it.
+TEST_F(PollsTest, AfterAFindAFewInVainAreEnough) {
+  begin_streak();
+  for (const bool timed : {false, true, false}) {
+    skip();
+    call_.enter = call_.leave + 50;
+    call_.leave = call_.enter + 20;
+    if (timed)
+      poll(quick, false);
+    else
+      polls_->end_streak(*location_, site(), call_);
+    EXPECT_FALSE(is_skipped());
+    poll(slow);
+    for (unsigned i = 1; i < Polls::few; ++i, poll(quick)) EXPECT_FALSE(is_skipped());
+    EXPECT_TRUE(is_skipped());
+  }
+  poll(quick, false);
+  poll(slow);
+  poll(slow);
   poll(quick);
-  EXPECT_FALSE(is_skipped());
+  EXPECT_FALSE(is_skipped()) << "they do not follow one another quickly";
+}
+
+TEST_F(PollsTest, FindsAmongPollsThatAreTimedBeginNoStreak) {
+  for (unsigned i = 0; i < 10 * Polls::period; ++i) {
+    poll(quick, i % (Polls::period / 2) != 0);
+    EXPECT_FALSE(is_skipped());
+  }
 }
 
 TEST_F(PollsTest, SlowOnesAreAllTimed) {
