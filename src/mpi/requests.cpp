@@ -43,7 +43,7 @@ Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
 }
 
 // Linear probing; deleting moves later slots up, so there are no tombstones.
-void Requests::erase(Request& entry) noexcept {
+[[gnu::always_inline]] inline void Requests::erase(Request& entry) noexcept {
   format::RequestTable& table = *table_;
   const auto number = static_cast<std::uint32_t>(&entry - table.entries);
   unsigned hole = home_of(entry.handle);
@@ -64,15 +64,24 @@ void Requests::erase(Request& entry) noexcept {
   table.count.store(table.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
-void Requests::finish(const Request& request) noexcept {
+[[gnu::always_inline]] inline void Requests::end(Request& entry) noexcept {
+  entry.waiter = 0;
+  if (entry.persistent())
+    entry.active = false;
+  else if (--entry.starts == 0)
+    erase(entry);
+}
+
+void Requests::finish_shared(const Request& request) noexcept {
   const Locked locked(*this);
   Request* entry = entry_of(request);
-  if (entry == nullptr) return;
-  entry->waiter = 0;
-  if (entry->persistent())
-    entry->active = false;
-  else if (--entry->starts == 0)
-    erase(*entry);
+  if (entry != nullptr) end(*entry);
+}
+
+void Requests::finish(const Request& request) noexcept {
+  if (shared_) [[unlikely]]
+    return finish_shared(request);
+  end(const_cast<Request&>(request));
 }
 
 void Requests::forget(std::uint64_t handle) noexcept {

@@ -134,6 +134,8 @@ class Requests {
   }
   Request* place(std::uint64_t handle, bool plain_send) noexcept;
   void erase(Request& entry) noexcept;
+  void end(Request& entry) noexcept;
+  [[gnu::cold]] void finish_shared(const Request& request) noexcept;
 
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on
   bool shared_ = false;

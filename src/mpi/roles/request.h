@@ -335,28 +335,18 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
   thread.commit_completion(folded, bytes, source, tag, kind);
 }
 
-// A request that a call may complete, looked up before the call. While threads share the table `entry` is a copy:
-// once MPI has completed the request, another thread may be given its handle, and put it into the table. Where one
-// thread uses it, nobody can, so a call that does not wait looks up only what it has completed: most polls find
+// Requests that a call may complete are looked up before the call. While threads share the table what is found is a
+// copy: once MPI has completed the request, another thread may be given its handle, and put it into the table. Where
+// one thread uses it, nobody can, so a call that does not wait looks up only what it has completed: most polls find
 // nothing.
-struct Known {
-  std::uint64_t handle;  // 0: there is no request
-  const Request* entry;  // nullptr: not in the table
-};
-
 inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
 
 // A persistent one that has not been started counts as complete, and is none that a call completes.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
 
 // Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one.
-inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits, Request* copy) noexcept {
-  const std::uint32_t waiter = thread.shared->block + 1;
-  if (!requests.shared()) [[likely]] {
-    Request* entry = requests.of(handle);
-    if (entry != nullptr && entry->active && waits) entry->waiter = waiter;
-    return entry;
-  }
+[[gnu::noinline, gnu::cold]] inline const Request* look_up_shared(std::uint64_t handle, bool waits,
+                                                                  std::uint32_t waiter, Request* copy) noexcept {
   copy->handle = 0;
   requests.change(handle, [&](Request& entry) {
     if (entry.active && waits) entry.waiter = waiter;
@@ -364,10 +354,20 @@ inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool w
   });
   return copy->handle == 0 ? nullptr : copy;
 }
+[[gnu::always_inline]] inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits,
+                                                     Request* copy) noexcept {
+  const std::uint32_t waiter = thread.shared->block + 1;
+  if (requests.shared()) [[unlikely]]
+    return look_up_shared(handle, waits, waiter, copy);
+  Request* entry = requests.of(handle);
+  if (waits && entry != nullptr && entry->active) entry->waiter = waiter;
+  return entry;
+}
 
 // Of the time of a call, for each of the requests that it completed.
 inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
-  return requests == 0 ? 0 : (call.leave - call.enter) / requests;
+  const std::uint64_t ticks = call.leave - call.enter;
+  return requests <= 1 ? ticks : ticks / requests;
 }
 
 // MPI_Wait, or MPI_Test, which does not wait.
@@ -411,35 +411,34 @@ struct CompletesOne : Role {
   }
 };
 
-// The requests of an array, looked up before MPI overwrites their handles, and room for statuses that the program
-// did not ask for. Lives in the thread's scratch memory.
+// The requests of an array as they were before the call, in which MPI overwrites their handles, and room for statuses
+// that the program did not ask for. Few are kept here, more in the thread's scratch memory.
 template <class A, bool samples>
 class Snapshot {
  public:
+  using Handle = typename A::Request;
   using Status = typename A::Status;
 
-  void take(Thread& thread, int count, const typename A::Request* handles, bool waits) noexcept {
+  [[gnu::always_inline]] void take(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
     if (count <= 0 || handles == nullptr || (requests.count() == 0 && !thread.traced())) return;
-    const auto n = static_cast<std::size_t>(count);
-    const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
-    if (!reserve(thread, n * (copied + sizeof(Known) + sizeof(Status)))) return;
-    auto* copies = reinterpret_cast<Request*>(thread.scratch);
-    known_ = reinterpret_cast<Known*>(thread.scratch + n * copied);
-    statuses_ = reinterpret_cast<Status*>(known_ + n);
-    for (std::size_t i = 0; i < n; ++i) known_[i] = {handles[i] == A::request_null() ? 0 : bits(handles[i]), nullptr};
     later_ = receives_ = looks_up_later(waits);
-    if (later_) return;
-    for (std::size_t i = 0; i < n; ++i) find(thread, known_[i], waits, copied == 0 ? nullptr : &copies[i]);
-    if (waits) thread.shared->current.requests = present_;
+    if (!later_ || count > few) return take_all(thread, count, handles, waits);
+    handles_ = few_handles_;
+    for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
   }
   // The call has completed all of its requests.
   void find_all(const Thread& thread, int count) noexcept {
-    for (int i = 0; later_ && i < count; ++i) find(thread, known_[i], false, nullptr);
+    if (!later_) return;
+    if (entries_ == nullptr) entries_ = few_entries_;
+    for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
     later_ = false;
   }
-  explicit operator bool() const noexcept { return known_ != nullptr; }
+  explicit operator bool() const noexcept { return handles_ != nullptr; }
   // Where MPI is to put statuses, if the program asked for none and some are of interest.
-  Status* statuses(Status* asked) noexcept { return asked == A::statuses_ignore() && receives_ ? statuses_ : asked; }
+  Status* statuses(Status* asked) noexcept {
+    if (asked != A::statuses_ignore() || !receives_) return asked;
+    return statuses_ == nullptr ? few_statuses_ : statuses_;
+  }
   // What it has put there, or nullptr.
   const Status* filled(Status* asked) noexcept {
     const Status* at = statuses(asked);
@@ -447,26 +446,54 @@ class Snapshot {
   }
   std::uint32_t present() const noexcept { return present_; }
   void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
-    Known& known = known_[i];
-    if (later_) find(thread, known, false, nullptr);
-    if (known.handle != 0) complete<A, samples>(thread, fold(known.handle), known.entry, status, waited);
-    known = {};
+    if (handles_[i] == A::request_null()) return;
+    const Request* entry;
+    if (later_) {
+      entry = look_up(thread, bits(handles_[i]), false, nullptr);
+      if (is_inactive(entry)) return;
+    } else {
+      entry = std::exchange(entries_[i], nullptr);
+    }
+    complete<A, samples>(thread, fold(bits(handles_[i])), entry, status, waited);
+    handles_[i] = A::request_null();
   }
   // Nobody waits any more for those that have not been completed.
   void stop_waiting(int count) noexcept {
     for (int i = 0; i < count; ++i)
-      if (known_[i].entry != nullptr) requests.stop_waiting(*known_[i].entry);
+      if (entries_[i] != nullptr) requests.stop_waiting(*entries_[i]);
   }
 
  private:
-  void find(const Thread& thread, Known& known, bool waits, Request* copy) noexcept {
-    if (known.handle == 0) return;
-    const Request* entry = look_up(thread, known.handle, waits, copy);
+  static constexpr int few = 8;
+
+  [[gnu::noinline]] void take_all(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
+    const auto n = static_cast<std::size_t>(count);
+    const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
+    Request* copies = nullptr;
+    handles_ = few_handles_;
+    entries_ = few_entries_;
+    if (count > few || copied != 0) {
+      handles_ = nullptr;
+      if (!reserve(thread, n * (copied + sizeof(Request*) + sizeof(Status) + sizeof(Handle)))) return;
+      copies = reinterpret_cast<Request*>(thread.scratch);
+      entries_ = reinterpret_cast<const Request**>(thread.scratch + n * copied);
+      statuses_ = reinterpret_cast<Status*>(entries_ + n);
+      handles_ = reinterpret_cast<Handle*>(statuses_ + n);
+    }
+    for (std::size_t i = 0; i < n; ++i) handles_[i] = handles[i];
+    if (later_) return;
+    for (int i = 0; i < count; ++i) find(thread, i, waits, copied == 0 ? nullptr : &copies[i]);
+    if (waits) thread.shared->current.requests = present_;
+  }
+  [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, Request* copy) noexcept {
+    entries_[i] = nullptr;
+    if (handles_[i] == A::request_null()) return;
+    const Request* entry = look_up(thread, bits(handles_[i]), waits, copy);
     if (is_inactive(entry)) {
-      known = {};
+      handles_[i] = A::request_null();
       return;
     }
-    known.entry = entry;
+    entries_[i] = entry;
     receives_ |= entry != nullptr && entry->receives();
     ++present_;
   }
@@ -483,11 +510,15 @@ class Snapshot {
     return true;
   }
 
-  Known* known_ = nullptr;
-  Status* statuses_ = nullptr;
+  Handle* handles_ = nullptr;          // nullptr: there is nothing to look up. The null request: there is none
+  const Request** entries_ = nullptr;  // nullptr: not in the table
+  Status* statuses_ = nullptr;         // nullptr: the few
   std::uint32_t present_ = 0;
   bool receives_ = false;  // or may
   bool later_ = false;     // see looks_up_later()
+  Handle few_handles_[few];
+  const Request* few_entries_[few];
+  Status few_statuses_[few];
 };
 
 // MPI_Waitall, MPI_Testall.
