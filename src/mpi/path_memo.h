@@ -328,4 +328,36 @@ class PathMemo {
   alignas(line) unsigned char memory_[(1 + capacity) * std::size_t{line}];
 };
 
+// With return addresses alone (--stack 1): the call sites of those called from lately.
+class AddressMemo {
+ public:
+  struct Entry {
+    std::uintptr_t address;
+    std::uint32_t number;
+    recorder::KnownRows rows;
+  };
+
+  [[gnu::always_inline]] Entry* find(std::uintptr_t address) noexcept {
+    Entry& entry = entries_[slot_of(address)];
+    return entry.address == address ? &entry : nullptr;
+  }
+  void add(std::uintptr_t address, std::uint32_t number) noexcept {
+    entries_[slot_of(address)] = {address, number, {}};
+    used_ = true;
+  }
+  void clear() noexcept {
+    if (used_) std::memset(entries_, 0, sizeof entries_);
+    used_ = false;
+  }
+
+ private:
+  static constexpr unsigned slot_bits = 11;
+  static unsigned slot_of(std::uintptr_t address) noexcept {
+    return static_cast<unsigned>(address * 0x9e3779b97f4a7c15U >> (64 - slot_bits));
+  }
+
+  Entry entries_[1U << slot_bits];
+  bool used_;
+};
+
 }  // namespace tare::mpi

@@ -130,12 +130,16 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   if (known == nullptr) [[unlikely]]
     return find_site(thread, return_address, stack, base);
   thread.paths.follow(*known);
+  if (stack_matters == 0) thread.addresses.add(return_address, known->number);
   return {known->number, &known->rows};
 }
 
 }  // namespace
 
 Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
+  if (stack_matters == 0)
+    if (AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
+      return {known->number, &known->rows};
   PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return look_for_site(thread, return_address, stack, base);
@@ -175,6 +179,7 @@ void notice_modules() noexcept {
 
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
+  thread.addresses.clear();
   thread.polls.clear();
 }
 

@@ -74,6 +74,7 @@ struct Thread : recorder::Location {
   std::size_t scratch_bytes;
   Stack stack;
   PathMemo paths;
+  AddressMemo addresses;
   Polls polls;
 
   // The entry where a communicator is, if it is cached.
