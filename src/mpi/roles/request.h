@@ -65,9 +65,10 @@ struct AlsoReceives : Receives<A> {
       : Receives<A>(status), source(Peer<A>::normal(s)), tag(Tag<A>::normal(t)) {}
 
   void before(Thread& thread, recorder::Call&) noexcept {
+    // One after another: together they would be read back as one word, which waits until all earlier stores are done.
     format::CurrentCall& current = thread.shared->current;
-    current.source = source;
-    current.source_tag = tag;
+    std::atomic_ref(current.source).store(source, std::memory_order_relaxed);
+    std::atomic_ref(current.source_tag).store(tag, std::memory_order_relaxed);
   }
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
     format::CurrentCall& current = thread.shared->current;
@@ -398,6 +399,9 @@ struct CompletesOne : Role {
     if (handle != 0) known = look_up(thread, handle, waits, &copy);
     if (is_inactive(known)) handle = 0;
   }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!waits && result == A::success && *flag == 0) return;
     if (looks_up_later(waits)) find(thread);
@@ -535,6 +539,9 @@ struct CompletesAll : Role {
 
   Status* status() noexcept { return snapshot.statuses(asked); }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot || (flag != nullptr && result == A::success && *flag == 0)) return;
     snapshot.find_all(thread, count);
@@ -567,6 +574,9 @@ struct CompletesAny : Role {
 
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
@@ -591,6 +601,9 @@ struct CompletesSome : Role {
 
   Status* status() noexcept { return snapshot.statuses(asked); }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, waits); }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     const Status* statuses = snapshot.filled(asked);

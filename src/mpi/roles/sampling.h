@@ -45,48 +45,68 @@ const char* sampled_name(typename A::Comm comm, char* name) noexcept {
   return name;
 }
 
+// Room for what a send of a chosen message keeps until its end. Apart from the role that uses it, of which nothing need
+// lie in memory.
+struct HoldsTicket : Role {
+  sampling::Ticket ticket;
+  HoldsTicket() noexcept {}  // not filled
+};
+
 // A call that sends a message.
 template <class A, class Count>
 struct SamplesSend : Role {
   On<A>& on;
+  sampling::Ticket& ticket;
   int destination, tag;
   Count count;
   typename A::Datatype datatype;
-  sampling::Ticket ticket;
-  SamplesSend(On<A>& o, int d, int t, Count c, typename A::Datatype type) noexcept
-      : on(o), destination(d), tag(t), count(c), datatype(type) {
-    ticket.channel = nullptr;
-    ticket.ends = false;
-  }
+  sampling::SendChannel* channel = nullptr;  // if the message was numbered without a ticket
+  bool holds = false;                        // the ticket is filled
+  bool ends = false;                         // something is to be done when the call has succeeded
+  SamplesSend(On<A>& o, HoldsTicket& h, int d, int t, Count c, typename A::Datatype type) noexcept
+      : on(o), ticket(h.ticket), destination(d), tag(t), count(c), datatype(type) {}
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     const Communicator& known = usable(thread, call, on);
-    if (!is_paused(thread) && sampler.pass(ticket, call.communicator, destination, tag)) [[likely]]
-      return;
-    if (ticket.channel != nullptr) return chosen(thread, call, ticket, on.comm, count, datatype);
-    begin(thread, call, ticket, known, on.comm, destination, tag, count, datatype);
+    if (!is_paused(thread)) [[likely]] {
+      channel = sampler.number_sent(call.communicator, destination, tag);
+      if (channel != nullptr && !sampler.chooses(*channel)) [[likely]]
+        return;
+    }
+    holds = true;
+    ends = channel != nullptr ? chosen(thread, call, ticket, *channel, on.comm, count, datatype)
+                              : begin(thread, call, ticket, known, on.comm, destination, tag, count, datatype);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call& call, int result) noexcept {
-    sampler.end_send(ticket, result == A::success);
+    if (ends || result != A::success) [[unlikely]]
+      end(holds ? &ticket : nullptr, channel, result == A::success);
     sampler.look(call.leave);
   }
 
  private:
-  // Static, so that nothing but the ticket lies in memory where messages are not chosen.
-  [[gnu::noinline]] static void chosen(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
-                                       typename A::Comm comm, Count count, typename A::Datatype datatype) noexcept {
+  // Static, as are those of the roles below, so that a role need not lie in memory.
+  [[gnu::noinline]] static bool chosen(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
+                                       sampling::SendChannel& channel, typename A::Comm comm, Count count,
+                                       typename A::Datatype datatype) noexcept {
     char name[A::max_object_name + 1];
-    sampler.chosen(ticket, {static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site, call.function,
-                            sampled_name<A>(comm, name)});
+    return sampler.chosen(ticket, channel,
+                          {static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site, call.function,
+                           sampled_name<A>(comm, name)});
   }
-  [[gnu::noinline]] static void begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
+  [[gnu::noinline]] static bool begin(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
                                       const Communicator& known, typename A::Comm comm, int destination, int tag,
                                       Count count, typename A::Datatype datatype) noexcept {
-    if (!sampler.active() || destination < 0) return;
+    ticket.channel = nullptr;
+    if (!sampler.active() || destination < 0) return false;
     char name[A::max_object_name + 1];
     const sampling::Sent sent{static_cast<std::uint64_t>(count) * size_of<A>(thread, datatype), call.site,
                               call.function, sampled_name<A>(comm, name)};
-    sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
+    return sampler.begin_send(ticket, endpoint_of(known), destination, tag, false, is_paused(thread), sent);
+  }
+  [[gnu::noinline, gnu::cold]] static void end(sampling::Ticket* ticket, sampling::SendChannel* channel,
+                                               bool success) noexcept {
+    if (ticket != nullptr) return sampler.end_send(*ticket, success);
+    if (channel != nullptr) sampling::Sampler::failed_send(*channel);
   }
 };
 
@@ -127,22 +147,26 @@ struct Posting {
 template <class A>
 struct PostsReceive : Role {
   On<A>& on;
-  Posting<A> posting;
-  PostsReceive(On<A>& o, int source, int tag) noexcept : on(o), posting{nullptr, source, tag, 0} {}
+  int source, tag;
+  const Communicator* known = nullptr;
+  std::uint32_t receive = 0;
+  PostsReceive(On<A>& o, int s, int t) noexcept : on(o), source(s), tag(t) {}
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
-    posting.known = &usable(thread, call, on);
+    known = &usable(thread, call, on);
     if (sampler.shared()) [[unlikely]]
-      posting.receive = Posting<A>::before(posting);
+      receive = Posting<A>::before(posting());
   }
+  Posting<A> posting() const noexcept { return {known, source, tag, receive}; }
 };
 
 // A call that receives a message and returns with it.
 template <class A, class Status>
 struct SamplesReceive : PostsReceive<A> {
   Status& status;
-  SamplesReceive(On<A>& o, int source, int tag, Status& s) noexcept : PostsReceive<A>(o, source, tag), status(s) {}
+  SamplesReceive(On<A>& o, int s, int t, Status& st) noexcept : PostsReceive<A>(o, s, t), status(st) {}
 
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept { sampler.fetch_record(); }
   [[gnu::always_inline]] void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
     constexpr bool also_sends = Status::traffic == recorder::exchanges;
@@ -153,7 +177,7 @@ struct SamplesReceive : PostsReceive<A> {
         if (!sampler.known_unchosen(*channel, channel->count)) numbered(*channel, call, row.site);
         return;
       }
-    finish(this->posting, status, call, row, result);
+    finish(this->posting(), status, call, row, result);
   }
 
  private:
@@ -192,12 +216,12 @@ struct SamplesMatch : PostsReceive<A> {
   const int* flag;
   Status& status;
   const typename A::Message* message;
-  SamplesMatch(On<A>& o, int source, int tag, const int* f, Status& s, const typename A::Message* m) noexcept
-      : PostsReceive<A>(o, source, tag), flag(f), status(s), message(m) {}
+  SamplesMatch(On<A>& o, int s, int t, const int* f, Status& st, const typename A::Message* m) noexcept
+      : PostsReceive<A>(o, s, t), flag(f), status(st), message(m) {}
 
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
     sampler.look(call.leave);
-    Posting<A> posting = this->posting;
+    Posting<A> posting = this->posting();
     if (!posting.takes_part()) return;
     if (result != A::success || (flag != nullptr && *flag == 0))
       return sampler.cancel(posting.receive);  // took nothing
@@ -262,8 +286,8 @@ template <class A, class Starts>
 struct SamplesPosting : PostsReceive<A> {
   const typename A::Request* request;
   const Starts& starts;
-  SamplesPosting(On<A>& o, int source, int tag, const typename A::Request* r, const Starts& s) noexcept
-      : PostsReceive<A>(o, source, tag), request(r), starts(s) {}
+  SamplesPosting(On<A>& o, int s, int t, const typename A::Request* r, const Starts& st) noexcept
+      : PostsReceive<A>(o, s, t), request(r), starts(st) {}
 
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
@@ -276,7 +300,7 @@ struct SamplesPosting : PostsReceive<A> {
           return;
       }
     }
-    post_in_steps(this->posting, request, thread, call, row, result);
+    post_in_steps(this->posting(), request, thread, call, row, result);
   }
 
  private:
@@ -324,34 +348,87 @@ struct SamplesInit : Role {
   }
 };
 
-// MPI_Start, MPI_Startall. The order in which MPI_Startall starts is MPI's choice, so what it starts on one channel is
-// ambiguous; mostly its requests are of a channel each, and then it is as if each was started alone.
+// Before a persistent request is started by itself: true if that is all, which it nearly always is.
+[[gnu::always_inline]] inline bool starts_simply(const Thread& thread, sampling::Persistent& p) noexcept {
+  if (p.receives) {
+    p.receive = sampler.number_posted(p.receives_on, p.endpoint.communicator, p.pattern);
+    return p.receive != 0;
+  }
+  p.ticket.channel = nullptr;
+  return !is_paused(thread) && sampler.pass(p.ticket, p.sends_on, p.endpoint.communicator, p.pattern);
+}
+// Before any other is, or `together` with others of which some may be of its channel. True if something is to be done
+// when the call has succeeded.
+[[gnu::noinline]] inline bool begin_start(const Thread& thread, const recorder::Call& call, sampling::Persistent& p,
+                                          bool together) noexcept {
+  if (!sampler.active()) return false;
+  if (p.receives) {
+    p.receive = sampler.post(p.endpoint, p.pattern, together);
+    return true;
+  }
+  const sampling::Sent sent{p.bytes, call.site, call.function, p.communicator};
+  if (!together && p.ticket.channel != nullptr) return sampler.chosen(p.ticket, *p.ticket.channel, sent);
+  return sampler.begin_send(p.ticket, p.endpoint, p.pattern.source, p.pattern.tag, together, is_paused(thread), sent);
+}
+template <class A>
+[[gnu::noinline]] void end_start(sampling::Persistent& p, bool together, const recorder::Call& call,
+                                 const format::ProfileRow& row, int result) noexcept {
+  if (!p.receives) return sampler.end_send(p.ticket, result == A::success);
+  if (p.receive == 0) return;
+  if ((p.receive & sampling::numbered_bit) == 0)
+    sampler.posted(p.receive, together, call.enter, row.site);
+  else if (result != A::success)
+    p.receive = sampler.keep_posted(p.receive, call.enter, row.site);
+  if (result != A::success) sampler.lose(p.receive);
+}
+
+// MPI_Start.
 template <class A>
 struct SamplesStart : Role {
+  const typename A::Request* request;
+  sampling::Persistent* started = nullptr;
+  bool pending = false;  // there is something to do when the call has succeeded
+  explicit SamplesStart(const typename A::Request* r) noexcept : request(r) {}
+
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
+    const std::uint32_t place = requests.message_of(bits(*request));
+    if ((place & sampling::persistent_bit) == 0) return;
+    started = &sampling::persistents[place];
+    if (!starts_simply(thread, *started)) [[unlikely]]
+      pending = begin_start(thread, call, *started, false);
+  }
+  [[gnu::always_inline]] void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row,
+                                        int result) noexcept {
+    sampler.look(call.leave);
+    if (started != nullptr && (pending || result != A::success)) [[unlikely]]
+      end_start<A>(*started, false, call, row, result);
+  }
+};
+
+// MPI_Startall. The order in which it starts is MPI's choice, so what it starts on one channel is ambiguous; mostly its
+// requests are of a channel each, and then it is as if each was started alone.
+template <class A>
+struct SamplesStartall : Role {
   int count;
   const typename A::Request* handles;
   sampling::Persistent* first = nullptr;  // of a list of those that are sampled
   int sampled = 0;                        // its length
   bool together = false;                  // some may be of one channel
   bool pending = false;                   // there is something to do when the call has succeeded
-  SamplesStart(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
+  SamplesStartall(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
 
   void before(Thread& thread, recorder::Call& call) noexcept {
     if (!sampler.active()) return;
     find();
-    together = count > 1 && (sampler.shared() || !are_apart());
-    each([&](sampling::Persistent& p) { p.receives ? post(p) : send(thread, call, p); });
+    each([&](sampling::Persistent& p) {
+      if (together || !starts_simply(thread, p)) pending |= begin_start(thread, call, p, together);
+    });
   }
   void committed(Thread&, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
     sampler.look(call.leave);
     if (!pending && result == A::success) [[likely]]
       return;
-    each([&](sampling::Persistent& p) {
-      if (p.receives)
-        posted(p, call, row, result);
-      else
-        sampler.end_send(p.ticket, result == A::success);
-    });
+    each([&](sampling::Persistent& p) { end_start<A>(p, together, call, row, result); });
   }
 
  private:
@@ -363,6 +440,8 @@ struct SamplesStart : Role {
   }
   void find() noexcept {
     sampling::Persistent** last = &first;
+    const std::uint32_t start = sampler.next_start();
+    together = count > 1 && sampler.shared();
     for (int i = 0; i < count; ++i) {
       const std::uint32_t place = requests.message_of(bits(handles[i]));
       if ((place & sampling::persistent_bit) == 0) continue;
@@ -370,44 +449,12 @@ struct SamplesStart : Role {
       *last = &p;
       last = &p.next;
       ++sampled;
+      together = together || (count > 1 && !is_apart(p, start));
     }
   }
-  bool are_apart() const noexcept {
-    bool apart = true;
-    const std::uint32_t start = sampler.next_start();
-    each([&](sampling::Persistent& p) {
-      apart = apart && (p.receives ? sampler.receives_apart(p.receives_on, p.endpoint.communicator, p.pattern, start)
-                                   : sampler.sends_apart(p.sends_on, p.endpoint.communicator, p.pattern, start));
-    });
-    return apart;
-  }
-  void send(const Thread& thread, const recorder::Call& call, sampling::Persistent& p) noexcept {
-    p.ticket.channel = nullptr;
-    p.ticket.ends = false;
-    const bool muted = is_paused(thread);
-    if (!together && !muted && sampler.pass(p.ticket, p.sends_on, p.endpoint.communicator, p.pattern)) [[likely]]
-      return;
-    const sampling::Sent sent{p.bytes, call.site, call.function, p.communicator};
-    if (p.ticket.channel != nullptr)
-      sampler.chosen(p.ticket, sent);
-    else
-      sampler.begin_send(p.ticket, p.endpoint, p.pattern.source, p.pattern.tag, together, muted, sent);
-    pending = pending || p.ticket.ends;
-  }
-  void post(sampling::Persistent& p) noexcept {
-    p.receive = together ? 0 : sampler.number_posted(p.receives_on, p.endpoint.communicator, p.pattern);
-    if (p.receive != 0) [[likely]]
-      return;
-    p.receive = sampler.post(p.endpoint, p.pattern, together);
-    pending = true;
-  }
-  void posted(sampling::Persistent& p, const recorder::Call& call, const format::ProfileRow& row, int result) noexcept {
-    if (p.receive == 0) return;
-    if ((p.receive & sampling::numbered_bit) == 0)
-      sampler.posted(p.receive, together, call.enter, row.site);
-    else if (result != A::success)
-      p.receive = sampler.keep_posted(p.receive, call.enter, row.site);
-    if (result != A::success) sampler.lose(p.receive);
+  static bool is_apart(sampling::Persistent& p, std::uint32_t start) noexcept {
+    return p.receives ? sampler.receives_apart(p.receives_on, p.endpoint.communicator, p.pattern, start)
+                      : sampler.sends_apart(p.sends_on, p.endpoint.communicator, p.pattern, start);
   }
 };
 

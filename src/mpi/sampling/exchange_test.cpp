@@ -222,12 +222,11 @@ class TwoRanks : public testing::Test {
   void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
     const Sent sent{bytes, 11, 1, "MPI_COMM_WORLD"};
     ticket = {};
-    if (!side[0].pass(ticket, 1, 1, tag)) {
-      if (ticket.channel != nullptr)
-        side[0].chosen(ticket, sent);
-      else
-        side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, sent);
-    }
+    SendChannel* channel = side[0].number_sent(1, 1, tag);
+    if (channel == nullptr)
+      side[0].begin_send(ticket, {1, 5, nullptr}, 1, tag, false, false, sent);
+    else if (side[0].chooses(*channel))
+      side[0].chosen(ticket, *channel, sent);
     if (ends) side[0].end_send(ticket, true);
   }
   void receive(std::int32_t tag, std::uint64_t bytes) {

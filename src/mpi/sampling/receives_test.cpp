@@ -1,6 +1,6 @@
 // The receiver's numbering against a model of MPI's matching, which knows the truth.
-#include "mpi/sampling/received_ring.h"
 #include "mpi/sampling/receives.h"
+#include "mpi/sampling/received_ring.h"
 
 #include <gtest/gtest.h>
 

@@ -132,14 +132,14 @@ SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t pe
   return sends_.add(channel);
 }
 
-void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
+bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                          bool muted, const Sent& sent) noexcept {
   const Locked locked(*this);
   ticket.told = ticket.to_tell = ticket.ends = false;
   ticket.channel = sends_.find(endpoint.communicator, peer, tag);
   if (ticket.channel == nullptr) [[unlikely]] {
     ticket.channel = new_send_channel(endpoint, peer, tag);
-    if (ticket.channel == nullptr) return;
+    if (ticket.channel == nullptr) return ticket.ends;
   }
   SendChannel& channel = *ticket.channel;
   bool overlaps = false;
@@ -148,12 +148,13 @@ void Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   ++summary_->sent;
   if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
   if (muted) [[unlikely]]
-    return;
-  if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return;
+    return ticket.ends;
+  if (!chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return ticket.ends;
   if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
-    return;
-  if (chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return;
+    return ticket.ends;
+  if (chooser_.is_coordinated() && narrowed_ && !wanted(sent)) return ticket.ends;
   tell(channel, ticket, overlaps, sent);
+  return ticket.ends;
 }
 
 bool Sampler::wanted(const Sent& sent) noexcept {
@@ -422,7 +423,9 @@ void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexce
     if (first == nullptr) return;
     if (first->number == received.number && first->channel == channel.id && first->final != 0) [[likely]] {
       pair(*first, channel, received);
-      return channel.mailbox->pop();
+      channel.mailbox->pop();
+      next_record_ = channel.mailbox->next();
+      return;
     }
   }
   numbered_here(channel, received);

@@ -93,32 +93,52 @@ class Sampler {
 
   // ---- sends
 
-  // Numbers a message that a call is about to send if that is all that there is to do, which it nearly always is. If it
-  // gives false, chosen() has to be called if the ticket has a channel now, begin_send() if it has none. Of a new
-  // ticket `channel` and `ends` must be null.
-  [[gnu::always_inline]] bool pass(Ticket& ticket, std::uint32_t communicator, std::int32_t peer,
-                                   std::int32_t tag) noexcept {
-    return quick_sends_ && pass(ticket, sends_.recent(communicator, peer, tag));
+  // Numbers a message that a call is about to send, if its channel is one of those found last; the number is then the
+  // channel's count. nullptr: begin_send() has to be called.
+  [[gnu::always_inline]] SendChannel* number_sent(std::uint32_t communicator, std::int32_t peer,
+                                                  std::int32_t tag) noexcept {
+    if (!quick_sends_) return nullptr;
+    SendChannel* channel = sends_.recent(communicator, peer, tag);
+    if (channel == nullptr) return nullptr;
+    ++summary_->sent;
+    ++channel->count;
+    return channel;
   }
-  // The same of a request whose channel may be known.
+  // Whether that message is chosen; then chosen() has to be called.
+  [[gnu::always_inline]] bool chooses(const SendChannel& channel) noexcept {
+    return chooser_.choose(channel.id, channel.count);
+  }
+  // It is, if the spec is not narrowed to others. This and the next fill the ticket, and give whether something is to
+  // be done when the call has succeeded.
+  bool chosen(Ticket& ticket, SendChannel& channel, const Sent& sent) noexcept {
+    ticket.channel = &channel;
+    ticket.number = channel.count;
+    ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
+    if (!narrowed_ || wanted(sent)) tell(channel, ticket, false, sent);
+    return ticket.ends;
+  }
+  // Before any other call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
+  // `muted`: the message is numbered, but not chosen.
+  bool begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
+                  bool muted, const Sent& sent) noexcept;
+  // After the call, if it failed or something is to be done.
+  void end_send(Ticket& ticket, bool success) noexcept {
+    if (ticket.channel != nullptr && (ticket.ends || !success)) ended_send(ticket, success);
+  }
+  // The same of a message that was numbered and not chosen: whether it was sent nobody knows, nor the numbers of those
+  // behind.
+  static void failed_send(SendChannel& channel) noexcept { channel.id = 0; }
+  // Numbers a message that a persistent request is about to send, whose channel may be known, and fills the ticket. If
+  // it gives false, chosen() has to be called if the ticket has a channel now, begin_send() if it has none.
   [[gnu::always_inline]] bool pass(Ticket& ticket, KnownChannel<SendChannel>& known, std::uint32_t communicator,
                                    const Pattern& to) noexcept {
-    return quick_sends_ && pass(ticket, sends_.recall(known, communicator, to.source, to.tag));
-  }
-  // The message that pass() has numbered is chosen, if the spec is not narrowed to others.
-  void chosen(Ticket& ticket, const Sent& sent) noexcept {
-    ticket.counted = ticket.told = ticket.to_tell = false;
-    ticket.number = ticket.channel->count;
-    if (!narrowed_ || wanted(sent)) tell(*ticket.channel, ticket, false, sent);
-  }
-  // Before the call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
-  // `muted`: the message is numbered, but not chosen.
-  void begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
-                  bool muted, const Sent& sent) noexcept;
-  // After it; must follow where begin_send was called.
-  void end_send(Ticket& ticket, bool success) noexcept {
-    if (ticket.ends || (!success && ticket.channel != nullptr)) [[unlikely]]
-      ended_send(ticket, success);
+    SendChannel* channel = quick_sends_ ? sends_.recall(known, communicator, to.source, to.tag) : nullptr;
+    ticket.channel = channel;
+    ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
+    if (channel == nullptr) return false;
+    ++summary_->sent;
+    ++channel->count;
+    return !chooses(*channel);
   }
   // A call is about to start several requests, in an order that is MPI's choice: its number, for the two below.
   std::uint32_t next_start() noexcept { return ++starts_; }
@@ -155,6 +175,9 @@ class Sampler {
     return channel.id == 0 || path_.listen == nullptr ||
            (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
   }
+  // After a call that may have received a message: has the processor fetch what the sender may have told of it, while
+  // the call is added to the profile. Another processor has written that.
+  [[gnu::always_inline]] void fetch_record() const noexcept { __builtin_prefetch(next_record_); }
   // A received message has its number.
   void numbered(ReceiveChannel& channel, const Received& received) noexcept;
   // A receive that began and ended while no other could be posted by this process; `message`: its source and tag. For
@@ -260,12 +283,6 @@ class Sampler {
   static bool is_first(Channel* channel, std::uint32_t start) noexcept {
     return channel != nullptr && std::exchange(channel->start, start) != start;
   }
-  [[gnu::always_inline]] bool pass(Ticket& ticket, SendChannel* channel) noexcept {
-    if (channel == nullptr) return false;
-    ticket.channel = channel;
-    ++summary_->sent;
-    return !chooser_.choose(channel->id, ++channel->count);
-  }
   [[gnu::always_inline]] static std::uint32_t number_posted(ReceiveChannel* channel) noexcept {
     if (channel == nullptr || channel->posts == 0) return 0;
     return channel->posts | lowest(Receives::number_posted(*channel));
@@ -354,7 +371,8 @@ class Sampler {
   Classes classes_;
   format::SampleSummary* summary_ = nullptr;
   Node* node_ = nullptr;
-  std::uint32_t starts_ = 0;  // calls that started several requests
+  const void* next_record_ = this;  // where the sender of the last one that was read will write the next
+  std::uint32_t starts_ = 0;        // calls that started several requests
   static constexpr std::uint64_t never = UINT64_MAX;
   std::uint64_t quiet_ = 0;  // news() while nobody has told anything new and no record waits; else never
   std::uint32_t* news_word_ = nullptr;
