@@ -77,7 +77,7 @@ template <class A>
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
         requests.put(handle, true, [&](Request& entry) { start(entry, thread, {}, thread.rows[0]); });
-        complete<A, false>(thread, fold(handle), look_up(thread, handle, true, &copy), nullptr, 0);
+        complete<A, false>(thread, handle, look_up(thread, handle, true, &copy), nullptr, 0);
       },
       empty);
   if (!thread.traced()) costs.poll = cost_of_poll<A>(thread, caller);

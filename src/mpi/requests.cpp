@@ -6,12 +6,16 @@ namespace tare::mpi {
 
 constinit Requests requests;
 
-// The entry for a request, its handle still 0.
+// The first request of the process.
+Request* Requests::place_first(std::uint64_t handle, bool plain_send) noexcept {
+  table_ = recorder::request_table();
+  return table_ == nullptr ? nullptr : place(handle, plain_send);
+}
+
+// The entry for a request, its handle still 0. Calls nothing that it goes on after, so that it saves no registers.
 Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
-  if (table_ == nullptr) [[unlikely]] {
-    table_ = recorder::request_table();
-    if (table_ == nullptr) return nullptr;
-  }
+  if (table_ == nullptr) [[unlikely]]
+    return place_first(handle, plain_send);
   format::RequestTable& table = *table_;
   const unsigned slot = slot_of(handle);
   std::uint32_t number = table.index[slot];
@@ -42,12 +46,8 @@ Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
   return &entry;
 }
 
-// Linear probing; deleting moves later slots up, so there are no tombstones.
-[[gnu::always_inline]] inline void Requests::erase(Request& entry) noexcept {
+unsigned Requests::move_up(unsigned hole) noexcept {
   format::RequestTable& table = *table_;
-  const auto number = static_cast<std::uint32_t>(&entry - table.entries);
-  unsigned hole = home_of(entry.handle);
-  while (table.index[hole] != number) hole = (hole + 1) % format::request_slots;
   for (unsigned slot = (hole + 1) % format::request_slots; table.index[slot] != 0;
        slot = (slot + 1) % format::request_slots) {
     const unsigned home = home_of(table.entries[table.index[slot]].handle);
@@ -57,31 +57,13 @@ Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
     table.index[hole] = table.index[slot];
     hole = slot;
   }
-  table.index[hole] = 0;
-  std::atomic_ref(entry.handle).store(0, std::memory_order_release);
-  entry.row = static_cast<std::uint16_t>(table.free);
-  table.free = number;
-  table.count.store(table.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-}
-
-[[gnu::always_inline]] inline void Requests::end(Request& entry) noexcept {
-  entry.waiter = 0;
-  if (entry.persistent())
-    entry.active = false;
-  else if (--entry.starts == 0)
-    erase(entry);
+  return hole;
 }
 
 void Requests::finish_shared(const Request& request) noexcept {
   const Locked locked(*this);
   Request* entry = entry_of(request);
   if (entry != nullptr) end(*entry);
-}
-
-void Requests::finish(const Request& request) noexcept {
-  if (shared_) [[unlikely]]
-    return finish_shared(request);
-  end(const_cast<Request&>(request));
 }
 
 void Requests::forget(std::uint64_t handle) noexcept {

@@ -36,8 +36,9 @@ class Requests {
   }
 
   // The request of a handle, where one thread at a time calls MPI; nullptr if there is none.
-  Request* of(std::uint64_t handle) noexcept {
-    if (count() == 0) return nullptr;
+  Request* of(std::uint64_t handle) noexcept { return count() == 0 ? nullptr : of_some(handle); }
+  // The same where count() is not 0.
+  Request* of_some(std::uint64_t handle) noexcept {
     const std::uint16_t number = table_->index[slot_of(handle)];
     return number == 0 ? nullptr : &table_->entries[number];
   }
@@ -84,7 +85,11 @@ class Requests {
 
   // A request has completed: a persistent one stays. `request` is an entry, or a copy that was made before the
   // call, after which the handle may be another request's.
-  void finish(const Request& request) noexcept;
+  [[gnu::always_inline]] void finish(const Request& request) noexcept {
+    if (shared_) [[unlikely]]
+      return finish_shared(request);
+    end(const_cast<Request&>(request));
+  }
 
   // Removes the request of a handle that the program gives up.
   void forget(std::uint64_t handle) noexcept;
@@ -133,8 +138,30 @@ class Requests {
     return entry != nullptr && entry->id == request.id ? entry : nullptr;
   }
   Request* place(std::uint64_t handle, bool plain_send) noexcept;
-  void erase(Request& entry) noexcept;
-  void end(Request& entry) noexcept;
+  [[gnu::cold, gnu::noinline]] Request* place_first(std::uint64_t handle, bool plain_send) noexcept;
+  // Linear probing; deleting moves later slots up, so there are no tombstones.
+  [[gnu::always_inline]] void erase(Request& entry) noexcept {
+    format::RequestTable& table = *table_;
+    const auto number = static_cast<std::uint32_t>(&entry - table.entries);
+    unsigned hole = home_of(entry.handle);
+    while (table.index[hole] != number) hole = (hole + 1) % format::request_slots;
+    if (table.index[(hole + 1) % format::request_slots] != 0) [[unlikely]]
+      hole = move_up(hole);
+    table.index[hole] = 0;
+    std::atomic_ref(entry.handle).store(0, std::memory_order_release);
+    entry.row = static_cast<std::uint16_t>(table.free);
+    table.free = number;
+    table.count.store(table.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  }
+  [[gnu::always_inline]] void end(Request& entry) noexcept {
+    entry.waiter = 0;
+    if (entry.persistent())
+      entry.active = false;
+    else if (--entry.starts == 0)
+      erase(entry);
+  }
+  // Fills a hole with those behind it that it stands in the way of. Returns where the hole is then.
+  unsigned move_up(unsigned hole) noexcept;
   [[gnu::cold]] void finish_shared(const Request& request) noexcept;
 
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -91,6 +92,11 @@ struct Location {
     const auto* row = reinterpret_cast<const char*>(&rows[known.last]);
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + 64, 1);
+  }
+
+  // Before a call that may complete a request of a call of that row. The row may be another thread's: nothing is read.
+  [[gnu::always_inline]] void expect_completion(std::uint16_t row) const noexcept {
+    __builtin_prefetch(reinterpret_cast<const char*>(&rows[row]) + offsetof(format::ProfileRow, bytes), 1);
   }
 
   // Adds a call to the profile and, if there is a trace, to the event buffer. Returns its row. `traffic` is made of

@@ -308,7 +308,7 @@ template <class A>
 // what the table holds, or held before the call; nullptr if there was nothing. `waited` is its share of the time
 // that the call took: requests that a call completes share it evenly. `samples`: messages are sampled.
 template <class A, bool samples>
-void complete(Thread& thread, std::uint32_t folded, const Request* entry, const typename A::Status* status,
+void complete(Thread& thread, std::uint64_t handle, const Request* entry, const typename A::Status* status,
               std::uint64_t waited) noexcept {
   ++thread.shared->summary.completions;
   std::uint64_t bytes = format::no_bytes;
@@ -333,7 +333,7 @@ void complete(Thread& thread, std::uint32_t folded, const Request* entry, const 
         end_sampled<A>(thread, *entry, status, bytes);
     requests.finish(*entry);
   }
-  thread.commit_completion(folded, bytes, source, tag, kind);
+  if (thread.traced()) thread.commit_completion(fold(handle), bytes, source, tag, kind);
 }
 
 // Requests that a call may complete are looked up before the call. While threads share the table what is found is a
@@ -368,6 +368,7 @@ inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr
 // Of the time of a call, for each of the requests that it completed.
 inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
   const std::uint64_t ticks = call.leave - call.enter;
+  if (requests == 2) return ticks / 2;  // the most usual of those that a division would be slow for
   return requests <= 1 ? ticks : ticks / requests;
 }
 
@@ -407,9 +408,9 @@ struct CompletesOne : Role {
     if (looks_up_later(waits)) find(thread);
     if (handle == 0 || handle == bits(A::request_null())) return;
     if (result == A::success) [[likely]]
-      complete<A, samples>(thread, fold(handle), known, status(), call.leave - call.enter);
+      complete<A, samples>(thread, handle, known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
-      complete<A, samples>(thread, fold(handle), known, nullptr, call.leave - call.enter);
+      complete<A, samples>(thread, handle, known, nullptr, call.leave - call.enter);
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -424,18 +425,17 @@ class Snapshot {
   using Status = typename A::Status;
 
   [[gnu::always_inline]] void take(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
-    if (count <= 0 || handles == nullptr || (requests.count() == 0 && !thread.traced())) return;
+    const bool any = requests.count() != 0;
+    if (count <= 0 || handles == nullptr || (!any && !thread.traced())) return;
     later_ = receives_ = looks_up_later(waits);
-    if (!later_ || count > few) return take_all(thread, count, handles, waits);
+    if (count > few || (!later_ && (!any || requests.shared()))) return take_all(thread, count, handles, waits);
     handles_ = few_handles_;
+    if (!later_) return take_few(thread, count, handles);
     for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
   }
   // The call has completed all of its requests.
-  void find_all(const Thread& thread, int count) noexcept {
-    if (!later_) return;
-    if (entries_ == nullptr) entries_ = few_entries_;
-    for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
-    later_ = false;
+  [[gnu::always_inline]] void find_all(const Thread& thread, int count) noexcept {
+    if (later_) find_later(thread, count);
   }
   explicit operator bool() const noexcept { return handles_ != nullptr; }
   // Where MPI is to put statuses, if the program asked for none and some are of interest.
@@ -458,8 +458,17 @@ class Snapshot {
     } else {
       entry = std::exchange(entries_[i], nullptr);
     }
-    complete<A, samples>(thread, fold(bits(handles_[i])), entry, status, waited);
+    complete<A, samples>(thread, bits(handles_[i]), entry, status, waited);
     handles_[i] = A::request_null();
+  }
+  // The call has completed all of them, which find_all() has found. Nothing is left to be done with them.
+  [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
+                                           std::uint64_t waited) noexcept {
+    const Handle null = A::request_null();
+    for (int i = 0; i < count; ++i)
+      if (handles_[i] != null)
+        complete<A, samples>(thread, bits(handles_[i]), entries_[i], statuses == nullptr ? nullptr : &statuses[i],
+                             waited);
   }
   // Nobody waits any more for those that have not been completed.
   void stop_waiting(int count) noexcept {
@@ -470,6 +479,38 @@ class Snapshot {
  private:
   static constexpr int few = 8;
 
+  // The usual: few requests that a call waits for, in a table that one thread uses. As find() does for each, with what
+  // is the same for all of them read once.
+  [[gnu::always_inline]] void take_few(Thread& thread, int count, const Handle* handles) noexcept {
+    const Handle null = A::request_null();
+    const std::uint32_t waiter = thread.shared->block + 1;
+    std::uint32_t present = 0;
+    unsigned kinds = 0;
+    for (int i = 0; i < count; ++i) {
+      Handle handle = handles[i];
+      Request* entry = handle == null ? nullptr : requests.of_some(bits(handle));
+      if (entry != nullptr && !entry->active) [[unlikely]] {
+        entry = nullptr;
+        handle = null;
+      } else if (entry != nullptr) {
+        entry->waiter = waiter;
+        kinds |= entry->kind;
+        thread.expect_completion(entry->row);
+      }
+      few_handles_[i] = handle;
+      few_entries_[i] = entry;
+      present += handle != null;
+    }
+    entries_ = few_entries_;
+    receives_ = (kinds & format::receive_request) != 0;
+    present_ = present;
+    thread.shared->current.requests = present;
+  }
+  [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
+    if (entries_ == nullptr) entries_ = few_entries_;
+    for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
+    later_ = false;
+  }
   [[gnu::noinline]] void take_all(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
     const auto n = static_cast<std::size_t>(count);
     const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
@@ -538,20 +579,25 @@ struct CompletesAll : Role {
       : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
 
   Status* status() noexcept { return snapshot.statuses(asked); }
-  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
+    snapshot.take(thread, count, handles, flag == nullptr);
+  }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
     if constexpr (samples) sampling::sampler.fetch_record();
   }
-  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
-    if (!snapshot || (flag != nullptr && result == A::success && *flag == 0)) return;
+  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&,
+                                        int result) noexcept {
+    if (!snapshot) return;
+    if (result != A::success) [[unlikely]]
+      return failed(thread);
+    if (flag != nullptr && *flag == 0) return;
     snapshot.find_all(thread, count);
-    if (result == A::success) [[likely]] {
-      const Status* statuses = snapshot.filled(asked);
-      const std::uint64_t waited = share(call, snapshot.present());
-      for (int i = 0; i < count; ++i)
-        snapshot.complete_one(thread, i, statuses == nullptr ? nullptr : &statuses[i], waited);
-      return;
-    }
+    snapshot.complete_all(thread, count, snapshot.filled(asked), share(call, snapshot.present()));
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void failed(Thread& thread) noexcept {
+    snapshot.find_all(thread, count);
     for (int i = 0; i < count; ++i)
       if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr, 0);
     snapshot.stop_waiting(count);
