@@ -6,6 +6,25 @@
 
 namespace tare::mpi {
 
+// Asks MPI for the size of a datatype, and remembers it.
+template <class A>
+[[gnu::cold, gnu::noinline]] std::uint64_t ask_size(Thread::DatatypeEntry& entry, typename A::Datatype datatype,
+                                                    std::uint32_t generation) noexcept {
+  if (datatype == A::datatype_null()) return 0;
+  std::int64_t size = 0;
+  if (has(Function::MPI_Type_size_x)) {
+    typename A::Count wide = 0;
+    library<int(typename A::Datatype, typename A::Count*)>(Function::MPI_Type_size_x)(datatype, &wide);
+    size = wide;
+  } else {
+    int narrow = 0;
+    library<int(typename A::Datatype, int*)>(Function::MPI_Type_size)(datatype, &narrow);
+    size = narrow;
+  }
+  entry = {bits(datatype), generation, size};
+  return static_cast<std::uint64_t>(size);
+}
+
 // Size of a datatype in bytes; 0 for the null type.
 template <class A>
 std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
@@ -14,20 +33,8 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
   const std::uint64_t handle = bits(datatype);
   const std::uint32_t generation = Thread::generation(datatype_generation);
   Thread::DatatypeEntry& entry = thread.datatypes[(handle ^ (handle >> 4) ^ (handle >> 10)) % Thread::datatype_slots];
-  if (entry.handle != handle || entry.generation != generation) [[unlikely]] {
-    if (datatype == A::datatype_null()) return 0;
-    std::int64_t size = 0;
-    if (has(Function::MPI_Type_size_x)) {
-      typename A::Count wide = 0;
-      library<int(typename A::Datatype, typename A::Count*)>(Function::MPI_Type_size_x)(datatype, &wide);
-      size = wide;
-    } else {
-      int narrow = 0;
-      library<int(typename A::Datatype, int*)>(Function::MPI_Type_size)(datatype, &narrow);
-      size = narrow;
-    }
-    entry = {handle, generation, size};
-  }
+  if (entry.handle != handle || entry.generation != generation) [[unlikely]]
+    return ask_size<A>(entry, datatype, generation);
   return static_cast<std::uint64_t>(entry.size);
 }
 
