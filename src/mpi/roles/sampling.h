@@ -473,14 +473,11 @@ struct SamplesCancel : Role {
       });
     const Request entry = requests.find(bits(*request));
     if (entry.handle != 0 && entry.receives() && entry.message == 0) return;
-    if (entry.message == 0)
+    const bool persistent = (entry.message & sampling::persistent_bit) != 0;
+    if (entry.message == 0 || (persistent && !sampling::persistents[entry.message].receives))
       sampler.cancelling_send();  // as far as anybody knows
-    else if ((entry.message & sampling::persistent_bit) == 0)
-      sampler.doubt(entry.message);
-    else if (sampling::Persistent& p = sampling::persistents[entry.message]; p.receives)
-      sampler.doubt(p.receive);
     else
-      sampler.cancelling_send();
+      sampler.doubt(persistent ? sampling::persistents[entry.message].receive : entry.message);
   }
 };
 

@@ -264,6 +264,7 @@ TEST_F(TwoRanks, PairReceivesWhoseNumberIsKnownWhenTheyArePosted) {
   for (std::int32_t tag = 0; tag < tags; ++tag) receive(tag, 1);  // from here on the channels are known
   for (std::int32_t tag = 0; tag < tags; ++tag) send(tag, 1);
   std::vector<std::uint32_t> posted;
+  posted.reserve(60);
   for (int i = 0; i < 60; ++i) posted.push_back(side[1].number_posted(9, {0, i % tags}));
   for (int i = 0; i < 60; ++i) send(i % tags, 8 + static_cast<std::uint64_t>(i));
   for (int i = 59; i >= 0; --i) {
