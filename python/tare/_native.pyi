@@ -14,6 +14,17 @@ class Error(Exception):
 def sample_method(spec: str) -> Literal["stat", "freq", "write", "off"]:
     """Of a spec of message sampling; ValueError, with what it ought to be, if it is none."""
 
+class LineCode(TypedDict):
+    """The code of a line of an object."""
+
+    ranges: list[tuple[int, int]]  # addresses in the object; without the second one
+    file_known: bool  # there is code of such a file
+    before: int | None  # the nearest lines of the file with code
+    after: int | None
+
+def code_of_line(object: str, file: str, line: int) -> LineCode:
+    """Of all files whose path is `file` or ends in it, folder by folder."""
+
 class Collected(TypedDict):
     processes: int
     running: int

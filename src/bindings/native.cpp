@@ -12,6 +12,7 @@
 #include "bindings/events.h"
 #include "bindings/run.h"
 #include "bindings/samples.h"
+#include "bindings/source_line.h"
 #include "format/chunk.h"
 #include "reader/collect.h"
 
@@ -48,6 +49,7 @@ NB_MODULE(_native, module) {
              "Drains dead processes' segments into the run directory and stores symbols.");
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
+  module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");
 
   define_archives(module);
   auto run = define_run(module);

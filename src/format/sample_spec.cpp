@@ -149,20 +149,51 @@ bool parse_function(const char* text, std::uint16_t& function) noexcept {
   return false;
 }
 
-// OBJECT+OFFSET or FILE.py:LINE.
-bool parse_site(const char* text, SampleSpec& spec) noexcept {
-  const char* plus = std::strrchr(text, '+');
-  const char* mark = plus != nullptr ? plus : std::strrchr(text, ':');
-  if (mark == nullptr || spec.site_count == SampleSpec::max_sites) return false;
+// Finds the place of a name among the files of the sites, or gives it one.
+bool place_file(const char* name, std::size_t length, SampleSpec& spec, std::uint32_t& place) noexcept {
+  if (length == 0 || length >= SampleSpec::name_bytes) return false;
+  for (place = 0; place < spec.site_file_count; ++place)
+    if (std::strlen(spec.site_files[place]) == length && std::memcmp(spec.site_files[place], name, length) == 0)
+      return true;
+  if (place == SampleSpec::max_site_files) return false;
+  std::memcpy(spec.site_files[place], name, length);
+  spec.site_files[place][length] = '\0';
+  ++spec.site_file_count;
+  return true;
+}
+
+// OFFSET, which a call returns to, or LOW-HIGH, code that calls lie in.
+bool parse_addresses(char* text, SampleSpec::Site& site) noexcept {
+  char* dash = std::strchr(text, '-');
+  if (dash == nullptr) {
+    if (!parse_count(text, site.high) || site.high == 0) return false;
+    site.low = site.high - 1;
+    return true;
+  }
+  *dash = '\0';
+  return parse_count(text, site.low) && parse_count(dash + 1, site.high) && site.low < site.high;
+}
+
+constexpr const char* site_usage =
+    "site is OBJECT+OFFSET, OBJECT+LOW-HIGH or FILE.py:LINE, like site=app+0x1234; at most 64 of them, in 8 files";
+constexpr const char* compiled_line =
+    "lines of compiled code are looked up before the program starts: "
+    "`tare run --sample SPEC --print-sample -- COMMAND` prints SPEC with addresses for them";
+
+const char* parse_site(char* text, SampleSpec& spec) noexcept {
+  char* mark = nullptr;
+  for (char* at = text; *at != '\0'; ++at)
+    if (*at == '+' || *at == ':') mark = at;
+  if (mark == nullptr || spec.site_count == SampleSpec::max_sites) return site_usage;
   SampleSpec::Site& site = spec.sites[spec.site_count];
   const auto length = static_cast<std::size_t>(mark - text);
-  if (length == 0 || length >= sizeof site.object || !parse_count(mark + 1, site.offset)) return false;
-  std::memcpy(site.object, text, length);
-  site.object[length] = '\0';
-  site.python = plus == nullptr;
-  if (site.python && (length < 4 || std::strcmp(site.object + length - 3, ".py") != 0)) return false;
+  site.python = *mark == ':';
+  if (site.python ? !parse_count(mark + 1, site.low) : !parse_addresses(mark + 1, site)) return site_usage;
+  if (site.python && (length < 4 || std::memcmp(mark - 3, ".py", 3) != 0))
+    return length == 0 ? site_usage : compiled_line;
+  if (!place_file(text, length, spec, site.file)) return site_usage;
   ++spec.site_count;
-  return true;
+  return nullptr;
 }
 
 constexpr const char* counter_usage =
@@ -204,8 +235,10 @@ bool parse_method(const char* text, SampleMethod& method) noexcept {
   return false;
 }
 
-const char* parse_option(const char* text, SampleSpec& spec) noexcept {
-  const auto value = [&](const char* key) { return starts_with(text, key) ? text + std::strlen(key) : nullptr; };
+const char* parse_option(char* text, SampleSpec& spec) noexcept {
+  const auto value = [&](const char* key) -> char* {
+    return starts_with(text, key) ? text + std::strlen(key) : nullptr;
+  };
   const auto unless = [](bool fine, const char* usage) { return fine ? nullptr : usage; };
   if (const char* v = value("seed=")) return unless(parse_count(v, spec.seed), "seed is a whole number, like seed=7");
   if (const char* v = value("size="))
@@ -215,9 +248,7 @@ const char* parse_option(const char* text, SampleSpec& spec) noexcept {
   if (const char* v = value("function="))
     return unless(parse_function(v, spec.function), "function is one that sends, like function=MPI_Isend");
   if (const char* v = value("phase=")) return unless(copy_name(v, spec.phase), "phase is a name of up to 95 bytes");
-  if (const char* v = value("site="))
-    return unless(parse_site(v, spec),
-                  "site is OBJECT+OFFSET or FILE.py:LINE, at most 8 of them, like site=app+0x1234");
+  if (char* v = value("site=")) return parse_site(v, spec);
   return unless(parse_method(text, spec.method),
                 "behind the strategy come stat, freq, write or off, and seed=, size=, communicator=, function=, "
                 "phase=, site=");

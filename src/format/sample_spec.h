@@ -7,7 +7,10 @@
 //   timer:PERIOD,VARIANCE    the first message after PERIOD +- VARIANCE (like 1ms,0.2ms)
 //   none                     no message
 //   stat | freq | write | off
-//   seed=N  size=FROM-TO  communicator=NAME  function=MPI_X  phase=NAME  site=OBJECT+OFFSET or site=FILE.py:LINE
+//   seed=N  size=FROM-TO  communicator=NAME  function=MPI_X  phase=NAME
+//   site=OBJECT+OFFSET  site=OBJECT+LOW-HIGH  site=FILE.py:LINE
+//
+// `tare run` writes lines of compiled code as ranges of addresses, so that no measured process reads debug information.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +22,14 @@ enum class SampleMethod : std::uint8_t { stat, freq, write, off };
 
 struct SampleSpec {
   static constexpr unsigned name_bytes = 96;
-  static constexpr unsigned max_sites = 8;
+  static constexpr unsigned max_sites = 64;
+  static constexpr unsigned max_site_files = 8;
+  // Calls whose last byte lies in [low, high) of an object; in Python, the line `low`.
   struct Site {
-    char object[name_bytes];  // name of the file, without folders
+    std::uint64_t low;
+    std::uint64_t high;
+    std::uint32_t file;  // of site_files
     bool python;
-    std::uint64_t offset;  // in the object; in Python, the line
   };
 
   SampleStrategy strategy = SampleStrategy::none;
@@ -37,6 +43,8 @@ struct SampleSpec {
   std::uint16_t function = 0;  // number; 0: any
   char communicator[name_bytes] = "";
   char phase[name_bytes] = "";
+  char site_files[max_site_files][name_bytes] = {};  // names of objects and Python files, without folders
+  unsigned site_file_count = 0;
   Site sites[max_sites] = {};
   unsigned site_count = 0;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 namespace tare::format {
@@ -33,11 +34,12 @@ TEST(SampleSpec, ReadsEveryStrategyAndOption) {
   ASSERT_STREQ(nullptr,
                parse_sample_spec("random:1,off,site=app+0x1234,site=libx.so+17,site=a.py:3,phase=solve", spec));
   EXPECT_EQ(spec.site_count, 3U);
-  EXPECT_EQ(spec.sites[0].offset, 0x1234U);
-  EXPECT_STREQ(spec.sites[1].object, "libx.so");
+  EXPECT_EQ(spec.sites[0].low, 0x1233U);
+  EXPECT_EQ(spec.sites[0].high, 0x1234U);
+  EXPECT_STREQ(spec.site_files[spec.sites[1].file], "libx.so");
   EXPECT_TRUE(spec.sites[2].python);
-  EXPECT_STREQ(spec.sites[2].object, "a.py");
-  EXPECT_EQ(spec.sites[2].offset, 3U);
+  EXPECT_STREQ(spec.site_files[spec.sites[2].file], "a.py");
+  EXPECT_EQ(spec.sites[2].low, 3U);
   ASSERT_STREQ(nullptr, parse_sample_spec("counter:10,freq", spec));
   EXPECT_EQ(spec.variance, 0U);
   ASSERT_STREQ(nullptr, parse_sample_spec("none", spec));
@@ -45,6 +47,32 @@ TEST(SampleSpec, ReadsEveryStrategyAndOption) {
   EXPECT_DOUBLE_EQ(spec.threshold, 2.5e-4);
   EXPECT_EQ(spec.seed, 10U);
   EXPECT_EQ(spec.size_from, 65536U);
+}
+
+TEST(SampleSpec, SitesAreRangesOfFewFiles) {
+  SampleSpec spec;
+  std::string text = "random:1";
+  for (unsigned i = 0; i < SampleSpec::max_sites; ++i)
+    text += ",site=lib-" + std::to_string(i % SampleSpec::max_site_files) + "++.so+0x10-" + std::to_string(17 + i);
+  ASSERT_STREQ(nullptr, parse_sample_spec(text.c_str(), spec));
+  EXPECT_EQ(spec.site_count, SampleSpec::max_sites);
+  EXPECT_EQ(spec.site_file_count, SampleSpec::max_site_files);
+  const SampleSpec::Site& last = spec.sites[spec.site_count - 1];
+  EXPECT_STREQ(spec.site_files[last.file], "lib-7++.so");
+  EXPECT_EQ(last.low, 16U);
+  EXPECT_EQ(last.high, 80U);
+  EXPECT_FALSE(last.python);
+  EXPECT_NE(nullptr, parse_sample_spec((text + ",site=lib-0++.so+1").c_str(), spec)) << "one too many";
+  std::string files = "random:1";
+  for (unsigned i = 0; i <= SampleSpec::max_site_files; ++i) files += ",site=a" + std::to_string(i) + "+1";
+  EXPECT_NE(nullptr, parse_sample_spec(files.c_str(), spec)) << "one too many";
+}
+
+TEST(SampleSpec, SaysWhereLinesOfCompiledCodeAreLookedUp) {
+  SampleSpec spec;
+  const char* wrong = parse_sample_spec("random:1,site=solver.c:120", spec);
+  ASSERT_NE(nullptr, wrong);
+  EXPECT_NE(nullptr, std::strstr(wrong, "--print-sample"));
 }
 
 TEST(SampleSpec, RefusesWhatIsNone) {
@@ -72,6 +100,13 @@ TEST(SampleSpec, RefusesWhatIsNone) {
                            "random:0.1,function=MPI_Nothing",
                            "random:0.1,site=app",
                            "random:0.1,site=a.c:3",
+                           "random:0.1,site=a.c:",
+                           "random:0.1,site=+3",
+                           "random:0.1,site=:3",
+                           "random:0.1,site=app+0",
+                           "random:0.1,site=app+5-5",
+                           "random:0.1,site=app+5-",
+                           "random:0.1,site=app+-5",
                            "random:0.1,function=MPI_Recv",
                            "random:-0.5"})
     EXPECT_NE(nullptr, parse_sample_spec(text, spec)) << text;

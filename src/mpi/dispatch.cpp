@@ -192,7 +192,7 @@ bool sampling_asked() noexcept {
     wrong = "write needs a trace (--trace)";
   if (wrong == nullptr) return true;
   char line[512];
-  std::snprintf(line, sizeof line, "TARE_SAMPLE=%s: %s; messages are not sampled", text, wrong);
+  std::snprintf(line, sizeof line, "TARE_SAMPLE=%.200s: %s; messages are not sampled", text, wrong);
   complain_once(line);
   return false;
 }

@@ -42,23 +42,31 @@ bool is_in(std::uint32_t module, std::string_view object) noexcept {
   return known != nullptr && name_of({behind(*known), known->path_bytes}) == object;
 }
 
+// A frame's address is what the call returns to: the call instruction ends before it.
+bool is_at(const FrameDefinition& frame, const SampleSpec& spec, const SampleSpec::Site& place) noexcept {
+  return !place.python && frame.address > place.low && frame.address <= place.high &&
+         is_in(frame.module, spec.site_files[place.file]);
+}
+
+bool is_at(const PythonFrameDefinition& frame, const SampleSpec& spec, const SampleSpec::Site& place) noexcept {
+  return place.python && frame.line == place.low &&
+         name_of({behind(frame), frame.file_bytes}) == spec.site_files[place.file];
+}
+
 }  // namespace
 
-bool is_at_site(std::uint64_t number, const SampleSpec::Site& place) noexcept {
+bool is_at_site(std::uint64_t number, const SampleSpec& spec) noexcept {
   const auto* site =
       find<SiteDefinition>(DefinitionKind::site, [&](const SiteDefinition& s) { return s.site == number; });
   if (site == nullptr) return false;
   const auto* frames = reinterpret_cast<const std::uint32_t*>(behind(*site));
-  const auto is_on_path = [&](std::uint32_t frame) {
-    return std::find(frames, frames + site->frames, frame) != frames + site->frames;
+  const auto is_wanted = [&](const auto& frame) {
+    return std::find(frames, frames + site->frames, frame.frame) != frames + site->frames &&
+           std::any_of(spec.sites, spec.sites + spec.site_count,
+                       [&](const SampleSpec::Site& place) { return is_at(frame, spec, place); });
   };
-  if (place.python)
-    return find<PythonFrameDefinition>(DefinitionKind::python_frame, [&](const PythonFrameDefinition& f) {
-             return is_on_path(f.frame) && f.line == place.offset && name_of({behind(f), f.file_bytes}) == place.object;
-           }) != nullptr;
-  return find<FrameDefinition>(DefinitionKind::frame, [&](const FrameDefinition& f) {
-           return is_on_path(f.frame) && f.address == place.offset && is_in(f.module, place.object);
-         }) != nullptr;
+  return find<FrameDefinition>(DefinitionKind::frame, is_wanted) != nullptr ||
+         find<PythonFrameDefinition>(DefinitionKind::python_frame, is_wanted) != nullptr;
 }
 
 }  // namespace tare::mpi

@@ -3,39 +3,15 @@
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
+#include "reader/debug_file.h"
+
 namespace tare::reader {
 namespace {
-
-// Only local debug files: libdwfl asks a server where this variable names one.
-class WithoutDebuginfod {
- public:
-  WithoutDebuginfod() {
-    if (const char* urls = std::getenv(name)) urls_ = urls;
-    if (!urls_.empty()) ::unsetenv(name);
-  }
-  ~WithoutDebuginfod() {
-    if (!urls_.empty()) ::setenv(name, urls_.c_str(), 1);
-  }
-  WithoutDebuginfod(const WithoutDebuginfod&) = delete;
-  WithoutDebuginfod& operator=(const WithoutDebuginfod&) = delete;
-
- private:
-  static constexpr const char* name = "DEBUGINFOD_URLS";
-  std::string urls_;
-};
-
-const Dwfl_Callbacks callbacks = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
-    .section_address = dwfl_offline_section_address,
-    .debuginfo_path = nullptr,
-};
 
 std::string string_of(const char* text) { return text != nullptr ? text : ""; }
 
@@ -72,27 +48,12 @@ std::string demangled(const std::string& name) {
 // One object file and its debug information.
 class Symbolizer::Object {
  public:
-  Object(const std::string& path, const std::string& build_id) {
-    const WithoutDebuginfod local;
-    session_ = dwfl_begin(&callbacks);
-    if (session_ == nullptr) return;
-    dwfl_report_begin(session_);
-    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
-    dwfl_report_end(session_, nullptr, nullptr);
-    if (module_ == nullptr || dwfl_module_getelf(module_, &elf_bias_) == nullptr || !is_build(build_id))
-      module_ = nullptr;
-    if (module_ != nullptr) dwfl_module_getdwarf(module_, &dwarf_bias_);
-  }
-  ~Object() {
-    if (session_ != nullptr) dwfl_end(session_);
-  }
-  Object(const Object&) = delete;
-  Object& operator=(const Object&) = delete;
+  Object(const std::string& path, const std::string& build_id) : file_(path, build_id), module_(file_.module()) {}
 
   // `address` lies in the call instruction.
   std::optional<Symbol> find(Dwarf_Addr address) {
     if (module_ == nullptr) return std::nullopt;
-    address += elf_bias_;
+    address += file_.bias();
     Symbol symbol;
     Dwarf_Addr bias = 0;
     if (Dwarf_Die* unit = unit_of(address, bias)) {
@@ -105,15 +66,6 @@ class Symbolizer::Object {
   }
 
  private:
-  bool is_build(const std::string& expected) {
-    const unsigned char* bits = nullptr;
-    GElf_Addr at = 0;
-    const int bytes = dwfl_module_build_id(module_, &bits, &at);
-    const auto known = static_cast<std::size_t>(bytes > 0 ? bytes : 0);
-    if (expected.empty()) return true;
-    return known >= expected.size() && std::memcmp(bits, expected.data(), expected.size()) == 0;
-  }
-
   Dwarf_Die* unit_of(Dwarf_Addr address, Dwarf_Addr& bias) {
     if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) return unit;
     // Without an index of addresses, as clang leaves it out: every unit has to be asked.
@@ -163,10 +115,8 @@ class Symbolizer::Object {
     return demangled(changed.substr(0, changed.find('.', 1)));
   }
 
-  Dwfl* session_ = nullptr;
-  Dwfl_Module* module_ = nullptr;
-  GElf_Addr elf_bias_ = 0;
-  Dwarf_Addr dwarf_bias_ = 0;
+  DebugFile file_;
+  Dwfl_Module* module_;
 };
 
 struct Symbolizer::Objects {

@@ -23,8 +23,7 @@ struct Symbol {
   std::uint32_t line = 0;
 };
 
-// Keeps objects open between look-ups. Not thread-safe. Uses debug files of this machine (by build-id and
-// .gnu_debuglink), never a debuginfod server: looking at a result must not wait for a network.
+// Keeps objects open between look-ups. Not thread-safe.
 class Symbolizer {
  public:
   Symbolizer();

@@ -80,15 +80,19 @@ def _positive(amount: int) -> int:
     return amount
 
 
-def _check_sample(spec: str, *, trace: bool) -> None:
+def _sample(spec: str, command: list[str], *, trace: bool) -> str:
+    """What is asked for, as the preload library takes it."""
     from tare import _native
+    from tare.source_sites import with_addresses
 
+    spec = with_addresses(spec, command)
     try:
         method = _native.sample_method(spec)
     except ValueError as error:
         raise UsageError(f"--sample {spec}: {error} (docs/samples.md)") from error
     if method == "write" and not trace:
         raise UsageError("--sample with write puts messages into the trace: add --trace")
+    return spec
 
 
 def run(
@@ -156,9 +160,18 @@ def run(
             "--sample",
             metavar="SPEC",
             show_default=False,
-            help="Sample one-way latencies of messages, like random:0.01 (docs/samples.md).",
+            help="Sample one-way latencies of messages, like random:0.01, or random:1,site=solver.c:120 of "
+            "those that come by this line (docs/samples.md).",
         ),
     ] = None,
+    print_sample: Annotated[
+        bool,
+        typer.Option(
+            "--print-sample",
+            help="Start nothing: print SPEC with addresses for lines of COMMAND's compiled code, as running "
+            "programs take it.",
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -180,8 +193,15 @@ def run(
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
     traced = trace or write is Write.none or any((policy, keep, drain))
+    if print_sample and sample is None:
+        raise UsageError("--print-sample prints the SPEC of --sample: add it")
     if sample is not None:
-        _check_sample(sample, trace=traced)
+        if not print_sample:
+            launch.check_startable(command)
+        sample = _sample(sample, command, trace=traced or print_sample)
+    if print_sample:
+        typer.echo(sample)
+        raise typer.Exit
     chosen_policy = _policy(policy, keep)
     options = Options(
         trace=traced,

@@ -175,9 +175,7 @@ bool Sampler::wanted_site(std::uint32_t number) noexcept {
   SiteVerdict& verdict = verdicts_[number % verdicts];
   if (verdict.number == number) return verdict.wanted;
   const recorder::ErrnoGuard guard;
-  verdict = {number, false};
-  for (unsigned i = 0; i < spec_.site_count && is_at_ != nullptr; ++i)
-    verdict.wanted = verdict.wanted || is_at_(number, spec_.sites[i]);
+  verdict = {number, is_at_ != nullptr && is_at_(number, spec_)};
   return verdict.wanted;
 }
 
@@ -588,14 +586,14 @@ void Sampler::look_at_file(std::uint64_t ticks) noexcept {
   if (stat(path, &status) != 0) return;
   const std::int64_t changed_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
   if (changed_ns == file_changed_ns_ && status.st_size == file_bytes_) return;
-  char text[1024];
+  char text[4096];
   const long bytes = recorder::read_file(path, text, sizeof text - 1);
   if (bytes <= 0) return;  // it is just being written
   file_changed_ns_ = changed_ns;
   file_bytes_ = status.st_size;
   text[bytes] = '\0';
   text[std::strcspn(text, "\n")] = '\0';
-  const char* wrong = change(text);
+  const char* wrong = bytes < static_cast<long>(sizeof text) - 1 ? change(text) : "it has at most 4094 bytes";
   if (wrong == nullptr || (node_ != nullptr && !node_->is_first_to_see(static_cast<std::uint64_t>(changed_ns)))) return;
   char line[1024];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);

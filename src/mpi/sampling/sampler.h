@@ -74,7 +74,7 @@ class Sampler {
   // This process's rank in the world, and how to find that of a member of an Endpoint's peers (-1: it has none).
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;
   // Whether a call site, by its number, is one that the spec names.
-  void set_sites(bool (*is_at)(std::uint64_t number, const Spec::Site& site) noexcept) noexcept { is_at_ = is_at; }
+  void set_sites(bool (*is_at)(std::uint64_t number, const Spec& spec) noexcept) noexcept { is_at_ = is_at; }
   // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes.
   const char* change(const char* text) noexcept;
   // Looks now and then whether the user has said so in a file. To be called after each call that sends or receives,
@@ -380,7 +380,7 @@ class Sampler {
   std::uint32_t doubts_ = 0;  // of them
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
-  bool (*is_at_)(std::uint64_t number, const Spec::Site& site) noexcept = nullptr;
+  bool (*is_at_)(std::uint64_t number, const Spec& spec) noexcept = nullptr;
   PrivatePath path_{};
   Spec spec_{};
   double ticks_per_ns_ = 1;
