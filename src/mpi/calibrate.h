@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "mpi/poll.h"
-#include "mpi/roles/request.h"
+#include "mpi/roles/completion.h"
 #include "mpi/roles/volume.h"
 
 namespace tare::mpi {

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
+#include "mpi/roles/completion.h"
 #include "mpi/roles/message.h"
-#include "mpi/roles/request.h"
 #include "mpi/roles/volume.h"
 #include "mpi/sampling/persistents.h"
 #include "mpi/sampling/sampler.h"

@@ -1,0 +1,434 @@
+// Roles of requests that a call completes.
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "mpi/roles/request.h"
+
+namespace tare::mpi {
+
+template <class A>
+sampling::Pattern pattern_of(int source, int tag) noexcept {
+  return {Peer<A>::normal(source), Tag<A>::normal(tag)};
+}
+
+template <class A>
+sampling::Pattern pattern_of(const typename A::Status& status) noexcept {
+  return pattern_of<A>(A::source(status), A::tag(status));
+}
+
+// What stands for a receive, for the steps of the sampler that those whose number is known do without.
+inline std::uint32_t kept(const Request& entry, std::uint32_t receive) noexcept {
+  if ((receive & sampling::numbered_bit) == 0) return receive;
+  return sampling::sampler.keep_posted(receive, entry.started, entry.site);
+}
+
+// The end of a receive that is sampled; its times are those of the call that has just returned.
+// `bytes`: of the message if it is there, else format::no_bytes.
+template <class A>
+[[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry, const typename A::Status* status,
+                                   std::uint64_t bytes) noexcept {
+  using sampling::sampler;
+  if (!sampler.active()) return;
+  std::uint32_t receive = entry.message;
+  if ((receive & sampling::persistent_bit) != 0) {
+    sampling::Persistent& persistent = sampling::persistents[entry.message];
+    if (!persistent.receives || !entry.active) return;
+    receive = persistent.receive;
+    persistent.receive = 0;
+  }
+  const format::CurrentCall& call = thread.shared->current;
+  if ((receive & sampling::numbered_bit) != 0 && bytes != format::no_bytes) [[likely]] {
+    sampler.complete_posted(receive, {entry.started, call.enter, call.leave}, bytes, entry.site);
+    return sampler.poll();
+  }
+  const bool failed = status == nullptr;
+  // What it took its status does not say (Starts::is_silent), but that it took something, and perhaps its pattern does.
+  if (!failed && entry.exchanges() && !entry.receives()) {
+    if (!sampler.is_matched(receive)) return sampler.drop(receive);
+    sampler.complete(receive, call.enter, call.leave, format::no_bytes);
+    return sampler.poll();
+  }
+  const bool cancelled = !failed && was_cancelled<A>(*status);
+  if (failed) return sampler.drop(kept(entry, receive));
+  if (cancelled) return sampler.cancel(kept(entry, receive));
+  if (!sampler.match(receive, pattern_of<A>(*status))) return;
+  sampler.complete(receive, call.enter, call.leave, received_bytes<A>(*status));
+  sampler.poll();
+}
+
+// Whether nothing is left to do for a request that has completed: if it has `received` a message, because that is known
+// not to be chosen.
+[[gnu::always_inline]] inline bool ends_unchosen(const Request& entry, bool received) noexcept {
+  std::uint32_t receive = entry.message;
+  std::uint32_t* persistent = nullptr;
+  if ((receive & sampling::persistent_bit) != 0) [[unlikely]] {
+    if (!entry.receives()) return true;
+    persistent = &sampling::persistents[receive].receive;
+    receive = *persistent;
+  }
+  if ((receive & sampling::numbered_bit) == 0 || !received || !sampling::sampler.pass_posted(receive)) return false;
+  if (persistent != nullptr) *persistent = 0;
+  return true;
+}
+
+// Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
+// what the table holds, or held before the call; nullptr if there was nothing. `waited` is its share of the time
+// that the call took: requests that a call completes share it evenly. `samples`: messages are sampled.
+template <class A, bool samples>
+void complete(Thread& thread, std::uint64_t handle, const Request* entry, const typename A::Status* status,
+              std::uint64_t waited) noexcept {
+  ++thread.shared->summary.completions;
+  std::uint64_t bytes = format::no_bytes;
+  std::int32_t source = format::no_peer;
+  std::int32_t tag = format::no_tag;
+  format::RecordKind kind = format::completion;
+  if (entry != nullptr) [[likely]] {
+    format::ProfileRow& row = row_of(thread, *entry);
+    if (entry->block != thread.shared->block && !entry->is_shared()) [[unlikely]]
+      kind = format::foreign_completion;
+    row.waited_ticks += waited;
+    if (entry->receives() && entry->active && status != nullptr && !was_cancelled<A>(*status)) {
+      bytes = received_bytes<A>(*status);
+      source = Peer<A>::normal(A::source(*status));
+      tag = Tag<A>::normal(A::tag(*status));
+      (entry->exchanges() ? row.received : row.bytes) += bytes;
+      thread.count_in_phase(bytes);
+      thread.count_received(entry->communicator, source, bytes);
+    }
+    if constexpr (samples)
+      if (entry->message != 0 && !ends_unchosen(*entry, source != format::no_peer))
+        end_sampled<A>(thread, *entry, status, bytes);
+    requests.finish(*entry);
+  }
+  if (thread.traced()) thread.commit_completion(fold(handle), bytes, source, tag, kind);
+}
+
+// Requests that a call may complete are looked up before the call. While threads share the table what is found is a
+// copy: once MPI has completed the request, another thread may be given its handle, and put it into the table. Where
+// one thread uses it, nobody can, so a call that does not wait looks up only what it has completed: most polls find
+// nothing.
+inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
+
+// A persistent one that has not been started counts as complete, and is none that a call completes.
+inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
+
+// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one.
+[[gnu::noinline, gnu::cold]] inline const Request* look_up_shared(std::uint64_t handle, bool waits,
+                                                                  std::uint32_t waiter, Request* copy) noexcept {
+  copy->handle = 0;
+  requests.change(handle, [&](Request& entry) {
+    if (entry.active && waits) entry.waiter = waiter;
+    *copy = entry;
+  });
+  return copy->handle == 0 ? nullptr : copy;
+}
+[[gnu::always_inline]] inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits,
+                                                     Request* copy) noexcept {
+  const std::uint32_t waiter = thread.shared->block + 1;
+  if (requests.shared()) [[unlikely]]
+    return look_up_shared(handle, waits, waiter, copy);
+  Request* entry = requests.of(handle);
+  if (waits && entry != nullptr && entry->active) entry->waiter = waiter;
+  return entry;
+}
+
+// Of the time of a call, for each of the requests that it completed.
+inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
+  const std::uint64_t ticks = call.leave - call.enter;
+  if (requests == 2) return ticks / 2;  // the most usual of those that a division would be slow for
+  return requests <= 1 ? ticks : ticks / requests;
+}
+
+// MPI_Wait, or MPI_Test, which does not wait.
+template <class A, bool samples, bool waits>
+struct CompletesOne : Role {
+  using Status = typename A::Status;
+  const typename A::Request* request;
+  const int* flag;
+  Status* asked;
+  Status own;
+  std::uint64_t handle;  // may be that of the null request; 0: there is none. This and the next: from before() on
+  const Request* known;
+  Request copy;
+  CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
+      : request(r), flag(f), asked(static_cast<Status*>(s)) {}
+
+  Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
+    handle = request == nullptr ? 0 : bits(*request);
+    known = nullptr;
+    if (looks_up_later(waits)) [[likely]]
+      return;
+    find(thread);
+    if (waits && handle != 0) thread.shared->current.requests = 1;
+  }
+  void find(const Thread& thread) noexcept {
+    if (handle == bits(A::request_null())) handle = 0;
+    if (handle != 0) known = look_up(thread, handle, waits, &copy);
+    if (is_inactive(known)) handle = 0;
+  }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
+    if (!waits && result == A::success && *flag == 0) return;
+    if (looks_up_later(waits)) find(thread);
+    if (handle == 0 || handle == bits(A::request_null())) return;
+    if (result == A::success) [[likely]]
+      complete<A, samples>(thread, handle, known, status(), call.leave - call.enter);
+    else if (*request == A::request_null())
+      complete<A, samples>(thread, handle, known, nullptr, call.leave - call.enter);
+    else if (known != nullptr)
+      requests.stop_waiting(*known);
+  }
+};
+
+// The requests of an array as they were before the call, in which MPI overwrites their handles, and room for statuses
+// that the program did not ask for. Few are kept here, more in the thread's scratch memory.
+template <class A, bool samples>
+class Snapshot {
+ public:
+  using Handle = typename A::Request;
+  using Status = typename A::Status;
+
+  [[gnu::always_inline]] void take(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
+    const bool any = requests.count() != 0;
+    if (count <= 0 || handles == nullptr || (!any && !thread.traced())) return;
+    later_ = receives_ = looks_up_later(waits);
+    if (count > few || (!later_ && (!any || requests.shared()))) return take_all(thread, count, handles, waits);
+    handles_ = few_handles_;
+    if (!later_) return take_few(thread, count, handles);
+    for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
+  }
+  // The call has completed all of its requests.
+  [[gnu::always_inline]] void find_all(const Thread& thread, int count) noexcept {
+    if (later_) find_later(thread, count);
+  }
+  explicit operator bool() const noexcept { return handles_ != nullptr; }
+  // Where MPI is to put statuses, if the program asked for none and some are of interest.
+  Status* statuses(Status* asked) noexcept {
+    if (asked != A::statuses_ignore() || !receives_) return asked;
+    return statuses_ == nullptr ? few_statuses_ : statuses_;
+  }
+  // What it has put there, or nullptr.
+  const Status* filled(Status* asked) noexcept {
+    const Status* at = statuses(asked);
+    return at == A::statuses_ignore() ? nullptr : at;
+  }
+  std::uint32_t present() const noexcept { return present_; }
+  void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
+    if (handles_[i] == A::request_null()) return;
+    const Request* entry;
+    if (later_) {
+      entry = look_up(thread, bits(handles_[i]), false, nullptr);
+      if (is_inactive(entry)) return;
+    } else {
+      entry = std::exchange(entries_[i], nullptr);
+    }
+    complete<A, samples>(thread, bits(handles_[i]), entry, status, waited);
+    handles_[i] = A::request_null();
+  }
+  // The call has completed all of them, which find_all() has found. Nothing is left to be done with them.
+  [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
+                                           std::uint64_t waited) noexcept {
+    const Handle null = A::request_null();
+    for (int i = 0; i < count; ++i)
+      if (handles_[i] != null)
+        complete<A, samples>(thread, bits(handles_[i]), entries_[i], statuses == nullptr ? nullptr : &statuses[i],
+                             waited);
+  }
+  // Nobody waits any more for those that have not been completed.
+  void stop_waiting(int count) noexcept {
+    for (int i = 0; i < count; ++i)
+      if (entries_[i] != nullptr) requests.stop_waiting(*entries_[i]);
+  }
+
+ private:
+  static constexpr int few = 8;
+
+  // The usual: few requests that a call waits for, in a table that one thread uses. As find() does for each, with what
+  // is the same for all of them read once.
+  [[gnu::always_inline]] void take_few(Thread& thread, int count, const Handle* handles) noexcept {
+    const Handle null = A::request_null();
+    const std::uint32_t waiter = thread.shared->block + 1;
+    std::uint32_t present = 0;
+    unsigned kinds = 0;
+    for (int i = 0; i < count; ++i) {
+      Handle handle = handles[i];
+      Request* entry = handle == null ? nullptr : requests.of_some(bits(handle));
+      if (entry != nullptr && !entry->active) [[unlikely]] {
+        entry = nullptr;
+        handle = null;
+      } else if (entry != nullptr) {
+        entry->waiter = waiter;
+        kinds |= entry->kind;
+        thread.expect_completion(entry->row);
+      }
+      few_handles_[i] = handle;
+      few_entries_[i] = entry;
+      present += handle != null;
+    }
+    entries_ = few_entries_;
+    receives_ = (kinds & format::receive_request) != 0;
+    present_ = present;
+    thread.shared->current.requests = present;
+  }
+  [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
+    if (entries_ == nullptr) entries_ = few_entries_;
+    for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
+    later_ = false;
+  }
+  [[gnu::noinline]] void take_all(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
+    const auto n = static_cast<std::size_t>(count);
+    const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
+    Request* copies = nullptr;
+    handles_ = few_handles_;
+    entries_ = few_entries_;
+    if (count > few || copied != 0) {
+      handles_ = nullptr;
+      if (!reserve(thread, n * (copied + sizeof(Request*) + sizeof(Status) + sizeof(Handle)))) return;
+      copies = reinterpret_cast<Request*>(thread.scratch);
+      entries_ = reinterpret_cast<const Request**>(thread.scratch + n * copied);
+      statuses_ = reinterpret_cast<Status*>(entries_ + n);
+      handles_ = reinterpret_cast<Handle*>(statuses_ + n);
+    }
+    for (std::size_t i = 0; i < n; ++i) handles_[i] = handles[i];
+    if (later_) return;
+    for (int i = 0; i < count; ++i) find(thread, i, waits, copied == 0 ? nullptr : &copies[i]);
+    if (waits) thread.shared->current.requests = present_;
+  }
+  [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, Request* copy) noexcept {
+    entries_[i] = nullptr;
+    if (handles_[i] == A::request_null()) return;
+    const Request* entry = look_up(thread, bits(handles_[i]), waits, copy);
+    if (is_inactive(entry)) {
+      handles_[i] = A::request_null();
+      return;
+    }
+    entries_[i] = entry;
+    receives_ |= entry != nullptr && entry->receives();
+    ++present_;
+  }
+  static bool reserve(Thread& thread, std::size_t bytes) noexcept {
+    if (thread.scratch_bytes >= bytes) [[likely]]
+      return true;
+    const recorder::ErrnoGuard guard;
+    const std::size_t larger = (2 * bytes + 0xffff) / 0x10000 * 0x10000;
+    void* memory = recorder::map_memory(larger);
+    if (memory == nullptr) return false;
+    if (thread.scratch != nullptr) recorder::unmap_memory(thread.scratch, thread.scratch_bytes);
+    thread.scratch = static_cast<char*>(memory);
+    thread.scratch_bytes = larger;
+    return true;
+  }
+
+  Handle* handles_ = nullptr;          // nullptr: there is nothing to look up. The null request: there is none
+  const Request** entries_ = nullptr;  // nullptr: not in the table
+  Status* statuses_ = nullptr;         // nullptr: the few
+  std::uint32_t present_ = 0;
+  bool receives_ = false;  // or may
+  bool later_ = false;     // see looks_up_later()
+  Handle few_handles_[few];
+  const Request* few_entries_[few];
+  Status few_statuses_[few];
+};
+
+// MPI_Waitall, MPI_Testall.
+template <class A, bool samples>
+struct CompletesAll : Role {
+  using Status = typename A::Status;
+  int count;
+  const typename A::Request* handles;
+  const int* flag;
+  Status* asked;
+  Snapshot<A, samples> snapshot;
+  CompletesAll(int n, const typename A::Request* h, const int* f, void* s) noexcept
+      : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
+
+  Status* status() noexcept { return snapshot.statuses(asked); }
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
+    snapshot.take(thread, count, handles, flag == nullptr);
+  }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
+  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&,
+                                        int result) noexcept {
+    if (!snapshot) return;
+    if (result != A::success) [[unlikely]]
+      return failed(thread);
+    if (flag != nullptr && *flag == 0) return;
+    snapshot.find_all(thread, count);
+    snapshot.complete_all(thread, count, snapshot.filled(asked), share(call, snapshot.present()));
+  }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void failed(Thread& thread) noexcept {
+    snapshot.find_all(thread, count);
+    for (int i = 0; i < count; ++i)
+      if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr, 0);
+    snapshot.stop_waiting(count);
+  }
+};
+
+// MPI_Waitany, MPI_Testany.
+template <class A, bool samples>
+struct CompletesAny : Role {
+  using Status = typename A::Status;
+  int count;
+  const typename A::Request* handles;
+  const int* index;
+  const int* flag;
+  Status* asked;
+  Status own;
+  Snapshot<A, samples> snapshot;
+  CompletesAny(int n, const typename A::Request* h, const int* i, const int* f, void* s) noexcept
+      : count(n), handles(h), index(i), flag(f), asked(static_cast<Status*>(s)) {}
+
+  Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
+    if (!snapshot) return;
+    if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
+      snapshot.complete_one(thread, *index, status(), call.leave - call.enter);
+    if (flag == nullptr) snapshot.stop_waiting(count);
+  }
+};
+
+// MPI_Waitsome, MPI_Testsome: statuses are in the order of the indices.
+template <class A, bool samples>
+struct CompletesSome : Role {
+  using Status = typename A::Status;
+  int count;
+  const typename A::Request* handles;
+  const int* completed;
+  const int* indices;
+  Status* asked;
+  bool waits;
+  Snapshot<A, samples> snapshot;
+  CompletesSome(int n, const typename A::Request* h, const int* c, const int* i, void* s, bool w) noexcept
+      : count(n), handles(h), completed(c), indices(i), asked(static_cast<Status*>(s)), waits(w) {}
+
+  Status* status() noexcept { return snapshot.statuses(asked); }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, waits); }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
+    if (!snapshot) return;
+    const Status* statuses = snapshot.filled(asked);
+    const int done = result == A::success || result == A::err_in_status ? *completed : 0;
+    const std::uint64_t waited = done > 0 ? share(call, static_cast<std::uint32_t>(done)) : 0;
+    for (int i = 0; i < done; ++i)  // MPI_UNDEFINED is negative
+      if (indices[i] >= 0 && indices[i] < count)
+        snapshot.complete_one(thread, indices[i], statuses == nullptr ? nullptr : &statuses[i], waited);
+    if (waits) snapshot.stop_waiting(count);
+  }
+};
+
+}  // namespace tare::mpi
