@@ -19,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reader/chunk_file.h"
 #include "reader/parallel.h"
-#include "reader/synthetic.h"
+#include "reader/store/chunk_file.h"
+#include "reader/testing/synthetic.h"
 
 namespace {
 

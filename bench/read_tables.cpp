@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reader/event_tables.h"
+#include "reader/events/event_tables.h"
 
 using namespace tare;
 

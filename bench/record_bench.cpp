@@ -12,8 +12,8 @@
 #include "event_streams.h"
 #include "format/column.h"
 #include "format/event_codec.h"
-#include "reader/event_stream.h"
-#include "reader/synthetic.h"
+#include "reader/events/event_stream.h"
+#include "reader/testing/synthetic.h"
 #include "recorder/clock.h"
 
 namespace tare::bench {

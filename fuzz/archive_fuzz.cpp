@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "read_all.h"
-#include "reader/archive.h"
+#include "reader/store/archive.h"
 
 using namespace tare;
 

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "reader/archive.h"
-#include "reader/calls_chunk.h"
-#include "reader/synthetic.h"
+#include "reader/store/archive.h"
+#include "reader/store/calls_chunk.h"
+#include "reader/testing/synthetic.h"
 
 using namespace tare;
 using namespace tare::reader::synthetic;

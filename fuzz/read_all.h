@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "format/chunk.h"
-#include "reader/current_calls.h"
-#include "reader/event_stream.h"
-#include "reader/event_tables.h"
-#include "reader/locations.h"
-#include "reader/replay.h"
-#include "reader/run.h"
+#include "reader/events/event_stream.h"
+#include "reader/events/event_tables.h"
+#include "reader/model/locations.h"
+#include "reader/replay/replay.h"
+#include "reader/run/current_calls.h"
+#include "reader/run/run.h"
 
 namespace tare::fuzz {
 

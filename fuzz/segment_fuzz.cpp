@@ -9,7 +9,7 @@
 
 #include "format/segment.h"
 #include "read_all.h"
-#include "reader/collect.h"
+#include "reader/run/collect.h"
 
 using namespace tare;
 

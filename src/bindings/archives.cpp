@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
-#include "reader/archive.h"
+#include "reader/store/archive.h"
 
 namespace tare::bindings {
 using namespace nb::literals;

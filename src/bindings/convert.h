@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "reader/function_names.h"
 #include "reader/result.h"
+#include "reader/store/function_names.h"
 
 namespace tare::bindings {
 

@@ -1,7 +1,7 @@
 #include "bindings/current_calls.h"
 
 #include "bindings/convert.h"
-#include "reader/current_calls.h"
+#include "reader/run/current_calls.h"
 
 namespace tare::bindings {
 namespace {

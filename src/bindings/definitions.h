@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "reader/run.h"
+#include "reader/run/run.h"
 
 namespace tare::bindings {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
-#include "reader/event_tables.h"
+#include "reader/events/event_tables.h"
 
 namespace tare::bindings {
 namespace {

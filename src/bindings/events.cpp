@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
-#include "reader/event_stream.h"
+#include "reader/events/event_stream.h"
 
 namespace tare::bindings {
 namespace {

@@ -14,7 +14,7 @@
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
 #include "format/chunk.h"
-#include "reader/collect.h"
+#include "reader/run/collect.h"
 
 namespace tare::bindings {
 namespace {

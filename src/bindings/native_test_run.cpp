@@ -1,7 +1,7 @@
 // Writes a small run into the directory argv[1], for native_test.py.
 #include <bit>
 
-#include "reader/synthetic.h"
+#include "reader/testing/synthetic.h"
 
 int main(int, char** argv) {
   using namespace tare;

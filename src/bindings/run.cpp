@@ -10,7 +10,7 @@
 #include "bindings/processes.h"
 #include "bindings/samples.h"
 #include "bindings/sums.h"
-#include "reader/replay.h"
+#include "reader/replay/replay.h"
 
 namespace tare::bindings {
 using namespace nb::literals;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "reader/run.h"
+#include "reader/run/run.h"
 
 namespace tare::bindings {
 

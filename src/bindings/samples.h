@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "reader/run.h"
+#include "reader/run/run.h"
 
 namespace tare::bindings {
 

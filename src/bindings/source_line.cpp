@@ -1,7 +1,7 @@
 #include "bindings/source_line.h"
 
 #include "bindings/convert.h"
-#include "reader/source_line.h"
+#include "reader/symbols/source_line.h"
 
 namespace tare::bindings {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reader/run.h"
+#include "reader/run/run.h"
 
 namespace tare::bindings {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recorder/location.h"
-#include "recorder/recorded_run.h"
+#include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 
 namespace tare::recorder {

@@ -23,7 +23,7 @@
 
 #include "recorder/location.h"
 #include "recorder/process.h"
-#include "recorder/recorded_run.h"
+#include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 
 namespace tare::recorder {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "recorder/process.h"
-#include "recorder/recorded_run.h"
+#include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 
 namespace tare::recorder {

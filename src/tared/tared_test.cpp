@@ -13,8 +13,8 @@
 #include "recorder/location.h"
 #include "recorder/node_file.h"
 #include "recorder/process.h"
-#include "recorder/recorded_run.h"
 #include "recorder/step.h"
+#include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 
 namespace tare::recorder {

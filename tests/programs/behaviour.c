@@ -2,7 +2,7 @@
  *
  * usage: behaviour MODE
  * Every rank does work(): ALLREDUCES MPI_Allreduce and SENDS MPI_Send to MPI_PROC_NULL. Rank 0 prints
- * "worked". Then each does what MODE says; see the table `modes`. tests/test_harmless.py runs it with
+ * "worked". Then each does what MODE says; see the table `modes`. tests/integration/test_harmless.py runs it with
  * and without tare and compares.
  */
 #define _GNU_SOURCE

@@ -5,7 +5,7 @@
  * completes=B says how many bytes the receives have got that the call completed. "lookup" marks
  * functions that may be counted without a call site. Expectations of a function that the compiled
  * program does not refer to (MPI older than 4) do not count, nor those that say since=FUNCTION
- * where it does not refer to FUNCTION. tests/expectations.py reads them.
+ * where it does not refer to FUNCTION. tests/support/expectations.py reads them.
  */
 // An expectation stands on the very line of its calls, so these lines stay as they are.
 // clang-format off

@@ -1,6 +1,6 @@
 /* exchange: messages to and from known ranks in every way that there is; 2 ranks; prints "ok".
  *
- * tests/test_peers.py knows what it sends: change both. Rank 0 and rank 1 do the same.
+ * tests/integration/test_peers.py knows what it sends: change both. Rank 0 and rank 1 do the same.
  */
 #include <mpi.h>
 #include <stdio.h>

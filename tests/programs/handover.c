@@ -4,7 +4,7 @@
  * usage: handover ROUNDS
  *   A round: MPI_Irecv and MPI_Isend with the other rank, tag the number of the round, MPI_Waitall or two MPI_Wait by
  *   the other thread; after every third, the same within the rank on a communicator of its own, by that thread alone.
- * tests/test_threads.py knows these numbers.
+ * tests/integration/test_threads.py knows these numbers.
  */
 #include <mpi.h>
 #include <pthread.h>

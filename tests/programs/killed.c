@@ -6,7 +6,7 @@
  *        killed many        MANY MPI_Send of ever changing size and tag, then ends as it should: "ok"
  *        killed forever FILE   MPI_Send until killed; FILE.RANK, mapped, holds the process id and the
  *                           number of calls that have returned
- * tests/test_survival.py knows these numbers.
+ * tests/integration/test_survival.py knows these numbers.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

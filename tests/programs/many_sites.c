@@ -1,4 +1,4 @@
-/* many_sites: calls MPI from 20,000 call sites, twice; 2 ranks; prints "ok". tests/test_full_tables.py knows it. */
+/* many_sites: calls MPI from 20,000 call sites, twice; 2 ranks; prints "ok". tests/integration/test_full_tables.py knows it. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* phases: phases of the API and of MPI_Pcontrol, with known calls in each; 1 or more ranks; prints "ok".
  *
- * tests/test_phases.py knows what it does: change both.
+ * tests/integration/test_phases.py knows what it does: change both.
  */
 #include <mpi.h>
 #include <stdio.h>

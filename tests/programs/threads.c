@@ -3,7 +3,7 @@
  * Each thread has a communicator of its own and makes on it, on every rank:
  *   NULL_SENDS MPI_Send to MPI_PROC_NULL, EXCHANGES of MPI_Irecv (8 bytes), MPI_Send (8 bytes) and
  *   MPI_Wait with the other rank, EXCHANGES / 10 MPI_Allreduce.
- * tests/test_threads.py knows these numbers.
+ * tests/integration/test_threads.py knows these numbers.
  */
 #include <mpi.h>
 #include <pthread.h>

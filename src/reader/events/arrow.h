@@ -1,0 +1,95 @@
+// Arrays of Arrow, and how they are handed over through its C data interface: without a copy, and without a dependency.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/events/arrow_abi.h"
+
+namespace tare::reader::arrow {
+
+// Memory of the arrays of one batch. It goes back to its pool when the last of them has been released, so that one who
+// reads batch by batch meets the same pages again.
+class Arena {
+ public:
+  class Pool;
+  static std::shared_ptr<Pool> make_pool();
+
+  explicit Arena(std::shared_ptr<Pool> pool);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // Not initialised, aligned as the specification recommends, and padded. Throws std::bad_alloc.
+  template <typename T>
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(bytes(count * sizeof(T)));
+  }
+
+ private:
+  void* bytes(std::size_t size);
+
+  std::shared_ptr<Pool> pool_;
+  std::vector<char*> blocks_;
+  std::vector<char*> large_;
+  std::size_t used_ = 0;  // of the last block
+};
+
+enum class Type : std::uint8_t { boolean, int32, int64, uint64, float64, utf8, dictionary, list, structure };
+
+// Memory, and what keeps it; static memory needs nobody.
+struct Buffer {
+  const void* data = nullptr;
+  std::shared_ptr<const void> owner{};
+};
+
+struct Array {
+  std::size_t length = 0;
+  std::int64_t nulls = 0;  // -1: not counted
+  Buffer validity;         // nullptr: no value is null
+  Buffer values;           // of utf8 and lists: the offsets
+  Buffer contents;         // of utf8
+  std::vector<Array> children{};
+  std::shared_ptr<const Array> dictionary{};
+};
+
+struct Field {
+  std::string name;
+  Type type;
+  bool nullable = true;
+  std::vector<Field> children{};              // of lists (one) and structures
+  std::shared_ptr<const Array> dictionary{};  // of dictionaries, in all batches the same texts
+};
+using Schema = std::vector<Field>;
+
+// Texts that columns refer to by number; equal ones are one.
+class Dictionary {
+ public:
+  std::int32_t number_of(std::string_view text);
+  std::int32_t find(std::string_view text) const;  // of one that has a number
+  std::shared_ptr<const Array> array() const;
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::int32_t> numbers_;
+};
+
+// Arrow's texts are UTF-8: bytes that are not become "\\xff".
+std::string as_utf8(std::string_view bytes);
+
+// An array of texts, in memory of its own.
+Array text_array(const std::vector<std::string>& texts);
+
+// A table in pieces: `next` fills a column for each field and returns the number of rows, 0 at the end. What it throws
+// becomes the stream's error.
+using Next = std::function<std::size_t(std::vector<Array>& columns)>;
+void export_stream(Schema schema, Next next, ArrowArrayStream& out);
+
+}  // namespace tare::reader::arrow

@@ -1,0 +1,78 @@
+// The columns of a batch of the table of events while they are filled.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "format/event_codec.h"
+#include "reader/events/arrow.h"
+#include "reader/events/event_table_schema.h"
+
+namespace tare::reader {
+
+// Rows that a batch holds at the most: those of a chunk, and a call that an earlier one held back.
+inline constexpr std::size_t most_batch_rows = format::chunk_records + 1;
+
+// What is absent is `nothing` in the values; counts it and says it in the bitmap.
+template <typename T>
+void mark_absent(arrow::Array& array, T* values, T nothing, std::shared_ptr<arrow::Arena> arena) {
+  const std::size_t n = array.length;
+  auto* bits = arena->allocate<std::uint8_t>(n / 8 + 1);
+  std::size_t there = 0;
+  for (std::size_t i = 0; i < n; i += 8) {
+    const std::size_t count = std::min<std::size_t>(8, n - i);
+    unsigned byte = 0;
+    for (std::size_t k = 0; k < count; ++k) byte |= static_cast<unsigned>(values[i + k] != nothing) << k;
+    bits[i / 8] = static_cast<std::uint8_t>(byte);
+    there += static_cast<std::size_t>(__builtin_popcount(byte));
+  }
+  // Indices of dictionaries have to be some, also where nobody looks.
+  for (std::size_t i = 0; i < n; ++i) values[i] = values[i] == nothing ? 0 : values[i];
+  array.nulls = static_cast<std::int64_t>(n - there);
+  array.validity = {bits, std::move(arena)};
+}
+
+// A column in which nothing is there.
+arrow::Array all_absent(const arrow::Field& field, std::size_t length);
+
+class EventBatch {
+ public:
+  // Of the columns that are wanted, by EventColumn; both must outlive it.
+  EventBatch(const arrow::Schema& schema, const std::vector<bool>& wanted, std::shared_ptr<arrow::Arena::Pool> pool)
+      : schema_(schema), wanted_(wanted), arena_(std::make_shared<arrow::Arena>(std::move(pool))) {}
+
+  bool wants(EventColumn column) const { return wanted_[static_cast<std::size_t>(column)]; }
+
+  // Memory for the values of a column that is wanted.
+  template <typename T>
+  T* fill(EventColumn column) {
+    T* values = arena_->allocate<T>(rows_);
+    array(column) = {rows_, 0, {}, {values, arena_}, {}};
+    return values;
+  }
+  template <typename T>
+  void mark_absent(EventColumn column, T* values, T nothing) {
+    reader::mark_absent(array(column), values, nothing, arena_);
+  }
+  arrow::Array& array(EventColumn column) { return arrays_[static_cast<std::size_t>(column)]; }
+  const std::shared_ptr<arrow::Arena>& arena() const { return arena_; }
+
+  std::size_t rows() const { return rows_; }
+  void set_rows(std::size_t rows) { rows_ = rows; }
+
+  // Hands over what is wanted; columns that were not filled are absent.
+  void move_to(std::vector<arrow::Array>& columns);
+
+ private:
+  const arrow::Schema& schema_;
+  const std::vector<bool>& wanted_;
+  std::shared_ptr<arrow::Arena> arena_;
+  std::size_t rows_ = 0;
+  std::vector<arrow::Array> arrays_ = std::vector<arrow::Array>(event_column_count);
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,352 @@
+#include "reader/events/event_stream.h"
+
+#include <algorithm>
+#include <iterator>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+
+#include "format/event_codec.h"
+#include "reader/events/event_chunks.h"
+#include "reader/events/open_requests.h"
+#include "reader/store/chunk_scan.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
+
+// What the rows of all cursors have in common.
+struct Context {
+  Context(const Run& of, EventFilter with)
+      : run(&of), filter(std::move(with)), choice(of, filter), rooted(rooted_functions(of.functions())) {}
+
+  const Run* run;
+  EventFilter filter;
+  EventChoice choice;
+  std::vector<bool> rooted;  // by function number
+  EventChunks chunks;
+  std::vector<std::string> warnings;
+
+  bool wants(const EventRow& row) const {
+    if (row.kind == EventKind::flush && !choice.wants_flushes()) return false;
+    if (row.kind == EventKind::drain && !choice.wants_drains()) return false;
+    if (row.kind == EventKind::loss && !choice.wants_losses()) return false;
+    if (row.kind == EventKind::call && !choice.wants_call(row.function)) return false;
+    if (is_event(row.kind) && !choice.wants_event(row.event_type)) return false;
+    return filter.wants_time(row.start_ns, row.duration_ns);
+  }
+};
+
+// The chunks of one location block, in order.
+class Cursor {
+ public:
+  Cursor(const Process& process, OpenRequests& open, std::vector<ChunkRef> chunks)
+      : process_(&process), open_requests_(&open), chunks_(std::move(chunks)) {}
+
+  // Makes front() valid; false at the end.
+  bool prepare(Context& context) {
+    while (next_ == rows_.size())
+      if (!load(context)) return false;
+    return true;
+  }
+  const EventRow& front() const { return rows_[next_]; }
+  // To be called in the order of time: all that other threads have started before has been decoded then.
+  EventRow take(const Context& context) {
+    EventRow row = std::move(rows_[next_++]);
+    find_started(row, context);
+    if (row.requests.size() == 1 && !context.filter.lists_all_requests) {
+      say_in_row(row, row.requests.front());
+      row.requests.clear();
+    }
+    return row;
+  }
+
+ private:
+  // Rows of one more chunk; false if there is none.
+  bool load(Context& context) {
+    if (chunk_ == chunks_.size() && held_back_.empty()) return false;
+    rows_ = std::move(held_back_);
+    held_back_.clear();
+    next_ = 0;
+    if (chunk_ < chunks_.size()) decode(chunks_[chunk_++], context);
+    const auto earlier = [](const EventRow& a, const EventRow& b) { return a.start_ns < b.start_ns; };
+    if (!std::is_sorted(rows_.begin(), rows_.end(), earlier)) std::stable_sort(rows_.begin(), rows_.end(), earlier);
+    if (chunk_ < chunks_.size()) hold_back();
+    const auto& end_ns = context.filter.end_ns;
+    if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
+    std::erase_if(rows_, [&](EventRow& row) {
+      if (context.wants(row)) return false;
+      find_started(row, context);  // so that it is not kept for ever
+      return true;
+    });
+    return true;
+  }
+
+  // The last call may be completed by records of the next chunk, unless an event came after it.
+  void hold_back() {
+    const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
+    const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
+    if (last == rows_.rend()) return;
+    const auto from = std::prev(last.base());
+    const auto is_behind = [&](const EventRow& row) {
+      return is_event(row.kind) &&
+             is_before(from->start_ns, row.start_ns, static_cast<std::uint64_t>(from->duration_ns));
+    };
+    if (std::any_of(from, rows_.end(), is_behind)) return;
+    held_back_.assign(std::make_move_iterator(from), std::make_move_iterator(rows_.end()));
+    rows_.erase(from, rows_.end());
+  }
+
+  void decode(const ChunkRef& chunk, Context& context) {
+    if (context.filter.skips(*process_, chunk)) return;
+    std::string reason;
+    if (!load_chunk(chunk, raw_, reason) || !decode_events(chunk.header, raw_.data(), raw_.size(), events_, reason)) {
+      context.warnings.push_back(damaged_events(context.chunks.file_names[chunk.file], chunk, reason));
+      return;
+    }
+    const std::size_t before = rows_.size();
+    started_.clear();
+    add_starts(UINT32_MAX, before, chunk.header.location, context);
+    for (std::uint32_t i = 0; i < events_.calls.size(); ++i) {
+      add(chunk, events_.calls[i], context);
+      add_starts(i, before, chunk.header.location, context);
+    }
+    for (std::size_t i = 0; i < events_.completions.size();) i = complete(before, i, context);
+    const EventKind drained = is_of_tared(chunk.header.block) ? EventKind::drain : EventKind::flush;
+    for (const DecodedSpan& span : events_.flushes) add(chunk, span, drained);
+    for (const DecodedSpan& span : events_.losses) add(chunk, span, EventKind::loss);
+    for (const DecodedEvent& event : events_.events) {
+      EventRow& row = add(chunk, event, EventKind::event);
+      const auto* first = events_.parameters.data() + event.at;
+      row.parameters.assign(first, first + event.count);
+    }
+    for (const DecodedEvent& event : events_.raw_events)
+      add(chunk, event, EventKind::raw_event).text.assign(events_.text, event.at, event.count);
+  }
+
+  EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::uint64_t leave) {
+    EventRow& row = rows_.emplace_back();
+    row.start_ns = process_->time_of(enter);
+    row.duration_ns = leave > enter ? process_->clock.duration_ns((leave - enter) << process_->shift()) : 0;
+    row.world = process_->world;
+    row.rank = process_->record.rank;
+    row.thread = chunk.header.location;
+    const auto named = process_->thread_names.find(row.thread);
+    if (named != process_->thread_names.end()) row.thread_name = &named->second;
+    return row;
+  }
+
+  void add(const ChunkRef& chunk, const DecodedCall& call, const Context& context) {
+    EventRow& row = add_row(chunk, call.enter, call.leave);
+    row.function = FunctionNames::lookup(*process_->functions, call.function);
+    row.rooted = context.rooted[row.function];
+    row.site = process_->sites.find(call.site);
+    row.communicator = process_->communicators.find(call.communicator);
+    row.scope = process_->scopes.find(call.communicator);
+    row.bytes = call.bytes;
+    row.peer = call.peer;
+    row.peer_world = world_rank(row.communicator, call.peer, context);
+    row.tag = call.tag;
+    row.received = call.received;
+    row.source = call.source;
+    row.source_world = world_rank(row.communicator, call.source, context);
+    row.source_tag = call.source_tag;
+    row.request = start_request(call.request, call.communicator, row.thread, process_->time_of(call.leave)).request;
+  }
+
+  // no_peer if it is not known.
+  std::int32_t world_rank(std::int32_t communicator, std::int32_t peer, const Context& context) const {
+    if (communicator < 0 || peer < 0) return no_peer;
+    const CommunicatorInfo& of = context.run->communicators()[static_cast<std::size_t>(communicator)];
+    const std::int32_t rank = of.world_rank(process_->record.rank, peer);
+    return rank < 0 ? no_peer : rank;
+  }
+
+  // Requests are numbered anew, in the order of their start in this location: handles recur, and chunks leave
+  // out those of requests that did not outlive them.
+  StartedRequest start_request(std::uint32_t recorded, std::uint32_t communicator, std::uint32_t thread,
+                               std::int64_t since_ns) {
+    if (recorded == no_request) return {};
+    const StartedRequest started{++last_request_, communicator, thread};
+    if (recorded != completed_in_chunk) open_requests_->start(recorded, since_ns, started);
+    return started;
+  }
+  // The requests that a call started together.
+  void add_starts(std::uint32_t call, std::size_t first_row, std::uint32_t thread, const Context& context) {
+    EventRow* row = row_of(call, first_row);
+    for (std::size_t i = started_.size(); i < events_.starts.size() && events_.starts[i].call == call; ++i) {
+      const DecodedStart& start = events_.starts[i];
+      const std::int64_t since_ns = row == nullptr ? INT64_MIN : row->start_ns;
+      started_.push_back(start_request(start.request, start.communicator, thread, since_ns));
+      if (row == nullptr) continue;
+      row->requests.push_back(
+          described(started_.back(), thread, {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
+    }
+  }
+  // `thread`: of the row that it is said in.
+  EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
+                         const Context& context) const {
+    request.request = started.request;
+    if (started.request != no_request && started.thread != thread) request.starter = started.thread;
+    request.communicator = process_->communicators.find(started.communicator);
+    request.peer_world = world_rank(request.communicator, request.peer, context);
+    return request;
+  }
+  // The row of a call of the chunk whose first is at first_row; of UINT32_MAX, that of the last call of the chunk
+  // before, which was held back. nullptr if there is none.
+  EventRow* row_of(std::uint32_t call, std::size_t first_row) {
+    if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
+    return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
+  }
+  // Of a request that this chunk has started.
+  StartedRequest started_here(const DecodedCompletion& completion, std::size_t first_row) const {
+    if (completion.nth != UINT32_MAX)
+      return completion.nth < started_.size() ? started_[completion.nth] : StartedRequest{};
+    const EventRow& row = rows_[first_row + completion.start];
+    return {row.request, events_.calls[completion.start].communicator, row.thread};
+  }
+  // Says which the requests are that a row has completed and that its chunk has not started.
+  void find_started(EventRow& row, const Context& context) {
+    for (EventRequest& request : row.requests) {
+      const std::uint32_t recorded = std::exchange(request.recorded, no_request);
+      if (recorded == no_request) continue;
+      request = described(open_requests_->complete(recorded, row.start_ns), row.thread, request, context);
+    }
+  }
+
+  void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
+    EventRow& row = add_row(chunk, span.enter, span.leave);
+    row.kind = kind;
+    row.records = span.records;
+    if (kind != EventKind::loss) row.bytes = span.bytes;
+  }
+
+  EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
+    EventRow& row = add_row(chunk, event.time, event.time);
+    row.kind = kind;
+    row.event_type = process_->event_types.find(event.type);
+    return row;
+  }
+
+  // Credits all completions of one call, the first of which is `from`; returns the first of the next call.
+  std::size_t complete(std::size_t first_row, std::size_t from, const Context& context) {
+    const std::uint32_t call = events_.completions[from].call;
+    std::size_t to = from;
+    while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
+    EventRow* row = row_of(call, first_row);
+    if (row == nullptr) return to;
+    // The last call of a chunk may have more in the next one.
+    const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < events_.calls.size();
+    for (std::size_t i = from; i < to; ++i) {
+      const DecodedCompletion& completion = events_.completions[i];
+      if (completion.bytes != no_bytes) row->bytes = completion.bytes + (row->bytes == no_bytes ? 0 : row->bytes);
+      const bool is_of_chunk = completion.start != UINT32_MAX || completion.nth != UINT32_MAX;
+      const EventRequest message{.recorded = is_of_chunk ? no_request : completion.request,
+                                 .peer = completion.source,
+                                 .tag = completion.tag,
+                                 .bytes = completion.bytes};
+      const EventRequest request =
+          is_of_chunk ? described(started_here(completion, first_row), row->thread, message, context) : message;
+      if (is_only && is_of_chunk && !context.filter.lists_all_requests)
+        say_in_row(*row, request);
+      else
+        row->requests.push_back(request);
+    }
+    return to;
+  }
+
+  // The only request of a call.
+  static void say_in_row(EventRow& row, const EventRequest& request) {
+    if (row.peer == no_peer) {
+      row.peer = request.peer;
+      row.peer_world = request.peer_world;
+    }
+    if (row.tag == no_tag) row.tag = request.tag;
+    if (row.request != no_request) return;
+    row.request = request.request;
+    row.starter = request.starter;
+  }
+
+  const Process* process_;
+  OpenRequests* open_requests_;  // of the process
+  std::vector<ChunkRef> chunks_;
+  std::size_t chunk_ = 0;
+  std::vector<EventRow> rows_;
+  std::size_t next_ = 0;
+  std::vector<EventRow> held_back_;
+  std::uint32_t last_request_ = no_request;
+  std::vector<StartedRequest> started_;  // of the chunk's starts
+  std::vector<char> raw_;
+  DecodedEvents events_;
+};
+
+}  // namespace
+
+struct EventStream::State {
+  State(const Run& run, EventFilter filter) : context(run, std::move(filter)) {}
+
+  Context context;
+  std::unordered_map<const Process*, OpenRequests> open_requests;
+  std::vector<Cursor> cursors;
+  using Head = std::pair<std::int64_t, std::size_t>;  // start_ns, cursor
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  std::uint64_t given = 0;
+
+  void push(std::size_t cursor) {
+    if (cursors[cursor].prepare(context)) heads.emplace(cursors[cursor].front().start_ns, cursor);
+  }
+};
+
+EventStream::EventStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventStream::EventStream(EventStream&&) noexcept = default;
+EventStream& EventStream::operator=(EventStream&&) noexcept = default;
+EventStream::~EventStream() = default;
+
+Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
+  auto state = std::make_unique<State>(run, std::move(filter));
+  Context& context = state->context;
+  auto chunks = EventChunks::of(run, context.filter, context.choice);
+  if (!chunks) return chunks.failure();
+  context.chunks = std::move(*chunks);
+  context.warnings = context.chunks.warnings;
+  for (EventChunks::Block& block : context.chunks.blocks)
+    state->cursors.emplace_back(*block.process, state->open_requests[block.process], std::move(block.chunks));
+  for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
+  return EventStream(std::move(state));
+}
+
+std::vector<EventRow> EventStream::next(std::size_t count) {
+  State& state = *state_;
+  std::vector<EventRow> rows;
+  const std::uint64_t limit = state.context.filter.limit;
+  while (rows.size() < count && !state.heads.empty() && (limit == 0 || state.given < limit)) {
+    const std::size_t cursor = state.heads.top().second;
+    state.heads.pop();
+    // The location goes on as long as no other has an earlier event.
+    const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
+    Cursor& from = state.cursors[cursor];
+    do {
+      rows.push_back(from.take(state.context));
+      ++state.given;
+    } while (rows.size() < count && (limit == 0 || state.given < limit) && from.prepare(state.context) &&
+             from.front().start_ns <= until);
+    state.push(cursor);
+  }
+  return rows;
+}
+
+const std::string& EventStream::name(const Run& run, const EventRow& row) {
+  if (row.kind == EventKind::flush) return flush_name;
+  if (row.kind == EventKind::drain) return drain_name;
+  if (row.kind == EventKind::loss) return loss_name;
+  if (is_event(row.kind))
+    return row.event_type < 0 ? other_name : run.event_types()[static_cast<std::size_t>(row.event_type)].name;
+  return run.functions().name(row.function);
+}
+
+const std::vector<std::string>& EventStream::warnings() const { return state_->context.warnings; }
+
+}  // namespace tare::reader

@@ -1,0 +1,86 @@
+// The events of a run, decoded as they are asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/record.h"
+#include "reader/events/event_filter.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+// Events of the API are `event`, of any class but raw, or `raw_event`.
+enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event };
+
+// One of several requests that a call started or completed. What is not known is absent, as in EventRow.
+struct EventRequest {
+  std::uint32_t request = format::no_request;
+  std::uint32_t starter = UINT32_MAX;           // thread that started it, if it is another than that of the row
+  std::uint32_t recorded = format::no_request;  // of a completion, until it is known which request that is
+  std::int32_t communicator = -1;
+  std::int32_t peer = format::no_peer;
+  std::int32_t peer_world = format::no_peer;
+  std::int32_t tag = format::no_tag;
+  std::uint64_t bytes = format::no_bytes;
+};
+
+struct EventRow {
+  std::int64_t start_ns = 0;  // unix
+  std::int64_t duration_ns = 0;
+  std::uint64_t bytes = format::no_bytes;
+  std::uint64_t received = format::no_bytes;  // beside `bytes`, by a call that sends and receives
+  std::uint64_t records = 0;                  // of a flush, drain or loss
+  std::int32_t world = 0;
+  std::int32_t rank = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t request = format::no_request;
+  std::int32_t site = -1;
+  std::int32_t communicator = -1;
+  std::int32_t scope = -1;  // window or file: index in Run::scopes()
+  std::int32_t peer = format::no_peer;
+  std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
+  std::int32_t tag = format::no_tag;
+  std::int32_t source = format::no_peer;  // that `received` came from, and its rank in the world
+  std::int32_t source_world = format::no_peer;
+  std::int32_t source_tag = format::no_tag;
+  std::uint16_t function = 0;
+  EventKind kind = EventKind::call;
+  bool rooted = false;                       // peer is a root
+  const std::string* thread_name = nullptr;  // if it has one; as long as the run
+  std::vector<EventRequest> requests{};      // of a call: all that it started or completed, if they are several
+  std::int32_t event_type = -1;              // of an event: index in Run::event_types(), -1 if its definition is lost
+  std::vector<std::uint64_t> parameters{};   // of an event, as recorded
+  std::string text{};                        // of a raw event
+  std::uint32_t starter = UINT32_MAX;        // thread that started `request`, if it is another
+};
+
+// All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the
+// buffers of segments appear as if drained. The run must outlive the stream.
+class EventStream {
+ public:
+  static Result<EventStream> open(const Run& run, EventFilter filter);
+
+  EventStream(EventStream&&) noexcept;
+  EventStream& operator=(EventStream&&) noexcept;
+  ~EventStream();
+
+  // The next events, at most `count`; none at the end.
+  std::vector<EventRow> next(std::size_t count);
+  // "MPI_Send", "tare:flush", "tare:drain" (by the node's tared), "tare:loss", or as the program named its event;
+  // "other" if that is lost.
+  static const std::string& name(const Run& run, const EventRow& row);
+  // Chunks that were damaged, as far as the stream has come.
+  const std::vector<std::string>& warnings() const;
+
+ private:
+  struct State;
+  explicit EventStream(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,89 @@
+// The part of the table of events that holds MPI calls.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "format/event_columns.h"
+#include "reader/events/event_batch.h"
+#include "reader/events/event_table_context.h"
+#include "reader/events/open_requests.h"
+
+namespace tare::reader {
+
+class CallTable {
+ public:
+  explicit CallTable(const TableContext& context) : context_(context) {}
+
+  // The chunks that follow are of another block.
+  void start_block();
+  // The calls of the next chunk of the block; the last one is held back if a later chunk may hold more of its requests.
+  // Sets the number of rows.
+  void fill(const format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
+
+ private:
+  static constexpr auto first_column = static_cast<std::size_t>(EventColumn::first_of_signature);
+  static constexpr auto value_columns = static_cast<std::size_t>(EventColumn::last_of_signature) - first_column + 1;
+
+  // What the calls of a signature have in common.
+  struct Values {
+    std::int32_t columns[value_columns];
+    std::int64_t bytes, received;
+    bool is_wanted;
+
+    std::int32_t& operator[](EventColumn column) { return columns[static_cast<std::size_t>(column) - first_column]; }
+  };
+  // A request that a call started or completed.
+  struct Request {
+    std::uint32_t call;  // index in calls; nowhere: of one that is lost
+    bool completes;
+    std::int32_t communicator;  // of the run, -1: not known
+    std::int32_t peer, peer_world, tag;
+    std::int32_t starter;  // thread that started it, if it is another
+    std::int64_t bytes, number;
+  };
+  struct HeldCall {
+    Values values;
+    std::int64_t start_ns, duration_ns, request;
+    std::vector<Request> requests;
+  };
+
+  void value_signatures();
+  void list_calls();
+  void resolve_requests();
+  void number_requests();
+  void list_requests();
+  StartedRequest started_here(std::uint32_t nth, std::size_t signature) const;
+  Request described(const StartedRequest& started, std::uint32_t call, std::size_t signature, bool completes) const;
+  std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const;
+  std::uint32_t place_of(std::uint32_t call) const;
+  void hold_back();
+  void choose();
+  void fill_values(EventBatch& batch);
+  void fill_messages(EventBatch& batch);
+  std::int32_t* fill_starters(EventBatch& batch) const;
+  void fill_requests(EventBatch& batch);
+
+  const TableContext& context_;
+  // Of the block.
+  std::unordered_map<std::uint32_t, StartedRequest> open_requests_;  // by number in the file
+  std::uint32_t last_request_ = format::no_request;
+  std::optional<HeldCall> held_;
+
+  // Of the chunk at hand; memory is kept.
+  const format::EventColumns* chunk_ = nullptr;
+  ChunkPlace place_{};
+  bool begins_with_held_ = false;
+  std::uint32_t first_request_ = 0;  // number of the first that the chunk starts
+  std::vector<Values> values_;       // by signature, and of the call that was held back
+  std::vector<std::uint64_t> ticks_;
+  std::vector<std::uint32_t> signature_;  // of each call; index in values_
+  std::vector<std::int64_t> start_ns_, duration_ns_, request_;
+  std::vector<StartedRequest> resolved_;  // by completion, those of requests of earlier chunks or other threads
+  std::vector<Request> requests_;         // in the order of calls
+  std::vector<std::uint32_t> chosen_, rows_;
+};
+
+}  // namespace tare::reader

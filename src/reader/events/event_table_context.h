@@ -1,0 +1,51 @@
+// What the parts of the table of events have in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "reader/events/event_filter.h"
+#include "reader/events/event_table_schema.h"
+#include "reader/events/open_requests.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+struct TableContext {
+  TableContext(Run& of, EventFilter with, bool with_sites)
+      : run(of),
+        filter(std::move(with)),
+        choice(of, filter),
+        texts(of, with_sites),
+        rooted(rooted_functions(of.functions())) {}
+
+  const Run& run;
+  EventFilter filter;
+  EventChoice choice;
+  EventTexts texts;
+  std::vector<bool> rooted;  // by function
+
+  bool wants_all() const { return choice.wants_everything() && filter.wants_all_times(); }
+};
+
+// The chunk that a part is given.
+struct ChunkPlace {
+  const Process* process;
+  std::uint32_t thread;
+  bool continues;  // follows the chunk of the block before it without a gap
+  bool is_last;    // of its block
+  // What its completions that say a number have completed, in their order, where other threads may have started it.
+  std::optional<std::span<const StartedRequest>> completed{};
+};
+
+// Leaves the chosen elements of a column.
+template <typename T>
+void keep(std::vector<T>& column, const std::vector<std::uint32_t>& chosen) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) column[i] = column[chosen[i]];
+  column.resize(chosen.size());
+}
+
+}  // namespace tare::reader

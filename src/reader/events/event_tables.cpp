@@ -1,0 +1,285 @@
+#include "reader/events/event_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/event_columns.h"
+#include "reader/events/event_batch.h"
+#include "reader/events/event_chunks.h"
+#include "reader/events/event_table_calls.h"
+#include "reader/events/event_table_context.h"
+#include "reader/events/event_table_program.h"
+#include "reader/events/handed_over.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+using Column = EventColumn;
+
+// A column that has one value in the whole batch, as long as it does so in the next ones too.
+class ConstantColumn {
+ public:
+  void fill(EventBatch& batch, Column column, std::int32_t value) {
+    if (!batch.wants(column)) return;
+    const std::size_t n = batch.rows();
+    if (values_ == nullptr || value != value_ || n > values_->size()) {
+      values_ =
+          std::make_shared<std::vector<std::int32_t>>(std::max(n, values_ == nullptr ? 0 : values_->size()), value);
+      value_ = value;
+    }
+    batch.array(column) = {n, 0, {}, {values_->data(), values_}, {}, {}};
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::int32_t>> values_;
+  std::int32_t value_ = 0;
+};
+
+constexpr std::int64_t no_span_bytes = -1;
+
+struct Span {  // flush, drain or loss
+  std::int64_t start_ns, duration_ns, records, bytes;
+  std::uint32_t thread;
+  std::int32_t name;
+};
+
+}  // namespace
+
+struct EventTables::State {
+  State(Run& run, EventFilter filter, std::vector<bool> columns_wanted, bool with_sites)
+      : context(run, std::move(filter), with_sites),
+        fields(context.texts.schema()),
+        wanted(std::move(columns_wanted)),
+        calls(context),
+        program(context) {
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) schema.push_back(fields[i]);
+  }
+
+  TableContext context;
+  arrow::Schema fields, schema;  // all, and those wanted
+  std::vector<bool> wanted;      // by EventColumn
+  CallTable calls;
+  ProgramEventTable program;
+  EventChunks chunks;
+  std::vector<std::string> warnings;
+  std::shared_ptr<arrow::Arena::Pool> pool = arrow::Arena::make_pool();
+  ConstantColumn world, rank, thread, thread_name;
+  std::uint64_t given = 0;
+
+  // Where it is: what is to be handed over next, of the chunk at hand or of the block that has ended.
+  enum class Stage : std::uint8_t { calls, events, raw_events, next_chunk, spans };
+  Stage stage = Stage::next_chunk;
+  std::size_t block = 0, chunk = 0;
+  ChunkPlace place{};
+  HandedOver handed_over;       // of the process
+  std::size_t first_block = 0;  // of those in handed_over
+  std::uint32_t next_sequence = 0;
+  std::vector<char> raw;
+  EventColumns columns;
+  std::vector<Span> spans;  // of the block
+  std::size_t next_span = 0;
+
+  bool is_at_end() const {
+    return block == chunks.blocks.size() || (context.filter.limit != 0 && given >= context.filter.limit);
+  }
+
+  void fill(EventBatch& batch);
+  void load_next();
+  void start_block();
+  void load(const ChunkRef& ref);
+  void add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes);
+  void fill_spans(EventBatch& batch);
+  void fill_location(EventBatch& batch);
+};
+
+// The rows of the next stage, of which there may be none.
+void EventTables::State::fill(EventBatch& batch) {
+  switch (stage) {
+    case Stage::next_chunk:
+      load_next();
+      return;
+    case Stage::calls:
+      stage = Stage::events;
+      calls.fill(columns, place, batch);
+      break;
+    case Stage::events:
+      stage = Stage::raw_events;
+      program.fill(columns, place, batch);
+      break;
+    case Stage::raw_events:
+      stage = Stage::next_chunk;
+      program.fill_raw(columns, place, batch);
+      break;
+    case Stage::spans:
+      if (next_span == spans.size()) {
+        stage = Stage::next_chunk;
+        ++block;
+        chunk = 0;
+        spans.clear();
+        next_span = 0;
+        return;
+      }
+      place.thread = spans[next_span].thread;
+      fill_spans(batch);
+      break;
+  }
+  if (batch.rows() != 0) fill_location(batch);
+}
+
+void EventTables::State::load_next() {
+  const EventChunks::Block& from = chunks.blocks[block];
+  if (chunk == from.chunks.size()) {
+    stage = Stage::spans;
+    return;
+  }
+  if (chunk == 0) start_block();
+  const ChunkRef& ref = from.chunks[chunk++];
+  place = {from.process, ref.header.location, ref.header.sequence == next_sequence, chunk == from.chunks.size()};
+  if (block - first_block < handed_over.blocks())
+    place.completed = handed_over.of_chunk(block - first_block, chunk - 1);
+  next_sequence = ref.header.sequence + 1;
+  load(ref);
+  stage = Stage::calls;
+}
+
+// Of the first of a process's blocks: finds the requests that its threads have handed over.
+void EventTables::State::start_block() {
+  calls.start_block();
+  const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
+  const Process* process = chunks.blocks[block].process;
+  if (block != 0 && chunks.blocks[block - 1].process == process) return;
+  std::size_t end = block;
+  const auto is_of_process = [&](const EventChunks::Block& other) {
+    return other.process == process && (other.chunks.empty() || !is_of_tared(other.chunks.front().header.block));
+  };
+  while (end < chunks.blocks.size() && is_of_process(chunks.blocks[end])) ++end;
+  first_block = block;
+  handed_over = {};
+  if (end - block < 2 || !process->may_hand_over()) return;
+  for (const Column column : {Column::peer_world, Column::request, Column::starter, Column::requests})
+    if (is_wanted(column)) {
+      handed_over = HandedOver({&chunks.blocks[block], end - block}, context.filter);
+      return;
+    }
+}
+
+// What cannot be read or is too early is as if it had no records.
+void EventTables::State::load(const ChunkRef& ref) {
+  const EventFilter& filter = context.filter;
+  std::string reason;
+  if (filter.skips(*place.process, ref)) {
+    columns = {};
+  } else if (!load_chunk(ref, raw, reason) || !decode_columns(ref.header, raw.data(), raw.size(), columns, reason)) {
+    warnings.push_back(damaged_events(chunks.file_names[ref.file], ref, reason));
+    columns = {};
+    place.continues = false;
+    next_sequence = ref.header.sequence;  // nor does the next one continue it
+  }
+  const auto& enter = columns.calls.enter;
+  if (filter.end_ns && !enter.empty() && place.process->time_of(enter.front()) >= *filter.end_ns) {
+    chunk = chunks.blocks[block].chunks.size();  // the rest of the block is later
+    place.is_last = true;
+  }
+  const EventChoice& choice = context.choice;
+  const EventTexts& texts = context.texts;
+  const bool of_tared = is_of_tared(ref.header.block);
+  if (of_tared ? choice.wants_drains() : choice.wants_flushes())
+    add_spans(columns.flushes, of_tared ? texts.drain() : texts.flush(), true);
+  if (choice.wants_losses()) add_spans(columns.losses, texts.loss(), false);
+}
+
+void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
+  const Process& process = *place.process;
+  for (const DecodedSpan& span : from) {
+    const std::uint64_t ticks = span.leave > span.enter ? span.leave - span.enter : 0;
+    const Span added{process.time_of(span.enter),
+                     process.clock.duration_ns(ticks << process.shift()),
+                     static_cast<std::int64_t>(span.records),
+                     have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
+                     place.thread,
+                     name};
+    if (context.filter.wants_time(added.start_ns, added.duration_ns)) spans.push_back(added);
+  }
+}
+
+// Those of one thread; of a block that several have used one after another, there are more.
+void EventTables::State::fill_spans(EventBatch& batch) {
+  std::size_t end = next_span;
+  while (end < spans.size() && spans[end].thread == place.thread && end - next_span < most_batch_rows) ++end;
+  batch.set_rows(end - next_span);
+  const auto fill = [&](Column column, auto nothing, const auto& value_of) {
+    if (!batch.wants(column)) return;
+    auto* values = batch.fill<decltype(nothing)>(column);
+    for (std::size_t i = 0; i < batch.rows(); ++i) values[i] = value_of(spans[next_span + i]);
+    batch.mark_absent(column, values, nothing);
+  };
+  constexpr std::int64_t none = -1;
+  fill(Column::function, absent, [](const Span& s) { return s.name; });
+  fill(Column::start_ns, INT64_MIN, [](const Span& s) { return s.start_ns; });
+  fill(Column::duration_ns, none, [](const Span& s) { return s.duration_ns; });
+  fill(Column::records, none, [](const Span& s) { return s.records; });
+  fill(Column::bytes, no_span_bytes, [](const Span& s) { return s.bytes; });
+  next_span = end;
+}
+
+void EventTables::State::fill_location(EventBatch& batch) {
+  world.fill(batch, Column::world, place.process->world);
+  rank.fill(batch, Column::rank, place.process->record.rank);
+  thread.fill(batch, Column::thread, static_cast<std::int32_t>(place.thread));
+  const std::int32_t name = context.texts.thread_name(*place.process, place.thread);
+  if (name != absent) thread_name.fill(batch, Column::thread_name, name);
+}
+
+EventTables::EventTables(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventTables::EventTables(EventTables&&) noexcept = default;
+EventTables& EventTables::operator=(EventTables&&) noexcept = default;
+EventTables::~EventTables() = default;
+
+std::vector<std::string> EventTables::column_names() { return event_column_names(); }
+
+Result<EventTables> EventTables::open(Run& run, EventFilter filter,
+                                      const std::optional<std::vector<std::string>>& columns) {
+  const std::vector<std::string> names = column_names();
+  std::vector<bool> wanted(names.size(), !columns);
+  for (const std::string& name : columns ? *columns : std::vector<std::string>{}) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return Failure{"events have no column " + name};
+    wanted[static_cast<std::size_t>(found - names.begin())] = true;
+  }
+  const auto wants = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
+  const bool with_sites = wants(Column::caller) || wants(Column::file) || wants(Column::line);
+  auto state = std::make_unique<State>(run, std::move(filter), std::move(wanted), with_sites);
+  auto chunks = EventChunks::of(run, state->context.filter, state->context.choice);
+  if (!chunks) return chunks.failure();
+  state->chunks = std::move(*chunks);
+  state->warnings = state->chunks.warnings;
+  return EventTables(std::move(state));
+}
+
+const arrow::Schema& EventTables::schema() const { return state_->schema; }
+
+std::size_t EventTables::next(std::vector<arrow::Array>& columns) {
+  State& state = *state_;
+  while (!state.is_at_end()) {
+    EventBatch batch(state.fields, state.wanted, state.pool);
+    state.fill(batch);
+    if (batch.rows() == 0) continue;
+    const std::uint64_t limit = state.context.filter.limit;
+    const bool is_too_long = limit != 0 && batch.rows() > limit - state.given;
+    const std::size_t rows = is_too_long ? limit - state.given : batch.rows();
+    state.given += rows;
+    batch.move_to(columns);
+    for (arrow::Array& column : columns) {
+      column.length = rows;
+      if (is_too_long && column.nulls != 0) column.nulls = -1;
+    }
+    return rows;
+  }
+  return 0;
+}
+
+const std::vector<std::string>& EventTables::warnings() const { return state_->warnings; }
+
+}  // namespace tare::reader

@@ -1,0 +1,136 @@
+#include "reader/events/handed_over.h"
+
+#include <algorithm>
+#include <queue>
+#include <string>
+#include <tuple>
+
+#include "format/event_columns.h"
+
+namespace tare::reader {
+
+using namespace tare::format;
+
+// One block, chunk by chunk: the starts that others may see completed, and the completions that say a number, in the
+// order of time. Times are ticks as in the file, which the locations of a process share.
+class HandedOver::Reading {
+ public:
+  struct Step {
+    std::uint64_t ticks;
+    bool completes;  // what was started at the same time is there already
+    std::uint32_t recorded;
+    StartedRequest started;  // of a start
+    std::size_t place;       // of a completion: index in Found::requests
+  };
+
+  // Memory for the chunk that is being decoded: a process may have thousands of locations.
+  struct Scratch {
+    std::vector<char> raw;
+    EventColumns columns;
+    std::string reason;
+  };
+
+  Reading(const EventChunks::Block& block, const EventFilter& filter, Scratch& scratch, Found& found)
+      : block_(&block), filter_(&filter), scratch_(&scratch), found_(&found) {}
+
+  // Makes front() valid; false at the end.
+  bool prepare() {
+    while (next_ == steps_.size()) {
+      found_->first.push_back(found_->requests.size());
+      if (chunk_ == block_->chunks.size()) return false;
+      load(block_->chunks[chunk_++]);
+    }
+    return true;
+  }
+  const Step& front() const { return steps_[next_]; }
+
+  void take(OpenRequests& open) {
+    const Step& step = steps_[next_++];
+    const auto ticks = static_cast<std::int64_t>(step.ticks);
+    if (step.completes)
+      found_->requests[step.place] = open.complete(step.recorded, ticks);
+    else
+      open.start(step.recorded, ticks, step.started);
+  }
+
+ private:
+  void load(const ChunkRef& chunk) {
+    steps_.clear();
+    next_ = 0;
+    auto& [raw, columns, reason] = *scratch_;
+    if (filter_->skips(*block_->process, chunk) || !load_chunk(chunk, raw, reason) ||
+        !decode_columns(chunk.header, raw.data(), raw.size(), columns, reason))
+      return;
+    add_starts(chunk.header.location);
+    add_completions();
+    if (!columns.calls.enter.empty()) last_enter_ = columns.calls.enter.back();
+    const auto is_before = [](const Step& a, const Step& b) {
+      return std::tie(a.ticks, a.completes) < std::tie(b.ticks, b.completes);
+    };
+    std::stable_sort(steps_.begin(), steps_.end(), is_before);
+  }
+
+  void add_starts(std::uint32_t thread) {
+    const EventColumns& c = scratch_->columns;
+    for (std::size_t i = 0; i < c.requests.call.size(); ++i) {
+      ++last_request_;
+      const std::uint32_t call = c.requests.call[i];
+      const std::uint32_t nth = c.requests.nth[i];
+      const bool is_call = call != UINT32_MAX;
+      const auto recorded = static_cast<std::uint32_t>(is_call ? c.calls.request[call] : c.starts.request[nth]);
+      if (recorded == completed_in_chunk) continue;
+      const auto signature = static_cast<std::size_t>(is_call ? c.calls.signature[call] : c.starts.signature[nth]);
+      const auto communicator = static_cast<std::uint32_t>(c.signatures.communicator[signature]);
+      // What a call starts together is persistent: its handles cannot be those of others before it returns.
+      const std::uint64_t ticks = is_call ? c.calls.enter[call] + c.calls.duration[call] : enter_of(c.starts.call[nth]);
+      steps_.push_back({ticks, false, recorded, {last_request_, communicator, thread}, 0});
+    }
+  }
+
+  void add_completions() {
+    const EventColumns::Completions& c = scratch_->columns.completions;
+    for (std::size_t i = 0; i < c.start.size(); ++i) {
+      if (c.start[i] != UINT32_MAX) continue;
+      const auto recorded = static_cast<std::uint32_t>(c.request[i]);
+      steps_.push_back({enter_of(c.call[i]), true, recorded, {}, found_->requests.size()});
+      found_->requests.emplace_back();
+    }
+  }
+
+  std::uint64_t enter_of(std::uint32_t call) const {
+    return call == UINT32_MAX ? last_enter_ : scratch_->columns.calls.enter[call];
+  }
+
+  const EventChunks::Block* block_;
+  const EventFilter* filter_;
+  Scratch* scratch_;
+  Found* found_;
+  std::size_t chunk_ = 0;
+  std::uint64_t last_enter_ = 0;  // of the last call of the chunks before
+  std::uint32_t last_request_ = no_request;
+  std::vector<Step> steps_;  // of the chunk
+  std::size_t next_ = 0;
+};
+
+HandedOver::HandedOver(std::span<const EventChunks::Block> blocks, const EventFilter& filter) : found_(blocks.size()) {
+  Reading::Scratch scratch;
+  std::vector<Reading> readings;
+  for (std::size_t i = 0; i < blocks.size(); ++i) readings.emplace_back(blocks[i], filter, scratch, found_[i]);
+  using Head = std::tuple<std::uint64_t, bool, std::size_t>;  // ticks, completes, block
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  const auto push = [&](std::size_t block) {
+    if (!readings[block].prepare()) return;
+    const Reading::Step& step = readings[block].front();
+    heads.emplace(step.ticks, step.completes, block);
+  };
+  for (std::size_t i = 0; i < blocks.size(); ++i) push(i);
+  OpenRequests open;
+  while (!heads.empty()) {
+    const std::size_t block = std::get<2>(heads.top());
+    heads.pop();
+    readings[block].take(open);
+    push(block);
+  }
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,113 @@
+// The definition log of one process, as tables: what the numbers in its records and rows mean.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/definition.h"
+#include "reader/model/number_table.h"
+
+namespace tare::reader {
+
+struct Module {
+  std::string path;
+  std::string build_id;  // bytes
+  bool of_program = false;
+};
+
+// Frames of call paths.
+struct NativeFrame {
+  std::uint32_t number;
+  std::uint32_t module;   // format::no_module: of none
+  std::uint64_t address;  // return address
+};
+struct PythonFrame {
+  std::uint32_t number;
+  std::uint32_t line;
+  bool of_program;
+  std::string file;
+  std::string function;
+};
+
+// A call site: frames paths[first] to paths[first + frames - 1] of its Definitions.
+struct Site {
+  std::uint32_t number;
+  std::uint32_t first;
+  std::uint16_t frames;
+  std::uint16_t flags;  // format::SiteFlags
+};
+
+// Members of a group as ranks in the world of the process, -1 for those of other worlds; in runs.
+class Members {
+ public:
+  Members() = default;
+  // False if the runs are not `size` members together; nothing is taken then.
+  bool assign(std::vector<format::MemberRun> runs, std::int32_t size);
+  const std::vector<format::MemberRun>& runs() const { return runs_; }
+  std::int32_t world_rank(std::int32_t rank) const;     // -1: no such member, or of another world
+  std::int32_t rank_of(std::int32_t world_rank) const;  // -1: no member
+  bool has(std::int32_t world_rank) const { return rank_of(world_rank) >= 0; }
+
+ private:
+  std::vector<format::MemberRun> runs_;
+  std::vector<std::int64_t> begins_;
+  std::int32_t size_ = 0;
+};
+
+// As its process knows it.
+struct Communicator {
+  std::string name;
+  std::int32_t size = 0;         // of the local group
+  std::int32_t remote_size = 0;  // 0: intracommunicator
+  std::uint64_t key = 0;         // equal on all members of a world; 0: not known
+  std::uint32_t group = 0;       // number in the process, 0: not known
+  std::uint32_t remote_group = 0;
+};
+
+// A window or a file, as its process knows it.
+struct Scope {
+  bool is_file = false;
+  format::WindowFlavour flavour = format::WindowFlavour::none;
+  std::uint32_t communicator = 0;  // number in the process, 0: not known
+  std::uint64_t key = 0;           // as of a communicator
+  std::string name;
+};
+
+// What the events of one type mean.
+struct EventType {
+  format::EventClass event_class = format::EventClass::regular;
+  std::string name, unit;
+  std::vector<format::ParameterType> parameters;
+
+  // clang-tidy 14 takes the 0 of the comparison for a pointer.
+  auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+struct Definitions {
+  NumberTable<Module> modules;
+  // In the order of the log: of those with the same number the last counts.
+  std::vector<NativeFrame> native_frames;
+  std::vector<PythonFrame> python_frames;
+  std::vector<Site> sites;
+  std::vector<std::uint32_t> paths;  // numbers of frames, innermost first
+  NumberTable<Communicator> communicators;
+  NumberTable<Members> groups;
+  NumberTable<Scope> scopes;
+  std::map<std::uint32_t, std::string> threads;  // names
+  NumberTable<EventType> event_types;
+
+  // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
+  // False if an entry is malformed; those before it have been applied.
+  bool apply(std::string_view log);
+  // Keeps its memory.
+  void clear();
+
+  // nullptr if the group is not known.
+  const Members* members(std::uint32_t group) const;
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,58 @@
+#include "reader/model/locations.h"
+
+#include <algorithm>
+
+namespace tare::reader {
+namespace {
+
+using format::ChunkHeader;
+
+// Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
+// a process that was killed before it could empty the buffer.
+bool is_buffered(const Process& process, const ChunkHeader& chunk) {
+  const auto buffer = process.buffered.find(chunk.block);
+  return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
+}
+
+}  // namespace
+
+LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net)
+    : process_(process), outside_net_(outside_net) {
+  // Those whose profiles are lost are known by their events.
+  for (const ChunkRef& chunk : process.events)
+    by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
+}
+
+void LocationsOf::add(std::uint32_t block, const Profile& profile) {
+  Location& location = by_block_[block];
+  location.thread = profile.summary.number;
+  add_profile(location.totals, process_, profile, outside_net_);
+  if (block != 0) location.totals.other_ticks += life_of_threads(process_, profile);
+}
+
+void LocationsOf::add_trace() {
+  for (const ChunkRef& chunk : process_.events) {
+    Totals& totals = by_block_[chunk.header.block & ~format::tared_block].totals;
+    totals.stored_bytes += sizeof(ChunkHeader) + chunk.header.stored_bytes;
+    if (!format::is_of_tared(chunk.header.block) && !is_buffered(process_, chunk.header))
+      totals.events += chunk.header.records;
+  }
+  for (const auto& [block, buffered] : process_.buffered) by_block_[block].totals.events += buffered.records;
+  // Each drain by the thread is a record too.
+  for (auto& [block, location] : by_block_)
+    location.totals.events -= std::min(location.totals.events, location.totals.flushes);
+}
+
+std::vector<Location> LocationsOf::take(std::size_t index) {
+  add_trace();
+  std::vector<Location> locations;
+  locations.reserve(by_block_.size());
+  for (auto& [block, location] : by_block_) {
+    location.process = index;
+    location.block = block;
+    locations.push_back(location);
+  }
+  return locations;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,84 @@
+#include "reader/model/locations.h"
+
+#include <gtest/gtest.h>
+
+#include "reader/run/run.h"
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::ProcessRecord;
+using format::ProcessState;
+
+std::string sends(unsigned count) {
+  std::string records;
+  for (unsigned i = 0; i < count; ++i) records += bytes_of(call_record("MPI_Send", 1, 3000 + 10 * i, 3005 + 10 * i));
+  return records;
+}
+
+std::string profile_of(const ProcessRecord& process, std::uint32_t block, format::LocationSummary summary,
+                       std::uint64_t calls) {
+  const format::ProfileRow row = profile_row("MPI_Send", 1, calls, 100 * calls, 0);
+  summary.rows = 1;
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::profile;
+  identity.process = process.process;
+  identity.location = block;
+  return chunk(identity, bytes_of(summary) + bytes_of(row));
+}
+
+TEST(LocationsTest, EachHasItsOwnCounts) {
+  const TempDir dir;
+  const ProcessRecord a = process_record(0, ProcessState::exited);
+  const ProcessRecord b = process_record(1, ProcessState::exited);
+  format::LocationSummary first{};
+  first.flushes = 1;
+  first.flush_ticks = 500;
+  first.flush_bytes = 77;
+  format::LocationSummary second{};
+  second.number = 4;
+  second.dropped = 6;
+  const std::string flush = bytes_of(format::FlushRecord{{format::flush, 4}, 30, 4000, 4500, 77});
+  const std::string chunks[] = {events_chunk(a, 0, 0, sends(30)), events_chunk(a, 0, 1, flush + sends(5)),
+                                events_chunk(a, 1, 0, sends(7)), events_chunk(b, 2, 0, sends(3))};
+  dir.write("n.tare", functions_chunk() + process_chunk(a) + process_chunk(b) + chunks[0] + chunks[1] + chunks[2] +
+                          chunks[3] + profile_of(a, 0, first, 35) + profile_of(a, 1, second, 13));
+  auto run = Run::open({dir.path(), "", run_id});
+  ASSERT_TRUE(run) << run.error();
+  const auto& locations = run->locations();
+  ASSERT_EQ(locations.size(), 3U);
+  EXPECT_EQ(locations[0].totals.calls, 35U);
+  EXPECT_EQ(locations[0].totals.events, 35U) << "the flush is none";
+  EXPECT_EQ(locations[0].totals.stored_bytes, chunks[0].size() + chunks[1].size());
+  EXPECT_EQ(locations[0].totals.flush_ticks, 500U);
+  EXPECT_EQ(locations[1].block, 1U);
+  EXPECT_EQ(locations[1].thread, 4U);
+  EXPECT_EQ(locations[1].totals.dropped, 6U);
+  EXPECT_EQ(locations[1].totals.events, 7U);
+  EXPECT_EQ(locations[2].process, 1U);
+  EXPECT_EQ(locations[2].block, 2U) << "its profile is lost, its events are not";
+  EXPECT_EQ(locations[2].totals.events, 3U);
+  EXPECT_EQ(locations[2].totals.calls, 0U);
+  EXPECT_EQ(locations[0].totals.events + locations[1].totals.events, run->totals(0).events);
+}
+
+TEST(LocationsTest, WhatABufferHoldsCounts) {
+  const TempDir dir;
+  const ProcessRecord process = process_record(0, ProcessState::running);
+  Segment segment(dir, process);
+  segment.add_location();
+  segment.add_location();
+  segment.add_record(1, sends(9));
+  dir.write("n.tare", functions_chunk() + process_chunk(process));
+  auto run = Run::open({dir.path(), dir.path(), run_id});
+  ASSERT_TRUE(run) << run.error();
+  const auto& locations = run->locations();
+  ASSERT_EQ(locations.size(), 2U);
+  EXPECT_EQ(locations[0].totals.events, 0U);
+  EXPECT_EQ(locations[1].totals.events, 9U);
+}
+
+}  // namespace
+}  // namespace tare::reader

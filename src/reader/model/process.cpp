@@ -1,0 +1,158 @@
+#include "reader/model/process.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
+
+// From MPI_Init to MPI_Finalize, as far as the process came; the whole of it where it calls neither.
+std::uint64_t net_ticks(const Process& process) {
+  const ProcessRecord& r = process.record;
+  if (r.init_enter != 0 && r.init_leave == 0) return 0;
+  const std::uint64_t from = r.init_leave != 0 ? r.init_leave : r.attach;
+  const std::uint64_t to = r.finalize_enter != 0 ? r.finalize_enter : process.end;
+  return to > from ? to - from : 0;
+}
+
+// How long threads have been inside the calls that they are in now, or were in when killed, which are in no profile.
+std::uint64_t ticks_under_way(const Process& process) {
+  const ProcessRecord& r = process.record;
+  const bool has_ended = process.state != State::running && process.state != State::killed;
+  if (has_ended || r.init_leave == 0 || r.finalize_enter != 0) return 0;
+  std::uint64_t ticks = 0;
+  for (const ThreadCall& call : process.calls) {
+    const bool inside = call.function != 0 && (call.function & returned) == 0;
+    if (inside && call.enter >= r.init_leave && call.enter < process.end) ticks += process.end - call.enter;
+  }
+  return ticks;
+}
+
+double cost_ns(std::uint64_t count, std::uint32_t cost_ps) { return static_cast<double>(count) * cost_ps / 1000; }
+
+struct World {
+  std::int32_t size;
+  bool spawned;
+  std::set<std::int32_t> ranks;
+};
+
+}  // namespace
+
+std::vector<bool> outside_net_time(const FunctionNames& names) {
+  std::vector<bool> outside;
+  for (const std::string& name : names.names())
+    outside.push_back(name == "MPI_Init" || name == "MPI_Init_thread" || name == "MPI_Finalize");
+  return outside;
+}
+
+void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net) {
+  for (const ProfileRow& row : profile.rows) {
+    totals.calls += row.calls;
+    totals.estimated += row.estimated;
+    if (!outside_net[FunctionNames::lookup(*process.functions, row.function)]) totals.net_ticks += row.ticks;
+  }
+  for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
+  totals.completions += profile.summary.completions;
+  totals.full |= profile.summary.full;
+  totals.dropped += profile.summary.dropped;
+  totals.api_events += profile.summary.api_events;
+  totals.flushes += profile.summary.flushes;
+  totals.flush_ticks += profile.summary.flush_ticks;
+  totals.flush_bytes += profile.summary.flush_bytes;
+  totals.tared.drains += profile.summary.tared.drains;
+  totals.tared.ticks += profile.summary.tared.ticks;
+  totals.tared.bytes += profile.summary.tared.bytes;
+  totals.overwritten_bytes += profile.summary.overwritten_bytes;
+}
+
+std::uint64_t life_of_threads(const Process& process, const Profile& profile) {
+  if (profile.rows.empty()) return 0;
+  std::uint64_t ticks = 0;
+  for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
+  const LocationSummary& summary = profile.summary;
+  if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
+  return std::min(ticks, net_ticks(process));
+}
+
+void add_totals(Totals& to, const Totals& from) {
+  to.calls += from.calls;
+  to.estimated += from.estimated;
+  to.lookups += from.lookups;
+  to.completions += from.completions;
+  to.dropped += from.dropped;
+  to.flushes += from.flushes;
+  to.flush_ticks += from.flush_ticks;
+  to.flush_bytes += from.flush_bytes;
+  to.tared.drains += from.tared.drains;
+  to.tared.ticks += from.tared.ticks;
+  to.tared.records += from.tared.records;
+  to.tared.raw_bytes += from.tared.raw_bytes;
+  to.tared.bytes += from.tared.bytes;
+  to.overwritten_bytes += from.overwritten_bytes;
+  to.full |= from.full;
+  to.net_ticks += from.net_ticks;
+  to.other_ticks += from.other_ticks;
+  to.events += from.events;
+  to.api_events += from.api_events;
+  to.stored_bytes += from.stored_bytes;
+}
+
+Account account_of(const Process& process, const Totals& totals) {
+  const ProcessRecord& r = process.record;
+  const ClockMap& clock = process.clock;
+  Account account;
+  account.start_ns = clock.unix_ns(r.attach);
+  account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
+  account.net_ns = clock.duration_ns(net_ticks(process));
+  account.threads_ns = account.net_ns + clock.duration_ns(totals.other_ticks);
+  const std::uint64_t under_way = ticks_under_way(process);
+  account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
+  account.unreturned_ns = clock.duration_ns(under_way);
+  account.wrapper_ns =
+      rounded_ns(cost_ns(totals.calls - std::min(totals.calls, totals.estimated), r.call_cost_ps) +
+                 cost_ns(totals.estimated, r.poll_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                 cost_ns(totals.completions, r.completion_cost_ps) + cost_ns(totals.api_events, r.event_cost_ps));
+  account.hook_init_ns = clock.duration_ns(r.hook_init);
+  account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
+  account.flush_ns = clock.duration_ns(totals.flush_ticks);
+  account.drain_ns = clock.duration_ns(totals.tared.ticks);
+  const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns);
+  if (account.net_ns > 0) account.net_share = own_ns / static_cast<double>(account.net_ns);
+  return account;
+}
+
+std::uint64_t last_evidence(const Process& process) {
+  const ProcessRecord& r = process.record;
+  std::uint64_t last = std::max({r.attach, r.init_leave, r.finalize_enter, r.finalize_leave, r.clock_last.ticks});
+  for (const ChunkRef& chunk : process.events) last = std::max(last, chunk.header.ticks);
+  return std::max(last, process.last_seen);
+}
+
+void assign_worlds(std::vector<Process*>& processes) {
+  std::sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
+    return std::tuple(is_spawned(*a), a->record.realtime_start_ns, a->id) <
+           std::tuple(is_spawned(*b), b->record.realtime_start_ns, b->id);
+  });
+  std::vector<World> worlds;
+  for (Process* process : processes) {
+    const ProcessRecord& r = process->record;
+    if (r.rank < 0) continue;  // never initialised MPI: beside the ranks of the first world
+    const auto lacks_it = [&](const World& world) {
+      return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
+    };
+    auto world = std::find_if(worlds.begin(), worlds.end(), lacks_it);
+    if (world == worlds.end()) world = worlds.insert(worlds.end(), World{r.size, is_spawned(*process), {}});
+    world->ranks.insert(r.rank);
+    process->world = static_cast<int>(world - worlds.begin());
+  }
+  std::stable_sort(processes.begin(), processes.end(), [](const Process* a, const Process* b) {
+    return std::tuple(a->world, a->record.rank) < std::tuple(b->world, b->record.rank);
+  });
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,117 @@
+// Everything that a run holds about one process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "format/segment.h"
+#include "reader/model/clock_map.h"
+#include "reader/model/definitions.h"
+#include "reader/model/number_map.h"
+#include "reader/store/chunk_scan.h"
+#include "reader/store/function_names.h"
+#include "reader/store/profile.h"
+#include "reader/store/samples.h"
+#include "reader/store/segment_file.h"
+
+namespace tare::reader {
+
+enum class State { running, finished, aborted, killed };
+
+// Records that were in a buffer when the run was opened.
+struct Buffered {
+  std::uint32_t sequence = 0;  // of the event chunk that they begin
+  std::uint64_t records = 0;
+};
+
+struct Process {
+  std::uint64_t id = 0;
+  format::ProcessRecord record{};
+  Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
+  ProfileSources profiles;
+  SampleSource samples;
+  std::vector<ChunkRef> events;  // on disk
+  std::vector<format::ClockPair> clock_pairs;
+  std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
+  std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
+  std::vector<format::ThreadCall> calls;       // of its threads, in which it is or was at its end, if known
+  std::vector<format::RequestEntry> requests;  // under way
+  const FunctionNames::Map* functions = nullptr;
+  std::optional<SegmentFile> segment;
+
+  // Found when everything has been read:
+  State state = State::killed;
+  bool stopped = false;  // running, but stopped by a signal or a debugger
+  int world = 0;
+  std::uint64_t end = 0;  // ticks: when it ended, or now
+  ClockMap clock;
+  NumberMap sites, event_types;
+  NumberMap communicators;  // also from windows and files, to the communicators that they were made with
+  NumberMap scopes;
+  std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
+
+  std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
+  unsigned shift() const { return record.tick_shift & 63U; }
+  // Whether several threads may call MPI, so that one may complete what another has started.
+  bool may_hand_over() const {
+    constexpr std::uint8_t serialized = 2;
+    return record.thread_level >= serialized || (record.flags & format::sessions) != 0;
+  }
+};
+
+// Sums over the locations of a process, or of one. Those up to net_ticks are of its profiles.
+struct Totals {
+  std::uint64_t calls = 0;
+  std::uint64_t estimated = 0;  // of the calls: polls whose time was not measured
+  std::uint64_t lookups = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t dropped = 0;  // records lost
+  std::uint64_t flushes = 0;
+  std::uint64_t flush_ticks = 0;
+  std::uint64_t flush_bytes = 0;
+  format::TaredTotals tared{};  // what the node's tared drained
+  std::uint64_t overwritten_bytes = 0;
+  std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
+  std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
+  std::uint64_t other_ticks = 0;   // in the life of threads that call MPI, but for the first
+  std::uint64_t events = 0;        // calls, completions and events of the API that can be read
+  std::uint64_t api_events = 0;    // recorded, also if they were dropped or overwritten then
+  std::uint64_t stored_bytes = 0;  // of event chunks on disk
+};
+// Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
+void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
+// The life of the threads that had a location one after another, as far as net time goes; 0 if they never called MPI.
+std::uint64_t life_of_threads(const Process& process, const Profile& profile);
+void add_totals(Totals& to, const Totals& from);
+std::vector<bool> outside_net_time(const FunctionNames& names);
+
+// What measuring cost a process, and what it did meanwhile.
+struct Account {
+  std::int64_t start_ns = 0;  // unix
+  std::int64_t wall_ns = 0;
+  std::int64_t net_ns = 0;
+  std::int64_t threads_ns = 0;     // the same of all threads that call MPI together
+  std::int64_t mpi_ns = 0;         // of threads_ns
+  std::int64_t unreturned_ns = 0;  // of mpi_ns: in calls that have not returned, of a running or killed process
+  std::int64_t wrapper_ns = 0;
+  std::int64_t hook_init_ns = 0;
+  std::int64_t hook_finalize_ns = 0;
+  std::int64_t flush_ns = 0;
+  std::int64_t drain_ns = 0;  // of the node's tared, on a processor of its own: no part of what the process spent
+  double net_share = 0;       // of net_ns that is tare's; threads add up
+};
+Account account_of(const Process& process, const Totals& totals);
+
+// The latest moment that the records of a process prove it was running, in ticks.
+std::uint64_t last_evidence(const Process& process);
+
+// Puts every process into a world, one MPI_COMM_WORLD each, and sorts them by (world, rank). A run may start more
+// than one: processes that were not spawned, in the order of their start, each go to the earliest world of
+// their size that lacks their rank; then the spawned ones, to worlds of their own.
+void assign_worlds(std::vector<Process*>& processes);
+
+}  // namespace tare::reader

@@ -1,0 +1,181 @@
+#include "reader/profile/profile_tables.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+bool holds(const std::optional<std::vector<std::int32_t>>& wanted, std::int32_t number) {
+  return !wanted || std::find(wanted->begin(), wanted->end(), number) != wanted->end();
+}
+
+// Of the phase that a thread is in, what is not in its entry yet.
+std::uint64_t ticks_going_on(const Process& process, const Profile& profile, std::size_t number) {
+  const LocationSummary& summary = profile.summary;
+  if (summary.in_use == 0 || summary.phase != number || process.end <= summary.phase_since) return 0;
+  return process.end - summary.phase_since;
+}
+
+// The entry of what lies outside of all phases: its calls are those of the rows that lie in none.
+PhaseEntry outside_of(const Profile& profile) {
+  PhaseEntry outside = profile.phases[outside_phases];
+  for (const ProfileRow& row : profile.rows) {
+    outside.calls += row.calls;
+    outside.mpi_ticks += row.ticks;
+    outside.bytes += row.bytes + row.received;
+  }
+  const auto without = [](std::uint64_t all, std::uint64_t part) { return part < all ? all - part : 0; };
+  for (std::size_t number = 0; number < profile.phases.size(); ++number) {
+    if (number == outside_phases) continue;
+    const PhaseEntry& phase = profile.phases[number];
+    outside.calls = without(outside.calls, phase.calls);
+    outside.mpi_ticks = without(outside.mpi_ticks, phase.mpi_ticks);
+    outside.bytes = without(outside.bytes, phase.bytes);
+  }
+  return outside;
+}
+
+}  // namespace
+
+bool TablesQuery::wants(const Process& process) const {
+  return holds(worlds, process.world) && holds(ranks, process.record.rank);
+}
+
+void add_peers(std::vector<PeerSum>& sums, const TablesQuery& query, const std::vector<CommunicatorInfo>& communicators,
+               const Process& process, const Profile& profile) {
+  for (const PeerEntry& entry : profile.peers) {
+    if (entry.sent_messages == 0 && entry.received_messages == 0) continue;
+    const std::int32_t communicator = process.communicators.find(entry.communicator);
+    if (!holds(query.communicators, communicator)) continue;
+    PeerSum& sum = sums.emplace_back();
+    sum.world = process.world;
+    if (query.rank) sum.rank = process.record.rank;
+    if (query.communicator) sum.communicator = communicator;
+    if (entry.peer >= 0 && communicator >= 0)
+      sum.peer = communicators[static_cast<std::size_t>(communicator)].world_rank(process.record.rank, entry.peer);
+    sum.sent_messages = entry.sent_messages;
+    sum.sent_bytes = entry.sent_bytes;
+    sum.received_messages = entry.received_messages;
+    sum.received_bytes = entry.received_bytes;
+    sum.ranks = 1;
+    sum.process = process.record.process;
+  }
+}
+
+std::vector<PeerSum> merged(std::vector<PeerSum> sums) {
+  const auto key = [](const PeerSum& sum) { return std::tie(sum.world, sum.rank, sum.peer, sum.communicator); };
+  std::sort(sums.begin(), sums.end(), [&](const PeerSum& a, const PeerSum& b) {
+    return std::tuple_cat(key(a), std::tie(a.process)) < std::tuple_cat(key(b), std::tie(b.process));
+  });
+  std::vector<PeerSum> result;
+  for (const PeerSum& sum : sums) {
+    if (result.empty() || key(result.back()) != key(sum)) {
+      result.push_back(sum);
+      continue;
+    }
+    PeerSum& to = result.back();
+    to.sent_messages += sum.sent_messages;
+    to.sent_bytes += sum.sent_bytes;
+    to.received_messages += sum.received_messages;
+    to.received_bytes += sum.received_bytes;
+    to.ranks += sum.process == to.process ? 0 : 1;
+    to.process = sum.process;
+  }
+  return result;
+}
+
+void add_phases(std::vector<PhaseSum>& sums, const Process& process, const Profile& profile) {
+  for (std::size_t number = 0; number < profile.phases.size(); ++number) {
+    const PhaseEntry entry = number == outside_phases ? outside_of(profile) : profile.phases[number];
+    const std::uint64_t ticks = entry.ticks + ticks_going_on(process, profile, number);
+    if (ticks == 0 && entry.calls == 0 && entry.entries == 0) continue;
+    PhaseSum& sum = sums.emplace_back();
+    sum.world = process.world;
+    sum.rank = process.record.rank;
+    sum.outside = number == outside_phases;
+    sum.other = entry.type == other_phase;
+    if (!sum.outside && !sum.other) sum.type = process.event_types.find(entry.type);
+    sum.entries = entry.entries;
+    sum.calls = entry.calls;
+    sum.bytes = entry.bytes;
+    sum.time_ns = process.clock.duration_ns(ticks);
+    sum.mpi_ns = process.clock.duration_ns(entry.mpi_ticks);
+  }
+}
+
+namespace {
+
+void add_up(PhaseSum& to, const PhaseSum& sum) {
+  to.entries += sum.entries;
+  to.calls += sum.calls;
+  to.bytes += sum.bytes;
+  to.time_ns += sum.time_ns;
+  to.mpi_ns += sum.mpi_ns;
+}
+
+}  // namespace
+
+std::vector<PhaseSum> merged(std::vector<PhaseSum> sums, bool rank) {
+  // First the threads of each rank, then the ranks.
+  const auto phase = [](const PhaseSum& sum) { return std::tie(sum.world, sum.outside, sum.other, sum.type); };
+  std::sort(sums.begin(), sums.end(), [&](const PhaseSum& a, const PhaseSum& b) {
+    return std::tuple_cat(phase(a), std::tie(a.rank)) < std::tuple_cat(phase(b), std::tie(b.rank));
+  });
+  std::vector<PhaseSum> of_ranks;
+  for (const PhaseSum& sum : sums) {
+    if (of_ranks.empty() || phase(of_ranks.back()) != phase(sum) || of_ranks.back().rank != sum.rank)
+      of_ranks.push_back(sum);
+    else
+      add_up(of_ranks.back(), sum);
+  }
+  for (PhaseSum& sum : of_ranks) {
+    sum.ranks = 1;
+    sum.rank_min_ns = sum.rank_max_ns = sum.time_ns;
+    sum.longest = sum.rank;
+  }
+  if (rank) return of_ranks;
+  std::vector<PhaseSum> result;
+  for (const PhaseSum& sum : of_ranks) {
+    if (result.empty() || phase(result.back()) != phase(sum)) {
+      result.push_back(sum);
+      result.back().rank = -1;
+      continue;
+    }
+    PhaseSum& to = result.back();
+    add_up(to, sum);
+    ++to.ranks;
+    to.rank_min_ns = std::min(to.rank_min_ns, sum.time_ns);
+    if (sum.time_ns > to.rank_max_ns) {
+      to.rank_max_ns = sum.time_ns;
+      to.longest = sum.rank;
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> full_tables(const std::vector<Totals>& totals) {
+  struct Kind {
+    std::uint32_t flag;
+    const char* what;
+    const char* rest;
+  };
+  constexpr Kind kinds[] = {
+      {full_rows, "profile table", "calls of further call sites are in one row a function, without a call site"},
+      {full_peers, "table of peers", "messages with further ranks are in one row, without a peer"},
+      {full_phases, "table of phases", "further phases are together in the phase \"other\""},
+  };
+  std::vector<std::string> lines;
+  for (const Kind& kind : kinds) {
+    const auto full = std::count_if(totals.begin(), totals.end(),
+                                    [&](const Totals& of_process) { return (of_process.full & kind.flag) != 0; });
+    if (full == 0) continue;
+    lines.push_back(std::string("the ") + kind.what + " of " + std::to_string(full) +
+                    (full == 1 ? " process" : " processes") + " was full: " + kind.rest);
+  }
+  return lines;
+}
+
+}  // namespace tare::reader

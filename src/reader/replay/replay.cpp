@@ -1,0 +1,430 @@
+#include "reader/replay/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "reader/events/event_stream.h"
+#include "reader/replay/call_role.h"
+#include "reader/replay/replay_engine.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+using Event = ReplayEngine::Event;
+
+constexpr std::size_t batch_rows = 4096;
+
+// Messages between two ranks of a world, in the order in which they are sent, and received.
+struct Channel {
+  std::int32_t communicator, source, destination, tag;
+  bool operator==(const Channel&) const = default;
+};
+struct ChannelHash {
+  std::size_t operator()(const Channel& of) const {
+    std::uint64_t hash = 0;
+    for (const std::int32_t part : {of.communicator, of.source, of.destination, of.tag})
+      hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+    return hash;
+  }
+};
+
+struct Message {
+  Event sent, posted;
+};
+
+// A request under way.
+struct Started {
+  bool is_known = true;               // what its completion waits for
+  std::optional<Event> awaits;        // that, if anything
+  std::int32_t communicator = -1;     // of a receive whose message is not known yet,
+  std::size_t timeline = 0;           // where it was posted,
+  std::optional<std::size_t> posted;  // and its step
+};
+
+// A thread: what it is at, as its rows come.
+struct Thread {
+  std::uint32_t number = 0;
+  std::size_t timeline = 0;
+  std::int64_t enter_ns = 0, last_ns = 0;  // begin and end of the call before
+  std::optional<std::size_t> entered;      // the step before that call, where several threads may call,
+  std::optional<Event> at_entry;           // and what happens there
+  std::int64_t begin_ns = 0;               // of its first call
+  std::int64_t useful_ns = 0, unknown_ns = 0;
+};
+
+// A process.
+struct Rank {
+  const Process* process = nullptr;
+  std::int64_t begin_ns = 0, end_ns = 0;  // of its net time
+  std::int64_t start_ns = 0;              // after the first of its host
+  Thread first;                           // goes on from begin to end
+  bool is_first_known = false;
+  std::map<std::uint32_t, Thread> others;                                      // by number, from their first calls
+  std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> collectives;  // so far, by communicator and scope
+};
+
+std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
+Started& started(Rank& rank, const Thread& thread, std::uint32_t request) {
+  return rank.started[key_of(thread.number, request)];
+}
+
+// A call or request that sends, or receives.
+struct Transfer {
+  std::int32_t communicator;
+  std::int32_t peer, peer_world, tag;
+  std::uint32_t request;  // no_request: the call itself
+};
+
+// The ranks of a world.
+class World {
+ public:
+  World(const Run& run, const std::vector<CallRole>& roles) : run_(run), roles_(roles) {}
+
+  void add(const Process& process);
+  // When all have been added.
+  void start();
+  void add(const EventRow& row);
+  ReplayedWorld result(int world);
+
+ private:
+  Thread& thread_of(Rank& rank, const EventRow& row);
+  Event entry_of(Thread& thread);
+  Event end_of(const Thread& thread);
+  void add_call(Rank& rank, Thread& thread, const EventRow& row);
+  void add_starts(Rank& rank, Thread& thread, const EventRow& row);
+  void complete(Rank& rank, Thread& thread, const EventRow& row);
+  bool complete(Rank& rank, Thread& thread, const EventRequest& request);
+  void send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous);
+  bool receive(Rank& rank, Thread& thread, const Transfer& of);
+  bool collective(Rank& rank, Thread& thread, const EventRow& row, CallRole role);
+  Event scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& row, std::uint32_t number);
+  void wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event);
+  void keep(Thread& thread, const EventRow& row);
+
+  bool is_known(std::int32_t communicator) const {
+    return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
+  }
+  Message message(const Channel& channel, bool is_sent);
+  Event event_of(const EventRow& row, std::uint32_t number, std::int32_t part, std::uint32_t reached_by);
+
+  const Run& run_;
+  const std::vector<CallRole>& roles_;
+  ReplayEngine engine_;
+  std::map<std::int32_t, Rank> ranks_;
+  struct Numbered {
+    std::vector<Message> messages;
+    std::size_t sent = 0, received = 0;
+  };
+  std::unordered_map<Channel, Numbered, ChannelHash> channels_;
+  std::map<std::array<std::int64_t, 4>, Event> collectives_;  // by communicator, scope, number and part
+  std::string obstacle_;
+};
+
+void World::add(const Process& process) {
+  const ProcessRecord& r = process.record;
+  Rank& rank = ranks_[r.rank];
+  rank.process = &process;
+  rank.begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
+  rank.end_ns = process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end);
+}
+
+// Clocks are compared within a host only.
+void World::start() {
+  std::map<std::string, std::int64_t> first;
+  for (const auto& [number, rank] : ranks_) {
+    const auto [at, is_new] = first.try_emplace(rank.process->record.host, rank.begin_ns);
+    if (!is_new) at->second = std::min(at->second, rank.begin_ns);
+  }
+  for (auto& [number, rank] : ranks_) {
+    rank.start_ns = difference(rank.begin_ns, first.at(rank.process->record.host));
+    rank.first.timeline = engine_.add_timeline(rank.start_ns);
+    rank.first.last_ns = rank.begin_ns;
+  }
+}
+
+Message World::message(const Channel& channel, bool is_sent) {
+  Numbered& of = channels_[channel];
+  const std::size_t number = is_sent ? of.sent++ : of.received++;
+  if (number == of.messages.size()) {
+    const Event sent = engine_.add_event();
+    of.messages.push_back({sent, engine_.add_event()});
+  }
+  return of.messages[number];
+}
+
+Event World::event_of(const EventRow& row, std::uint32_t number, std::int32_t part, std::uint32_t reached_by) {
+  const auto [at, is_new] = collectives_.try_emplace({row.communicator, row.scope, number, part}, Event{});
+  if (is_new) at->second = engine_.add_event(reached_by);
+  return at->second;
+}
+
+void World::add(const EventRow& row) {
+  const auto found = ranks_.find(row.rank);
+  if (found == ranks_.end()) return;
+  Rank& rank = found->second;
+  if (row.kind == EventKind::loss) obstacle_ = "the trace has gaps";
+  if (row.kind != EventKind::call) return;
+  if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // it calls MPI_Init
+  if (row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns || !obstacle_.empty()) return;
+  Thread& thread = thread_of(rank, row);
+  const std::int64_t gap_ns = difference(row.start_ns, thread.last_ns);
+  if (gap_ns > 0) {
+    engine_.spend(thread.timeline, gap_ns);
+    thread.useful_ns = sum(thread.useful_ns, gap_ns);
+  }
+  if (rank.process->may_hand_over()) thread.entered = engine_.reach(thread.timeline, {});
+  thread.at_entry.reset();
+  thread.enter_ns = row.start_ns;
+  thread.last_ns = std::max(thread.last_ns, sum(row.start_ns, row.duration_ns));
+  add_call(rank, thread, row);
+}
+
+// Who began a thread, and when, is not in the trace: it makes its first call as long after what the first thread did
+// outside MPI as it did.
+Thread& World::thread_of(Rank& rank, const EventRow& row) {
+  Thread& first = rank.first;
+  if (row.thread == first.number) return first;
+  const auto [at, is_new] = rank.others.try_emplace(row.thread);
+  Thread& thread = at->second;
+  if (!is_new) return thread;
+  const bool is_inside = first.last_ns > row.start_ns && first.entered;
+  thread.number = row.thread;
+  thread.timeline = engine_.add_timeline(rank.start_ns);
+  engine_.await(thread.timeline, is_inside ? entry_of(first) : end_of(first));
+  engine_.spend(thread.timeline, difference(row.start_ns, is_inside ? first.enter_ns : first.last_ns));
+  thread.begin_ns = thread.last_ns = row.start_ns;
+  return thread;
+}
+
+// That it comes to the call that it is in.
+Event World::entry_of(Thread& thread) {
+  if (!thread.at_entry) {
+    thread.at_entry = engine_.add_event();
+    engine_.set_event(thread.timeline, *thread.entered, *thread.at_entry);
+  }
+  return *thread.at_entry;
+}
+
+// That it has ended the call before.
+Event World::end_of(const Thread& thread) {
+  const Event event = engine_.add_event();
+  engine_.reach(thread.timeline, event);
+  return event;
+}
+
+// It takes as long as it took.
+void World::keep(Thread& thread, const EventRow& row) {
+  engine_.spend(thread.timeline, row.duration_ns);
+  thread.unknown_ns = sum(thread.unknown_ns, row.duration_ns);
+}
+
+// The call waits, or what completes its request will.
+void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event) {
+  if (request != no_request)
+    started(rank, thread, request) = {true, event, -1, 0, {}};
+  else if (event)
+    engine_.await(thread.timeline, *event);
+}
+
+void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
+  const CallRole role = roles_[row.function];
+  const Transfer transfer{row.communicator, row.peer, row.peer_world, row.tag, row.request};
+  const bool starts_request = row.request != no_request;
+  bool is_known = true;
+  switch (role) {
+    case CallRole::local:
+      wait(rank, thread, row.request, {});
+      break;
+    case CallRole::send:
+    case CallRole::synchronous_send:
+      send(rank, thread, transfer, role == CallRole::synchronous_send);
+      break;
+    case CallRole::receive:
+      is_known = receive(rank, thread, transfer);
+      break;
+    case CallRole::exchange: {
+      send(rank, thread, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
+      // Of one that starts a request, the source is known when it completes.
+      const std::int32_t source = starts_request ? any_source : row.source;
+      is_known = receive(rank, thread, {row.communicator, source, row.source_world, row.source_tag, row.request});
+      break;
+    }
+    case CallRole::starts:
+      add_starts(rank, thread, row);
+      break;
+    case CallRole::completes:
+      complete(rank, thread, row);
+      break;
+    case CallRole::unknown:
+      is_known = false;
+      break;
+    case CallRole::to_all:
+    case CallRole::from_root:
+    case CallRole::to_root:
+    case CallRole::scan:
+      is_known = collective(rank, thread, row, role);
+      break;
+  }
+  if (is_known) return;
+  if (starts_request) started(rank, thread, row.request) = {false, {}, -1, 0, {}};
+  keep(thread, row);
+}
+
+// A message is on its way when it is sent: only a synchronous send waits, for the receive to be posted.
+void World::send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous) {
+  const bool is_sent = of.peer >= 0 && of.peer_world >= 0 && is_known(of.communicator);
+  if (!is_sent) return wait(rank, thread, of.request, {});
+  const Message m = message({of.communicator, rank.process->record.rank, of.peer_world, of.tag}, true);
+  engine_.reach(thread.timeline, m.sent);
+  wait(rank, thread, of.request, is_synchronous ? std::optional(m.posted) : std::nullopt);
+}
+
+// False if it cannot be told which message it takes.
+bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
+  const bool is_open = of.peer == any_source || of.tag == any_tag || of.tag == no_tag;
+  if (of.peer == proc_null) {
+    wait(rank, thread, of.request, {});
+    return true;
+  }
+  if (!is_known(of.communicator)) return false;
+  if (is_open && of.request != no_request) {
+    const std::size_t posted = engine_.reach(thread.timeline, {});
+    started(rank, thread, of.request) = {true, {}, of.communicator, thread.timeline, posted};
+    return true;
+  }
+  if (is_open || of.peer_world < 0) return false;
+  const Message m = message({of.communicator, of.peer_world, rank.process->record.rank, of.tag}, false);
+  engine_.reach(thread.timeline, m.posted);
+  wait(rank, thread, of.request, m.sent);
+  return true;
+}
+
+// Of starts, only those that send have bytes, and only transfers a peer.
+void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
+  for (const EventRequest& request : row.requests) {
+    const Transfer of{request.communicator, request.peer, request.peer_world, request.tag, request.request};
+    bool is_known = request.peer != no_peer;
+    if (is_known && request.bytes != no_bytes)
+      send(rank, thread, of, false);
+    else if (is_known)
+      is_known = receive(rank, thread, of);
+    if (!is_known && request.request != no_request) started(rank, thread, request.request) = {false, {}, -1, 0, {}};
+  }
+}
+
+void World::complete(Rank& rank, Thread& thread, const EventRow& row) {
+  bool are_known = true;
+  for (const EventRequest& request : row.requests) are_known = complete(rank, thread, request) && are_known;
+  if (!are_known) keep(thread, row);
+}
+
+bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
+  const bool is_own = request.starter == UINT32_MAX;
+  const auto found = rank.started.extract(key_of(is_own ? thread.number : request.starter, request.request));
+  if (found.empty()) return request.peer == no_peer;  // a send, whose handle had others'
+  const Started& of = found.mapped();
+  if (of.awaits) engine_.await(thread.timeline, *of.awaits);
+  if (!of.posted) return of.is_known;
+  if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or from nobody
+  if (request.peer_world < 0 || request.tag < 0) return false;
+  const Message m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
+  engine_.set_event(of.timeline, *of.posted, m.posted);
+  engine_.await(thread.timeline, m.sent);
+  return true;
+}
+
+// Those of a communicator, or window, are the same ones on all members, in the same order.
+bool World::collective(Rank& rank, Thread& thread, const EventRow& row, CallRole role) {
+  const std::uint32_t number = rank.collectives[{row.communicator, row.scope}]++;
+  if (!is_known(row.communicator)) return false;
+  const CommunicatorInfo& of = run_.communicators()[static_cast<std::size_t>(row.communicator)];
+  if (of.inter || !of.members || of.size <= 0) return false;
+  const bool is_rooted = role == CallRole::from_root || role == CallRole::to_root;
+  if (is_rooted && row.peer_world < 0) return false;
+  const bool is_root = is_rooted && row.peer_world == rank.process->record.rank;
+  Event event{};
+  if (role == CallRole::scan)
+    event = scan(rank, of, row, number);
+  else
+    event = event_of(row, number, 0, role == CallRole::from_root ? 1 : static_cast<std::uint32_t>(of.size));
+  if (role != CallRole::from_root || is_root) engine_.reach(thread.timeline, event);
+  const bool waits = role == CallRole::from_root ? !is_root : role != CallRole::to_root || is_root;
+  wait(rank, thread, row.request, waits ? std::optional(event) : std::nullopt);
+  return true;
+}
+
+// That all up to this rank have come.
+Event World::scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& row, std::uint32_t number) {
+  const std::int32_t place = of.members->rank_of(rank.process->record.rank);
+  const Event event = event_of(row, number, place, 1);
+  if (place > 0) engine_.order(event_of(row, number, place - 1, 1), event);
+  return event;
+}
+
+// Of the mean of its threads, as the profile has it.
+std::int64_t useful_ns(const Rank& rank) {
+  if (rank.others.empty()) return rank.first.useful_ns;
+  const auto net_ns = static_cast<double>(difference(rank.end_ns, rank.begin_ns));
+  double useful = static_cast<double>(rank.first.useful_ns), life = net_ns;
+  for (const auto& [number, thread] : rank.others) {
+    useful += static_cast<double>(thread.useful_ns);
+    life += static_cast<double>(difference(thread.last_ns, thread.begin_ns));
+  }
+  return life > 0 ? rounded_ns(useful / life * net_ns) : 0;
+}
+
+ReplayedWorld World::result(int world) {
+  ReplayedWorld result;
+  result.world = world;
+  result.obstacle = obstacle_;
+  if (!obstacle_.empty()) return result;
+  for (auto& [number, rank] : ranks_) {
+    const std::int64_t rest_ns = std::max<std::int64_t>(difference(rank.end_ns, rank.first.last_ns), 0);
+    engine_.spend(rank.first.timeline, rest_ns);
+    rank.first.useful_ns = sum(rank.first.useful_ns, rest_ns);
+    result.runtime_ns = std::max(result.runtime_ns, sum(rank.start_ns, difference(rank.end_ns, rank.begin_ns)));
+    result.useful_ns = std::max(result.useful_ns, useful_ns(rank));
+    result.unknown_ns = std::max(result.unknown_ns, rank.first.unknown_ns);
+    for (const auto& [thread_number, thread] : rank.others)
+      result.unknown_ns = std::max(result.unknown_ns, thread.unknown_ns);
+  }
+  if (const auto ends = engine_.run())
+    result.ideal_ns = *std::max_element(ends->begin(), ends->end());
+  else
+    result = {world, "a rank waits for a call that is not in the trace", 0, 0, 0, 0};
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<ReplayedWorld>> replay(const Run& run) {
+  const std::vector<CallRole> roles = roles_of_calls(run.functions());
+  std::map<int, World> worlds;
+  for (const Process& process : run.processes())
+    if (process.record.rank >= 0) worlds.try_emplace(process.world, run, roles).first->second.add(process);
+  for (auto& [number, world] : worlds) world.start();
+  EventFilter filter;
+  filter.lists_all_requests = true;
+  auto events = EventStream::open(run, filter);
+  if (!events) return events.failure();
+  for (auto rows = events->next(batch_rows); !rows.empty(); rows = events->next(batch_rows)) {
+    for (const EventRow& row : rows) {
+      const auto found = worlds.find(row.world);
+      if (found != worlds.end()) found->second.add(row);
+    }
+  }
+  std::vector<ReplayedWorld> results;
+  for (auto& [number, world] : worlds) {
+    results.push_back(world.result(number));
+    if (!events->warnings().empty()) results.back() = {number, "the trace is damaged", 0, 0, 0, 0};
+  }
+  return results;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,342 @@
+#include "reader/replay/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "reader/replay/call_role.h"
+#include "reader/replay/replay_engine.h"
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::any_source;
+using format::any_tag;
+using format::CallRecord;
+using format::no_bytes;
+using format::no_peer;
+using format::no_tag;
+
+constexpr std::uint64_t init_leave = 2000;
+
+// What a rank does, by hand: all times are known.
+class Script {
+ public:
+  void compute(std::uint64_t ticks) { now_ += ticks; }
+  // Takes so long in reality; `request` is started, if there is one.
+  void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = no_peer, std::int32_t tag = no_tag,
+            std::uint32_t request = format::no_request, std::uint32_t communicator = 1) {
+    CallRecord record = call_record(function, 1, now_, now_ + ticks);
+    record.peer = peer;
+    record.tag = tag;
+    record.communicator = communicator;
+    record.request = request;
+    records_ += bytes_of(record);
+    now_ += ticks;
+  }
+  // The call before completes it: a receive from `source`, or a send.
+  void completes(std::uint32_t request, std::int32_t source = no_peer, std::int32_t tag = no_tag) {
+    const std::uint64_t bytes = source == no_peer ? no_bytes : 8;
+    records_ += bytes_of(format::CompletionRecord{{format::completion, 3}, request, bytes, source, tag});
+  }
+  void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes) {
+    records_ += bytes_of(format::StartRecord{{format::start, 4}, request, bytes, peer, tag, 1, 0});
+  }
+  void loses() { records_ += bytes_of(format::LossRecord{{format::loss, 4}, 0, now_, now_ + 1, 5}); }
+
+  std::uint64_t now() const { return now_; }
+  const std::string& records() const { return records_; }
+
+ private:
+  std::uint64_t now_ = init_leave;
+  std::string records_;
+};
+
+// Of a second thread of a rank; it begins in the middle of what the first does.
+struct SecondThread {
+  std::size_t rank;
+  Script script;
+};
+
+class ReplayTest : public ::testing::Test {
+ protected:
+  ReplayedWorld replayed() {
+    std::string file = functions_chunk();
+    const auto size = static_cast<std::int32_t>(ranks.size());
+    format::CommunicatorDefinition world{};
+    world.communicator = world.group = 1;
+    world.key = 7;
+    world.size = size;
+    const std::string log = group_definition(1, {{0, 1, static_cast<std::uint32_t>(size)}}) +
+                            communicator_definition(world, "MPI_COMM_WORLD");
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+      auto process = process_record(i, format::ProcessState::exited);
+      process.size = size;
+      process.thread_level = second.empty() ? 0 : 3;
+      process.finalize_enter = ranks[i].now();
+      process.end = ranks[i].now() + 100;
+      process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
+      file += process_chunk(process) + definitions_chunk(process, log);
+      if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
+      for (const SecondThread& of : second)
+        if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());
+    }
+    const auto run = reader::Run::of_memory(file);
+    EXPECT_TRUE(run) << run.error();
+    const auto worlds = replay(*run);
+    EXPECT_TRUE(worlds) << worlds.error();
+    EXPECT_EQ(worlds->size(), 1U);
+    return worlds->front();
+  }
+  void expect(std::int64_t useful, std::int64_t ideal, std::int64_t runtime, std::int64_t unknown = 0) {
+    const ReplayedWorld found = replayed();
+    EXPECT_EQ(found.obstacle, "");
+    EXPECT_EQ(found.useful_ns, useful);
+    EXPECT_EQ(found.ideal_ns, ideal);
+    EXPECT_EQ(found.runtime_ns, runtime);
+    EXPECT_EQ(found.unknown_ns, unknown);
+  }
+
+  std::vector<Script> ranks{2};
+  std::vector<SecondThread> second;
+};
+
+TEST_F(ReplayTest, TransferAloneIsGone) {
+  for (Script& rank : ranks) rank.compute(1000);
+  ranks[0].call("MPI_Send", 500, 1, 3);
+  ranks[1].call("MPI_Recv", 700, 0, 3);
+  for (Script& rank : ranks) rank.compute(1000);
+  expect(2000, 2000, 2700);
+}
+
+TEST_F(ReplayTest, APipelineStaysSerial) {
+  // Rank 1 has nothing to do before rank 0 is done.
+  ranks[0].compute(1000);
+  ranks[0].call("MPI_Send", 50, 1, 3);
+  ranks[1].call("MPI_Recv", 1080, 0, 3);
+  ranks[1].compute(1000);
+  expect(1000, 2000, 2080);
+}
+
+TEST_F(ReplayTest, MessagesOfAChannelAreTakenInOrder) {
+  for (int i = 0; i < 3; ++i) {
+    ranks[0].compute(100);
+    ranks[0].call("MPI_Send", 10, 1, 3);
+  }
+  ranks[0].call("MPI_Send", 10, 1, 4);
+  // Another tag first; then all in order, the third at 300.
+  ranks[1].call("MPI_Recv", 400, 0, 4);
+  for (int i = 0; i < 3; ++i) ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].compute(50);
+  expect(300, 350, 480);
+}
+
+TEST_F(ReplayTest, ReceivesAreWaitedForWhereTheyComplete) {
+  ranks[0].compute(600);
+  ranks[0].call("MPI_Isend", 10, 1, 3, 5);
+  ranks[0].call("MPI_Wait", 10);
+  ranks[0].completes(5);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 6);
+  ranks[1].compute(500);  // meanwhile
+  ranks[1].call("MPI_Wait", 200);
+  ranks[1].completes(6, 0, 3);
+  ranks[1].compute(100);
+  expect(600, 700, 810);
+}
+
+TEST_F(ReplayTest, AWildcardTakesTheMessageThatItTook) {
+  ranks.resize(3);
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Send", 10, 2, 8);
+  ranks[1].compute(900);
+  ranks[1].call("MPI_Send", 10, 2, 9);
+  ranks[2].call("MPI_Irecv", 10, any_source, any_tag, 4);
+  ranks[2].call("MPI_Recv", 200, 0, 8);
+  ranks[2].call("MPI_Waitall", 800);
+  ranks[2].completes(4, 1, 9);
+  ranks[2].compute(100);
+  expect(900, 1000, 1110);
+}
+
+TEST_F(ReplayTest, ASynchronousSendWaitsForTheReceive) {
+  ranks[0].call("MPI_Ssend", 800, 1, 3);
+  ranks[0].compute(100);
+  ranks[1].compute(700);
+  ranks[1].call("MPI_Recv", 90, 0, 3);
+  expect(700, 800, 900);
+}
+
+TEST_F(ReplayTest, AStandardSendDoesNot) {
+  ranks[0].call("MPI_Send", 800, 1, 3);
+  ranks[0].compute(100);
+  ranks[1].compute(700);
+  ranks[1].call("MPI_Recv", 90, 0, 3);
+  expect(700, 700, 900);
+}
+
+TEST_F(ReplayTest, RequestsThatAreStartedTogether) {
+  // Rank 0 is ready at 100, rank 1 at 300; both go on then.
+  for (const std::int32_t r : {0, 1}) {
+    Script& rank = ranks[static_cast<std::size_t>(r)];
+    rank.compute(r == 0 ? 100 : 300);
+    rank.call("MPI_Startall", 10);
+    rank.starts(11, 1 - r, 3, 8);
+    rank.starts(12, 1 - r, 3, no_bytes);
+    rank.call("MPI_Waitall", r == 0 ? 250 : 30);
+    rank.completes(11);
+    rank.completes(12, 1 - r, 3);
+    rank.compute(50);
+  }
+  expect(350, 350, 410);
+}
+
+TEST_F(ReplayTest, CollectivesWaitAsTheyHaveTo) {
+  struct Case {
+    const char* function;
+    std::int32_t root;
+    std::int64_t ideal;  // of ranks that come at 100, 200 and 300, and then compute 3000, 2000 and 1000
+  };
+  for (const Case& of : {Case{"MPI_Allreduce", no_peer, 3300}, Case{"MPI_Bcast", 2, 3300}, Case{"MPI_Bcast", 1, 3200},
+                         Case{"MPI_Bcast", 0, 3100}, Case{"MPI_Gather", 0, 3300}, Case{"MPI_Gather", 1, 3100},
+                         Case{"MPI_Scan", no_peer, 3100}, Case{"MPI_Exscan", no_peer, 3100}}) {
+    ranks.assign(3, Script());
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      ranks[i].compute(100 * (i + 1));
+      ranks[i].call(of.function, 400, of.root);
+      ranks[i].compute(1000 * (3 - i));
+    }
+    EXPECT_EQ(replayed().ideal_ns, of.ideal) << of.function << " of " << of.root;
+  }
+}
+
+TEST_F(ReplayTest, AScanWaitsForTheRanksBelow) {
+  ranks.assign(3, Script());
+  ranks[0].compute(500);
+  for (Script& rank : ranks) rank.call("MPI_Scan", 600);
+  ranks[2].compute(1000);
+  expect(1000, 1500, 1600);
+}
+
+TEST_F(ReplayTest, ANonBlockingCollectiveWaitsWhereItCompletes) {
+  ranks[0].compute(700);
+  ranks[0].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);
+  ranks[0].call("MPI_Wait", 10);
+  ranks[0].completes(5);
+  ranks[1].call("MPI_Iallreduce", 10, no_peer, no_tag, 6);
+  ranks[1].compute(600);
+  ranks[1].call("MPI_Wait", 200);
+  ranks[1].completes(6);
+  ranks[1].compute(100);
+  expect(700, 800, 910);
+}
+
+TEST_F(ReplayTest, WhatCannotBeKnownTakesAsLongAsItTook) {
+  ranks[0].call("MPI_File_write", 300, no_peer, no_tag, format::no_request, 0);
+  ranks[0].call("MPI_Neighbor_alltoall", 200);
+  ranks[0].compute(100);
+  expect(100, 600, 600, 500);
+}
+
+TEST_F(ReplayTest, LocalCallsTakeNoTime) {
+  ranks[0].call("MPI_Type_commit", 300);
+  ranks[0].call("MPI_Iprobe", 100, 1, 3);
+  ranks[0].call("MPI_Send", 100, format::proc_null, 3);
+  ranks[0].call("MPI_Recv", 100, format::proc_null, any_tag);
+  ranks[0].compute(100);
+  expect(100, 100, 700);
+}
+
+TEST_F(ReplayTest, EveryThreadWaitsForItself) {
+  // Rank 0's first thread waits until 1000 for rank 1; its second, which begins at 100, computes meanwhile, and then
+  // sends what rank 1 needs.
+  ranks[0].call("MPI_Recv", 1200, 1, 3);
+  ranks[0].compute(300);
+  Script other;
+  other.compute(100);
+  other.call("MPI_Iprobe", 50);
+  other.compute(600);
+  other.call("MPI_Send", 50, 1, 4);
+  ranks[1].call("MPI_Recv", 850, 0, 4);
+  ranks[1].compute(250);
+  ranks[1].call("MPI_Send", 100, 0, 3);
+  second = {{0, other}};
+  // 100 to the probe, 600, 250 on rank 1, and 300 on rank 0.
+  expect(614, 1250, 1500);  // the mean of threads that live 1500 and 700, with 300 and 600 outside MPI
+}
+
+TEST_F(ReplayTest, AThreadBeginsWhenTheFirstHasComeThere) {
+  // Transfers of 1000 and 900 are gone.
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Recv", 1000, 1, 3);
+  ranks[0].compute(50);
+  ranks[0].call("MPI_Recv", 900, 1, 4);
+  for (const std::int32_t tag : {3, 4}) ranks[1].call("MPI_Send", 10, 0, tag);
+  const auto first_call_at = [&](std::uint64_t ticks) {
+    Script other;
+    other.compute(ticks);
+    other.call("MPI_Send", 10, 1, 5);
+    other.compute(400);
+    other.call("MPI_Send", 10, 1, 5);
+    second = {{0, other}};
+  };
+  first_call_at(1120);  // 20 after the first receive, which ends at 100
+  expect(456, 520, 2050);
+  first_call_at(1300);  // 150 after the begin of the second receive, at 150
+  expect(456, 700, 2050);
+}
+
+TEST_F(ReplayTest, AnotherThreadMayCompleteARequest) {
+  // The second thread waits for what the first has asked for, from anybody.
+  ranks[0].call("MPI_Irecv", 10, any_source, any_tag, 6);
+  ranks[0].compute(40);
+  ranks[0].call("MPI_Iprobe", 1000);
+  Script other;
+  other.compute(30);
+  other.call("MPI_Wait", 570);
+  other.completes(6, 1, 3);
+  other.compute(70);
+  other.call("MPI_Iprobe", 10);
+  second = {{0, other}};
+  ranks[1].compute(500);
+  ranks[1].call("MPI_Send", 10, 0, 3);
+  expect(500, 570, 1050);
+}
+
+TEST_F(ReplayTest, ObstaclesAreNamed) {
+  ranks[0].call("MPI_Recv", 100, 1, 3);
+  EXPECT_EQ(replayed().obstacle, "a rank waits for a call that is not in the trace");
+  ranks[0].loses();
+  EXPECT_EQ(replayed().obstacle, "the trace has gaps");
+}
+
+TEST(ReplayEngine, EventsHappenWhenTheLastHasReachedThem) {
+  ReplayEngine engine;
+  const auto both = engine.add_event(2);
+  const auto after = engine.add_event();
+  engine.order(both, after);
+  for (const std::int64_t start : {0, 40}) {
+    const std::size_t line = engine.add_timeline(start);
+    engine.spend(line, 100);
+    engine.reach(line, both);
+  }
+  const std::size_t waits = engine.add_timeline(0);
+  engine.reach(waits, after);
+  engine.await(waits, after);
+  engine.spend(waits, 5);
+  EXPECT_EQ(engine.run(), (std::vector<std::int64_t>{100, 140, 145}));
+}
+
+TEST(CallRole, FollowsFromTheName) {
+  EXPECT_EQ(role_of_call("MPI_Send_c"), CallRole::send);
+  EXPECT_EQ(role_of_call("MPI_Issend"), CallRole::synchronous_send);
+  EXPECT_EQ(role_of_call("MPI_Ibcast"), CallRole::from_root);
+  EXPECT_EQ(role_of_call("MPI_Ireduce_scatter_block_c"), CallRole::to_all);
+  EXPECT_EQ(role_of_call("MPI_Ineighbor_allgather"), CallRole::unknown);
+  EXPECT_EQ(role_of_call("MPI_File_iread_all"), CallRole::unknown);
+  EXPECT_EQ(role_of_call("MPI_Init"), CallRole::local);
+  EXPECT_EQ(role_of_call("MPI_Info_create"), CallRole::local);
+  EXPECT_EQ(role_of_call("other"), CallRole::local);
+}
+
+}  // namespace
+}  // namespace tare::reader

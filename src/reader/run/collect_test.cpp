@@ -1,0 +1,244 @@
+#include "reader/run/collect.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "reader/events/event_stream.h"
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::ProcessRecord;
+using format::ProcessState;
+
+class CollectTest : public ::testing::Test {
+ protected:
+  RunPaths paths() const { return {run_dir_.path(), segment_dir_.path(), run_id}; }
+  Collected collect_all(std::optional<std::uint64_t> command_ended_ns = std::nullopt) {
+    auto collected = collect(paths(), command_ended_ns);
+    EXPECT_TRUE(collected) << collected.error();
+    return *collected;
+  }
+  void fill(Segment& segment, unsigned events = 5) {
+    segment.define(python_site_definition(1, "a.py", "f", 3));
+    segment.add_location();
+    segment.add_row(0, profile_row("MPI_Send", 1, events, 1000, 80));
+    for (unsigned i = 0; i < events; ++i)
+      segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + 10 * i, 3005 + 10 * i)));
+  }
+  // From the run directory alone.
+  void expect_complete(unsigned events = 5) {
+    auto run = reader::Run::open({run_dir_.path(), "", ""});
+    ASSERT_TRUE(run) << run.error();
+    EXPECT_TRUE(run->warnings().empty()) << run->warnings()[0];
+    ASSERT_EQ(run->processes().size(), 1U);
+    ASSERT_EQ(run->profile_sums({.function = true}).size(), 1U);
+    EXPECT_EQ(run->profile_sums({.function = true})[0].calls, events);
+    EXPECT_EQ(run->sites().at(0).symbol.file, "a.py");
+    auto stream = EventStream::open(*run, {});
+    ASSERT_TRUE(stream);
+    EXPECT_EQ(stream->next(1000).size(), events);
+  }
+  std::string file() const { return this_host() + ".tare"; }
+
+  TempDir run_dir_;
+  TempDir segment_dir_;
+};
+
+TEST_F(CollectTest, AFlightRecorderKeepsWhatIsYoung) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  segment.header().ring.policy = format::Policy::overwrite;
+  segment.header().keep_ns = segment.header().process.end - 3020;  // a tick is a nanosecond
+  EXPECT_EQ(collect_all().recovered_events, 3U);
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  auto stream = EventStream::open(*run, {});
+  EXPECT_EQ(stream->next(1000).size(), 3U);
+}
+
+TEST_F(CollectTest, EventsThatAreNotToBeWrittenAreLeftOut) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.flags |= format::traced | format::not_written;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  EXPECT_EQ(collect_all().recovered_events, 0U);
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  EXPECT_TRUE(run->processes().at(0).events.empty());
+  EXPECT_EQ(run->profile_sums({.function = true})[0].calls, 5U);
+}
+
+TEST_F(CollectTest, ASegmentThatFoundNoRoomInSharedMemoryIsInTheRunDirectory) {
+  Segment segment(run_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  EXPECT_EQ(reader::Run::open(paths())->processes().size(), 1U);
+  EXPECT_EQ(collect_all().processes, 1U);
+  EXPECT_FALSE(run_dir_.has(segment.name()));
+  expect_complete();
+}
+
+TEST_F(CollectTest, ADeadProcessIsMovedToTheRunDirectory) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.processes, 1U);
+  EXPECT_EQ(collected.recovered_events, 5U);
+  EXPECT_EQ(collected.kept, 0U);
+  EXPECT_TRUE(collected.messages.empty());
+  EXPECT_FALSE(segment_dir_.has(segment.name()));
+  expect_complete();
+}
+
+TEST_F(CollectTest, ALiveProcessIsLeftAlone) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.pid = static_cast<std::uint32_t>(::getpid());
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.processes, 0U);
+  EXPECT_EQ(collected.running, 1U);
+  EXPECT_TRUE(segment_dir_.has(segment.name()));
+}
+
+TEST_F(CollectTest, AKilledProcessKeepsTheTimeOfItsLastCall) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  segment.location(0).current.enter = 6000;
+  collect_all();
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes()[0].state, State::killed);
+  EXPECT_EQ(run->processes()[0].end, 6000U);
+}
+
+TEST_F(CollectTest, AProcessIsKilledWhenTheCommandEndsAtTheLatest) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  segment.location(0).current.enter = 6000;
+  segment.location(0).current.function = function_number("MPI_Recv");
+  collect_all(6500);  // a tick is a nanosecond
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  const Process& killed = run->processes()[0];
+  EXPECT_EQ(killed.state, State::killed);
+  EXPECT_NEAR(static_cast<double>(killed.end), 6500, 2);
+  EXPECT_EQ(killed.record.flags & format::ended_with_command, format::ended_with_command);
+  const Account account = account_of(killed, run->totals(0));
+  EXPECT_EQ(account.unreturned_ns, static_cast<std::int64_t>(killed.end) - 6000);
+  EXPECT_GE(account.mpi_ns, account.unreturned_ns);
+}
+
+TEST_F(CollectTest, AProcessThatHasExitedEndedThen) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  collect_all(process.end + 1'000'000);
+  EXPECT_EQ(reader::Run::open({run_dir_.path(), "", ""})->processes()[0].end, process.end);
+}
+
+// Wherever a collector is killed, the next one completes its work, and nothing is there twice.
+TEST_F(CollectTest, MayBeKilledAnywhereAndCalledAgain) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  const std::string bytes = segment_dir_.read(segment.name());
+  collect_all();
+  const std::string whole = run_dir_.read(file());
+  for (std::size_t written = 0; written <= whole.size(); written += 13) {
+    segment_dir_.write(segment.name(), bytes);
+    run_dir_.write(file(), whole.substr(0, written));
+    collect_all();
+    EXPECT_FALSE(segment_dir_.has(segment.name()));
+    auto run = reader::Run::open({run_dir_.path(), "", ""});
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->profile_sums({.function = true}).size(), 1U);
+    EXPECT_EQ(run->profile_sums({.function = true})[0].calls, 5U);
+    EXPECT_EQ(run->functions().name(run->profile_sums({.function = true})[0].key.function), "MPI_Send");
+    auto stream = EventStream::open(*run, {});
+    EXPECT_EQ(stream->next(1000).size(), 5U) << written;
+  }
+}
+
+// A process was killed after it had written its results, in MPI_Abort, and gone on.
+TEST_F(CollectTest, WhatAChunkOnDiskDoesNotHoldIsAdded) {
+  const ProcessRecord process = process_record(0, ProcessState::aborted);
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  const std::string first = bytes_of(call_record("MPI_Send", 1, 3000, 3005));
+  run_dir_.write(file(), functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, first));
+  collect_all();
+  expect_complete();
+}
+
+TEST_F(CollectTest, OnAFullDiskTheSegmentStays) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  fill(segment);
+  std::filesystem::create_symlink("/dev/full", run_dir_.path(file()));
+  const Collected full = collect_all();
+  EXPECT_EQ(full.kept, 1U);
+  EXPECT_EQ(full.processes, 0U);
+  ASSERT_EQ(full.messages.size(), 1U);
+  EXPECT_NE(full.messages[0].find("disk full: the results of 1 process are kept in"), std::string::npos)
+      << full.messages[0];
+  EXPECT_NE(full.messages[0].find("tare recover"), std::string::npos);
+  std::filesystem::remove(run_dir_.path(file()));
+  EXPECT_EQ(collect_all().processes, 1U);
+  expect_complete();
+}
+
+TEST_F(CollectTest, ASegmentOfAnotherVersionStaysAndIsNamed) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  segment.header().layout = 99;
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.messages.size(), 1U);
+  EXPECT_TRUE(segment_dir_.has(segment.name()));
+}
+
+TEST_F(CollectTest, ASegmentThatNeverBeganGoes) {
+  const std::string name = std::string("tare-") + run_id + "-" + std::to_string(dead_pid()) + "-0";
+  segment_dir_.write(name, std::string(8192, '\0'));
+  EXPECT_TRUE(collect_all().messages.empty());
+  EXPECT_FALSE(segment_dir_.has(name));
+}
+
+TEST_F(CollectTest, TornRecordsAtTheEndOfABufferAreLeftOut) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::running));
+  fill(segment);
+  segment.add_record(0, std::string(16, '\xff'));
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.recovered_events, 5U);
+  EXPECT_EQ(collected.messages.size(), 1U);
+}
+
+TEST_F(CollectTest, SymbolsAreStoredOnce) {
+  // An object with symbols: this test program, which is mapped `bias` higher than its file says.
+  Dl_info self{};
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(&collect), &self), 0);
+  const auto address = reinterpret_cast<std::uint64_t>(&collect) - reinterpret_cast<std::uint64_t>(self.dli_fbase) + 4;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string log = module_definition(1, program) + site_definition(1, 1, address) + site_definition(2, 7, 64);
+  Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+  segment.define(log);
+  collect_all();
+  const std::string once = run_dir_.read(file());
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->new_symbols().empty());
+  const auto site = static_cast<std::size_t>(run->processes()[0].sites.find(1));
+  EXPECT_TRUE(run->sites()[site].symbol.caller.starts_with("tare::reader::collect("))
+      << run->sites()[site].symbol.caller;
+  collect_all();
+  EXPECT_EQ(run_dir_.read(file()), once);
+}
+
+TEST_F(CollectTest, NeedsARun) { EXPECT_FALSE(collect({run_dir_.path(), "", run_id})); }
+
+}  // namespace
+}  // namespace tare::reader

@@ -1,0 +1,93 @@
+#include "reader/run/current_calls.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+// What the numbers of one process mean in the run.
+class Translation {
+ public:
+  Translation(const Run& run, const Process& process) : run_(run), process_(process) {}
+
+  std::uint16_t function(std::uint32_t number) const {
+    return FunctionNames::lookup(*process_.functions, static_cast<std::uint16_t>(number));
+  }
+  std::int32_t site(std::uint32_t number) const { return process_.sites.find(number); }
+  std::int32_t communicator(std::uint32_t number) const { return process_.communicators.find(number); }
+  // no_peer for special peers, and where the members are not known.
+  std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const {
+    if (communicator < 0 || peer < 0) return no_peer;
+    const CommunicatorInfo& info = run_.communicators()[static_cast<std::size_t>(communicator)];
+    const std::int32_t rank = info.world_rank(process_.record.rank, peer);
+    return rank < 0 ? no_peer : rank;
+  }
+  std::int64_t unix_ns(std::uint64_t ticks) const { return process_.clock.unix_ns(ticks); }
+
+ private:
+  const Run& run_;
+  const Process& process_;
+};
+
+// What is waited for by a call of MPI_Wait and its kin only.
+bool waits(const std::string& function) { return function.rfind("MPI_Wait", 0) == 0; }
+
+PendingRequest pending_request(const Translation& means, const RequestEntry& entry) {
+  PendingRequest request;
+  request.function = means.function(entry.function);
+  request.site = means.site(entry.site);
+  request.communicator = means.communicator(entry.communicator);
+  request.peer = entry.peer;
+  request.peer_world = means.world_rank(request.communicator, entry.peer);
+  request.tag = entry.tag;
+  request.bytes = entry.bytes;
+  request.start_ns = means.unix_ns(entry.started);
+  request.receives = entry.receives();
+  return request;
+}
+
+CurrentCall current_call(const Translation& means, const ThreadCall& copy) {
+  CurrentCall call;
+  call.thread = copy.thread;
+  call.inside = (copy.function & returned) == 0;
+  call.function = means.function(copy.function & ~returned);
+  call.site = means.site(copy.site);
+  call.communicator = means.communicator(copy.communicator);
+  call.peer = copy.peer;
+  call.peer_world = means.world_rank(call.communicator, copy.peer);
+  call.tag = copy.tag;
+  call.source = copy.source;
+  call.source_world = means.world_rank(call.communicator, copy.source);
+  call.source_tag = copy.source_tag;
+  call.enter_ticks = copy.enter;
+  call.enter_ns = means.unix_ns(copy.enter);
+  call.leave_ns = call.inside ? 0 : means.unix_ns(copy.leave);
+  return call;
+}
+
+void append_calls(const Run& run, std::size_t number, std::vector<CurrentCall>& calls) {
+  const Process& process = run.processes()[number];
+  const Translation means(run, process);
+  for (const ThreadCall& copy : process.calls) {
+    if (copy.function == 0) continue;
+    CurrentCall& call = calls.emplace_back(current_call(means, copy));
+    call.process = number;
+    const bool waiting = call.inside && waits(run.functions().name(call.function));
+    if (waiting) call.requests = copy.requests;
+    for (const RequestEntry& entry : process.requests) {
+      if (entry.persistent() && entry.active == 0) continue;
+      call.pending.push_back(pending_request(means, entry));
+      call.pending.back().waited_for = waiting && entry.waiter == copy.block + 1;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CurrentCall> current_calls(const Run& run) {
+  std::vector<CurrentCall> calls;
+  for (std::size_t number = 0; number < run.processes().size(); ++number) append_calls(run, number, calls);
+  return calls;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,368 @@
+#include "reader/run/run_loader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "reader/parallel.h"
+#include "reader/store/calls_chunk.h"
+#include "reader/store/liveness.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+// Two readings of a clock this far apart give its rate to 1 in a million.
+constexpr double enough_ns = 50e6;
+
+std::string this_host() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Texts of records end with a zero byte, if nobody damaged them.
+template <std::size_t n>
+void terminate(char (&text)[n]) {
+  text[n - 1] = '\0';
+}
+
+// Whether `tare run` has not yet written the end of the run. Only asked about processes of other hosts, which
+// nothing else tells of.
+bool is_open(const std::string& run_dir) {
+  std::ifstream meta(run_dir + "/meta.json");
+  const std::string text{std::istreambuf_iterator<char>(meta), {}};
+  return text.find("\"state\": \"running\"") != std::string::npos;
+}
+
+Profile profile_of(const LocationCopy& location) {
+  Profile profile{location.summary, location.rows, location.peers, location.phases, {}};
+  for (std::size_t i = 0; i < location.lookups.size(); ++i)
+    if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
+  return profile;
+}
+
+// Equal for what is one communicator.
+std::string identity_of(const Communicator& communicator, std::uint32_t number, int world) {
+  if (communicator.key != 0) return "k" + std::to_string(world) + ' ' + std::to_string(communicator.key);
+  const std::string size = std::to_string(communicator.size) + ' ';
+  if (!communicator.name.empty()) return "n" + size + communicator.name;
+  return size + std::to_string(world) + ' ' + std::to_string(number);
+}
+
+}  // namespace
+
+void RunLoader::read_segments() {
+  for (const std::string& directory : segment_directories(run_.paths_)) {
+    for (const SegmentName& name : list_segments(directory, run_.paths_.run_id)) {
+      auto file = SegmentFile::open(directory, name);
+      if (!file)
+        warn(file.error());
+      else if (file->is_initialised())
+        read_segment(std::move(*file));
+    }
+  }
+}
+
+void RunLoader::read_segment(SegmentFile file) {
+  auto record = file.process();
+  const auto locations = file.locations();
+  if (!record || !locations) return warn(record ? locations.error() : record.error());
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}};
+  for (std::uint32_t block = 0; block < *locations; ++block) {
+    auto location = contents.file.location(block);
+    if (!location) return warn(location.error());
+    contents.locations.push_back(std::move(*location));
+    if (const auto buffer = contents.file.buffer(block))
+      contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
+  }
+  if (auto requests = contents.file.requests()) contents.requests = std::move(*requests);
+  // Behind the rows, whose numbers they define.
+  auto definitions = contents.file.definitions();
+  if (!definitions) return warn(definitions.error());
+  contents.definitions = std::move(*definitions);
+  auto samples = contents.file.samples();
+  if (!samples) return warn(samples.error());
+  contents.samples = std::move(*samples);
+  segments_.push_back(std::move(contents));
+}
+
+Result<Run> RunLoader::load(RunFiles files) {
+  host_ = this_host();
+  run_open_ = !run_.paths_.run_dir.empty() && is_open(run_.paths_.run_dir);
+  run_.files_ = std::move(files);
+  for (std::string& message : run_.files_.warnings) warn(std::move(message));
+  for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
+  for (SegmentContents& contents : segments_) take_segment(std::move(contents));
+  run_.files_.release();
+  std::vector<Process*> processes;
+  for (auto& [id, process] : processes_) {
+    process.id = id;
+    complete(process);
+    processes.push_back(&process);
+  }
+  set_clocks(processes);
+  assign_worlds(processes);
+  run_.processes_.reserve(processes.size());
+  for (Process* process : processes) run_.processes_.push_back(std::move(*process));
+  processes_.clear();
+  warn_of_lost_definitions();
+  load_definitions();
+  return std::move(run_);
+}
+
+// Call sites and communicators whose definitions found no room have rows, but no place or name.
+void RunLoader::warn_of_lost_definitions() {
+  std::uint64_t lost = 0;
+  std::size_t processes = 0;
+  for (const Process& process : run_.processes_) {
+    lost += process.record.definitions_lost;
+    processes += process.record.definitions_lost != 0 ? 1 : 0;
+  }
+  if (lost != 0)
+    warn("the definition log of " + std::to_string(processes) + " of " + std::to_string(run_.processes_.size()) +
+         " processes was full: " + std::to_string(lost) +
+         " call sites, names and the like are not known (tare run --stack 1 takes less)");
+}
+
+// A stretch of processes at a time: the definitions of all of them together may be larger than memory. What the first
+// ones define is nearly all that there is, so that the threads seldom leave something to be added.
+void RunLoader::load_definitions() {
+  constexpr std::size_t stretch = 2048;
+  constexpr std::size_t read_by_a_thread = 64;
+  struct Read {
+    Definitions definitions;
+    std::vector<std::string> damage;
+    bool has_new_sites = false;
+  };
+  std::vector<Process>& all = run_.processes_;
+  SiteIndex sites(run_.frames_, run_.sites_);
+  std::vector<Read> reads(std::min(stretch, all.size()));
+  const unsigned threads = threads_for(reads.size(), read_by_a_thread);
+  std::vector<std::vector<char>> raw(threads);
+  std::vector<SiteIndex::Workspace> workspaces(threads);
+  for (std::size_t begin = 0; begin < all.size(); begin += stretch) {
+    const std::size_t count = std::min(stretch, all.size() - begin);
+    parallel(count, threads, [&](unsigned thread, std::size_t i) {
+      Process& process = all[begin + i];
+      process.definitions = std::move(reads[i].definitions);
+      reads[i].damage = read_definitions(process, raw[thread]);
+      reads[i].has_new_sites = !sites.find(process, workspaces[thread]);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      Process& process = all[begin + i];
+      for (std::string& message : reads[i].damage) warn(std::move(message));
+      if (reads[i].has_new_sites) sites.add(process, workspaces.front());
+      index_communicators(process);
+      index_scopes(process);
+      process.thread_names = std::move(process.definitions.threads);
+      index_event_types(process);
+      if (process.segment) continue;
+      process.definitions.clear();
+      reads[i].definitions = std::move(process.definitions);
+    }
+    run_.files_.release();
+  }
+}
+
+// What a file and then the segment say, in this order. Returns what is damaged.
+std::vector<std::string> RunLoader::read_definitions(Process& process, std::vector<char>& raw) const {
+  std::vector<std::string> damage;
+  if (const auto chunks = definitions_.find(process.id); chunks != definitions_.end()) {
+    for (const ChunkRef* chunk : chunks->second) {
+      std::string reason;
+      if (!load_chunk(*chunk, raw, reason) || !process.definitions.apply({raw.data(), raw.size()}))
+        damage.push_back(damaged_chunk(run_.files_.names[chunk->file], *chunk, reason));
+    }
+  }
+  if (const auto log = logs_.find(process.id); log != logs_.end() && !process.definitions.apply(log->second))
+    damage.push_back(process.segment->name().file + ": its definition log is damaged");
+  return damage;
+}
+
+void RunLoader::take_chunk(const ChunkRef& chunk) {
+  const ChunkHeader& header = chunk.header;
+  // Others are of archives, or types that a later tare of this version may add.
+  if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls) return;
+  if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
+    Process& process = process_of(header.process);
+    file_of_.try_emplace(header.process, chunk.file);
+    if (header.ticks != 0) process.clock_pairs.push_back({header.ticks, header.monotonic_ns});
+    if (header.type == ChunkType::events) return process.events.push_back(chunk);
+    if (header.type == ChunkType::definitions) return definitions_[header.process].push_back(&chunk);
+    if (header.type == ChunkType::profile) {
+      process.profiles[header.location] = {&chunk, nullptr};
+      return;
+    }
+    if (header.type == ChunkType::samples) {
+      process.samples = {&chunk, nullptr};
+      return;
+    }
+  }
+  std::string reason;
+  if (load_chunk(chunk, raw_, reason) && take_payload(chunk, {raw_.data(), raw_.size()})) return;
+  warn(damaged_chunk(run_.files_.names[chunk.file], chunk, reason));
+}
+
+bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
+  const ChunkHeader& header = chunk.header;
+  switch (header.type) {
+    case ChunkType::functions: {
+      auto& map = run_.maps_.emplace_back(std::make_unique<FunctionNames::Map>(run_.functions_->map_of(payload)));
+      maps_by_file_.try_emplace(chunk.file, map.get());
+      return true;
+    }
+    case ChunkType::process: {
+      ProcessRecord& record = process_of(header.process).record;
+      if (payload.size() != sizeof record) return false;
+      std::memcpy(&record, payload.data(), sizeof record);
+      return true;
+    }
+    case ChunkType::symbols:
+      return run_.symbols_.apply(payload);
+    case ChunkType::calls: {
+      Process& process = process_of(header.process);
+      return parse_calls(payload, process.calls, process.requests);
+    }
+    default:
+      return true;
+  }
+}
+
+void RunLoader::take_segment(SegmentContents contents) {
+  Process& process = process_of(contents.record.process);
+  process.record = contents.record;
+  process.calls.clear();
+  for (const LocationCopy& location : contents.locations) {
+    process.profiles[location.block] = {nullptr, std::make_shared<Profile>(profile_of(location))};
+    process.last_seen = std::max({process.last_seen, location.call.enter, location.call.leave});
+    if (location.summary.in_use != 0) process.calls.push_back(location.call);
+  }
+  process.requests = std::move(contents.requests);
+  auto samples = std::make_shared<Samples>();
+  if (!contents.samples.empty() && parse_samples(contents.samples, *samples)) process.samples = {nullptr, samples};
+  logs_[process.record.process] = std::move(contents.definitions);
+  process.buffered = std::move(contents.buffered);
+  process.segment = std::move(contents.file);
+}
+
+void RunLoader::complete(Process& process) const {
+  ProcessRecord& record = process.record;
+  const auto file = file_of_.find(process.id);
+  process.functions = &run_.functions_->built_in();
+  if (file != file_of_.end()) {
+    const auto map = maps_by_file_.find(file->second);
+    if (map != maps_by_file_.end()) process.functions = map->second;
+  }
+  if (record.process == 0 && record.pid == 0) {  // its process chunk is lost
+    record.pid = static_cast<std::uint32_t>(process.id);
+    record.rank = -1;
+    record.exit_code = exit_code_unknown;
+  }
+  terminate(record.host);
+  terminate(record.executable);
+  terminate(record.mpi_library);
+  std::sort(process.events.begin(), process.events.end(), [](const ChunkRef& a, const ChunkRef& b) {
+    return std::tie(a.header.block, a.header.sequence) < std::tie(b.header.block, b.header.sequence);
+  });
+  set_state(process);
+  process.end = record.end != 0 ? record.end : last_evidence(process);
+  if (process.state == State::running && record.host == host_) process.end = read_clock(record.clock).ticks;
+}
+
+void RunLoader::set_state(Process& process) const {
+  const ProcessRecord& record = process.record;
+  bool alive = run_open_;
+  if (process.segment)
+    alive = is_alive(record.pid, process.segment->name().file);
+  else if (record.host == host_)
+    alive = run_.paths_.segment_dir.empty() && is_measured(record.pid);
+  switch (record.state) {
+    case ProcessState::aborted:
+      process.state = State::aborted;
+      break;
+    case ProcessState::exited:
+      process.state = State::finished;
+      break;
+    case ProcessState::finalized:
+      process.state = alive ? State::running : State::finished;
+      break;
+    default:
+      process.state = alive ? State::running : State::killed;
+  }
+  process.stopped = process.segment && process.state == State::running && is_stopped(record.pid);
+}
+
+void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
+  // Rates of clocks that were measured serve processes that died before theirs could be.
+  double rates[2] = {0, 0};
+  for (const bool measured_only : {true, false}) {
+    for (Process* const each : processes) {
+      Process& process = *each;
+      const ProcessRecord& r = process.record;
+      if (!measured_only && process.clock.is_measured()) continue;
+      const bool tsc = r.clock == ClockKind::tsc;
+      const double default_rate = tsc && rates[1] != 0 ? rates[1] : 1;
+      std::vector<ClockPair> pairs = process.clock_pairs;
+      pairs.push_back(r.clock_last);
+      process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
+      const bool enough = static_cast<double>(process.clock.span()) * process.clock.rate() >= enough_ns;
+      if (!enough && tsc && r.host == host_) {
+        pairs.push_back(read_clock(r.clock));
+        process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
+      }
+      if (process.clock.is_measured()) rates[tsc] = process.clock.rate();
+    }
+  }
+}
+
+void RunLoader::index_communicators(Process& process) {
+  const auto members = [&](std::uint32_t group) {
+    const Members* known = process.definitions.members(group);
+    return known == nullptr ? std::nullopt : std::optional(*known);
+  };
+  for (const auto& [number, communicator] : process.definitions.communicators) {
+    const auto next = static_cast<std::int32_t>(run_.communicators_.size());
+    const auto [entry, is_new] =
+        communicator_index_.try_emplace(identity_of(communicator, number, process.world), next);
+    process.communicators.set(number, entry->second);
+    if (is_new)
+      run_.communicators_.push_back({process.world, communicator.name, communicator.size, communicator.remote_size != 0,
+                                     communicator.key, members(communicator.group),
+                                     members(communicator.remote_group)});
+    else if (std::string& name = run_.communicators_[static_cast<std::size_t>(entry->second)].name; name.empty())
+      name = communicator.name;  // not all of its members need to name it
+  }
+}
+
+void RunLoader::index_scopes(Process& process) {
+  for (const auto& [number, scope] : process.definitions.scopes) {
+    const std::int32_t communicator = process.communicators.find(scope.communicator);
+    process.communicators.set(number, communicator);
+    const auto next = static_cast<std::int32_t>(run_.scopes_.size());
+    // Without a key, it is known to this process alone.
+    const auto id = scope.key != 0 ? std::tuple{std::uint64_t{0}, process.world, scope.key}
+                                   : std::tuple{process.id, process.world, std::uint64_t{number}};
+    const auto [entry, is_new] = scope_index_.try_emplace(id, next);
+    process.scopes.set(number, entry->second);
+    if (is_new)
+      run_.scopes_.push_back({process.world, scope.is_file, scope.flavour, communicator, scope.key, scope.name});
+    else if (std::string& name = run_.scopes_[static_cast<std::size_t>(entry->second)].name; name.empty())
+      name = scope.name;
+  }
+}
+
+void RunLoader::index_event_types(Process& process) {
+  for (const auto& [number, type] : process.definitions.event_types) {
+    const auto next = static_cast<std::int32_t>(run_.event_types_.size());
+    const auto [entry, is_new] = event_type_index_.try_emplace(type, next);
+    if (is_new) run_.event_types_.push_back(type);
+    process.event_types.set(number, entry->second);
+  }
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,64 @@
+// Puts a Run together from chunks and segments. A part of Run; use Run::open.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+class RunLoader {
+ public:
+  explicit RunLoader(const RunPaths& paths) { run_.paths_ = paths; }
+
+  // Before the files: what a process drains meanwhile is then found twice, and counted once.
+  void read_segments();
+  Result<Run> load(RunFiles files);
+
+ private:
+  struct SegmentContents {
+    SegmentFile file;
+    format::ProcessRecord record;
+    std::string definitions;
+    std::string samples;
+    std::vector<LocationCopy> locations;
+    std::map<std::uint32_t, Buffered> buffered;
+    std::vector<format::RequestEntry> requests;
+  };
+
+  Process& process_of(std::uint64_t id) { return processes_[id]; }
+  void warn(std::string message) { run_.warnings_.add(std::move(message)); }
+  void read_segment(SegmentFile file);
+  void take_chunk(const ChunkRef& chunk);
+  bool take_payload(const ChunkRef& chunk, std::string_view payload);
+  void take_segment(SegmentContents contents);
+  void complete(Process& process) const;
+  void set_state(Process& process) const;
+  void set_clocks(const std::vector<Process*>& processes) const;
+  void warn_of_lost_definitions();
+  void load_definitions();
+  std::vector<std::string> read_definitions(Process& process, std::vector<char>& raw) const;
+  void index_communicators(Process& process);
+  void index_scopes(Process& process);  // after the communicators
+  void index_event_types(Process& process);
+
+  Run run_;
+  std::vector<SegmentContents> segments_;
+  std::unordered_map<std::uint64_t, Process> processes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // process -> file
+  std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
+  std::unordered_map<std::string, std::int32_t> communicator_index_;
+  std::map<std::tuple<std::uint64_t, int, std::uint64_t>, std::int32_t> scope_index_;
+  std::map<EventType, std::int32_t> event_type_index_;
+  std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
+  std::unordered_map<std::uint64_t, std::string> logs_;                          // of segments
+  std::vector<char> raw_;
+  std::string host_;
+  bool run_open_ = false;
+};
+
+}  // namespace tare::reader

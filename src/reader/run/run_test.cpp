@@ -1,0 +1,428 @@
+#include "reader/run/run.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <cstring>
+
+#include <algorithm>
+
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::frames_left_out;
+using format::of_program;
+using format::path_cut;
+using format::ProcessRecord;
+using format::ProcessState;
+
+const SumsQuery everything{true, true, true, true, true, true, {}, {}};
+
+class RunTest : public ::testing::Test {
+ protected:
+  reader::Run open() {
+    auto run = reader::Run::open({dir_.path(), dir_.path(), run_id});
+    EXPECT_TRUE(run) << run.error();
+    return std::move(*run);
+  }
+  Account account(reader::Run&& run) { return account(run); }
+  Account account(reader::Run& run) { return account_of(run.processes()[0], run.totals(0)); }
+  static const ProfileSum& row_of(const std::vector<ProfileSum>& rows, const reader::Run& run,
+                                  const std::string& name) {
+    const auto is = [&](const ProfileSum& row) { return run.functions().name(row.key.function) == name; };
+    const auto found = std::find_if(rows.begin(), rows.end(), is);
+    if (found == rows.end()) throw std::runtime_error("no row of " + name);
+    return *found;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(RunTest, AnEmptyDirectoryIsAnEmptyRun) {
+  EXPECT_TRUE(open().processes().empty());
+  EXPECT_FALSE(reader::Run::open({dir_.path("missing"), "", ""}));
+}
+
+TEST_F(RunTest, ProfileOfAProcess) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const std::string log =
+      module_definition(5, "/bin/app") + site_definition(1, 5, 0x40) + communicator_definition(1, 2, "MPI_COMM_WORLD");
+  dir_.write("n.tare", functions_chunk() + process_chunk(process) + definitions_chunk(process, log) +
+                           profile_chunk(process, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)}, {{1, 7}}) +
+                           profile_chunk(process, 1, {profile_row("MPI_Send", 1, 5, 500, 40)}));
+  reader::Run run = open();
+  EXPECT_TRUE(run.warnings().empty());
+  const auto rows = run.profile_sums(everything);
+  ASSERT_EQ(rows.size(), 2U);
+  const ProfileSum& send = row_of(rows, run, "MPI_Send");
+  EXPECT_EQ(send.calls, 15U);
+  EXPECT_EQ(send.time_ns, 1500);
+  EXPECT_EQ(send.min_ns, 50);
+  EXPECT_EQ(send.max_ns, 1000);
+  EXPECT_EQ(send.bytes, 120U);
+  EXPECT_EQ(send.key.size_class, 4);
+  EXPECT_EQ(send.timed_calls, 15U);
+  ASSERT_EQ(send.key.site, 0);
+  EXPECT_EQ(run.sites()[0].at.object, "/bin/app");
+  EXPECT_EQ(run.sites()[0].at.address, 0x40U);
+  ASSERT_EQ(send.key.communicator, 0);
+  EXPECT_EQ(run.communicators()[0].name, "MPI_COMM_WORLD");
+  const ProfileSum& counted =
+      *std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.timed_calls == 0; });
+  EXPECT_EQ(counted.calls, 7U);
+  EXPECT_EQ(counted.key.site, -1);
+  const Totals totals = run.totals(0);
+  EXPECT_EQ(totals.calls, 15U);
+  EXPECT_EQ(totals.lookups, 7U);
+  EXPECT_EQ(account(run).wall_ns, 8000);
+  EXPECT_EQ(account(run).net_ns, 6000);
+  EXPECT_EQ(account(run).mpi_ns, 1500);
+  EXPECT_EQ(account(run).wrapper_ns, 300 + 35);
+  EXPECT_DOUBLE_EQ(account(run).net_share, 335.0 / 6000);
+  EXPECT_EQ(account(run).start_ns, 1'700'000'000'000'001'000);
+}
+
+TEST_F(RunTest, PollsThatWereNotTimedCostLess) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.poll_cost_ps = 3'000;
+  format::ProfileRow row = profile_row("MPI_Test", 1, 100, 1500, 0);
+  row.estimated = 90;
+  dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, {row}));
+  reader::Run run = open();
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Test").estimated, 90U);
+  EXPECT_EQ(account(run).wrapper_ns, 10 * 20 + 90 * 3);
+}
+
+TEST_F(RunTest, TheNewestSamplesCountAndDamagedOnesAreWarnedOf) {
+  const auto one = process_record(0, ProcessState::exited);
+  const auto other = process_record(1, ProcessState::exited);
+  format::SampleClass sampled{};
+  sampled.source = 1;
+  sampled.count = 3;
+  const format::SampleClass empty{};
+  format::ChunkHeader cut{};
+  cut.type = format::ChunkType::samples;
+  cut.process = other.process;
+  dir_.write("a.tare", functions_chunk() + process_chunk(one) + process_chunk(other) + samples_chunk(one, {empty}) +
+                           samples_chunk(one, {empty, sampled}) + chunk(cut, "too short"));
+  auto run = open();
+  int processes = 0;
+  run.samples([&](std::size_t process, const Samples& samples) {
+    ++processes;
+    EXPECT_EQ(run.processes()[process].record.rank, 0);
+    EXPECT_EQ(samples.summary.paired, 2U);
+    ASSERT_EQ(samples.classes.size(), 1U);
+    EXPECT_EQ(samples.classes[0].count, 3U);
+  });
+  EXPECT_EQ(processes, 1);
+  EXPECT_EQ(run.warnings().size(), 1U);
+}
+
+TEST_F(RunTest, InitAndFinalizeAreNotTimeInMpi) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  dir_.write("n.tare",
+             functions_chunk() + process_chunk(process) +
+                 profile_chunk(process, 0,
+                               {profile_row("MPI_Init", 1, 1, 1000, 0), profile_row("MPI_Barrier", 1, 1, 70, 0),
+                                profile_row("MPI_Finalize", 1, 1, 500, 0)}));
+  EXPECT_EQ(account(open()).mpi_ns, 70);
+}
+
+TEST_F(RunTest, TheNewestProfileAndProcessCount) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  std::string file = functions_chunk() + process_chunk(process) +
+                     profile_chunk(process, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)});
+  process.state = ProcessState::exited;
+  process.exit_code = 7;
+  file += profile_chunk(process, 0, {profile_row("MPI_Send", 1, 30, 3000, 240)}) + process_chunk(process);
+  dir_.write("n.tare", file);
+  reader::Run run = open();
+  ASSERT_EQ(run.processes().size(), 1U);
+  EXPECT_EQ(run.processes()[0].state, State::finished);
+  EXPECT_EQ(run.processes()[0].record.exit_code, 7);
+  EXPECT_EQ(run.profile_sums(everything)[0].calls, 30U);
+}
+
+TEST_F(RunTest, StatesOfProcessesOnDisk) {
+  const std::pair<ProcessState, State> expected[] = {{ProcessState::running, State::killed},
+                                                     {ProcessState::finalized, State::finished},
+                                                     {ProcessState::exited, State::finished},
+                                                     {ProcessState::aborted, State::aborted}};
+  for (const auto& [written, shown] : expected) {
+    dir_.write("n.tare", process_chunk(process_record(0, written)));
+    EXPECT_EQ(open().processes()[0].state, shown) << static_cast<int>(written);
+  }
+}
+
+TEST_F(RunTest, AnotherHostsProcessRunsAsLongAsTheRun) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  strcpy(process.host, "a-host-far-away");
+  dir_.write("n.tare", process_chunk(process));
+  EXPECT_EQ(open().processes()[0].state, State::killed);
+  dir_.write("meta.json", "{\n \"state\": \"running\"\n}");
+  EXPECT_EQ(open().processes()[0].state, State::running);
+  dir_.write("meta.json", "{\n \"state\": \"finished\"\n}");
+  EXPECT_EQ(open().processes()[0].state, State::killed);
+}
+
+TEST_F(RunTest, ASegmentIsReadLikeAFile) {
+  ProcessRecord record = process_record(0, ProcessState::running);
+  record.end = record.finalize_enter = record.finalize_leave = 0;
+  Segment segment(dir_, record);
+  segment.define(python_site_definition(4, "/a/b.py", "main", 17));
+  segment.add_location();
+  segment.add_row(0, profile_row("MPI_Recv", 4, 2, 100, 16));
+  segment.location(0).lookups[function_number("MPI_Wtime")] = 3;
+  segment.location(0).current.enter = 6000;
+  reader::Run run = open();
+  ASSERT_EQ(run.processes().size(), 1U);
+  EXPECT_EQ(run.processes()[0].state, State::killed);
+  EXPECT_EQ(account(run).wall_ns, 5000) << "up to the begin of the last call";
+  EXPECT_EQ(run.profile_sums(everything).size(), 2U);
+  ASSERT_EQ(run.sites().size(), 1U);
+  EXPECT_EQ(run.sites()[0].symbol.caller, "main");
+  EXPECT_EQ(run.sites()[0].symbol.file, "/a/b.py");
+  EXPECT_EQ(run.sites()[0].symbol.line, 17U);
+}
+
+TEST_F(RunTest, AProcessThatMapsItsSegmentIsRunning) {
+  ProcessRecord record = process_record(0, ProcessState::running);
+  record.pid = static_cast<std::uint32_t>(::getpid());
+  record.end = 0;
+  Segment segment(dir_, record);
+  EXPECT_EQ(open().processes()[0].state, State::running);
+  segment.header().process.state = ProcessState::aborted;
+  EXPECT_EQ(open().processes()[0].state, State::aborted);
+  segment.header().process.state = ProcessState::running;
+  segment.unmap();  // the number belongs to another process now
+  EXPECT_EQ(open().processes()[0].state, State::killed);
+}
+
+TEST_F(RunTest, ASegmentReplacesWhatIsOnDisk) {
+  const ProcessRecord record = process_record(0, ProcessState::exited);
+  dir_.write("n.tare", functions_chunk() + process_chunk(record) +
+                           profile_chunk(record, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)}));
+  Segment segment(dir_, record);
+  segment.add_location();
+  segment.add_row(0, profile_row("MPI_Send", 1, 10, 1000, 80));
+  const auto rows = open().profile_sums(everything);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].calls, 10U);
+}
+
+TEST_F(RunTest, CommunicatorsOfOneKeyAreOneAndHaveMembers) {
+  std::string file = functions_chunk();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const ProcessRecord process = process_record(rank, ProcessState::exited);
+    format::CommunicatorDefinition row{};
+    row.communicator = 3 + rank;
+    row.size = 3;
+    row.key = 77;
+    row.group = 1;
+    format::CommunicatorDefinition inter = row;
+    inter.communicator = 9;
+    inter.key = 78 + rank;
+    inter.remote_size = 2;
+    inter.remote_group = 2;
+    file +=
+        process_chunk(process) +
+        definitions_chunk(process, group_definition(1, {{5, -2, 2}, {8, 0, 1}}) + group_definition(2, {{-1, 0, 2}}) +
+                                       communicator_definition(row, rank == 0 ? "" : "row") +
+                                       communicator_definition(inter, "row"));
+  }
+  dir_.write("n.tare", file);
+  const auto run = open();
+  EXPECT_EQ(run.communicators().size(), 3U) << "not one by name";
+  const std::int32_t of_rank_0 = run.processes()[0].communicators.find(3);
+  EXPECT_EQ(of_rank_0, run.processes()[1].communicators.find(4));
+  const CommunicatorInfo& row = run.communicators()[static_cast<std::size_t>(of_rank_0)];
+  EXPECT_EQ(row.name, "row") << "named by one of them";
+  EXPECT_EQ(row.key, 77U);
+  ASSERT_TRUE(row.members);
+  EXPECT_EQ(row.members->runs().size(), 2U);
+  EXPECT_FALSE(row.remote_members);
+  std::vector<std::int32_t> members;
+  for (std::int32_t rank = -2; rank < 4; ++rank) members.push_back(row.world_rank(5, rank));
+  EXPECT_EQ(members, (std::vector<std::int32_t>{-1, -1, 5, 3, 8, -1}));
+  const std::int32_t inter_of_rank_0 = run.processes()[0].communicators.find(9);
+  const CommunicatorInfo& inter = run.communicators()[static_cast<std::size_t>(inter_of_rank_0)];
+  EXPECT_EQ(inter.world_rank(3, 1), -1) << "a peer of a member is in the remote group, here of another world";
+  EXPECT_EQ(inter.world_rank(0, 1), 3) << "and of the others in the group of members";
+}
+
+TEST_F(RunTest, GroupsThatAreNotWhatTheySayAreRefused) {
+  Definitions definitions;
+  std::string cut = group_definition(1, {{0, 1, 2}, {4, 1, 1}});
+  const std::uint32_t more_runs = 9;
+  std::memcpy(&cut[16], &more_runs, sizeof more_runs);
+  EXPECT_FALSE(definitions.apply(cut));
+  std::string size = group_definition(1, {{0, 1, 2}});
+  size[12] = 3;
+  EXPECT_FALSE(definitions.apply(size));
+  EXPECT_FALSE(definitions.apply(group_definition(1, {{0, 1, 0}, {0, 1, 2}})));
+  EXPECT_EQ(definitions.groups.size(), 0U);
+  EXPECT_TRUE(definitions.apply(group_definition(2, {{INT32_MAX, INT32_MAX, 3}})));
+  EXPECT_EQ(definitions.members(2)->world_rank(2), -1) << "beyond any rank";
+}
+
+TEST_F(RunTest, EqualSitesAndNamedCommunicatorsOfTwoProcessesAreOne) {
+  std::string file = functions_chunk();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const ProcessRecord process = process_record(rank, ProcessState::exited);
+    // Numbers differ, what they mean does not; but rank 1 has a site and a communicator more.
+    const std::uint32_t n = 10 * rank;
+    std::string log = module_definition(n, "/bin/app", "build") + site_definition(n + 1, n, 0x40) +
+                      python_site_definition(n + 2, "a.py", "f", 3) + communicator_definition(n + 1, 2, "mine") +
+                      communicator_definition(n + 2, 2, "x") + communicator_name(n + 2, "renamed");
+    if (rank == 1) log += site_definition(13, n, 0x80) + communicator_definition(13, 2, "");
+    file += process_chunk(process) + definitions_chunk(process, log) + definitions_chunk(process, log);
+  }
+  dir_.write("n.tare", file);
+  reader::Run run = open();
+  EXPECT_TRUE(run.warnings().empty());
+  EXPECT_EQ(run.sites().size(), 3U);
+  ASSERT_EQ(run.communicators().size(), 3U);
+  EXPECT_EQ(run.processes()[0].sites.find(1), run.processes()[1].sites.find(11));
+  EXPECT_EQ(run.processes()[0].communicators.find(2), run.processes()[1].communicators.find(12));
+  EXPECT_EQ(run.communicators()[static_cast<std::size_t>(run.processes()[0].communicators.find(2))].name, "renamed");
+}
+
+TEST_F(RunTest, WindowsAndFilesOfAKeyAreOne) {
+  std::string file = functions_chunk();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const ProcessRecord process = process_record(rank, ProcessState::exited);
+    const std::uint32_t n = 10 * rank;
+    const std::string log = communicator_definition(n + 1, 2, "mine") + window_definition(n + 2, n + 1, 77) +
+                            file_definition(n + 3, n + 1, 0, "own.dat") + thread_definition(2, "worker") +
+                            (rank == 1 ? window_name(n + 2, "halo") + thread_definition(2, "renamed") : "");
+    file += process_chunk(process) + definitions_chunk(process, log) + definitions_chunk(process, log);
+  }
+  dir_.write("n.tare", file);
+  const reader::Run run = open();
+  EXPECT_TRUE(run.warnings().empty());
+  ASSERT_EQ(run.scopes().size(), 3U) << "files without a key are of one process each";
+  const auto& first = run.processes()[0];
+  const auto& second = run.processes()[1];
+  EXPECT_EQ(first.scopes.find(2), second.scopes.find(12));
+  EXPECT_NE(first.scopes.find(3), second.scopes.find(13));
+  EXPECT_EQ(first.scopes.find(1), -1);
+  const ScopeInfo& window = run.scopes()[static_cast<std::size_t>(first.scopes.find(2))];
+  EXPECT_FALSE(window.is_file);
+  EXPECT_EQ(window.name, "halo");
+  EXPECT_EQ(window.flavour, format::WindowFlavour::allocate);
+  EXPECT_EQ(window.communicator, first.communicators.find(1));
+  EXPECT_EQ(first.communicators.find(3), first.communicators.find(1)) << "calls on a file are of its communicator";
+  const ScopeInfo& own = run.scopes()[static_cast<std::size_t>(second.scopes.find(13))];
+  EXPECT_TRUE(own.is_file);
+  EXPECT_EQ(own.name, "own.dat");
+  EXPECT_EQ(first.thread_names.at(2), "worker");
+  EXPECT_EQ(second.thread_names.at(2), "renamed");
+}
+
+TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
+  std::string file = functions_chunk();
+  const auto add = [&](std::uint32_t id, std::int32_t rank, std::int32_t size, std::uint64_t start, bool spawned) {
+    ProcessRecord process = process_record(id, ProcessState::exited);
+    process.rank = rank;
+    process.size = size;
+    process.realtime_start_ns = start;
+    process.flags = spawned ? format::spawned : 0U;
+    file += process_chunk(process);
+  };
+  add(1, 0, 2, 10, false);
+  add(2, 1, 2, 11, false);
+  add(3, 0, 2, 20, false);  // mpiexec once more
+  add(4, 1, 2, 19, false);
+  add(5, 0, 1, 12, true);  // spawned by the first
+  add(6, -1, 0, 5, false);
+  dir_.write("n.tare", file);
+  reader::Run run = open();
+  std::vector<std::pair<int, int>> worlds;
+  for (const Process& process : run.processes()) worlds.emplace_back(process.world, process.record.rank);
+  EXPECT_EQ(worlds, (std::vector<std::pair<int, int>>{{0, -1}, {0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}}));
+}
+
+TEST_F(RunTest, FunctionNumbersOfAnotherBuildAreTranslated) {
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::functions;
+  using namespace std::string_literals;
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  format::ProfileRow first = profile_row("MPI_Send", 1, 10, 1000, 80);
+  format::ProfileRow second = first;
+  first.function = 1;
+  second.function = 2;
+  dir_.write("n.tare", chunk(identity, "MPI_Recv\0MPI_New\0"s) + process_chunk(process) +
+                           profile_chunk(process, 0, {first, second}));
+  reader::Run run = open();
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Recv").calls, 10U);
+  EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_New").calls, 10U);
+}
+
+TEST_F(RunTest, StoredSymbolsComeFirst) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::symbols;
+  std::string symbols;
+  append_symbol(symbols, {"/gone/app", "build", 0x40}, {"solve", "/src/solve.c", 12});
+  dir_.write("n.tare", process_chunk(process) + chunk(identity, symbols) +
+                           definitions_chunk(process, module_definition(1, "/gone/app", "build") +
+                                                          site_definition(1, 1, 0x40) + site_definition(2, 1, 0x80)));
+  reader::Run run = open();
+  ASSERT_EQ(run.sites().size(), 2U);
+  const auto known = static_cast<std::size_t>(run.processes()[0].sites.find(1));
+  EXPECT_EQ(run.sites()[known].symbol.caller, "solve");
+  EXPECT_EQ(run.sites()[known].symbol.line, 12U);
+  EXPECT_TRUE(run.sites()[1 - known].symbol.caller.empty());
+  EXPECT_TRUE(run.new_symbols().empty());
+}
+
+TEST_F(RunTest, DamageIsNamedAndTheRestShown) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  std::string profile = profile_chunk(process, 0, {profile_row("MPI_Send", 1, 10, 1000, 80)});
+  profile[profile.size() / 2] ^= 1;
+  dir_.write("n.tare", functions_chunk() + profile + process_chunk(process));
+  reader::Run run = open();
+  EXPECT_EQ(run.processes().size(), 1U);
+  ASSERT_EQ(run.warnings().size(), 1U);
+  EXPECT_NE(run.warnings()[0].find("n.tare: " + std::to_string(profile.size()) + " bytes at offset"), std::string::npos)
+      << run.warnings()[0];
+}
+
+TEST_F(RunTest, SaysThatDefinitionsAreLost) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  process.definitions_lost = 3;
+  dir_.write("n.tare", functions_chunk() + process_chunk(process));
+  ASSERT_EQ(open().warnings().size(), 1U);
+  EXPECT_TRUE(open().warnings()[0].starts_with("the definition log of 1 of 1 processes was full: 3 "));
+}
+
+// One line of the program, by two ways through a library; and a line of which nothing but the library is known.
+TEST_F(RunTest, TheProgramStandsForAPath) {
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  const std::string log = module_definition(1, "/bin/app", "a", of_program) +
+                          module_definition(2, "/lib/solver.so", "b") + frame_definition(1, 2, 0x10) +
+                          frame_definition(2, 2, 0x20) + frame_definition(3, 1, 0x30) + frame_definition(4, 1, 0x40) +
+                          path_definition(1, {1, 3, 4}) + path_definition(2, {2, 3, 4}, frames_left_out) +
+                          path_definition(3, {1}, path_cut) + path_definition(4, {9}) + path_definition(5, {1, 3, 4});
+  dir_.write("n.tare", functions_chunk() + definitions_chunk(process, log) + process_chunk(process));
+  reader::Run run = open();
+  ASSERT_EQ(run.sites().size(), 3U);
+  const NumberMap& numbers = run.processes()[0].sites;
+  EXPECT_EQ(numbers.find(1), 0);
+  EXPECT_EQ(numbers.find(2), 1);
+  EXPECT_EQ(numbers.find(3), 2);
+  EXPECT_EQ(numbers.find(4), -1);  // its frame is not defined
+  EXPECT_EQ(numbers.find(5), 0);
+  EXPECT_EQ(run.sites()[0].shown, 1U);
+  EXPECT_EQ(run.sites()[0].at.address, 0x30U);
+  EXPECT_EQ(run.sites()[1].at.object, "/bin/app");
+  EXPECT_EQ(run.sites()[1].flags, frames_left_out);
+  EXPECT_EQ(run.sites()[2].at.object, "/lib/solver.so");
+  EXPECT_EQ(run.frames().size(), 4U);
+}
+
+}  // namespace
+}  // namespace tare::reader

@@ -1,0 +1,128 @@
+#include "reader/store/run_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "reader/parallel.h"
+#include "reader/store/archive.h"
+
+namespace tare::reader {
+namespace {
+
+using format::ChunkHeader;
+using format::ChunkType;
+
+struct EventChunkKey {
+  std::uint64_t process;
+  std::uint64_t block_sequence;
+  bool operator==(const EventChunkKey&) const = default;
+};
+struct Hash {
+  std::size_t operator()(const EventChunkKey& key) const {
+    return (key.process * 0x9e3779b97f4a7c15) ^ (key.block_sequence * 0xc2b2ae3d27d4eb4f);
+  }
+};
+
+// A collector that was killed leaves copies when it runs again. A process that goes on after MPI_Abort leaves more of
+// the same records, at its end.
+void remove_copies(std::vector<ChunkRef>& chunks) {
+  std::unordered_map<EventChunkKey, std::size_t, Hash> places;  // in `chunks`, of those that stay
+  std::size_t end = 0;
+  for (const ChunkRef& chunk : chunks) {
+    const ChunkHeader& h = chunk.header;
+    if (h.type == ChunkType::events) {
+      const auto [place, is_new] = places.try_emplace({h.process, std::uint64_t{h.block} << 32 | h.sequence}, end);
+      if (!is_new) {
+        if (h.records > chunks[place->second].header.records) chunks[place->second] = chunk;
+        continue;
+      }
+    }
+    chunks[end++] = chunk;
+  }
+  chunks.resize(end);
+}
+
+// Scans them and adds what they hold, in their order; of those that cannot be read, returns why the first cannot.
+std::optional<Failure> add(RunFiles& files, const std::vector<std::pair<std::string, std::string_view>>& named) {
+  constexpr std::size_t files_a_thread = 4;
+  std::vector<std::optional<Result<ChunkScan>>> scans(named.size());
+  const std::size_t first = files.names.size();
+  parallel(named.size(), threads_for(named.size(), files_a_thread), [&](unsigned, std::size_t i) {
+    scans[i] = scan_chunks(named[i].second, named[i].first, static_cast<std::uint32_t>(first + i));
+  });
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    Result<ChunkScan>& scan = *scans[i];
+    if (!scan) return scan.failure();
+    files.names.push_back(named[i].first);
+    files.chunks.insert(files.chunks.end(), scan->chunks.begin(), scan->chunks.end());
+    files.warnings.insert(files.warnings.end(), scan->warnings.begin(), scan->warnings.end());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void RunFiles::release() const {
+  for (const MappedFile& map : maps) map.release();
+}
+
+Result<RunFiles> RunFiles::open(const std::string& run_dir) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> paths;
+  for (std::filesystem::directory_iterator entry(run_dir, failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (entry->path().extension() == ".tare") paths.push_back(entry->path());
+  if (failed) return Failure{"cannot read the run directory " + run_dir + ": " + failed.message()};
+  std::sort(paths.begin(), paths.end());
+  RunFiles files;
+  std::vector<std::pair<std::string, std::string_view>> named;
+  for (const auto& path : paths) {
+    auto map = MappedFile::open(path);
+    if (!map) return map.failure();
+    if (is_archive(map->bytes())) {
+      files.warnings.push_back(path.filename().string() + " is an archive, no part of this run, and was left out");
+      continue;
+    }
+    named.emplace_back(path.filename(), map->bytes());
+    files.maps.push_back(std::move(*map));
+  }
+  if (auto failure = add(files, named)) return *std::move(failure);
+  remove_copies(files.chunks);
+  return files;
+}
+
+Result<RunFiles> RunFiles::open_archived(const std::string& archive, const std::string& member) {
+  auto map = MappedFile::open(archive);
+  if (!map) return map.failure();
+  auto index = ArchiveIndex::of_memory(map->bytes(), archive);
+  if (!index) return index.failure();
+  std::vector<ArchivedFile> found;
+  for (ArchivedFile& file : index->files)
+    if (file.member == member && file.name.find('/') == std::string::npos && file.name.ends_with(".tare"))
+      found.push_back(std::move(file));
+  std::sort(found.begin(), found.end(), [](const ArchivedFile& a, const ArchivedFile& b) { return a.name < b.name; });
+  RunFiles files;
+  files.warnings = std::move(index->warnings);
+  std::vector<std::pair<std::string, std::string_view>> named;
+  for (const ArchivedFile& file : found) {
+    const std::string_view bytes = map->bytes().substr(file.offset, file.present);
+    if (!is_archive(bytes)) named.emplace_back(file.name, bytes);
+  }
+  if (auto failure = add(files, named)) return *std::move(failure);
+  files.maps.push_back(std::move(*map));
+  remove_copies(files.chunks);
+  return files;
+}
+
+Result<RunFiles> RunFiles::of_memory(std::string_view bytes, const std::string& name) {
+  RunFiles files;
+  if (auto failure = add(files, {{name, bytes}})) return *std::move(failure);
+  remove_copies(files.chunks);
+  return files;
+}
+
+}  // namespace tare::reader

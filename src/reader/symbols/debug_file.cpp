@@ -1,0 +1,61 @@
+#include "reader/symbols/debug_file.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tare::reader {
+namespace {
+
+// Only local debug files: libdwfl asks a server where this variable names one.
+class WithoutDebuginfod {
+ public:
+  WithoutDebuginfod() {
+    if (const char* urls = std::getenv(name)) urls_ = urls;
+    if (!urls_.empty()) ::unsetenv(name);
+  }
+  ~WithoutDebuginfod() {
+    if (!urls_.empty()) ::setenv(name, urls_.c_str(), 1);
+  }
+  WithoutDebuginfod(const WithoutDebuginfod&) = delete;
+  WithoutDebuginfod& operator=(const WithoutDebuginfod&) = delete;
+
+ private:
+  static constexpr const char* name = "DEBUGINFOD_URLS";
+  std::string urls_;
+};
+
+const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+}  // namespace
+
+DebugFile::DebugFile(const std::string& path, const std::string& build_id) {
+  const WithoutDebuginfod local;
+  session_ = dwfl_begin(&callbacks);
+  if (session_ == nullptr) return;
+  dwfl_report_begin(session_);
+  module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
+  dwfl_report_end(session_, nullptr, nullptr);
+  if (module_ == nullptr || dwfl_module_getelf(module_, &bias_) == nullptr || !is_build(build_id)) module_ = nullptr;
+  Dwarf_Addr bias = 0;
+  if (module_ != nullptr) dwfl_module_getdwarf(module_, &bias);  // now, while no server is asked
+}
+
+DebugFile::~DebugFile() {
+  if (session_ != nullptr) dwfl_end(session_);
+}
+
+bool DebugFile::is_build(const std::string& expected) {
+  const unsigned char* bits = nullptr;
+  GElf_Addr at = 0;
+  const int bytes = dwfl_module_build_id(module_, &bits, &at);
+  const auto known = static_cast<std::size_t>(bytes > 0 ? bytes : 0);
+  if (expected.empty()) return true;
+  return known >= expected.size() && std::memcmp(bits, expected.data(), expected.size()) == 0;
+}
+
+}  // namespace tare::reader

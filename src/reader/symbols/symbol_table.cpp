@@ -1,0 +1,70 @@
+#include "reader/symbols/symbol_table.h"
+
+#include <cstring>
+
+#include "format/symbol.h"
+
+namespace tare::reader {
+namespace {
+
+using format::SymbolEntry;
+
+std::string key_of(const CodeAddress& at) {
+  std::string key(reinterpret_cast<const char*>(&at.address), sizeof at.address);
+  key += at.build_id;
+  key += '\0';
+  key += at.object;
+  return key;
+}
+
+bool take_text(std::string_view& from, std::uint32_t bytes, std::string& to) {
+  if (from.size() < bytes) return false;
+  to.assign(from.substr(0, bytes));
+  from.remove_prefix(bytes);
+  return true;
+}
+
+}  // namespace
+
+bool SymbolTable::apply(std::string_view payload) {
+  while (!payload.empty()) {
+    SymbolEntry head;
+    if (payload.size() < sizeof head) return false;
+    std::memcpy(&head, payload.data(), sizeof head);
+    if (head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > payload.size()) return false;
+    std::string_view text = payload.substr(sizeof head, head.bytes - sizeof head);
+    CodeAddress at;
+    Symbol symbol;
+    at.address = head.address;
+    symbol.line = head.line;
+    if (!take_text(text, head.object_bytes, at.object) || !take_text(text, head.build_id_bytes, at.build_id) ||
+        !take_text(text, head.caller_bytes, symbol.caller) || !take_text(text, head.file_bytes, symbol.file))
+      return false;
+    symbols_[key_of(at)] = std::move(symbol);
+    payload.remove_prefix(head.bytes);
+  }
+  return true;
+}
+
+const Symbol* SymbolTable::find(const CodeAddress& at) const {
+  const auto found = symbols_.find(key_of(at));
+  return found == symbols_.end() ? nullptr : &found->second;
+}
+
+void append_symbol(std::string& payload, const CodeAddress& at, const Symbol& symbol) {
+  const std::size_t text = at.object.size() + at.build_id.size() + symbol.caller.size() + symbol.file.size();
+  const std::size_t padded = (sizeof(SymbolEntry) + text + 7) / 8 * 8;
+  SymbolEntry head{};
+  head.bytes = static_cast<std::uint32_t>(padded);
+  head.line = symbol.line;
+  head.address = at.address;
+  head.object_bytes = static_cast<std::uint32_t>(at.object.size());
+  head.build_id_bytes = static_cast<std::uint32_t>(at.build_id.size());
+  head.caller_bytes = static_cast<std::uint32_t>(symbol.caller.size());
+  head.file_bytes = static_cast<std::uint32_t>(symbol.file.size());
+  payload.append(reinterpret_cast<const char*>(&head), sizeof head);
+  payload += at.object + at.build_id + symbol.caller + symbol.file;
+  payload.append(padded - sizeof head - text, '\0');
+}
+
+}  // namespace tare::reader

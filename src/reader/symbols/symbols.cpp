@@ -1,0 +1,137 @@
+#include "reader/symbols/symbols.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+#include "reader/symbols/debug_file.h"
+
+namespace tare::reader {
+namespace {
+
+std::string string_of(const char* text) { return text != nullptr ? text : ""; }
+
+std::string name_of(Dwarf_Die* function) {
+  Dwarf_Attribute attribute;
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(function, name, &attribute) == nullptr) continue;
+    const std::string linkage = string_of(dwarf_formstring(&attribute));
+    // A Fortran main program is MAIN__ to the linker; its own name says more.
+    if (!linkage.empty() && linkage != "MAIN__") return demangled(linkage);
+  }
+  return string_of(dwarf_diename(function));
+}
+
+bool has_address(Dwarf_Die* unit, Dwarf_Addr address) { return dwarf_haspc(unit, address) > 0; }
+
+}  // namespace
+
+std::string demangled(const std::string& name) {
+  if (name.starts_with("_Z")) {
+    int status = 0;
+    char* plain = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+    std::string result = plain != nullptr ? plain : name;
+    std::free(plain);
+    return result;
+  }
+  constexpr const char* separator = "_MOD_";
+  const std::size_t at = name.find(separator);
+  if (name.starts_with("__") && at != std::string::npos && at > 2)
+    return name.substr(2, at - 2) + "::" + name.substr(at + std::strlen(separator));
+  return name;
+}
+
+// One object file and its debug information.
+class Symbolizer::Object {
+ public:
+  Object(const std::string& path, const std::string& build_id) : file_(path, build_id), module_(file_.module()) {}
+
+  // `address` lies in the call instruction.
+  std::optional<Symbol> find(Dwarf_Addr address) {
+    if (module_ == nullptr) return std::nullopt;
+    address += file_.bias();
+    Symbol symbol;
+    Dwarf_Addr bias = 0;
+    if (Dwarf_Die* unit = unit_of(address, bias)) {
+      symbol.caller = caller_in(unit, address - bias);
+      find_line(unit, address - bias, symbol);
+    }
+    if (symbol.caller.empty()) symbol.caller = from_symbol_table(address);
+    if (symbol.caller.empty() && symbol.file.empty()) return std::nullopt;
+    return symbol;
+  }
+
+ private:
+  Dwarf_Die* unit_of(Dwarf_Addr address, Dwarf_Addr& bias) {
+    if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) return unit;
+    // Without an index of addresses, as clang leaves it out: every unit has to be asked.
+    Dwarf_Die* unit = nullptr;
+    while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr)
+      if (has_address(unit, address - bias)) return unit;
+    return nullptr;
+  }
+
+  static std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
+    // dwarf_getscopes() goes on from an inlined function to where it is defined; dwarf_getscopes_die() to where it is
+    // inlined.
+    Dwarf_Die* innermost_scope = nullptr;
+    if (dwarf_getscopes(unit, address, &innermost_scope) <= 0) return {};
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes_die(&innermost_scope[0], &scopes);
+    std::string innermost;
+    std::string outermost;
+    for (int i = 0; i < count; ++i) {
+      const int tag = dwarf_tag(&scopes[i]);
+      // A Fortran main program ends the search too: it is inlined in a main() that nobody wrote.
+      const bool function = tag == DW_TAG_subprogram || dwarf_hasattr_integrate(&scopes[i], DW_AT_main_subprogram);
+      if (!function && tag != DW_TAG_inlined_subroutine) continue;
+      outermost = name_of(&scopes[i]);
+      if (innermost.empty()) innermost = outermost;
+      if (function) break;
+    }
+    std::free(scopes);
+    std::free(innermost_scope);
+    return innermost == outermost ? innermost : innermost + " (inlined in " + outermost + ")";
+  }
+
+  static void find_line(Dwarf_Die* unit, Dwarf_Addr address, Symbol& symbol) {
+    Dwarf_Line* line = dwarf_getsrc_die(unit, address);
+    int number = 0;
+    if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return;
+    symbol.file = string_of(dwarf_linesrc(line, nullptr, nullptr));
+    symbol.line = static_cast<std::uint32_t>(number);
+  }
+
+  std::string from_symbol_table(Dwarf_Addr address) {
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    // Behind a dot the compiler says how it changed the function: "solve.isra.0".
+    const std::string changed = string_of(name);
+    return demangled(changed.substr(0, changed.find('.', 1)));
+  }
+
+  DebugFile file_;
+  Dwfl_Module* module_;
+};
+
+struct Symbolizer::Objects {
+  std::unordered_map<std::string, std::unique_ptr<Object>> open;  // by path and build-id
+};
+
+Symbolizer::Symbolizer() : objects_(std::make_unique<Objects>()) {}
+Symbolizer::~Symbolizer() = default;
+
+std::optional<Symbol> Symbolizer::find(const CodeAddress& at) {
+  // Memory of no object, or an object that is no file ([vdso]).
+  if (!at.object.starts_with('/') || at.address == 0) return std::nullopt;
+  auto& object = objects_->open[at.object + '\0' + at.build_id];
+  if (!object) object = std::make_unique<Object>(at.object, at.build_id);
+  return object->find(at.address - 1);
+}
+
+}  // namespace tare::reader

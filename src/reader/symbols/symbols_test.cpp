@@ -1,0 +1,95 @@
+#include "reader/symbols/symbols.h"
+
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <filesystem>
+
+#include "reader/symbols/symbol_table.h"
+
+namespace tare::reader {
+namespace {
+
+int line_of_call;
+
+std::uint64_t return_address() __attribute__((noinline));
+std::uint64_t return_address() {
+  return reinterpret_cast<std::uint64_t>(__builtin_extract_return_addr(__builtin_return_address(0)));
+}
+
+}  // namespace
+
+// Not static, and not inlined: its name is what the test looks for.
+__attribute__((noinline)) std::uint64_t the_caller() {
+  line_of_call = __LINE__ + 1;
+  const std::uint64_t address = return_address();
+  asm volatile("");  // no tail call
+  return address;
+}
+
+namespace {
+
+std::uint64_t load_bias() {
+  std::uint64_t bias = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<std::uint64_t*>(to) = info->dlpi_addr;
+        return 1;  // the first is the program
+      },
+      &bias);
+  return bias;
+}
+
+CodeAddress this_program(std::string build_id = "") {
+  return {std::filesystem::read_symlink("/proc/self/exe"), std::move(build_id), the_caller() - load_bias()};
+}
+
+TEST(Symbolizer, FindsFunctionFileAndLine) {
+  const auto symbol = Symbolizer().find(this_program());
+  ASSERT_TRUE(symbol);
+  EXPECT_EQ(symbol->caller, "tare::reader::the_caller()");
+  EXPECT_TRUE(symbol->file.ends_with("symbols_test.cpp")) << symbol->file;
+  EXPECT_EQ(symbol->line, static_cast<std::uint32_t>(line_of_call));
+}
+
+TEST(Symbolizer, RefusesAnotherBuild) { EXPECT_FALSE(Symbolizer().find(this_program("another build id"))); }
+
+TEST(Symbolizer, SaysNothingOfWhatItCannotOpen) {
+  Symbolizer symbolizer;
+  EXPECT_FALSE(symbolizer.find({"/no/such/file", "", 64}));
+  EXPECT_FALSE(symbolizer.find({"[vdso]", "", 64}));
+  EXPECT_FALSE(symbolizer.find({"", "", 64}));
+  EXPECT_FALSE(symbolizer.find({"/dev/null", "", 64}));
+}
+
+TEST(Demangled, CppAndFortran) {
+  EXPECT_EQ(demangled("_ZN1a1bEv"), "a::b()");
+  EXPECT_EQ(demangled("__heat_MOD_exchange"), "heat::exchange");
+  EXPECT_EQ(demangled("hypre_SMGRelax"), "hypre_SMGRelax");
+  EXPECT_EQ(demangled("_Zbroken"), "_Zbroken");
+}
+
+TEST(SymbolTable, GivesBackWhatWasStored) {
+  std::string payload;
+  append_symbol(payload, {"/lib/a.so", "id", 100}, {"f", "/src/a.c", 12});
+  append_symbol(payload, {"/lib/a.so", "", 100}, {"g", "", 0});
+  SymbolTable table;
+  ASSERT_TRUE(table.apply(payload));
+  const Symbol* f = table.find({"/lib/a.so", "id", 100});
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->caller, "f");
+  EXPECT_EQ(f->file, "/src/a.c");
+  EXPECT_EQ(f->line, 12U);
+  ASSERT_NE(table.find({"/lib/a.so", "", 100}), nullptr);
+  EXPECT_EQ(table.find({"/lib/a.so", "id", 101}), nullptr);
+}
+
+TEST(SymbolTable, MalformedEntriesAreRefused) {
+  std::string payload;
+  append_symbol(payload, {"/lib/a.so", "id", 100}, {"f", "/src/a.c", 12});
+  for (std::size_t bytes = 1; bytes < payload.size(); ++bytes)
+    EXPECT_FALSE(SymbolTable().apply(std::string_view(payload).substr(0, bytes))) << bytes;
+}
+
+}  // namespace
+}  // namespace tare::reader

@@ -1,0 +1,74 @@
+"""Runs programs under tare and reads what it measured, through the command line alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from environments import ROOT, MpiEnvironment, run
+
+PROGRAMS = ROOT / "tests" / "programs"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A run directory and what became of the program."""
+
+    tare: Path
+    directory: Path
+    ended: subprocess.CompletedProcess[str]
+
+    def info(self) -> dict[str, Any]:
+        return self._read("info", "tare.info/1")
+
+    def profile(self, by: str) -> list[dict[str, Any]]:
+        return list(self._read("profile", "tare.profile/1", "--by", by)["rows"])
+
+    def events(self, *options: str) -> list[dict[str, Any]]:
+        """All events but tare's own (flushes and the like)."""
+        return [row for row in self.all_events(*options) if row["function"].startswith("MPI_")]
+
+    def all_events(self, *options: str) -> list[dict[str, Any]]:
+        return list(self._read("events", "tare.events/1", *options)["rows"])
+
+    def calls(self) -> dict[str, int]:
+        """Calls of each function, of all ranks of all worlds."""
+        sums: Counter[str] = Counter()
+        for row in self.profile("function"):
+            sums[row["function"]] += row["calls"]
+        return dict(sums)
+
+    def _read(self, verb: str, schema: str, *options: str) -> dict[str, Any]:
+        command = [str(self.tare), verb, str(self.directory), "--json", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+        result: dict[str, Any] = json.loads(done.stdout)
+        assert result["schema"] == schema
+        return result
+
+
+def measure(
+    tare: Path,
+    env: MpiEnvironment,
+    n: int,
+    argv: Sequence[Path | str],
+    directory: Path,
+    *options: str,
+    timeout_s: float = 120,
+    cwd: Path | None = None,
+) -> Measurement:
+    """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
+    prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
+    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd)
+    return Measurement(tare, directory, ended)
+
+
+def left_in_memory(directory: Path) -> list[Path]:
+    """What the processes of a run shared and nobody has removed."""
+    run_id = json.loads((directory / "meta.json").read_text())["run_id"]
+    return list(Path("/dev/shm").glob(f"tare-{run_id}*"))

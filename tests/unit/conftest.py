@@ -1,0 +1,45 @@
+"""Runs of the command line on the fake reader."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from fake_tare import Tare, fake_command, fake_environment
+
+
+@pytest.fixture
+def tare(tmp_path: Path) -> Tare:
+    """Runs `tare` with arguments in tmp_path; keywords are variables of its environment."""
+
+    def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            fake_command(*arguments),
+            cwd=tmp_path,
+            env=fake_environment(**variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A shell program that leaves a segment, as a process does that calls MPI; then runs its arguments."""
+    path = tmp_path / "app"
+    path.write_text('#!/bin/sh\necho chunk >"$TARE_SEGMENT_DIR/tare-$TARE_RUN_ID-$$-0"\neval "$1"\n')
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def run_dir(tare: Tare, program: Path, tmp_path: Path) -> Path:
+    """A complete run."""
+    done = tare("run", "--quiet", "--trace", "-o", "measured", "--", program, "true")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return tmp_path / "measured"

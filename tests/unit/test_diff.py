@@ -1,0 +1,173 @@
+"""Comparing sets of runs: the statistics, the matching of lines, the gate."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import fake_native
+import pytest
+from fake_tare import Tare
+from scipy import stats
+from tare.analysis import diff
+from tare.analysis.compare import compare, correct
+from tare.commands.diff import _gate_content
+from tare.reporters import diff as reporter
+
+BASE = [100.0, 102.0, 98.0, 101.0]
+
+
+def measured(
+    send_ns: int = 10_000_000, line: int = 12, net_ns: int = 2_000_000_000, calls: int = 4, skipped: int = 0
+) -> Any:
+    """A run of one rank with MPI_Send in two places of exchange(); without the first ones of its rows."""
+    process = {**fake_native.process(0, send_ns), "net_ns": net_ns, "threads_ns": net_ns}
+    sites = [
+        fake_native.site(fake_native.frame(16, "exchange", line)),
+        fake_native.site(fake_native.frame(20, "exchange", line + 10)),
+    ]
+    rows = [
+        fake_native.row(0, "MPI_Send", 0, calls, send_ns, 4000),
+        fake_native.row(0, "MPI_Send", 1, 1, 1000, 8),
+        fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
+    ][skipped:]
+    return SimpleNamespace(
+        meta={"wall_ns": net_ns + 10**8}, processes=[process], functions=fake_native.FUNCTIONS, sites=sites,
+        profile_sums=lambda queries: [fake_native.summed(rows, query) for query in queries],
+        communicators=fake_native.COMMUNICATORS,
+    )  # fmt: skip
+
+
+def test_welch_is_scipys_on_logarithms() -> None:
+    found = compare([1.0, 2.0, 4.0], [8.0, 16.0, 32.0])
+    assert found.ratio == pytest.approx(8)
+    expected = stats.ttest_ind([0, 1, 2], [3, 4, 5], equal_var=False)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert found.interval is not None
+    low, high = found.interval
+    assert low < 8 < high
+    assert low * high == pytest.approx(64)
+
+
+def test_a_single_run_borrows_the_spread_of_the_others() -> None:
+    assert compare(BASE, [101.0]).differs is False
+    assert compare(BASE, [140.0]).differs is True
+    assert compare([140.0], BASE).differs is True
+
+
+def test_of_two_single_runs_the_noise_is_not_known() -> None:
+    found = compare([100.0], [200.0])
+    assert found.ratio == pytest.approx(2) == pytest.approx(found.new_mean / found.base_mean)
+    assert (found.p, found.interval, found.differs) == (None, None, None)
+
+
+def test_without_noise_every_difference_counts() -> None:
+    assert compare([5.0, 5.0], [6.0, 6.0]).p == 0
+    assert compare([5.0, 5.0], [5.0, 5.0]).p == 1
+    assert compare([0.0, 0.0], [0.0, 0.0]).p == 1
+
+
+def test_zeros_are_compared_as_they_are() -> None:
+    found = compare([0.0, 0.0, 0.0], [50.0, 52.0, 51.0])
+    assert (found.ratio, found.differs) == (None, True)
+
+
+def test_holm_corrects_in_order() -> None:
+    found = [compare(BASE, BASE) for _ in range(4)]
+    for each, p in zip(found, (0.01, 0.04, 0.03, 0.005), strict=True):
+        each.p = p
+    correct(found)
+    assert [each.corrected_p for each in found] == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert [each.differs for each in found] == [True, False, False, True]
+
+
+def test_noise_alone_is_seldom_called_real() -> None:
+    """Of 300 comparisons of equal distributions, 5 % are expected below 0.05: 15, and 30 is 4 sigma off."""
+    dice = random.Random(7)
+    draws = [[dice.lognormvariate(0, 0.1) for _ in range(10)] for _ in range(300)]
+    low = sum((compare(draw[:5], draw[5:]).p or 0) < 0.05 for draw in draws)
+    assert low < 30
+
+
+def test_sites_are_matched_though_their_lines_moved() -> None:
+    found = diff.difference([measured(line=12)], [measured(line=13, send_ns=30_000_000)])
+    assert [(line.names["line"], line.time_ns.base, line.time_ns.new) for line in found.sites] == [
+        (13, [10_000_000], [30_000_000]),
+        (23, [1000], [1000]),
+    ]
+    (send,) = found.functions  # MPI_Init is in no net time
+    assert (send.time_ns.base, send.time_ns.new) == ([10_001_000], [30_001_000])
+    assert found.noise_known is False
+
+
+def test_what_only_one_side_has_counts_zero_on_the_other() -> None:
+    without = measured(skipped=1)
+    found = diff.difference([measured(), measured()], [without, without])
+    gone = next(line for line in found.sites if line.calls.new == [0, 0])
+    assert (gone.calls.base, gone.calls.differs) == ([4, 4], True)
+
+
+@pytest.mark.parametrize(
+    ("new_ns", "metric", "threshold", "exceeded"),
+    [
+        ((2.3e9, 2.31e9, 2.29e9), "net", 0.05, True),
+        ((2.3e9, 2.31e9, 2.29e9), "net", 0.20, False),
+        ((2.3e9, 2.31e9, 2.29e9), "calls", 0.0, False),
+        ((1.7e9, 4.5e9, 1.2e9), "net", 0.05, False),  # a mean above, within the noise
+        ((1.0e9, 1.01e9, 1.0e9), "net", 0.05, False),  # faster
+        ((2.3e9,), "wall", 0.05, True),
+    ],
+)
+def test_gate(new_ns: tuple[float, ...], metric: str, threshold: float, exceeded: bool) -> None:
+    base = [measured(net_ns=2_000_000_000 + jitter) for jitter in (0, 10_000_000, 20_000_000)]
+    found = diff.difference(base, [measured(net_ns=int(net_ns)) for net_ns in new_ns])
+    assert diff.gate(found, metric, threshold).exceeded is exceeded
+
+
+def test_growth_from_nothing_is_no_number() -> None:
+    gate = diff.Gate("bytes", 0.05, math.inf, None)
+    assert gate.exceeded
+    assert reporter.verdict(gate).startswith("FAILED: bytes was 0 and is not, limit +5 %")
+    assert _gate_content(gate)["growth"] is None
+
+
+def test_command_compares_two_runs(tare: Tare, run_dir: Path) -> None:
+    done = tare("diff", run_dir, run_dir, "--json")
+    said = f"tare: {run_dir}: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped\n"
+    assert (done.returncode, done.stderr) == (0, 2 * said)
+    document = json.loads(done.stdout)
+    assert document["schema"] == "tare.diff/1"
+    assert (document["base"], document["noise_known"]) == ([str(run_dir)], False)
+    net = next(figure for figure in document["figures"] if figure["metric"] == "net")
+    assert (net["base"], net["ratio"], net["differs"]) == ([2_000_000_000], 1, None)
+    assert document["functions"][0]["calls"]["differs"] is None
+    for width in ("80", "120"):
+        lines = tare("diff", run_dir, run_dir, COLUMNS=width).stdout.splitlines()
+        assert max(map(len, lines)) <= int(width)
+    assert "| MPI_Send |" in tare("diff", run_dir, run_dir, "--markdown").stdout
+
+
+def test_command_is_a_gate(tare: Tare, run_dir: Path) -> None:
+    sets = (run_dir, run_dir, "vs", run_dir, run_dir)
+    done = tare("diff", *sets, "--fail-above", "5%")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "passed: net time +0.0 %, limit +5 % (p 1)"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("RUN",),
+        ("RUN", "RUN", "RUN"),
+        ("RUN", "vs"),
+        ("RUN", "RUN", "--fail-above", "much"),
+        ("vs", "RUN", "vs", "RUN"),
+    ],
+)
+def test_command_refuses_what_is_no_comparison(tare: Tare, run_dir: Path, arguments: tuple[str, ...]) -> None:
+    done = tare("diff", *(run_dir if word == "RUN" else word for word in arguments))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

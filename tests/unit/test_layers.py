@@ -1,0 +1,60 @@
+"""Folders under src/ include one another in one direction only, as ARCHITECTURE.md draws it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from environments import ROOT
+
+BELOW = {
+    "format": set(),
+    "recorder": {"format"},
+    "mpi": {"format", "recorder"},
+    "timing": {"format", "mpi"},
+    "tared": {"format", "recorder"},
+    "reader": {"format"},
+    "bindings": {"format", "reader"},
+}
+# The rooms of the reader, the lowest first: each includes from itself and from those before it.
+READER_ROOMS = ["store", "symbols", "model", "profile", "run", "events", "replay", "testing"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
+
+
+def includes(folder: Path) -> set[tuple[str, str]]:
+    """Pairs of a file and the folder it includes from."""
+    return {
+        (str(file.relative_to(ROOT)), name)
+        for file in folder.rglob("*")
+        if file.suffix in {".h", ".cpp", ".c", ".S"}
+        for name in INCLUDE.findall(file.read_text())
+        if (ROOT / "src" / name).is_dir()
+    }
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir()))
+def test_a_folder_includes_only_what_lies_below(folder: str) -> None:
+    assert folder in BELOW, f"src/{folder} has no place in tests/unit/test_layers.py"
+    upward = {
+        (file, name) for file, name in includes(ROOT / "src" / folder) if name not in BELOW[folder] | {folder}
+    }
+    assert not upward
+
+
+def test_a_room_of_the_reader_includes_only_rooms_below_it() -> None:
+    rooms = {path.name for path in (ROOT / "src" / "reader").iterdir() if path.is_dir()}
+    assert rooms == set(READER_ROOMS)
+    upward = [
+        (str(file.relative_to(ROOT)), name)
+        for order, room in enumerate(READER_ROOMS)
+        for file in (ROOT / "src" / "reader" / room).iterdir()
+        if not file.stem.endswith("_test")
+        for name in re.findall(r'"reader/(\w+)/', file.read_text())
+        if name not in READER_ROOMS[: order + 1]
+    ]
+    assert not upward
+
+
+def test_includes_are_found() -> None:
+    assert any(name == "format" for _, name in includes(ROOT / "src" / "recorder"))

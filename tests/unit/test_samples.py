@@ -1,0 +1,134 @@
+"""`tare samples` on a run of the fake reader."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_tare import Tare
+from tare.analysis import samples as analysis
+
+
+@pytest.fixture
+def sampled(run_dir: Path) -> Path:
+    (run_dir / "sampled").touch()
+    return run_dir
+
+
+def document(tare: Tare, run: Path, *options: str) -> dict[str, Any]:
+    printed: dict[str, Any] = json.loads(tare("samples", run, "--json", *options).stdout)
+    assert printed["schema"] == "tare.samples/1"
+    return printed
+
+
+def test_a_run_without_samples_says_how_to_get_them(tare: Tare, run_dir: Path) -> None:
+    done = tare("samples", run_dir)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "tare run --sample" in done.stderr
+
+
+def test_the_slowest_come_first(tare: Tare, sampled: Path) -> None:
+    rows = document(tare, sampled)["rows"]
+    assert [(row["source"], row["bytes"], row["mean_ns"]) for row in rows] == [
+        (None, None, 9000.0),
+        (0, 4096, 2000.0),
+        (0, 8, 400.0),
+    ]
+    assert rows[1]["send_file"] == "/src/app.c" and rows[1]["receive_object"] == "/lib/libsolver.so.1"
+    assert [row["bytes"] for row in document(tare, sampled, "--sort", "messages")["rows"]] == [4096, None, 8]
+    assert len(document(tare, sampled, "--limit", "1", "--source", "0")["rows"]) == 1
+
+
+def test_figures_of_a_class(tare: Tare, sampled: Path) -> None:
+    row = document(tare, sampled, "--source", "0", "--sort", "messages")["rows"][0]
+    assert (row["count"], row["unexpected"], row["min_ns"], row["max_ns"]) == (8, 4, 1800, 2200)
+    # Chosen with a probability of 0.1.
+    assert row["estimate"] == 80
+    for number in (row["estimate_low"], row["estimate_high"]):
+        assert abs(8 - 0.1 * number) == pytest.approx(1.96 * math.sqrt(number * 0.1 * 0.9), rel=1e-4)
+    assert row["estimate_low"] < 80 < row["estimate_high"]
+    deviation = math.sqrt(2 * 200**2 / 7)
+    assert row["deviation_ns"] == pytest.approx(deviation)
+    # 2.365: Student's t with 7 degrees of freedom. A tenth of the messages is known.
+    margin = 2.365 * deviation / math.sqrt(8) * math.sqrt(0.9)
+    assert row["mean_high_ns"] - 2000 == pytest.approx(margin, rel=5e-3)
+    assert row["total_ns"] == 80 * 2000
+    assert 8 * 2000 < row["total_low_ns"] < row["total_ns"] < row["total_high_ns"]
+    assert (row["unposted_ns"], row["transfer_ns"], row["late_sender_ns"]) == (500, 1500, 50)
+    assert row["histogram"] == [{"from_ns": 1024, "to_ns": 2048, "count": 8}]
+
+
+def test_classes_add_up(tare: Tare, sampled: Path) -> None:
+    (row,) = document(tare, sampled, "--by", "receive,destination", "--source", "0")["rows"]
+    assert row["count"] == 10
+    assert row["mean_ns"] == pytest.approx((8 * 2000 + 2 * 400) / 10)
+    assert [each["count"] for each in row["histogram"]] == [1, 1, 8]
+
+
+def test_csv_agrees_with_json(tare: Tare, sampled: Path) -> None:
+    table = list(csv.DictReader(io.StringIO(tare("samples", sampled, "--csv").stdout)))
+    rows = document(tare, sampled)["rows"]
+    for row in rows:
+        del row["histogram"]
+    assert table == [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("by", ["source,destination,send,receive,size", "send,receive", "size"])
+def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns: int) -> None:
+    shown = tare("samples", sampled, "--by", by, COLUMNS=str(columns)).stdout
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "280 messages sent, 30 chosen, 14 seen on both sides" in shown
+    assert "2 sent by threads that used one channel at the same time" in shown
+    # What there is no column for is said below the row.
+    for words in ("42 .. 153", "50.0 % !", "500 ns", "128 ns    █   8.19 µs", "waited for the receiver"):
+        assert words in shown
+    assert "4 of classes that the table had no room for" in shown
+    assert "1.02 µs - 2.05 µs" in shown
+
+
+def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
+    done = tare("samples", sampled, "--by", "tag")
+    assert done.returncode == 2
+    assert "source, destination, send, receive, size" in done.stderr
+
+
+def between(source: int, destination: int, uncertainty_ns: int) -> Any:
+    """Of a class, what the clocks mean for it."""
+    return {
+        "world": 0, "source": source, "destination": destination, "uncertainty_ns": uncertainty_ns,
+        "between_nodes": source % 2 != destination % 2,
+    }  # fmt: skip
+
+
+def clock(rank: int, start: int, end: int, drift: int, span: int) -> Any:
+    """Of the summary of a rank of two nodes, those of the ranks 0, 2 and 1, 3."""
+    return {
+        "world": 0, "rank": rank, "clock_rank": rank % 2, "clock_uncertainty_ns": start,
+        "clock_end_uncertainty_ns": end, "clock_drift_ns": drift, "clock_span_ns": span,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("end", "drift", "span", "uncertainty"),
+    [
+        (0, 0, 0, 5000),  # not compared at the end
+        (600, -200, 10**9, 1000),  # never further than at the start
+        (600, 1900, 10**9, 2500),
+        (600, 4900, 10**9, 5000),  # no more than clocks drift
+        (600, 90_000, 10**9, 90_600),  # but this one did: 90 in a million
+    ],
+)
+def test_the_comparison_of_clocks_at_the_end_bounds_the_uncertainty(
+    end: int, drift: int, span: int, uncertainty: int
+) -> None:
+    summaries = [clock(0, 0, 0, 0, span), clock(1, 1000, end, drift, span), clock(2, 0, 0, 0, 0)]
+    summaries.append(clock(3, 1000, 0, 0, 0))
+    classes = [between(0, 1, 5000), between(3, 2, 5000), between(0, 2, 0), between(-1, 1, 7)]
+    after = [row["uncertainty_ns"] for row in analysis.with_both_comparisons(classes, summaries)]
+    assert after == [uncertainty, uncertainty, 0, 7]

@@ -1,0 +1,150 @@
+"""The summary of runs that are not the ordinary one."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import fake_native
+import pytest
+import tare
+from tare.recording import Recording
+from tare.reporters import summary, terminal
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
+    """Of a complete run; tests change its processes."""
+    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
+    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
+    monkeypatch.setattr(Recording, "_open", lambda self: fake_native.Run(str(tmp_path)))
+    meta: dict[str, Any] = {
+        "name": "app",
+        "command": ["./app"],
+        "wall_ns": 10**9,
+        "exit_code": 0,
+        "signal": None,
+    }
+    return Recording(tmp_path, meta)
+
+
+def shown(recording: Recording) -> str:
+    out = terminal.console(io.StringIO(), cut=True)
+    summary.after_run(out, recording, [])
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
+    return str(text)
+
+
+def set_processes(recording: Recording, processes: list[Any]) -> None:
+    recording.__dict__["processes"] = processes
+
+
+def test_many_ranks_are_summarised(recording: Recording) -> None:
+    states = ["killed" if rank % 2 else "finished" for rank in range(40)]
+    set_processes(recording, [fake_native.process(rank, rank * 10**6, states[rank]) for rank in range(40)])
+    text = shown(recording)
+    assert "40 on 1 host, 20 finished, 20 killed (rank 1, 3, 5, 7 and 16 more)" in text
+    assert "% (rank 39)" in text
+    assert "Net time" not in text
+
+
+def test_worlds_are_told_apart_where_there_are_several(recording: Recording) -> None:
+    assert "World" not in shown(recording)
+    set_processes(recording, [fake_native.process(0, 10**8, world=world) for world in range(2)])
+    assert "World" in shown(recording)
+
+
+def test_losses_are_shown(recording: Recording) -> None:
+    assert "DROPPED" not in shown(recording)
+    process = fake_native.process(0, 10**8)
+    process["trace"] |= {"events": 5, "bytes": 50, "dropped": 1234}
+    set_processes(recording, [process])
+    assert "DROPPED    1,234 records were lost" in shown(recording)
+
+
+def test_threads_that_were_not_measured_are_shown(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8) | {"unmeasured_threads": 3}
+    assert "UNMEASURED" not in shown(recording)
+    set_processes(recording, [process])
+    assert "UNMEASURED 3 threads" in shown(recording)
+
+
+def test_events_of_the_program_are_weighed(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8)
+    process["cost"] |= {"events": 7000, "event_ns": 12.5}
+    set_processes(recording, [process])
+    assert "own events 7,000, 12.5 ns each" in shown(recording)
+
+
+def test_what_a_flight_recorder_kept_is_shown(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8)
+    process["trace"] |= {"policy": "overwrite", "overwritten_bytes": 1}
+    set_processes(recording, [process])
+    assert "the newest 3 events, 30 B" in shown(recording)
+    process["trace"] |= {"written": False}
+    assert "not written (--write none)" in shown(recording)
+
+
+def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
+    caller = "hypre_" + "VeryLong" * 20
+    recording.__dict__["sites"] = [{**site, "caller": caller} for site in fake_native.SITES]
+    recording.meta["command"] = ["./app", "x" * 300]
+    lines = shown(recording).splitlines()
+    (row,) = [line for line in lines if "app.c:40" in line]
+    assert "MPI_Send" in row
+    assert "…" in row
+
+
+def test_places_are_cut_at_their_beginning(recording: Recording) -> None:
+    file = "/src/" + "very_long_" * 20 + "solver.c"
+    recording.__dict__["sites"] = [{**site, "file": file} for site in fake_native.SITES]
+    assert "_solver.c:40 " in shown(recording)
+
+
+def test_end_by_an_unnamed_signal(recording: Recording) -> None:
+    recording.meta |= {"exit_code": None, "signal": 64}
+    assert summary.ending(recording.meta).startswith("killed by ")
+    assert summary.signal_name(40) == "signal 40"
+
+
+def info(recording: Recording) -> list[str]:
+    recording.meta["command"] = ["./app"]
+    out = terminal.console(io.StringIO(), cut=True)
+    summary.info(out, recording)
+    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= 80, lines
+    return list(lines)
+
+
+def test_locations_have_a_line_each(recording: Recording) -> None:
+    recording.__dict__["locations"] = [
+        fake_native.location(0, 20_000),
+        fake_native.location(1, 0, 1, dropped=70),
+    ]
+    lines = info(recording)
+    at = lines.index("Locations (a thread, with its buffer)")
+    assert [line.split() for line in lines[at + 1 : at + 4]] == [
+        ["Rank", "Thread", "Calls", "Events", "Lost", "Flushes", "Flushing", "On", "disk", "B/event"],
+        ["0", "0", "14", "20,000", "0", "20", "40.0", "µs", "195", "KiB", "10.0"],
+        ["1", "1", "14", "0", "70", "0", "40.0", "µs", "0", "B", "-"],
+    ]
+
+
+def test_many_locations_are_folded(recording: Recording) -> None:
+    recording.__dict__["locations"] = [
+        fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)
+    ]
+    lines = info(recording)
+    at = lines.index("Locations (a thread, with its buffer)")
+    table = [line.split() for line in lines[at + 1 : at + 9]]
+    assert table[0] == ["Of", "80", "Least", "at", "rank", "Mean", "Most", "at", "rank", "In", "all"]
+    assert table[2] == ["Events", "0", "0", "19,500", "39,000", "39", "1.56", "M"]
+    assert table[7] == ["B/event", "10.0", "1", "10.0", "10.0", "1", "10.0"]
+
+
+def test_locations_are_not_shown_where_they_are_the_ranks(recording: Recording) -> None:
+    recording.__dict__["locations"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
+    assert "Locations (a thread, with its buffer)" not in info(recording)

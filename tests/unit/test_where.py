@@ -1,0 +1,351 @@
+"""Where ranks are, and which of them are deadlocked, on calls made by hand."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import fake_native
+import pytest
+from tare.analysis import where
+from tare.analysis.waits import ANY
+from tare.reporters import terminal
+from tare.reporters import where as reporter
+
+COMMUNICATORS = [
+    {
+        "name": "MPI_COMM_WORLD",
+        "size": 4,
+        "world": 0,
+        "key": 1,
+        "members": [(0, 1, 4)],
+        "remote_members": None,
+    },
+    {"name": "odd", "size": 2, "world": 0, "key": 2, "members": [(1, 2, 2)], "remote_members": None},
+]
+
+
+def call(
+    rank: int, function: str, peer: int | None = None, tag: int | None = None, **more: Any
+) -> dict[str, Any]:
+    """A thread inside a function; peers are ranks of MPI_COMM_WORLD."""
+    world = peer if peer is not None and peer >= 0 else None
+    return {
+        "world": 0, "rank": rank, "process": rank, "thread": 0, "function": function, "inside": True,
+        "site": 0, "communicator": 0, "peer": peer, "peer_world": world,
+        "tag": tag, "source": None, "source_world": None, "source_tag": None, "enter_ticks": 1000 + rank,
+        "enter_ns": fake_native.START_NS + 10**9, "leave_ns": None, "requests": 0, "pending": [], **more,
+    }  # fmt: skip
+
+
+def computing(rank: int) -> dict[str, Any]:
+    return call(rank, "MPI_Send", 0, 1, inside=False, leave_ns=fake_native.START_NS + 2 * 10**9)
+
+
+def request(function: str, peer: int | None, tag: int = 0, waited_for: bool = True) -> dict[str, Any]:
+    return {
+        "function": function, "site": 0, "communicator": 0, "peer": peer,
+        "peer_world": peer if peer is not None and peer >= 0 else None, "tag": tag, "bytes": 8,
+        "start_ns": fake_native.START_NS, "receives": function == "MPI_Irecv", "waited_for": waited_for,
+    }  # fmt: skip
+
+
+def running(
+    *calls: dict[str, Any], states: dict[int, str] | None = None, completed: Any = None, **more: Any
+) -> Any:
+    """Four ranks; `completed` holds counts of calls by function, then by rank and communicator."""
+    processes = [
+        {**fake_native.process(rank, 0, (states or {}).get(rank, "running")), "size": 4, "exit_code": None,
+         "finalized": False, "stopped": False}
+        for rank in range(4)
+    ]  # fmt: skip
+
+    def calls_of(function: str) -> list[dict[str, Any]]:
+        return [
+            {"world": 0, "rank": rank, "function": function, "communicator": communicator, "calls": count}
+            for (rank, communicator), count in (completed or {}).get(function, {}).items()
+        ]
+
+    return SimpleNamespace(
+        processes=processes, sites=fake_native.SITES, communicators=COMMUNICATORS, current_calls=list(calls),
+        calls_of=calls_of, end_ns=None, **more,
+    )  # fmt: skip
+
+
+def blocked(run: Any) -> list[int]:
+    found = where.look(run).deadlock
+    return sorted(each.call["rank"] for each in found.blocked) if found else []
+
+
+def test_two_that_receive_from_each_other() -> None:
+    found = where.look(
+        running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7), computing(2), computing(3))
+    )
+    assert found.deadlock is not None
+    assert found.deadlock.cycles == (((0, 0), (0, 1)),)
+    assert [each.waits_for for each in found.deadlock.blocked] == [((0, 1),), ((0, 0),)]
+
+
+def test_crossed_sends() -> None:
+    ring = [call(rank, "MPI_Send", (rank + 1) % 4, 1) for rank in range(4)]
+    found = where.look(running(*ring)).deadlock
+    assert found is not None
+    assert found.cycles == (((0, 0), (0, 1), (0, 2), (0, 3)),)
+
+
+def test_a_message_under_way_is_no_deadlock() -> None:
+    assert blocked(running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Send", 0, 7))) == []
+    assert blocked(running(call(0, "MPI_Recv", ANY, ANY), call(1, "MPI_Send", 0, 7))) == []
+    # Each waits for its receive, and both messages are on their way.
+    pair = [
+        call(rank, "MPI_Waitall", requests=2, communicator=-1,
+             pending=[request("MPI_Irecv", 1 - rank), request("MPI_Isend", 1 - rank)])
+        for rank in (0, 1)
+    ]  # fmt: skip
+    assert blocked(running(*pair)) == []
+
+
+def test_a_lock_is_waited_for_until_its_holder_gives_it_back() -> None:
+    """Rank 0 holds a lock and waits for rank 1, which wants one: of rank 2, which is in MPI."""
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Win_lock", 2), call(2, "MPI_Recv", 0, 7), computing(3)]
+    taken: dict[str, Any] = {"MPI_Win_lock": {(0, 0): 3, (3, 0): 1}, "MPI_Win_unlock": {(0, 0): 2, (3, 0): 1}}
+    found = where.look(running(*calls, completed=taken)).deadlock
+    assert found is not None
+    assert found.cycles == (((0, 0), (0, 1)),)
+    # The target may grant it when it comes back to MPI; and so may whoever else holds one.
+    assert blocked(running(*calls[:2], computing(2), calls[3], completed=taken)) == []
+    taken["MPI_Win_lock"][3, 0] = 2
+    assert blocked(running(*calls, completed=taken)) == []
+    # Nobody holds one: it is about to be granted.
+    taken["MPI_Win_lock"] = {(0, 0): 2}
+    found_none = where.look(running(*calls, completed=taken))
+    assert found_none.deadlock is None
+    shown = io.StringIO()
+    reporter.show(
+        terminal.console(shown), running(*calls, meta={"name": "app"}, start_ns=0, worlds=1), found_none
+    )
+    assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in shown.getvalue()
+    assert "MPI_Win_lock of rank 2" in shown.getvalue()
+
+
+def test_another_tag_is_another_message() -> None:
+    assert blocked(running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Ssend", 0, 8))) == [0, 1]
+
+
+def test_another_communicator_is_another_message() -> None:
+    assert blocked(running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Ssend", 0, 7, communicator=1))) == [0, 1]
+
+
+@pytest.mark.parametrize(("others", "stuck"), [(computing(3), []), (call(3, "MPI_Recv", 2, 1), [0, 1, 2, 3])])
+def test_any_source_waits_until_nobody_can_send(others: dict[str, Any], stuck: list[int]) -> None:
+    run = running(*(call(rank, "MPI_Recv", ANY, 1) for rank in range(3)), others)
+    assert blocked(run) == stuck
+
+
+def test_rank_that_misses_a_barrier_and_waits_for_one_inside() -> None:
+    inside = [call(rank, "MPI_Barrier") for rank in (0, 1, 2)]
+    found = where.look(running(*inside, call(3, "MPI_Recv", 0, 5))).deadlock
+    assert found is not None
+    assert found.cycles == (((0, 0), (0, 3)),)
+    assert len(found.blocked) == 4
+    assert blocked(running(*inside, computing(3))) == []
+    assert blocked(running(*inside)) == []  # nothing is known of rank 3
+
+
+def test_barrier_of_part_of_the_ranks_needs_only_these() -> None:
+    assert (
+        blocked(running(call(1, "MPI_Barrier", communicator=1), computing(3), call(0, "MPI_Recv", 1, 0)))
+        == []
+    )
+    run = running(
+        call(1, "MPI_Barrier", communicator=1), call(3, "MPI_Recv", 1, 0), computing(0), computing(2)
+    )
+    assert blocked(run) == [1, 3]
+
+
+def test_ranks_behind_a_broadcast_are_not_missed() -> None:
+    """The root has left its second broadcast; rank 1 waits in it for rank 2, which waits for rank 1."""
+    counts = {"MPI_Bcast": {(0, 0): 2, (1, 0): 1, (2, 0): 1, (3, 0): 2}}
+    calls = [computing(0), call(1, "MPI_Bcast", 0), call(2, "MPI_Recv", 1, 1), computing(3)]
+    assert blocked(running(*calls, completed=counts)) == [1, 2]
+    # While the root is missing, it alone is waited for.
+    counts["MPI_Bcast"][0, 0] = 1
+    assert blocked(running(*calls, completed=counts)) == []
+
+
+def test_scan_waits_for_lower_ranks() -> None:
+    scan = call(2, "MPI_Scan")
+    others = [computing(0), computing(1)]
+    assert blocked(running(scan, *others, call(3, "MPI_Recv", 2, 0))) == []
+
+
+def test_waits_know_their_requests() -> None:
+    receive = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[request("MPI_Irecv", 1)])
+    other = call(1, "MPI_Recv", 0, 9)
+    assert blocked(running(receive, other, computing(2), computing(3))) == [0, 1]
+    idle = {**receive, "pending": [request("MPI_Irecv", 1, waited_for=False)]}
+    assert blocked(running(idle, other)) == []
+
+
+@pytest.mark.parametrize("function", ["MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"])
+def test_some_of_several_requests_may_be_complete(function: str) -> None:
+    """So whom it waits for is not known, but only that all who are left cannot go on."""
+    either = [request("MPI_Irecv", 1), request("MPI_Irecv", 2)]
+    waiting = call(0, function, requests=2, communicator=-1, pending=either)
+    other = call(1, "MPI_Recv", 0, 9)
+    assert blocked(running(waiting, other, computing(2), computing(3))) == []
+    assert blocked(running(waiting, other, call(2, "MPI_Recv", 0, 9), computing(3))) == [0, 1, 2]
+    # One of three requests is not known: it may be the one that completes.
+    unknown = {**waiting, "requests": 3}
+    assert blocked(running(unknown, other, call(2, "MPI_Recv", 0, 9))) == []
+
+
+def test_sendrecv_waits_for_one_or_the_other() -> None:
+    exchange = call(0, "MPI_Sendrecv", 1, 3, source=2, source_world=2, source_tag=3)
+    receiver = call(2, "MPI_Recv", 0, 4)
+    assert blocked(running(exchange, receiver, computing(1), computing(3))) == []
+    assert blocked(running(exchange, receiver, call(1, "MPI_Recv", 0, 4), computing(3))) == [0, 1, 2]
+    assert blocked(running(exchange, call(2, "MPI_Send", 0, 3), call(1, "MPI_Recv", 0, 4))) == []
+    last = call(0, "MPI_Sendrecv", -2, 3, source=2, source_world=2, source_tag=3)
+    assert blocked(running(last, receiver, computing(1))) == [0, 2]
+
+
+def test_requests_that_send_and_receive_may_be_what_is_missing() -> None:
+    """Rank 1 has begun an exchange with somebody before it waits: perhaps what rank 0 waits for."""
+    begun = {**request("MPI_Isendrecv", 3, waited_for=False), "receives": True}
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 9, pending=[begun])]
+    assert blocked(running(*calls, computing(2), computing(3))) == []
+    waiting = call(1, "MPI_Wait", requests=1, communicator=-1, pending=[{**begun, "waited_for": True}])
+    assert blocked(running(calls[0], waiting, computing(2), computing(3))) == []
+
+
+def test_collective_that_does_not_block() -> None:
+    """Rank 0 has begun its second one, rank 1 its first only, and waits for rank 0."""
+    barrier = {**request("MPI_Ibarrier", None), "tag": None}
+    waiting = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[barrier])
+    begun = {"MPI_Ibarrier": {(0, 0): 2, (1, 0): 1, (2, 0): 2, (3, 0): 2}}
+    others = [call(1, "MPI_Recv", 0, 9), computing(2), computing(3)]
+    assert blocked(running(waiting, *others, completed=begun)) == [0, 1]
+    begun["MPI_Ibarrier"][1, 0] = 2
+    assert blocked(running(waiting, *others, completed=begun)) == []
+
+
+def test_full_tables_are_not_counted_on() -> None:
+    """The table of rank 1 has no rows by communicator left: how many barriers it has left is not known."""
+    calls = [
+        call(0, "MPI_Barrier"),
+        call(1, "MPI_Recv", 0, 9),
+        call(2, "MPI_Barrier"),
+        call(3, "MPI_Barrier"),
+    ]
+    assert blocked(running(*calls)) == [0, 1, 2, 3]
+    assert blocked(running(*calls, completed={"MPI_Barrier": {(1, -1): 5}})) == []
+
+
+def test_rank_that_has_ended_is_waited_for_in_vain() -> None:
+    run = running(call(0, "MPI_Recv", 1, 7), computing(2), computing(3), states={1: "killed"})
+    found = where.look(run).deadlock
+    assert found is not None
+    assert (found.cycles, found.ended) == ((), ((0, 1),))
+    assert [each.call["rank"] for each in found.blocked] == [0]
+
+
+def test_finalize_is_for_all() -> None:
+    finalizing = [call(rank, "MPI_Finalize", communicator=-1) for rank in (1, 2, 3)]
+    assert blocked(running(*finalizing, call(0, "MPI_Recv", 1, 7))) == [0, 1, 2, 3]
+    done = {"MPI_Finalize": {(0, -1): 1}}
+    assert blocked(running(*finalizing, states={0: "finished"}, completed=done)) == []
+
+
+def test_another_thread_can_help() -> None:
+    first, second = call(0, "MPI_Recv", 1, 7), {**computing(0), "thread": 1}
+    assert blocked(running(first, second, call(1, "MPI_Recv", 0, 7))) == []
+
+
+def test_calls_that_say_nothing_block_nobody() -> None:
+    assert blocked(running(call(0, "MPI_Win_fence"), call(1, "MPI_Recv", 0, 1))) == []
+
+
+def test_deadlock_must_stand_at_a_second_look() -> None:
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7)]
+    first = where.look(running(*calls))
+    assert first.deadlock is not None
+    seen = {where.identity(each) for each in first.calls}
+    assert where.look(running(*calls), seen).deadlock == first.deadlock
+    assert where.look(running(calls[0], {**calls[1], "enter_ticks": 5}), seen).deadlock is None
+
+
+def test_calls_that_have_just_begun_are_not_blocked() -> None:
+    now_ns = fake_native.START_NS + 2_100_000_000
+    calls = [call(rank, "MPI_Recv", 1 - rank, 7) for rank in (0, 1)]
+    calls[1]["enter_ns"] = now_ns - 400_000_000
+    look = where.look(running(*calls))
+    assert look.deadlock is None
+    assert where.blocked_in_s(look) == pytest.approx(0.6)
+
+
+def test_stopped_ranks_may_go_on() -> None:
+    run = running(call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7))
+    run.processes[1]["stopped"] = True
+    assert blocked(run) == []
+    assert "rank 1     STOPPED by a signal or a debugger; MPI_Recv from rank 0" in shown(run)
+
+
+def test_run_that_was_killed_shows_its_deadlock() -> None:
+    states = dict.fromkeys(range(4), "killed")
+    calls = [call(0, "MPI_Recv", 1, 7), call(1, "MPI_Recv", 0, 7), computing(2), computing(3)]
+    run = running(*calls, states=states)
+    run.end_ns = fake_native.START_NS + 61 * 10**9
+    assert blocked(run) == [0, 1]
+    text = shown(run)
+    assert "ranks 0-1  killed in MPI_Recv from ranks 0-1, tag 7, begun 60.0 s before the end" in text
+    assert "Deadlock: ranks 0-1 wait for each other" in text
+    # Killed a moment after the calls began: the message may have been on its way.
+    run.end_ns = fake_native.START_NS + 10**9 + 5
+    assert blocked(run) == []
+
+
+def test_who_keeps_the_others_waiting() -> None:
+    text = shown(running(*(call(rank, "MPI_Barrier") for rank in (0, 1, 2)), computing(3)))
+    assert "No deadlock: ranks 0-2 wait for rank 3" in text
+    assert "rank 3: not in MPI for 100 ms, since MPI_Send to rank 0, tag 1" in text
+
+
+def test_threads_in_the_same_state_are_one_line() -> None:
+    calls = [call(rank, "MPI_Barrier") for rank in (0, 1, 3)]
+    run = running(*calls, call(2, "MPI_Recv", 1, 7))
+    look = where.look(run)
+    assert [[row["rank"] for row in rows] for rows in where.folded(look.rows)] == [[0, 1, 3], [2]]
+    text = shown(run)
+    assert "ranks 0-1, 3  MPI_Barrier without rank 2, for 1.10 s" in text
+    assert "rank 2        MPI_Recv from rank 1, tag 7, for 1.10 s" in text
+    assert "exchange, app.c:12" in text
+    assert "Deadlock: ranks 1-2 wait for each other" in text
+    assert "Ranks 0, 3 wait for these, directly or not." in text
+
+
+def test_everything_has_its_words() -> None:
+    waiting = call(
+        1, "MPI_Waitall", requests=3, communicator=-1,
+        pending=[request("MPI_Irecv", 0, 4), request("MPI_Irecv", ANY, 4), request("MPI_Isend", 2, 5)],
+    )  # fmt: skip
+    killed = call(2, "MPI_Send", 3, 1)
+    run = running(computing(0), waiting, killed, states={2: "killed", 3: "finished"})
+    text = shown(run)
+    assert "rank 0  not in MPI for 100 ms, since MPI_Send to rank 0, tag 1" in text
+    assert (
+        "MPI_Waitall for 3 requests: MPI_Irecv from rank 0 and any rank, tag 4; MPI_Isend to rank 2, tag 5"
+        in " ".join(text.split())
+    )
+    assert "rank 2  killed in MPI_Send to rank 3, tag 1" in text
+    assert "rank 3  ended" in text
+
+
+def shown(run: Any) -> str:
+    out = terminal.console(io.StringIO(), cut=True)
+    run.meta, run.start_ns, run.worlds = {"name": "app", "wall_ns": 1, "signal": 9}, fake_native.START_NS, 1
+    reporter.show(out, run, where.look(run))
+    text = str(out.file.getvalue())  # type: ignore[attr-defined]
+    assert max(map(len, text.splitlines())) <= 80
+    return text
