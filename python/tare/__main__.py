@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tare.errors import FAILED, INTERRUPTED, WRONG_USAGE, CommandError, TareError
+from tare import output
+from tare.errors import FAILED, WRONG_USAGE, CommandError, TareError
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -19,21 +19,27 @@ READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one verb; ends with SystemExit, or returns the exit code of a failed one."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # Paths need not be text, and a terminal need not know our characters.
-            stream.reconfigure(errors="backslashreplace")
+    """Runs one verb, and returns its exit code; or ends by the signal that shells expect."""
+    output.open_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] != ["run"]:
-        # A reader that leaves early (`tare events … | head`) ends us quietly, as it does `ls`.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if given[:1] in READERS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return output.end(exit_code_of(given))
+    except output.UnwritableError as error:
+        return output.unwritten(error)
+    except KeyboardInterrupt:
+        return output.die_of(signal.SIGINT)
+
+
+def exit_code_of(given: Sequence[str]) -> int:
+    """Runs one verb; its errors become a line."""
     try:
         from tare.cli import application
 
         return run_verb(application(given), given)
+    except output.UnwritableError:
+        raise
     except CommandError as error:
         return complain(str(error), error.exit_code)
     except ImportError as error:
@@ -42,9 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(str(error), FAILED)
     except OSError as error:
         return complain(described(error), FAILED)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
 
 
 def run_verb(app: Typer, arguments: Sequence[str]) -> int:
@@ -73,11 +76,8 @@ def described(error: OSError) -> str:
 
 
 def complain(message: str, exit_code: int) -> int:
-    """Prints the one line of a failure, even when nobody reads standard error any more."""
-    try:
-        print(f"tare: {message}", file=sys.stderr, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    """Prints the one line of a failure."""
+    print(f"tare: {message}", file=sys.stderr)
     return exit_code
 
 

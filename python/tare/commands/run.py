@@ -249,8 +249,6 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
             print(f"tare: {measured.trouble}", file=sys.stderr)
         elif expect_records:
             print(f"tare: {NO_MPI}", file=sys.stderr)
-    except BrokenPipeError:
-        return
     except (TareError, OSError) as error:
         print(f"tare: {error}", file=sys.stderr)
 
