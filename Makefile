@@ -1,10 +1,11 @@
 # make        builds; afterwards .venv/bin/tare is the command
 # make demo   measures a real program
+# make check  the quick tests: format, types, unit tests, one measured run
 # make test   everything there is to test
 # make bench  what measuring costs
 # make format, make lint, make sanitize, make clean
 .DEFAULT_GOAL := all
-.PHONY: all demo test bench sanitize format lint clean
+.PHONY: all demo check test bench sanitize format lint clean
 
 RELEASE := build/release
 PYTHON := .venv/bin/python
@@ -20,12 +21,26 @@ demo:
 	@tools/build.sh TARE_WORKLOADS
 	@tools/demo.sh
 
+# Developers' builds: warnings are errors.
+DEVELOPER := TARE_WORKLOADS TARE_TESTS CMAKE_COMPILE_WARNING_AS_ERROR
+
+check:
+	@tools/apt.sh build test lint
+	@tools/venv.sh build study test lint
+	@tools/build.sh $(DEVELOPER)
+	@tools/lint.sh quick
+	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
+	@$(PYTHON) -m pytest -q tests/unit
+	@tools/smoke.sh
+
 test:
-	@tools/apt.sh build test
-	@tools/venv.sh build study test
+	@tools/apt.sh build test lint
+	@tools/venv.sh build study test lint
 	@tools/mpi.sh
-	@tools/build.sh TARE_WORKLOADS TARE_TESTS
+	@tools/build.sh $(DEVELOPER)
+	@tools/lint.sh
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
+	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest tests
 	@fuzz/run.sh 60
 
@@ -35,13 +50,11 @@ bench:
 	@tools/build.sh TARE_WORKLOADS TARE_BENCH
 	@bench/run.sh
 
-# The unit tests under ASan, UBSan and TSan, and MPI_THREAD_MULTIPLE under TSan.
+# The unit tests under ASan with UBSan, and under TSan; MPI_THREAD_MULTIPLE under TSan.
 sanitize:
 	@tools/apt.sh build test
 	@tools/venv.sh build
-	@for preset in asan ubsan tsan; do \
-		cmake --preset $$preset >/dev/null && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
-	done
+	@tools/sanitize.sh asan tsan
 	@tools/threads_tsan.sh
 
 # Programs with expectations at the ends of their lines stay as they are.
@@ -57,11 +70,7 @@ format:
 lint: all
 	@tools/apt.sh lint
 	@tools/venv.sh build study lint
-	@$(CXX_FILES) | xargs -r clang-format --dry-run -Werror
-	@git ls-files -co --exclude-standard 'src/*.cpp' | xargs -r -P2 -n4 clang-tidy --quiet -p $(RELEASE)
-	@.venv/bin/ruff format --check .
-	@.venv/bin/ruff check .
-	@.venv/bin/mypy
+	@tools/lint.sh
 
 clean:
 	rm -rf build .venv

@@ -1,6 +1,11 @@
 # tare_add_test(<name> SOURCES <file>... LIBRARIES <target>...)
 #
 # A GoogleTest program, each of its cases a ctest of its own. Nothing without TARE_TESTS.
+# The target unit_tests builds all of them, and no library that only whole programs need.
+if(TARE_TESTS)
+  add_custom_target(unit_tests)
+endif()
+
 function(tare_add_test name)
   if(NOT TARE_TESTS)
     return()
@@ -8,6 +13,7 @@ function(tare_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main Threads::Threads)
+  add_dependencies(unit_tests ${name})
   include(GoogleTest)
   # PRE_TEST: the cases are listed by ctest, not by the build, which then runs nothing.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "

@@ -7,6 +7,7 @@
 # theirs, also in calls that tare makes: only reports of what tare itself accesses count (has_race).
 set -eu
 cd "$(dirname "$0")/.."
+cmake --build --preset tsan -- --quiet
 library=$PWD/build/tsan/src/mpi/libtare.so
 tared=$PWD/build/tsan/src/tared/tared
 runtime=$(readlink -f "$(gcc -print-file-name=libtsan.so)")
