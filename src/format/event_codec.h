@@ -56,6 +56,7 @@ inline constexpr std::uint32_t completed_in_chunk = 1;
 // encoder per location.
 class EventEncoder {
  public:
+  struct Workspace;  // event_encoder.cpp
   // Bytes of workspace an encoder needs, 64-byte aligned.
   static std::size_t workspace_bytes() noexcept;
   // Without a workspace: only to be assigned to.
@@ -77,10 +78,6 @@ class EventEncoder {
   Chunk encode(const ChunkHeader& identity, const char* records, std::size_t bytes, unsigned tick_shift) noexcept;
 
  private:
-  struct Workspace;
-  static bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept;
-  static char* encode_api_events(Workspace& w, const char* records, std::size_t count, unsigned shapes,
-                                 std::uint64_t time_base, unsigned tick_shift, char* out) noexcept;
   Workspace* workspace_ = nullptr;
 };
 
@@ -134,13 +131,5 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
 
 // Decompresses the payload of a chunk whose checksum has been verified. False and `error` if it is malformed.
 bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error);
-
-// Makes a chunk of another type at `out`, which has room for chunk_bound(bytes); returns its size. Allocates
-// nothing: `context` is scratch memory of chunk_context_bytes(), 8-byte aligned, or nullptr to store the
-// payload uncompressed.
-std::size_t chunk_bound(std::size_t raw_bytes) noexcept;
-std::size_t chunk_context_bytes() noexcept;
-std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,
-                       void* context) noexcept;
 
 }  // namespace tare::format

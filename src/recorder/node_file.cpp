@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "format/event_codec.h"
+#include "format/chunk_writer.h"
 #include "format/functions.h"
 #include "format/sample.h"
 #include "recorder/clock.h"

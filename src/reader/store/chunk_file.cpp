@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "format/event_codec.h"
+#include "format/chunk_writer.h"
 #include "reader/store/function_names.h"
 
 namespace tare::reader {

@@ -13,8 +13,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "format/chunk_writer.h"
 #include "format/definition.h"
-#include "format/event_codec.h"
 #include "format/functions.h"
 #include "reader/store/buffer_encoder.h"
 #include "reader/store/function_names.h"
