@@ -1,14 +1,18 @@
-"""The verbs of `tare`, loaded only when used, so that `tare run` starts quickly."""
+"""The verbs of `tare`, each loaded only when it is used, so that all start quickly."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from tare import __version__
+from tare.errors import WRONG_USAGE, UsageError
+
+if TYPE_CHECKING:
+    from tare.options import Group
+    from tare.parser import Verb
 
 VERBS = (
     "run",
@@ -25,52 +29,60 @@ VERBS = (
 )
 # Verbs that have verbs of their own.
 GROUPS = ("study",)
-# Everything after the first word that is not an option of tare belongs to the measured command.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "run": {
-        "context_settings": {"allow_interspersed_args": False},
-        "options_metavar": "[OPTIONS] --",
-    }
-}
+ABOUT = """Measure MPI programs, and what measuring them costs.
+
+Example: tare run -- mpiexec -n 4 ./app"""
 
 
-def application(arguments: Sequence[str]) -> typer.Typer:
-    """The command line; holds only the verb that `arguments` name, or all where they name none."""
-    app = typer.Typer(
-        rich_markup_mode=None,
-        add_completion=False,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_main_options)
-    known = (*VERBS, *GROUPS)
-    for verb in known if arguments[:1] not in [[verb] for verb in known] else arguments[:1]:
-        if verb in GROUPS:
-            app.add_typer(_load(verb), name=verb)
-        else:
-            app.command(name=verb, **SETTINGS.get(verb, {}))(_load(verb))
-    return app
+def run(arguments: Sequence[str]) -> int:
+    """Runs the verb that `arguments` name; its exit code."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        verbs = {name: _load(name) for name in VERBS} | {name: _load(name).about for name in GROUPS}
+        return _overview(arguments, ABOUT, verbs, "tare", ["  --version   Print the version."])
+    name = arguments[0]
+    if name == "--version":
+        print(f"tare {__version__}")
+        return 0
+    if name in GROUPS:
+        return _run_of_group(_load(name), arguments[1:], f"tare {name}")
+    if name not in VERBS:
+        raise _unknown(name, (*VERBS, *GROUPS), "tare")
+    return _call(_load(name), arguments[1:], f"tare {name}")
 
 
-def _load(verb: str) -> Any:
-    command: Any = getattr(import_module(f"tare.commands.{verb}"), verb)
-    return command
+def _run_of_group(group: Group, arguments: Sequence[str], prog: str) -> int:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        return _overview(arguments, group.about, dict(group.verbs), prog)
+    if arguments[0] not in group.verbs:
+        raise _unknown(arguments[0], tuple(group.verbs), prog)
+    return _call(group.verbs[arguments[0]], arguments[1:], f"{prog} {arguments[0]}")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"tare {__version__}")
-        raise typer.Exit
+def _load(name: str) -> Any:
+    return getattr(import_module(f"tare.commands.{name}"), name)
 
 
-def _main_options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    """Measure MPI programs, and what measuring them costs.
+def _call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
+    from tare import parser
 
-    Example: tare run -- mpiexec -n 4 ./app
-    """
+    return parser.call(verb, arguments, prog)
+
+
+def _overview(
+    arguments: Sequence[str], about: str, verbs: dict[str, Any], prog: str, more: Sequence[str] = ()
+) -> int:
+    """The help; where a verb is missing it is what is wrong, and goes where errors go."""
+    from tare import parser
+
+    print(parser.overview(about, verbs, prog, more), file=sys.stdout if arguments else sys.stderr)
+    return 0 if arguments else WRONG_USAGE
+
+
+def _unknown(name: str, known: Sequence[str], prog: str) -> UsageError:
+    from difflib import get_close_matches
+
+    if name.startswith("-"):
+        return UsageError(f"no such option: {name}; see {prog} --help")
+    near = get_close_matches(name, known, 1)
+    hint = f"do you mean '{near[0]}'?" if near else f"see {prog} --help"
+    return UsageError(f"no such command: '{name}'; {hint}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tare import library, output, tared
+from tare import library, streams, tared
 from tare.errors import CommandError
 
 NOT_EXECUTABLE = 126
@@ -159,4 +159,4 @@ def _start(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.P
 def die_of(number: int) -> int:
     """Ends this process by the signal that ended the command; returns only if it is no fatal one."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    return output.die_of(number)
+    return streams.die_of(number)

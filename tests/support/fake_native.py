@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -307,6 +309,9 @@ class Run:
         ]
         for event in found[: limit or None]:
             yield [event]
+        if "FAKE_EVENTS_HANG" in os.environ:
+            print("reading", file=sys.stderr, flush=True)
+            signal.pause()
 
 
 def install(library: Path) -> None:
@@ -325,7 +330,6 @@ def install(library: Path) -> None:
 def main() -> int:
     """The command line of tare on this module, with a library preloaded that does nothing."""
     import ctypes.util
-    import os
 
     from tare.__main__ import main as tare_main
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import fake_native
 from fake_native import frame, site
-from rich.console import Console
 from tare.analysis import profile as sums
 from tare.reporters import csv, paths, profile
+from tare.reporters.console import Console
 from tare.reporters.terminal import BELOW
 
 SOLVER = "/lib/libsolver.so.1"
@@ -52,7 +52,7 @@ def test_gaps_and_ends_are_shown() -> None:
 def shown(rows: list[dict[str, Any]], width: int, *, with_paths: bool) -> list[str]:
     out = io.StringIO()
     sheet = profile.sheet(rows, ["site"], 10**9, 1)
-    profile.show(Console(file=out, width=width), sheet, rows, 0, with_paths=with_paths)
+    profile.show(Console(out, width), sheet, rows, 0, with_paths=with_paths)
     return out.getvalue().splitlines()
 
 

@@ -11,7 +11,8 @@ import fake_native
 import pytest
 import tare
 from tare.recording import Recording
-from tare.reporters import summary, terminal
+from tare.reporters import summary
+from tare.reporters.console import console
 
 
 @pytest.fixture
@@ -31,11 +32,11 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
 
 
 def shown(recording: Recording) -> str:
-    out = terminal.console(io.StringIO(), cut=True)
-    summary.after_run(out, recording, [])
-    text = out.file.getvalue()  # type: ignore[attr-defined]
+    out = io.StringIO()
+    summary.after_run(console(out, cut=True), recording, [])
+    text = out.getvalue()
     assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
-    return str(text)
+    return text
 
 
 def set_processes(recording: Recording, processes: list[Any]) -> None:
@@ -112,11 +113,11 @@ def test_end_by_an_unnamed_signal(recording: Recording) -> None:
 
 def info(recording: Recording) -> list[str]:
     recording.meta["command"] = ["./app"]
-    out = terminal.console(io.StringIO(), cut=True)
-    summary.info(out, recording)
-    lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    out = io.StringIO()
+    summary.info(console(out, cut=True), recording)
+    lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= 80, lines
-    return list(lines)
+    return lines
 
 
 def test_locations_have_a_line_each(recording: Recording) -> None:

@@ -6,8 +6,8 @@ import io
 from collections.abc import Callable
 
 import pytest
-from rich.console import Console
 from tare.reporters import terminal
+from tare.reporters.console import Console
 from tare.reporters.sheet import Heading, Sheet
 
 WIDTH = 40
@@ -16,7 +16,7 @@ NUMBERS = [f"number {at}" for at in range(6)]
 
 def shown(show: Callable[[Console, Sheet, str], None], sheet: Sheet, width: int = WIDTH) -> list[str]:
     out = io.StringIO()
-    show(Console(file=out, width=width, highlight=False, markup=False), sheet, "  ")
+    show(Console(out, width), sheet, "  ")
     return out.getvalue().splitlines()
 
 
@@ -68,10 +68,9 @@ def site_sheet(rows: list[list[str]]) -> Sheet:
 def test_rows_that_look_the_same_are_told_apart_below() -> None:
     rows = [["MPI_Send", "f", "a.c:1", "5", "1 s"], ["MPI_Send", "f", "a.c:1", "7", "2 s"], ["MPI_Recv"] * 5]
     below = [["f  a.c:1", "left  a.c:8"], ["f  a.c:1", "right  a.c:9"], ["never"]]
-    out = Console(file=io.StringIO(), width=WIDTH, highlight=False)
-    terminal.show_sheet(out, site_sheet(rows), below=below, below_same_only=True)
-    assert isinstance(out.file, io.StringIO)
-    lines = out.file.getvalue().splitlines()
+    out = io.StringIO()
+    terminal.show_sheet(Console(out, WIDTH), site_sheet(rows), below=below, below_same_only=True)
+    lines = out.getvalue().splitlines()
     assert [line.split()[0] for line in lines[1:]] == [
         "MPI_Send",
         "f",

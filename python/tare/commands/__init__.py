@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from tare.options import Argument, Option
 
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The run directory, or an archive.")]
+RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
     str | None,
-    typer.Option("--member", metavar="NAME", help="Of an archive, the run.", show_default=False),
+    Option("--member", metavar="NAME", help="Of an archive, the run.", show_default=False),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")]
+Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]

@@ -11,12 +11,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from tare import streams
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.commands import Json
 from tare.errors import FAILED, UsageError
+from tare.options import Argument, Option
 from tare.recording import Recording, open_recording
 from tare.reporters import warnings
 
@@ -39,25 +39,23 @@ class Metric(StrEnum):
 def diff(
     runs: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="BASE... vs NEW...", help="Two runs, or two sets of repeated runs with `vs` between."
         ),
     ],
     fail_above: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="PERCENT",
             show_default=False,
             help="Exit with 1 if the metric has grown by more than this, and by more than the noise.",
         ),
     ] = None,
-    metric: Annotated[Metric, typer.Option(help="What --fail-above watches.")] = Metric.NET,
-    limit: Annotated[
-        int, typer.Option(min=0, help="So many functions and call sites; 0: all.")
-    ] = LINES_SHOWN,
+    metric: Annotated[Metric, Option(help="What --fail-above watches.")] = Metric.NET,
+    limit: Annotated[int, Option(min=0, help="So many functions and call sites; 0: all.")] = LINES_SHOWN,
     json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")] = False,
-) -> None:
+    markdown: Annotated[bool, Option("--markdown", help="Print Markdown tables.")] = False,
+) -> int:
     """Compare runs: what changed, and whether by more than the noise.
 
     Which test, and how to use it as a gate: docs/diff.md.
@@ -79,13 +77,12 @@ def diff(
         _show(base, new, found, limit, markdown)
     for recording in (*base, *new):
         warnings.show(recording.warnings, str(recording.run_dir))
-    if asked is not None:
-        if not json:
-            from tare.reporters import diff as reporter
+    if asked is not None and not json:
+        from tare.reporters import diff as reporter
 
-            typer.echo(f"\n{reporter.verdict(asked)}")
-        if asked.exceeded:
-            raise typer.Exit(FAILED)
+        streams.say()
+        streams.say(reporter.verdict(asked))
+    return FAILED if asked is not None and asked.exceeded else 0
 
 
 def _sides(runs: list[Path]) -> tuple[list[Path], list[Path]]:
@@ -164,18 +161,20 @@ def _show(
     from tare.reporters import diff as reporter
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import terminal
+    from tare.reporters.console import console
 
-    out = terminal.console()
+    out = console()
     sheets = [reporter.figures(found.figures)]
     for lines, by_site in ((found.functions, False), (found.sites, True)):
         if lines:
             sheets.append(reporter.lines(lines[: limit or None], by_site=by_site))
-    out.file.write(reporter.title(base, new) + "\n")
+    out.line(reporter.title(base, new))
     for sheet in sheets:
-        out.file.write("\n")
+        out.line()
         if markdown:
             markdown_reporter.write(sys.stdout, sheet)
         else:
             terminal.show_sheet(out, sheet)
     for note in reporter.notes(base, new, noise_known=found.noise_known):
-        out.file.write("\n" + terminal.wrapped(note, out.width) + "\n")
+        out.line()
+        out.paragraph(note)

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from tare import streams
 from tare.commands import Json
 from tare.doctor import installations, machine
 from tare.doctor.machine import Check
 from tare.doctor.probes import Finding, Prober
-from tare.errors import FAILED
+from tare.errors import FAILED, UsageError
+from tare.options import Option
 
 SCHEMA = "tare.doctor/1"
 
@@ -22,14 +22,14 @@ SCHEMA = "tare.doctor/1"
 def doctor(
     mpi: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             metavar="PREFIX",
             show_default=False,
             help="Try the MPI below this directory too, say a virtual environment (may be repeated).",
         ),
     ] = None,
     json: Json = False,
-) -> None:
+) -> int:
     """Try what is intercepted on this machine's MPIs.
 
     For every MPI and language, a small program with a known number of calls is compiled and run
@@ -40,12 +40,12 @@ def doctor(
     prefixes = [prefix.expanduser().absolute() for prefix in mpi or []]
     for prefix in prefixes:
         if not (prefix / "bin").is_dir():
-            raise typer.BadParameter(f"{prefix} has no directory bin", param_hint="--mpi")
+            raise UsageError(f"--mpi {prefix}: it has no directory bin")
     checks = machine.checks()
     findings = [] if _unusable(checks) else _probe_all(prefixes, checks)
     _print(findings, checks, json)
     failed = _unusable(checks) or any(finding.state == "failed" for finding in findings)
-    raise typer.Exit(FAILED if failed else 0)
+    return FAILED if failed else 0
 
 
 def _unusable(checks: list[Check]) -> bool:
@@ -61,10 +61,10 @@ def _probe_all(prefixes: list[Path], checks: list[Check]) -> list[Finding]:
         with tempfile.TemporaryDirectory(prefix="tare-doctor-") as scratch:
             prober = Prober(installation, Path(scratch), pythons)
             for binding in prober.bindings():
-                _progress(f"{installation.name}: {binding.name}")
+                streams.progress(f"{installation.name}: {binding.name}")
                 findings.append(prober.probe(binding))
             tried |= {path.resolve() for path in prober.libraries}
-    _progress("")
+    streams.progress("")
     checks += _about(findings, tried)
     return findings
 
@@ -82,12 +82,6 @@ def _about(findings: list[Finding], tried: set[Path]) -> list[Check]:
     return result
 
 
-def _progress(text: str) -> None:
-    """One line that replaces itself, for people only."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
 def _print(findings: list[Finding], checks: list[Check], json: bool) -> None:
     if json:
         from tare.reporters import json as reporter
@@ -95,9 +89,10 @@ def _print(findings: list[Finding], checks: list[Check], json: bool) -> None:
         content = {"rows": [_row(finding) for finding in findings], "checks": [asdict(c) for c in checks]}
         reporter.write(sys.stdout, SCHEMA, None, content)
     else:
-        from tare.reporters import diagnosis, terminal
+        from tare.reporters import diagnosis
+        from tare.reporters.console import console
 
-        diagnosis.show(terminal.console(), findings, checks)
+        diagnosis.show(console(), findings, checks)
 
 
 def _row(finding: Finding) -> dict[str, Any]:

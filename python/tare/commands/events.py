@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from tare import streams
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
+from tare.options import Option
 from tare.recording import Recording, open_recording
 from tare.reporters import warnings
 from tare.units import NS_PER_S
@@ -23,33 +23,27 @@ def events(
     run: RunDirectory,
     rank: Annotated[
         list[int] | None,
-        typer.Option(help="Only this rank (may be repeated).", show_default=False),
+        Option(help="Only this rank (may be repeated).", show_default=False),
     ] = None,
     function: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Only this function, like MPI_Send, or event (may be repeated).", show_default=False
-        ),
+        Option(help="Only this function, like MPI_Send, or event (may be repeated).", show_default=False),
     ] = None,
     start: Annotated[
         float | None,
-        typer.Option("--from", metavar="SECONDS", help="From so long after the start of the run."),
+        Option("--from", metavar="SECONDS", help="From so long after the start of the run."),
     ] = None,
     end: Annotated[
         float | None,
-        typer.Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
+        Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
-    paths: Annotated[
-        bool, typer.Option("--paths", help="With --json: the call path of every call, too.")
-    ] = False,
+    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 0,
+    paths: Annotated[bool, Option("--paths", help="With --json: the call path of every call, too.")] = False,
     member: AnyMember = None,
     json: Json = False,
     parquet: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write them to a Parquet file (docs/tables.md).", show_default=False
-        ),
+        Option(metavar="FILE", help="Write them to a Parquet file (docs/tables.md).", show_default=False),
     ] = None,
 ) -> None:
     """Print the recorded calls and events of a traced run.
@@ -75,9 +69,10 @@ def events(
         reporter.write(sys.stdout, SCHEMA, run, {"rows": rows})
     else:
         from tare.reporters import terminal
+        from tare.reporters.console import console
 
-        if not terminal.events(terminal.console(), rows, recording.start_ns, recording.worlds):
-            typer.echo(f"no events: {_why_none(recording)}", err=True)
+        if not terminal.events(console(), rows, recording.start_ns, recording.worlds):
+            streams.tell(f"no events: {_why_none(recording)}")
     # Last: damage to a chunk of events is seen when it is read.
     warnings.show(recording.warnings)
 

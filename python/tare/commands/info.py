@@ -24,9 +24,10 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
 
         reporter.write(sys.stdout, SCHEMA, run, _content(recording))
     else:
-        from tare.reporters import summary, terminal
+        from tare.reporters import summary
+        from tare.reporters.console import console
 
-        summary.info(terminal.console(cut=True), recording)
+        summary.info(console(cut=True), recording)
 
 
 def _scopes(recording: Recording, kind: str) -> list[dict[str, Any]]:

@@ -5,24 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tare import archive, units
+from tare import archive, streams, units
+from tare.options import Argument, Option
 from tare.reporters.progress import copying
 
 
 def merge(
     inputs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="INPUT...",
-            show_default=False,
-            help="Run directories, single .tare files of them, other archives.",
-        ),
+        Argument(metavar="INPUT...", help="Run directories, single .tare files of them, other archives."),
     ],
     output: Annotated[
         Path,
-        typer.Option(
+        Option(
             "-o", "--output", metavar="ARCHIVE.tare", show_default=False, help="The archive; must be new."
         ),
     ],
@@ -37,4 +32,4 @@ def merge(
     given = [archive.find_input(path) for path in inputs]
     with copying(output.name, sum(each.bytes for each in given)) as progress:
         made = archive.merge(given, output, progress)
-    typer.echo(f"{output}: {archive.described(made)}, {units.size(output.stat().st_size)}")
+    streams.say(f"{output}: {archive.described(made)}, {units.size(output.stat().st_size)}")

@@ -6,8 +6,7 @@ import sys
 from enum import StrEnum
 from typing import Annotated, cast
 
-import typer
-
+from tare import streams
 from tare.analysis import profile as sums
 from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
@@ -15,6 +14,7 @@ from tare.analysis.profile import Chosen, Key, Row
 from tare.analysis.ranks import total_mpi_ns
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import UsageError
+from tare.options import Option
 from tare.recording import Recording, open_recording
 from tare.reporters import warnings
 
@@ -58,7 +58,7 @@ def profile(
     run: RunDirectory,
     by: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="KEYS",
             help="What a row stands for: site, line, function, size, communicator, rank; or several, "
             "like function,size. Or peer, with rank or communicator; or phase, with rank.",
@@ -66,33 +66,33 @@ def profile(
     ] = "site",
     sort: Annotated[
         Sort | None,
-        typer.Option(help="What comes first: time, but ranks and sizes in order.", show_default=False),
+        Option(help="What comes first: time, but ranks and sizes in order.", show_default=False),
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 0,
+    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 0,
     function: Annotated[
         list[str] | None,
-        typer.Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
+        Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
     ] = None,
     rank: Annotated[
-        list[int] | None, typer.Option(help="Only this rank (may be repeated).", show_default=False)
+        list[int] | None, Option(help="Only this rank (may be repeated).", show_default=False)
     ] = None,
     communicator: Annotated[
         list[str] | None,
-        typer.Option(help="Only this communicator (may be repeated).", show_default=False),
+        Option(help="Only this communicator (may be repeated).", show_default=False),
     ] = None,
     world: Annotated[
         list[int] | None,
-        typer.Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
+        Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
     ] = None,
-    paths: Annotated[bool, typer.Option("--paths", help="Print the call path of every site.")] = False,
+    paths: Annotated[bool, Option("--paths", help="Print the call path of every site.")] = False,
     replay: Annotated[
         bool,
-        typer.Option("--replay", help="Also of a large trace, how long it would take on an ideal network."),
+        Option("--replay", help="Also of a large trace, how long it would take on an ideal network."),
     ] = False,
     member: AnyMember = None,
     json: Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
+    markdown: Annotated[bool, Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> None:
     """Print calls, time and bytes by call site, rank, size and more.
 
@@ -197,10 +197,10 @@ def _show(
 ) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
-    from tare.reporters import terminal
+    from tare.reporters.console import console
 
     if not rows:
-        typer.echo(_why_none(recording, names, is_filtered=is_filtered), err=True)
+        streams.tell(_why_none(recording, names, is_filtered=is_filtered))
         return
     if tables.subject_of(names) is not None:
         from tare.reporters import tables as tables_reporter
@@ -217,7 +217,7 @@ def _show(
         sys.stdout.write("\n")
         markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
         return
-    out = terminal.console()
+    out = console()
     reporter.show_efficiencies(out, found_efficiencies)
     reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)
     reporter.show_unreturned(out, recording)

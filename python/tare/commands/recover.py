@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from tare import streams
 from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.measurement import collect, complete_meta
@@ -27,13 +26,13 @@ def recover(run: RunDirectory) -> None:
     complete_meta(recording.run_dir, meta, collected)
     if collected is None:
         raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")
-    typer.echo(
+    streams.say(
         f"{run}: took over {collected['processes']} processes, {collected['recovered_events']:,} events"
     )
     for message in collected["messages"]:
-        typer.echo(f"  {message}")
+        streams.say(f"  {message}")
     if collected["running"]:
-        typer.echo(
+        streams.say(
             f"  {collected['running']} processes still run; nothing of theirs was moved: repeat when they end"
         )
     if collected["kept"]:

@@ -8,11 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tare import launch, units
+from tare import launch, streams, units
 from tare.errors import TareError, UsageError
 from tare.measurement import Measured, Options, measure
+from tare.options import Argument, Option
 
 NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
@@ -55,9 +54,7 @@ def _keep(text: str) -> Keep:
             raise ValueError
         return _keep_last(amount)
     except ValueError:
-        raise typer.BadParameter(
-            f"'{text}' says not what to keep; write it like last:30s or last:64M"
-        ) from None
+        raise ValueError(f"'{text}' says not what to keep; write it like last:30s or last:64M") from None
 
 
 def _keep_last(amount: str) -> Keep:
@@ -68,10 +65,7 @@ def _keep_last(amount: str) -> Keep:
 
 
 def _size(text: str) -> int:
-    try:
-        return _positive(units.parse_size(text))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    return _positive(units.parse_size(text))
 
 
 def _positive(amount: int) -> int:
@@ -98,12 +92,12 @@ def _sample(spec: str, command: list[str], *, trace: bool) -> str:
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND", help="The command, as you would start it.", show_default=False),
+        Argument(metavar="COMMAND", help="The command, as you would start it.", rest=True),
     ],
-    trace: Annotated[bool, typer.Option("--trace", help="Record every call, not only sums.")] = False,
+    trace: Annotated[bool, Option("--trace", help="Record every call, not only sums.")] = False,
     buffer: Annotated[
         int | None,
-        typer.Option(
+        Option(
             parser=_size,
             metavar="SIZE",
             show_default=False,
@@ -112,7 +106,7 @@ def run(
     ] = None,
     policy: Annotated[
         Policy | None,
-        typer.Option(
+        Option(
             show_default=False,
             help="When a thread's buffer is full: write it out (block, the default), drop events and count "
             "them, or overwrite the oldest. Implies --trace.",
@@ -120,7 +114,7 @@ def run(
     ] = None,
     keep: Annotated[
         Keep | None,
-        typer.Option(
+        Option(
             parser=_keep,
             metavar="last:TIME|SIZE",
             show_default=False,
@@ -130,11 +124,11 @@ def run(
     ] = None,
     write: Annotated[
         Write,
-        typer.Option(help="Where the trace goes; none records and encodes it, too (implies --trace)."),
+        Option(help="Where the trace goes; none records and encodes it, too (implies --trace)."),
     ] = Write.disk,
     drain: Annotated[
         Drain | None,
-        typer.Option(
+        Option(
             show_default=False,
             help="Who writes out full buffers: their threads (inline, the default), or a process beside "
             "them, one a node (tared), for nodes with a processor to spare. Implies --trace.",
@@ -142,7 +136,7 @@ def run(
     ] = None,
     stack: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             max=32,
             metavar="N",
@@ -152,11 +146,11 @@ def run(
     ] = None,
     time_lookups: Annotated[
         bool,
-        typer.Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
+        Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
     ] = False,
     sample: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--sample",
             metavar="SPEC",
             show_default=False,
@@ -166,7 +160,7 @@ def run(
     ] = None,
     print_sample: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--print-sample",
             help="Start nothing: print SPEC with addresses for lines of COMMAND's compiled code, as running "
             "programs take it.",
@@ -174,7 +168,7 @@ def run(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "-o",
             "--output",
             metavar="DIR",
@@ -182,9 +176,9 @@ def run(
             help="The run directory; must be empty or new.",
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
-    forward: Annotated[bool, typer.Option("--forward", hidden=True)] = False,
-) -> None:
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
+    forward: Annotated[bool, Option("--forward", hidden=True)] = False,
+) -> int:
     """Measure a command and every MPI process it starts.
 
     The profile is always on. Output and exit code are the command's own; a summary follows on
@@ -199,9 +193,9 @@ def run(
         if not print_sample:
             launch.check_startable(command)
         sample = _sample(sample, command, trace=traced or print_sample)
-    if print_sample:
-        typer.echo(sample)
-        raise typer.Exit
+    if print_sample and sample is not None:
+        streams.say(sample)
+        return 0
     chosen_policy = _policy(policy, keep)
     options = Options(
         trace=traced,
@@ -219,24 +213,24 @@ def run(
     if not quiet:
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
-    raise typer.Exit(launch.die_of(number) if number else measured.ending.exit_code or 0)
+    return launch.die_of(number) if number else measured.ending.exit_code or 0
 
 
 def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
     if keep and policy not in (None, Policy.overwrite):
-        raise typer.BadParameter(f"--keep overwrites the oldest events: leave out --policy {policy}")
+        raise UsageError(f"--keep overwrites the oldest events: leave out --policy {policy}")
     return Policy.overwrite if keep else policy or Policy.block
 
 
 def _drain(drain: Drain | None, policy: Policy) -> Drain:
     if drain is Drain.tared and policy is Policy.overwrite:
-        raise typer.BadParameter("--drain tared: what a flight recorder keeps is not drained; leave out one")
+        raise UsageError("--drain tared: what a flight recorder keeps is not drained; leave out one")
     return drain or Drain.inline
 
 
 def _buffer(buffer: int | None, keep: Keep | None) -> int | None:
     if keep and keep.size and buffer:
-        raise typer.BadParameter("--keep last:SIZE is the size of the buffer: leave out --buffer")
+        raise UsageError("--keep last:SIZE is the size of the buffer: leave out --buffer")
     return keep.size if keep and keep.size else buffer
 
 
@@ -246,20 +240,21 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
         if measured.collected is not None:
             _print_summary(measured)
         elif measured.trouble:
-            print(f"tare: {measured.trouble}", file=sys.stderr)
+            streams.tell(f"tare: {measured.trouble}")
         elif expect_records:
-            print(f"tare: {NO_MPI}", file=sys.stderr)
+            streams.tell(f"tare: {NO_MPI}")
     except (TareError, OSError) as error:
-        print(f"tare: {error}", file=sys.stderr)
+        streams.tell(f"tare: {error}")
 
 
 def _print_summary(measured: Measured) -> None:
     from tare.recording import Recording
-    from tare.reporters import summary, terminal
+    from tare.reporters import summary
+    from tare.reporters.console import console
 
     recording = Recording(measured.run_dir, measured.meta)
-    out = terminal.console(sys.stderr, cut=True)
-    out.file.write("\n")
+    out = console(sys.stderr, cut=True)
+    out.line()
     summary.after_run(out, recording, _notes(measured))
 
 

@@ -6,12 +6,11 @@ import sys
 from enum import StrEnum
 from typing import Annotated, cast
 
-import typer
-
 from tare.analysis import samples as analysis
 from tare.analysis.samples import Key
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.errors import TareError, UsageError
+from tare.options import Option
 from tare.recording import open_recording
 from tare.reporters import warnings
 
@@ -45,25 +44,25 @@ def samples(
     run: RunDirectory,
     by: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="KEYS",
             help="What a row stands for: all of source, destination, send, receive, size (a class), or "
             "some of them, like send,receive.",
         ),
     ] = ",".join(analysis.KEYS),
-    sort: Annotated[Sort, typer.Option(help="What comes first.")] = Sort.MEAN,
-    limit: Annotated[int, typer.Option(min=0, help="So many rows; 0: all.")] = 20,
+    sort: Annotated[Sort, Option(help="What comes first.")] = Sort.MEAN,
+    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 20,
     source: Annotated[
         list[int] | None,
-        typer.Option(help="Only messages of this rank (may be repeated).", show_default=False),
+        Option(help="Only messages of this rank (may be repeated).", show_default=False),
     ] = None,
     destination: Annotated[
         list[int] | None,
-        typer.Option(help="Only messages to this rank (may be repeated).", show_default=False),
+        Option(help="Only messages to this rank (may be repeated).", show_default=False),
     ] = None,
     member: AnyMember = None,
     json: Json = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
 ) -> None:
     """Print one-way latencies of sampled messages.
 
@@ -105,9 +104,9 @@ def samples(
         )
     else:
         from tare.reporters import samples as reporter
-        from tare.reporters import terminal
+        from tare.reporters.console import console
 
-        out = terminal.console()
+        out = console()
         reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
     warnings.show(recording.warnings)
 

@@ -7,21 +7,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tare import archive, units
+from tare import archive, streams, units
 from tare.commands import Json
 from tare.errors import UsageError
+from tare.options import Argument, Option
 from tare.reporters.progress import copying
 
 SCHEMA = "tare.archive/1"
 
 
 def split(
-    path: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="What `tare merge` made.")],
+    path: Annotated[Path, Argument(metavar="ARCHIVE", help="What `tare merge` made.")],
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "-o",
             "--output",
             metavar="DIR",
@@ -29,10 +28,8 @@ def split(
             help="Where to; must be empty or new. Else named after the archive, here.",
         ),
     ] = None,
-    damaged: Annotated[
-        bool, typer.Option("--damaged", help="Take out what is left of a damaged archive.")
-    ] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="Only print what is in the archive.")] = False,
+    damaged: Annotated[bool, Option("--damaged", help="Take out what is left of a damaged archive.")] = False,
+    only_list: Annotated[bool, Option("--list", help="Only print what is in the archive.")] = False,
     json: Json = False,
 ) -> None:
     """Take an archive apart into the runs and files it was made of.
@@ -52,12 +49,12 @@ def split(
     with copying(path.name, sum(file["present"] for file in opened.files())) as progress:
         made = archive.split(path, to, damaged, progress)
     _complain(opened.warnings())
-    typer.echo(f"{to}: {archive.described(made)}")
+    streams.say(f"{to}: {archive.described(made)}")
 
 
 def _complain(warnings: list[str]) -> None:
     for warning in warnings:
-        typer.echo(warning, err=True)
+        streams.tell(warning)
 
 
 def _list(path: Path, found: list[archive.Member], json: bool) -> None:
@@ -67,13 +64,12 @@ def _list(path: Path, found: list[archive.Member], json: bool) -> None:
         reporter.write(sys.stdout, SCHEMA, path, {"rows": [asdict(member) for member in found]})
         return
     from tare.reporters import terminal
+    from tare.reporters.console import console
+    from tare.reporters.sheet import Heading, Sheet
 
-    shown = terminal.table(
-        terminal.text_column("Member"),
-        terminal.text_column("Kind"),
-        terminal.number_column("Files"),
-        terminal.number_column("Size"),
+    shown = Sheet(
+        [Heading("Member", text=True), Heading("Kind", text=True), Heading("Files"), Heading("Size")]
     )
     for member in found:
-        shown.add_row(member.name, member.kind, units.count(member.files), units.size(member.bytes))
-    terminal.show_table(terminal.console(), shown)
+        shown.rows.append([member.name, member.kind, units.count(member.files), units.size(member.bytes)])
+    terminal.show_sheet(console(), shown)

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tare import units
+from tare import streams, units
 from tare.errors import INTERRUPTED, CommandError, UsageError
+from tare.options import Argument, Group, Option
 
 if TYPE_CHECKING:
     from tare.study.description import Description
@@ -19,18 +18,10 @@ if TYPE_CHECKING:
     from tare.study.runner import Outcome
     from tare.study.session import Ended, Progress
 
-study = typer.Typer(
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Weigh tools on your programs, and say what causes their cost.",
-)
-
-File = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The description of the study.")]
+File = Annotated[Path, Argument(metavar="STUDY.toml", help="The description of the study.")]
 Where = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "-o", "--output", metavar="DIR", show_default=False, help="Directory of the results (STUDY-results)."
     ),
 ]
@@ -43,8 +34,7 @@ def results_of(file: Path, output: Path | None) -> Path:
     return file if file.is_dir() else Path(f"{file.stem}-results")
 
 
-@study.command()
-def init(file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The file; must be new.")]) -> None:
+def init(file: Annotated[Path, Argument(metavar="STUDY.toml", help="The file; must be new.")]) -> None:
     """Write a commented example of a study.
 
     Example: tare study init mine.toml
@@ -54,39 +44,36 @@ def init(file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The fi
     if file.exists():
         raise UsageError(f"{file} exists; choose another name")
     file.write_text((Path(package.__path__[0]) / "template.toml").read_text("utf-8"), "utf-8")
-    typer.echo(f"{file}: say in it what to run, then: tare study run {file}")
+    streams.say(f"{file}: say in it what to run, then: tare study run {file}")
 
 
-@study.command()
 def run(
     file: File,
     output: Where = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Make the runs that are missing from earlier results.")
+        bool, Option("--resume", help="Make the runs that are missing from earlier results.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be run.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print what would be run.")] = False,
     until: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SHARE", show_default=False, help="Run until overheads are known to ± so much, like 0.5%."
         ),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(min=1, show_default=False, help="So many, whatever the study says.")
+        int | None, Option(min=1, show_default=False, help="So many, whatever the study says.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FACTOR=LEVEL,...", show_default=False, help="These levels alone; may be repeated."
-        ),
+        Option(metavar="FACTOR=LEVEL,...", show_default=False, help="These levels alone; may be repeated."),
     ] = None,
     set_name: Annotated[
-        str, typer.Option("--set", metavar="NAME", help="Record these runs as a set of their own.")
+        str, Option("--set", metavar="NAME", help="Record these runs as a set of their own.")
     ] = "1",
     skip_unusable: Annotated[
-        bool, typer.Option("--skip-unusable", help="Leave out tools that this machine does not have.")
+        bool, Option("--skip-unusable", help="Leave out tools that this machine does not have.")
     ] = False,
-) -> None:
+) -> int:
     """Run a study, or what is missing of it.
 
     Results lie in a DuckDB file (docs/study.md). Ctrl-C ends the study between two results; --resume
@@ -107,34 +94,33 @@ def run(
         described = replace(described, repetitions=repetitions)
     if dry_run:
         _show_plan(described, skip_unusable)
-        return
+        return 0
     directory = results_of(file, output)
     wishes = session.Wishes(set_name, resume, wished, skip_unusable)
-    ended = session.run(described, directory, wishes, _progress, lambda line: typer.echo(line, err=True))
-    _conclude(ended, file, output, directory)
+    ended = session.run(described, directory, wishes, _progress, streams.tell)
+    return _conclude(ended, file, output, directory)
 
 
-@study.command()
 def report(
     file: File,
     output: Where = None,
     page: Annotated[
         Path | None,
-        typer.Option("--page", metavar="FILE.html", show_default=False, help="Where the page goes."),
+        Option("--page", metavar="FILE.html", show_default=False, help="Where the page goes."),
     ] = None,
     set_name: Annotated[
         str | None,
-        typer.Option("--set", metavar="NAME", show_default=False, help="Of this set, not the newest."),
+        Option("--set", metavar="NAME", show_default=False, help="Of this set, not the newest."),
     ] = None,
-    details: Annotated[bool, typer.Option("--details", help="Print the long tables too.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md); write no page.")] = False,
+    details: Annotated[bool, Option("--details", help="Print the long tables too.")] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON (docs/json.md); write no page.")] = False,
 ) -> None:
     """Print what a study says, and write it as one page with figures.
 
     Example: tare study report mine.toml --page overheads.html
     """
     from tare import __version__
-    from tare.reporters import terminal
+    from tare.reporters.console import console
     from tare.study import report as reporter
     from tare.study import whole
 
@@ -156,20 +142,19 @@ def report(
     text = reporter.page(found.title, found.warnings, found.sections, found.text, __version__)
     path.write_text(text, "utf-8")
     for warning in found.warnings:
-        typer.echo(f"warning: {warning}", err=True)
-    reporter.print_sections(terminal.console(), found.sections, details=details)
-    typer.echo(f"page with figures: {path}", err=True)
+        streams.tell(f"warning: {warning}")
+    reporter.print_sections(console(), found.sections, details=details)
+    streams.tell(f"page with figures: {path}")
 
 
-@study.command()
 def model(
     file: File,
     output: Where = None,
-    servers: Annotated[int, typer.Option(min=1, help="Servers of the file system.")] = 500,
-    server_rate: Annotated[float, typer.Option(min=0.001, help="GB/s of one of them.")] = 5.0,
-    creates: Annotated[float, typer.Option(min=1, help="Files that it creates in a second.")] = 50_000,
-    switch_cost: Annotated[float, typer.Option(min=0, help="Loss by switching between files.")] = 0.15,
-    ranks_per_node: Annotated[int, typer.Option(min=1, help="Ranks of a node.")] = 64,
+    servers: Annotated[int, Option(min=1, help="Servers of the file system.")] = 500,
+    server_rate: Annotated[float, Option(min=0.001, help="GB/s of one of them.")] = 5.0,
+    creates: Annotated[float, Option(min=1, help="Files that it creates in a second.")] = 50_000,
+    switch_cost: Annotated[float, Option(min=0, help="Loss by switching between files.")] = 0.15,
+    ranks_per_node: Annotated[int, Option(min=1, help="Ranks of a node.")] = 64,
 ) -> None:
     """Predict what writing traces costs at up to a million ranks.
 
@@ -178,7 +163,7 @@ def model(
 
     Example: tare study model mine.toml --servers 100 --server-rate 2
     """
-    from tare.reporters import terminal
+    from tare.reporters.console import console
     from tare.study import extrapolation, frames
     from tare.study import report as reporter
     from tare.study.model import FileSystem
@@ -187,16 +172,16 @@ def model(
     system = FileSystem(servers, server_rate * 1e9, creates, switch_cost, ranks_per_node)
     with Store(results_of(file, output)) as store:
         section = extrapolation.section(store, frames.newest_set(store), system)
-    reporter.print_sections(terminal.console(), [section])
+    reporter.print_sections(console(), [section])
 
 
-@study.command()
 def tools() -> None:
     """List the tools that are known, and say which are usable here and why the others are not.
 
     Example: tare study tools
     """
     from tare.reporters import terminal
+    from tare.reporters.console import console
     from tare.reporters.sheet import Heading, Sheet
     from tare.study import toolbox
 
@@ -207,14 +192,13 @@ def tools() -> None:
         about = "; ".join(part for part in (tool.title, tool.about) if part)
         text = f"{tool.title}: {why}" if why else about
         shown.rows.append([name, tool.records, "no" if why else "yes", text])
-    terminal.show_sheet_with_text(terminal.console(cut=True), shown)
+    terminal.show_sheet_with_text(console(cut=True), shown)
 
 
-@study.command()
 def export(
     file: File,
-    to: Annotated[str, typer.Option(metavar="parquet|csv", help="The format of the files.")],
-    into: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go, one a table.")],
+    to: Annotated[str, Option(metavar="parquet|csv", help="The format of the files.")],
+    into: Annotated[Path, Option(metavar="DIR", help="Where the files go, one a table.")],
     output: Where = None,
 ) -> None:
     """Write the tables of a study's results as Parquet or CSV.
@@ -227,7 +211,7 @@ def export(
         raise UsageError(f"--to {to}: must be parquet or csv")
     with Store(results_of(file, output)) as store:
         for path in store.export(into, to):
-            typer.echo(f"{path}: {units.size(path.stat().st_size)}")
+            streams.say(f"{path}: {units.size(path.stat().st_size)}")
 
 
 def _show_plan(described: Description, skip_unusable: bool) -> None:
@@ -236,18 +220,19 @@ def _show_plan(described: Description, skip_unusable: bool) -> None:
 
     cells, left_out = session.usable_cells(described, skip_unusable)
     for line in left_out:
-        typer.echo(line, err=True)
+        streams.tell(line)
     for cell in cells:
         words = runner.command(described, cell, Path("OUTPUT"), None).words
-        typer.echo(f"{cell.key}\n    {shlex.join(words)}")
+        streams.say(cell.key)
+        streams.say(f"    {shlex.join(words)}")
     blocks = described.repetitions + len(plan.warmup_blocks(described))
-    typer.echo(f"{len(cells)} runs a block, {blocks} blocks ({described.warmup} of them to warm up)")
+    streams.say(f"{len(cells)} runs a block, {blocks} blocks ({described.warmup} of them to warm up)")
 
 
 def _progress(planned: Planned, outcome: Outcome, progress: Progress, left: list[Planned]) -> None:
     if outcome.state != "ok":
-        _clear()
-        typer.echo(f"{outcome.state}: {planned.cell.key}: {outcome.message}", err=True)
+        streams.progress("")
+        streams.tell(f"{outcome.state}: {planned.cell.key}: {outcome.message}")
     remaining = progress.remaining_s(left)
     ends = time.strftime("%H:%M", time.localtime(time.time() + (remaining or 0)))
     text = (
@@ -255,26 +240,27 @@ def _progress(planned: Planned, outcome: Outcome, progress: Progress, left: list
         f"(until {ends}); last {units.duration(outcome.wall_s * 1e9)}: {planned.cell.key}"
     )
     if sys.stderr.isatty():
-        print(f"\r\033[K{text[:120]}", end="", file=sys.stderr, flush=True)
+        streams.progress(text)
     elif progress.done % 20 == 0 or not left:
-        typer.echo(text, err=True)
+        streams.tell(text)
 
 
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) -> None:
-    _clear()
+def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) -> int:
+    streams.progress("")
     where = f" -o {output}" if output else ""
     lost = f"; the harness took {units.percent(ended.lost_share)}" if ended.lost_share is not None else ""
-    typer.echo(f"{ended.runs} runs made, {ended.failed} failed{lost}; results in {directory}", err=True)
+    streams.tell(f"{ended.runs} runs made, {ended.failed} failed{lost}; results in {directory}")
     if ended.interrupted:
-        typer.echo(f"tare: interrupted; go on with: tare study run {file}{where} --resume", err=True)
-        raise typer.Exit(INTERRUPTED)
+        streams.tell(f"tare: interrupted; go on with: tare study run {file}{where} --resume")
+        return INTERRUPTED
     if ended.reached is False:
-        typer.echo("the precision that --until asks for is not reached within most_repetitions", err=True)
+        streams.tell("the precision that --until asks for is not reached within most_repetitions")
     if ended.failed and ended.failed == ended.runs:
         raise CommandError("every run failed")
-    typer.echo(f"next: tare study report {file}{where}", err=True)
+    streams.tell(f"next: tare study report {file}{where}")
+    return 0
+
+
+study = Group(
+    "Weigh tools on your programs, and say what causes their cost.", init, run, report, model, tools, export
+)

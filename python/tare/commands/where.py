@@ -30,10 +30,10 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
 
         reporter.write(sys.stdout, SCHEMA, run, _content(recording, look))
         return
-    from tare.reporters import terminal
     from tare.reporters import where as reporter_where
+    from tare.reporters.console import console
 
-    reporter_where.show(terminal.console(cut=True), recording, look)
+    reporter_where.show(console(cut=True), recording, look)
     warnings.show(recording.warnings)
 
 

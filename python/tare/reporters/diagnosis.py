@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from tare.doctor.machine import Check
 from tare.doctor.probes import Finding
@@ -13,14 +12,17 @@ from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
+if TYPE_CHECKING:
+    from tare.reporters.console import Console
+
 
 def show(out: Console, findings: Sequence[Finding], checks: Sequence[Check]) -> None:
     machine = Sheet([Heading(title, text=True) for title in ("Machine", "", "")])
     machine.rows += [[check.name, check.state, check.detail] for check in checks]
     terminal.show_sheet_with_text(out, machine)
     for installation, group in groupby(findings, key=lambda finding: finding.installation):
-        out.file.write("\n")
-        out.print(f"{installation.name}  {installation.launcher}", style="bold", soft_wrap=True)
+        out.line()
+        out.line(f"{installation.name}  {installation.launcher}", bold=True)
         _show_bindings(out, list(group))
 
 

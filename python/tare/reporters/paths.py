@@ -43,4 +43,4 @@ def one_line(row: Mapping[str, Any]) -> str:
 def _frame(frame: Mapping[str, Any]) -> str:
     name = frame["caller"]
     place = terminal.place(frame, exactly=True)
-    return f"{terminal.printable(name)}  {place}" if name else place
+    return f"{name}  {place}" if name else place

@@ -13,11 +13,10 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tare.analysis.efficiency import Efficiency
     from tare.analysis.profile import Key, Row
     from tare.recording import Recording
+    from tare.reporters.console import Console
 
 OVERFLOW = "other"
 OVERFLOW_NOTE = (
@@ -97,9 +96,9 @@ def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with
     below = [list(paths.lines(row)) for row in rows] if with_paths or (rows and "path" in rows[0]) else None
     terminal.show_sheet(out, shown, below=below, below_same_only=not with_paths)
     if left_out:
-        out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
+        out.line(f"… {left_out:,} more rows; --limit 0 shows all")
     if any(row.get("function") == OVERFLOW for row in rows):
-        out.file.write(terminal.wrapped(OVERFLOW_NOTE, out.width) + "\n")
+        out.paragraph(OVERFLOW_NOTE)
 
 
 def show_unreturned(out: Console, recording: Recording) -> None:
@@ -111,19 +110,17 @@ def show_unreturned(out: Console, recording: Recording) -> None:
         f"Not in these rows: {units.duration(unreturned_ns)}, {units.percent(unreturned_ns / total_ns)} of "
         "all time in MPI, in calls that have not returned; `tare where` shows them"
     )
-    out.file.write(terminal.wrapped(text, out.width) + "\n")
+    out.paragraph(text)
 
 
 def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
     for efficiency in found:
         name = f"World {efficiency['world']}: " if len(found) > 1 else ""
         ranks = f"{efficiency['ranks']:,} rank{'s' if efficiency['ranks'] != 1 else ''}"
-        out.print(
-            f"{name}{ranks}, net time {units.duration(efficiency['net_ns'])}", style="bold", soft_wrap=True
-        )
+        out.line(f"{name}{ranks}, net time {units.duration(efficiency['net_ns'])}", bold=True)
         for label, text in _efficiency_lines(efficiency):
-            out.file.write(f"  {label:<{LABEL_WIDTH}}{text}\n"[: out.width + 1])
-    out.file.write("\n")
+            out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
+    out.line()
 
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:

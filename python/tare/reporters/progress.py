@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tare import units
+from tare import streams, units
 
 PATIENCE_S = 1.0
 INTERVAL_S = 0.2
-CLEAR = "\r\033[K"
 
 
 @contextmanager
@@ -30,13 +29,13 @@ def copying(name: str, total: int) -> Iterator[Callable[[int], None]]:
             return
         next_at = now + INTERVAL_S
         shown = f"{name}: {units.size(done)} of {units.size(max(done, total))}"
-        print(f"{CLEAR}{shown}", end="", file=sys.stderr, flush=True)
+        streams.progress(shown)
 
     try:
         yield advance
     finally:
         if next_at > begin + PATIENCE_S:
-            print(CLEAR, end="", file=sys.stderr, flush=True)
+            streams.progress("")
 
 
 @contextmanager
@@ -61,5 +60,5 @@ def _tell(name: str, done: threading.Event) -> None:
         return
     while not done.wait(INTERVAL_S):
         seconds = time.monotonic() - begin
-        print(f"{CLEAR}reading {name}: {seconds:.0f} s", end="", file=sys.stderr, flush=True)
-    print(CLEAR, end="", file=sys.stderr, flush=True)
+        streams.progress(f"reading {name}: {seconds:.0f} s")
+    streams.progress("")

@@ -13,11 +13,10 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tare._native import SampleSummary
     from tare.analysis.samples import Key, Row
     from tare.recording import Recording
+    from tare.reporters.console import Console
 
 OF_KEY: dict[Key, Heading] = {
     "source": Heading("From"),
@@ -67,14 +66,14 @@ def show(
     """`left_out`: how many rows there are beyond."""
     _show_totals(out, recording, counts)
     if not rows:
-        out.file.write("no message was sampled on both sides\n")
+        out.line("no message was sampled on both sides")
         return
     whole = _sheet(rows, keys, recording.worlds)
     shown = terminal.fitted(whole, out.width)
     below = _below(whole, shown, out.width)
     terminal.show_sheet(out, shown, below=below if any(below) else None)
     if left_out:
-        out.file.write(f"… {left_out:,} more rows; --limit 0 shows all\n")
+        out.line(f"… {left_out:,} more rows; --limit 0 shows all")
     _show_legend(out, rows)
     _show_histogram(out, rows)
 
@@ -94,33 +93,33 @@ def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
 
 
 def _show_legend(out: Console, rows: Sequence[Row]) -> None:
-    out.file.write("\n")
+    out.line()
     if any(row["estimate"] > row["count"] for row in rows):
-        out.file.write(terminal.wrapped(INTERVALS, out.width) + "\n")
+        out.paragraph(INTERVALS)
     if any(row["unexpected"] for row in rows):
-        out.file.write(terminal.wrapped(UNEXPECTED, out.width) + "\n")
+        out.paragraph(UNEXPECTED)
 
 
 def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) -> None:
     specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
-    out.print(f"Sampled by {specs}", style="bold", soft_wrap=True)
-    out.file.write(
+    out.line(f"Sampled by {specs}", bold=True)
+    out.line(
         f"  {counts['sent']:,} messages sent, {counts['chosen']:,} chosen, "
-        f"{counts['paired']:,} seen on both sides\n"
+        f"{counts['paired']:,} seen on both sides"
     )
     for name, why in LOSSES.items():
         if counts[name]:
-            out.file.write(terminal.wrapped(why, out.width, f"  {counts[name]:,} ") + "\n")
+            out.paragraph(why, f"  {counts[name]:,} ")
     if counts["unnumbered"]:
         why = "received whose number in their channel cannot be known; none of them is among the samples"
-        out.file.write(terminal.wrapped(why, out.width, f"  {counts['unnumbered']:,} ") + "\n")
+        out.paragraph(why, f"  {counts['unnumbered']:,} ")
     together = sum(sample["count"] for sample in recording.samples if sample["source"] < 0)
     if together:
         why = "of classes that the table had no room for; they are counted together"
-        out.file.write(terminal.wrapped(why, out.width, f"  {together:,} ") + "\n")
+        out.paragraph(why, f"  {together:,} ")
     if said := _clocks(recording.sample_summaries):
-        out.file.write(terminal.wrapped(said, out.width, "  ") + "\n")
-    out.file.write("\n")
+        out.paragraph(said, "  ")
+    out.line()
 
 
 def _clocks(summaries: Sequence[SampleSummary]) -> str:
@@ -211,11 +210,11 @@ def _show_histogram(out: Console, rows: Sequence[Row]) -> None:
     if not together:
         return
     total, highest = sum(together.values()), max(together.values())
-    out.file.write("\n")
-    out.print("Latencies of these samples", style="bold", soft_wrap=True)
+    out.line()
+    out.line("Latencies of these samples", bold=True)
     width = max(min(BAR_WIDTH, out.width - 36), 8)
     for bound in _span(rows):
         count = together[bound]
         label = f"{units.duration(_start(bound)):>8} - {units.duration(bound):<8}"
         bar = "█" * round(width * count / highest) or ("▏" if count else "")
-        out.file.write(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip() + "\n")
+        out.line(f"  {label} {bar:<{width}} {units.percent(count / total):>7}".rstrip() + "")

@@ -8,21 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from tare import units
 from tare.analysis import profile, ranks
 from tare.analysis.functions import OUTSIDE_NET
 from tare.analysis.spread import spread
+from tare.reporters import cells, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
-from tare.reporters import terminal, warnings
+from tare.reporters.sheet import Heading, Sheet
+from tare.streams import visible
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare._native import Process, Trace
     from tare.analysis.ranks import TotalCost
     from tare.recording import Recording
+    from tare.reporters.console import Console
 
 RANKS_LISTED = 8
 SITES_LISTED = 10
@@ -160,21 +161,23 @@ def _rank_table(out: Console, recording: Recording) -> None:
     processes = recording.processes
     if len(processes) > RANKS_LISTED:
         return
-    worlds = [terminal.number_column("World")] if recording.worlds > 1 else []
+    worlds = ["World"] if recording.worlds > 1 else []
     headers = ("Rank", "State", "Calls", "Net time", "MPI time", "MPI share")
-    shown = terminal.table(*worlds, *map(terminal.number_column, headers))
+    shown = Sheet([Heading(title) for title in (*worlds, *headers)])
     for process in processes:
-        shown.add_row(
-            *([str(process["world"])] if worlds else []),
-            terminal.rank(process),
-            _state(process),
-            units.count(process["calls"] + process["lookups"]),
-            units.duration(process["net_ns"]),
-            units.duration(process["mpi_ns"]),
-            units.percent(ranks.mpi_share(process)),
+        shown.rows.append(
+            [
+                *([str(process["world"])] if worlds else []),
+                terminal.rank(process),
+                _state(process),
+                units.count(process["calls"] + process["lookups"]),
+                units.duration(process["net_ns"]),
+                units.duration(process["mpi_ns"]),
+                units.percent(ranks.mpi_share(process)),
+            ]
         )
-    out.file.write("\n")
-    terminal.show_table(out, shown, INDENT)
+    out.line()
+    terminal.show_sheet(out, shown, INDENT)
 
 
 def _state(process: Process) -> str:
@@ -255,24 +258,27 @@ def _trace(trace: Trace) -> str:
 def _notes(out: Console, notes: Sequence[str]) -> None:
     distinct = list(dict.fromkeys(notes))
     if distinct:
-        out.file.write("\n")
+        out.line()
     for note in distinct[: warnings.LISTED]:
-        out.file.write(terminal.wrapped(note, out.width, f"{INDENT}! ") + "\n")
+        out.paragraph(note, f"{INDENT}! ")
     if len(distinct) > warnings.LISTED:
-        out.file.write(f"{INDENT}! and {len(distinct) - warnings.LISTED:,} more: tare info --json\n")
+        out.line(f"{INDENT}! and {len(distinct) - warnings.LISTED:,} more: tare info --json")
 
 
 def _heading(out: Console, text: str) -> None:
-    out.print(text, style="bold", soft_wrap=True)
+    if text.startswith("\n"):
+        out.line()
+    out.line(text.lstrip("\n"), bold=True)
 
 
 def _field(out: Console, label: str, text: str) -> None:
     """One line, cut to the terminal: `  label      text`."""
     start = f"{INDENT}{label:<{LABEL_WIDTH}}" if label else INDENT
+    text = visible(text)
     room = max(out.width - len(start), 20)
-    if label and len(text) > room:
-        text = text[: room - 1] + "…"
-    out.file.write(f"{start}{text or NOTHING}\n")
+    if label:
+        text = cells.cut(text, room)
+    out.line(f"{start}{text or NOTHING}")
 
 
 def _short_path(path: Path) -> str:

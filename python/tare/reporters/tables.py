@@ -60,7 +60,7 @@ def _key_cells(row: Mapping[str, Any], key: str) -> list[str]:
         return [row["communicator"] or NOTHING, NOTHING if size is None else f"{size:,}"]
     if key == "peer":
         return [NOTHING if row["peer"] is None else str(row["peer"])]
-    return [OUTSIDE if row["phase"] is None else terminal.printable(row["phase"])]
+    return [OUTSIDE if row["phase"] is None else row["phase"]]
 
 
 def _peer_figures(row: Mapping[str, Any], over_ranks: bool) -> list[str]:

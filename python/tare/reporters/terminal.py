@@ -2,70 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TextIO
-
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.table import Column, Table
+from typing import TYPE_CHECKING, Any
 
 from tare import units
+from tare.reporters import cells
+from tare.reporters.sheet import Sheet
+from tare.streams import visible
 from tare.units import NOTHING, NS_PER_S
 
 if TYPE_CHECKING:
-    from tare.reporters.sheet import Heading, Sheet
+    from tare.reporters.console import Console
+    from tare.reporters.sheet import Heading
 
-DEFAULT_WIDTH = 80
 COLUMN_GAP = "  "
 PLACE_WITH_LINE = re.compile(r"(\.\w+:\d+|\+0x[0-9a-f]+)$")
 BELOW = "    "
 NARROWEST_TEXT = 8
 # An optional column goes before texts become narrower than this.
 READABLE_TEXT = 14
-# Wide enough that no line written to a file is ever cut.
-UNLIMITED_WIDTH = 10_000
 # Events are shown in pages of so many rows, each with a header and as wide as its content.
 EVENTS_PER_PAGE = 1000
 EVENT_COLUMNS = (
     "Time", "Rank", "Thread", "Function", "Where", "Duration", "Peer", "Tag", "Bytes", "Communicator",
 )  # fmt: skip
 LEFT_EVENT_COLUMNS = {EVENT_COLUMNS.index(name) for name in ("Function", "Where", "Communicator")}
-
-
-def console(stream: TextIO | None = None, *, cut: bool = False) -> Console:
-    """Cuts to the width of the terminal; elsewhere only if `cut` is wished."""
-    stream = stream or sys.stdout
-    width = None
-    if not stream.isatty() and "COLUMNS" not in os.environ:
-        width = DEFAULT_WIDTH if cut else UNLIMITED_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
-
-
-def table(*columns: Column) -> Table:
-    return Table(*columns, box=None, pad_edge=False, padding=(0, len(COLUMN_GAP), 0, 0), header_style="bold")
-
-
-def text_column(header: str) -> Column:
-    return Column(header, no_wrap=True, overflow="ellipsis")
-
-
-def number_column(header: str) -> Column:
-    return Column(header, justify="right", no_wrap=True)
-
-
-def show_table(out: Console, shown: Table, indent: str = "") -> None:
-    """Prints `shown`, indented, without the blanks that fill the last column."""
-    _fit(shown, out.width - len(indent))
-    with out.capture() as captured:
-        out.print(shown, width=out.width - len(indent))
-    for line in captured.get().splitlines():
-        out.file.write(f"{indent}{line}".rstrip() + "\n")
 
 
 def show_sheet(
@@ -76,7 +40,7 @@ def show_sheet(
     *,
     below_same_only: bool = False,
 ) -> None:
-    """Prints as many of the columns as there is room for; by hand, as Rich needs half a millisecond a row.
+    """Prints as many of the columns as there is room for.
 
     `below`: for each row, lines that stand under it; `below_same_only`: only if its keys look like another's.
     """
@@ -85,20 +49,20 @@ def show_sheet(
     widths = _widths(sheet)
     _narrow(widths, [column for column, each in enumerate(sheet.headings) if each.text], room)
     header = _sheet_line(sheet.headings, [each.title for each in sheet.headings], widths)
-    out.print(f"{indent}{header}".rstrip(), style="bold", soft_wrap=True)
+    out.line(f"{indent}{header}", bold=True)
     explained = _alike(sheet, widths) if below_same_only else range(len(sheet.rows))
     for number, row in enumerate(sheet.rows):
-        out.file.write(f"{indent}{_sheet_line(sheet.headings, row, widths)}".rstrip() + "\n")
+        out.line(f"{indent}{_sheet_line(sheet.headings, row, widths)}")
         for line in below[number] if below and number in explained else ():
-            out.file.write(_cut(f"{indent}{BELOW}{line}", out.width) + "\n")
+            out.line(cells.cut(f"{indent}{BELOW}{visible(line)}", out.width))
 
 
 def _alike(sheet: Sheet, widths: Sequence[int]) -> set[int]:
     """Rows whose keys look the same as those of another."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(sheet.rows):
-        cells = zip(sheet.headings, row, widths, strict=True)
-        keys = tuple(_cut_cell(cell, width) for heading, cell, width in cells if heading.key)
+        measured = zip(sheet.headings, row, widths, strict=True)
+        keys = tuple(_cut_cell(cell, width) for heading, cell, width in measured if heading.key)
         rows.setdefault(keys, []).append(number)
     return {number for numbers in rows.values() if len(numbers) > 1 for number in numbers}
 
@@ -114,6 +78,7 @@ def _left_out(sheet: Sheet, column: int) -> Sheet:
 
 def fitted(sheet: Sheet, room: int) -> Sheet:
     """The sheet with as many of its columns as there is room for."""
+    sheet = _printable(sheet)
     widths = _widths(sheet)
     while (column := _expendable(sheet, widths, room)) is not None:
         sheet = _left_out(sheet, column)
@@ -124,18 +89,17 @@ def fitted(sheet: Sheet, room: int) -> Sheet:
 def show_whole_sheet(out: Console, sheet: Sheet, indent: str = "") -> None:
     """Nothing is cut or left out: where a row is too long, its first cell has a line of its own, and the
     others follow in as many lines as they need."""
+    sheet = _printable(sheet)
     widths = _widths(sheet)
     room = out.width - len(indent)
     if sum(widths) + len(COLUMN_GAP) * (len(widths) - 1) <= room:
         return show_sheet(out, sheet, indent)
     lines_of_columns = [[column + 1 for column in line] for line in parts(widths[1:], room - len(BELOW))]
-    for number, cells in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
-        lines = [f"{indent}{cells[0]}"]
+    for number, row in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
+        out.line(f"{indent}{row[0]}", bold=not number)
         for columns in lines_of_columns:
-            of = [(sheet.headings[column], cells[column], widths[column]) for column in columns]
-            line = _sheet_line(*zip(*of, strict=True))
-            lines.append(f"{indent}{BELOW}{line}".rstrip())
-        out.print("\n".join(lines), style=None if number else "bold", soft_wrap=True)
+            of = [(sheet.headings[column], row[column], widths[column]) for column in columns]
+            out.line(f"{indent}{BELOW}{_sheet_line(*zip(*of, strict=True))}", bold=not number)
     return None
 
 
@@ -154,17 +118,22 @@ def parts(widths: Sequence[int], room: int) -> list[list[int]]:
 
 def show_sheet_with_text(out: Console, sheet: Sheet, indent: str = "") -> None:
     """The last column is a text that is never cut: it goes on below itself."""
+    sheet = _printable(sheet)
     widths = _widths(sheet)[:-1]
     left = sheet.without(len(widths))
-    for number, cells in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
-        start = f"{indent}{_sheet_line(left.headings, cells[:-1], widths)}{COLUMN_GAP}"
-        line = wrapped(cells[-1], out.width, start) if cells[-1] else start.rstrip()
-        out.print(line, style=None if number else "bold", soft_wrap=True)
+    for number, row in enumerate([[each.title for each in sheet.headings], *sheet.rows]):
+        start = f"{indent}{_sheet_line(left.headings, row[:-1], widths)}{COLUMN_GAP}"
+        out.paragraph(row[-1], start, bold=not number)
+
+
+def _printable(sheet: Sheet) -> Sheet:
+    """Before cells are measured."""
+    return Sheet(sheet.headings, [list(map(visible, row)) for row in sheet.rows])
 
 
 def _widths(sheet: Sheet) -> list[int]:
     return [
-        max(map(cell_len, (heading.title, *(row[column] for row in sheet.rows))))
+        max(map(cells.width, (heading.title, *(row[column] for row in sheet.rows))))
         for column, heading in enumerate(sheet.headings)
     ]
 
@@ -179,40 +148,17 @@ def _expendable(sheet: Sheet, widths: Sequence[int], room: int) -> int | None:
     return optional[-1] if optional else None
 
 
-def _sheet_line(headings: Sequence[Heading], cells: Sequence[str], widths: Sequence[int]) -> str:
+def _sheet_line(headings: Sequence[Heading], row: Sequence[str], widths: Sequence[int]) -> str:
     fitted = []
-    for heading, cell, width in zip(headings, cells, widths, strict=True):
-        blanks = " " * (width - cell_len(cell))
+    for heading, cell, width in zip(headings, row, widths, strict=True):
+        blanks = " " * (width - cells.width(cell))
         fitted.append(_cut_cell(cell, width) + blanks if heading.text else blanks + cell)
     return COLUMN_GAP.join(fitted)
 
 
 def _cut_cell(cell: str, width: int) -> str:
     """Of a place, "solver.c:202", the end says more than the beginning."""
-    if cell_len(cell) <= width or PLACE_WITH_LINE.search(cell) is None:
-        return _cut(cell, width)
-    return "…" + set_cell_size(cell[::-1], width - 1)[::-1]
-
-
-def _cut(cell: str, width: int) -> str:
-    return cell if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
-
-
-def wrapped(text: str, width: int, first: str = "") -> str:
-    """Lines of at most `width`, the first behind `first`, the others indented as far."""
-    return textwrap.fill(
-        text, width, initial_indent=first, subsequent_indent=" " * len(first),
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
-
-
-def _fit(shown: Table, width: int) -> None:
-    """Rich would narrow all columns, numbers too."""
-    widths = [max(map(cell_len, map(str, (column.header, *column.cells)))) for column in shown.columns]
-    texts = [index for index, column in enumerate(shown.columns) if column.justify == "left"]
-    _narrow(widths, texts, width)
-    for index in texts:
-        shown.columns[index].max_width = widths[index]
+    return cells.cut_left(cell, width) if PLACE_WITH_LINE.search(cell) else cells.cut(cell, width)
 
 
 def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
@@ -252,15 +198,15 @@ def rank(row: Mapping[str, Any]) -> str:
 def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:
     """Times are seconds since the start of the run. Returns the number of rows.
 
-    Aligned by hand, page by page: Rich needs half a millisecond a row, and traces are long.
+    Aligned page by page, as traces are long.
     """
     headers = [*EVENT_COLUMNS, *(["World"] if worlds > 1 else [])]
-    lines = ([*_event_cells(row, start_ns), *_world(row, worlds)] for row in rows)
+    lines = (list(map(visible, [*_event_cells(row, start_ns), *_world(row, worlds)])) for row in rows)
     shown = 0
     while page := list(islice(lines, EVENTS_PER_PAGE)):
         widths = [max(map(len, column)) for column in zip(headers, *page, strict=True)]
-        for cells in (headers, *page):
-            out.file.write(_aligned(cells, widths)[: out.width].rstrip() + "\n")
+        for line in (headers, *page):
+            out.line(_aligned(line, widths)[: out.width])
         shown += len(page)
     return shown
 
@@ -277,18 +223,18 @@ def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
         rank(row),
         _thread(row),
-        *([printable(row["name"]), _what(row), NOTHING] if "kind" in row else _call_cells(row)),
+        *([row["name"], _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         _both(row, "peer", "source"),
         _both(row, "tag", "source_tag"),
         _both(row, "bytes", "received"),
-        printable(row["mpi_file"]) if "mpi_file" in row else _known(row, "communicator"),
+        row["mpi_file"] if "mpi_file" in row else _known(row, "communicator"),
     ]
 
 
 def _thread(row: Mapping[str, Any]) -> str:
     """Its number, and of all but the first the name that it was given."""
     named = row["thread"] > 0 and "thread_name" in row
-    return f"{row['thread']} {printable(row['thread_name'])}" if named else str(row["thread"])
+    return f"{row['thread']} {row['thread_name']}" if named else str(row["thread"])
 
 
 def _both(row: Mapping[str, Any], sent: str, received: str) -> str:
@@ -307,19 +253,12 @@ def _what(row: Mapping[str, Any]) -> str:
         return f"{kind} {'begins' if row['begin'] else 'ends'}"
     if kind == "counter":
         value = NOTHING if row["value"] is None else f"{row['value']:.15g}"
-        return printable(f"{value} {row['unit']}".rstrip())
+        return f"{value} {row['unit']}".rstrip()
     if kind == "raw":
-        return f'"{printable(row["text"])}"'
+        return f'"{row["text"]}"'
     if "parameters" in row:
         return f"({', '.join(NOTHING if value is None else f'{value}' for value in row['parameters'])})"
     return kind
-
-
-def printable(text: str) -> str:
-    """Texts come from the program: what would move the cursor is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _known(row: Mapping[str, Any], key: str) -> str:

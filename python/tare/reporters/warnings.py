@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import typer
+from tare import streams
 
 LISTED = 10
 
@@ -15,6 +15,6 @@ def show(lines: Sequence[str], run: str = "") -> None:
     sys.stdout.flush()
     where = f"{run}: " if run else ""
     for line in lines[:LISTED]:
-        typer.echo(f"tare: {where}{line}", err=True)
+        streams.tell(f"tare: {where}{line}")
     if len(lines) > LISTED:
-        typer.echo(f"tare: {where}and {len(lines) - LISTED:,} more like these", err=True)
+        streams.tell(f"tare: {where}and {len(lines) - LISTED:,} more like these")

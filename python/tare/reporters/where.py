@@ -13,13 +13,12 @@ from tare.analysis.waits import ANY, NO_PROCESS
 from tare.reporters import summary, terminal
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tare.analysis.deadlock import Blocked, Deadlock
     from tare.analysis.profile import Row
     from tare.analysis.waits import Rank
     from tare.analysis.where import Look
     from tare.recording import Recording
+    from tare.reporters.console import Console
 
 WIDEST_LABEL = 16
 LISTED = 8
@@ -30,9 +29,9 @@ def show(out: Console, recording: Recording, look: Look) -> None:
     """What the run is, where each rank is, and what follows from that."""
     _heading(out, _headline(recording, look))
     if not look.rows:
-        out.file.write("No process has called MPI yet.\n" if not look.is_over else "No process called MPI.\n")
+        out.line("No process has called MPI yet.\n" if not look.is_over else "No process called MPI.")
         return
-    out.file.write("\n")
+    out.line()
     _show_groups(out, places.folded(look.rows), recording.worlds)
     if look.deadlock is not None:
         _show_deadlock(out, look)
@@ -56,13 +55,13 @@ def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> 
     width = min(max(map(len, labels), default=0), WIDEST_LABEL)
     for rows, label in zip(groups, labels, strict=True):
         if len(label) > width:
-            out.file.write(terminal.wrapped(label, out.width) + "\n")
+            out.paragraph(label)
             label = ""
         first, *more = _lines(rows)
         start = f"{label:<{width}}{GAP}"
-        out.file.write(terminal.wrapped(first, out.width, start) + "\n")
+        out.paragraph(first, start)
         for text in more:
-            out.file.write(terminal.wrapped(text, out.width, " " * (len(start) + len(GAP))) + "\n")
+            out.paragraph(text, " " * (len(start) + len(GAP)))
 
 
 def _show_deadlock(out: Console, look: Look) -> None:
@@ -93,7 +92,7 @@ def _show_deadlock(out: Console, look: Look) -> None:
         text = (
             f"{_ranks(others).capitalize()} wait{'s' if len(others) == 1 else ''} for these, directly or not."
         )
-        out.file.write(terminal.wrapped(text, out.width, GAP) + "\n")
+        out.paragraph(text, GAP)
 
 
 def _show_waited_for(out: Console, look: Look) -> None:
@@ -107,7 +106,7 @@ def _show_waited_for(out: Console, look: Look) -> None:
     certain = "" if not any(row["inside"] for row in last) else " that is certain"
     _heading(out, f"\nNo deadlock{certain}: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
     for row in last:
-        out.file.write(terminal.wrapped(f"rank {row['rank']}: {_doing([row])}", out.width, GAP) + "\n")
+        out.paragraph(f"rank {row['rank']}: {_doing([row])}", GAP)
 
 
 def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
@@ -124,9 +123,9 @@ def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int
         whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
         at = _place(row)
         text = f"rank {row['rank']} waits for {whom}: {_call([row])}{f' at {at}' if at else ''}"
-        out.file.write(terminal.wrapped(text, out.width, GAP) + "\n")
+        out.paragraph(text, GAP)
     if len(blocked) > LISTED:
-        out.file.write(f"{GAP}… and {len(blocked) - LISTED:,} more\n")
+        out.line(f"{GAP}… and {len(blocked) - LISTED:,} more")
 
 
 def _label(rows: Sequence[Row], worlds: int, threads: bool) -> str:
@@ -200,7 +199,7 @@ def _call(rows: Sequence[Row]) -> str:
         parts.append(f" and from {_peers(rows, 'source')}")
         parts += _tag(first["source_tag"], True)
     if first["communicator"] not in (None, "MPI_COMM_WORLD"):
-        parts.append(f", on {terminal.printable(first['communicator'])}")
+        parts.append(f", on {first['communicator']}")
     return "".join(parts)
 
 
@@ -216,7 +215,7 @@ def _collective(rows: Sequence[Row]) -> list[str]:
     if first["root"] is not None and first["root"] >= 0:
         parts.append(f" (root {first['root']})")
     if first["communicator"] not in (None, "MPI_COMM_WORLD"):
-        parts.append(f" on {terminal.printable(first['communicator'])}")
+        parts.append(f" on {first['communicator']}")
     missing = sorted({rank for row in rows for rank in row["waits_for"]})
     if missing and first["inside"]:
         parts.append(f" without {_ranks((first['world'], rank) for rank in missing)}")
@@ -302,8 +301,9 @@ def _ranks(ranks: Iterable[Rank]) -> str:
 
 
 def _heading(out: Console, text: str) -> None:
-    lines = terminal.wrapped(text.lstrip("\n"), out.width)
-    out.print("\n" * text.startswith("\n") + lines, style="bold", soft_wrap=True)
+    if text.startswith("\n"):
+        out.line()
+    out.paragraph(text.lstrip("\n"), bold=True)
 
 
 def _rank(blocked: Blocked) -> Rank:

@@ -11,7 +11,7 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.study.sections import TEXT, Figure, Section, Table, shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from tare.reporters.console import Console
 
 STYLE = """
 :root { color-scheme: light; }
@@ -50,16 +50,16 @@ def print_sections(out: Console, sections: Sequence[Section], *, details: bool =
         tables = [part for part in section.parts if isinstance(part, Table) and (details or not part.detail)]
         if not tables:
             continue
-        out.print(section.title, style="bold")
+        out.line(section.title, bold=True)
         for table in tables:
             _print_table(out, table)
-        out.file.write("\n")
+        out.line()
 
 
 def _print_table(out: Console, table: Table) -> None:
-    out.print(f"  {table.title}")
+    out.line(f"  {table.title}")
     if not table.rows:
-        out.print("    none")
+        out.line("    none")
         return
     made = Sheet([Heading(column.name, text=column.kind == TEXT) for column in table.columns])
     for row in table.rows:

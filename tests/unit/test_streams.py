@@ -89,3 +89,16 @@ def test_no_file_takes_the_place_of_a_closed_stream(run_dir: Path) -> None:
     assert shell(run_dir.parent, f"{command('recover', 'measured')} >&- 2>&-").returncode == 1
     assert json.loads((run_dir / "meta.json").read_text())["collected"]["processes"] == 0
     assert (run_dir / "node.tare").read_text() == "chunk\n"
+
+
+def test_interrupt_ends_a_verb_by_its_signal(run_dir: Path) -> None:
+    """So that a loop of a shell ends, too."""
+    started = subprocess.Popen(
+        fake_command("events", run_dir, "--json"), env=fake_environment(FAKE_EVENTS_HANG="1"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert started.stderr is not None
+    assert started.stderr.readline() == "reading\n"
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=30)
+    assert (started.returncode, said) == (-signal.SIGINT, "")

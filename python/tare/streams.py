@@ -1,4 +1,7 @@
-"""The standard streams: the one place where output that cannot be written becomes an exit code.
+"""The standard streams: the one way out for text, and where output that cannot be written becomes a failure.
+
+Text holds names that come from runs, programs and files: what is not printable in them is escaped here, or
+before, where it is laid out (reporters/).
 
 Standard error carries what is said beside the result: where nobody takes it, it is dropped, and nothing
 changes. Standard output is the result: where nobody takes it, the verb ends, quietly if its reader has left,
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 OUTPUT, ERROR = 1, 2
+CLEAR_LINE = "\r\033[K"
 
 
 class UnwritableError(CommandError):
@@ -48,13 +52,38 @@ class _Stream(io.FileIO):
         return memoryview(data).nbytes
 
 
-def open_streams() -> None:
+def open_standard() -> None:
     """Makes sys.stdout and sys.stderr what this module promises."""
     _fill_closed()
     if sys.stdout is sys.__stdout__:
         sys.stdout = _text(OUTPUT, sys.stdout)
     if sys.stderr is sys.__stderr__:
         sys.stderr = _text(ERROR, sys.stderr)
+
+
+def visible(text: str) -> str:
+    """The text with escapes for what moves the cursor, turns the direction, hides, or is no character at all:
+    control characters, also line ends; formats; surrogates."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def say(line: str = "") -> None:
+    """A line of the result."""
+    print(visible(line))
+
+
+def tell(line: str) -> None:
+    """A line beside the result."""
+    print(visible(line), file=sys.stderr)
+
+
+def progress(line: str) -> None:
+    """Takes the place of the progress told before, for people only; none if empty."""
+    if sys.stderr.isatty():
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        print(f"{CLEAR_LINE}{visible(line)[: width - 1]}", end="", file=sys.stderr, flush=True)
 
 
 def end(exit_code: int) -> int:
@@ -70,7 +99,7 @@ def unwritten(error: UnwritableError) -> int:
     """The exit code where the result was not taken; does not return if its reader has left."""
     if error.reader_left:
         die_of(signal.SIGPIPE)
-    print(f"tare: {error}", file=sys.stderr)
+    tell(f"tare: {error}")
     return error.exit_code
 
 

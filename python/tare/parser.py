@@ -1,0 +1,199 @@
+"""Command lines of verbs: argparse, told by the verb's signature (tare.options) what there is.
+
+By argparse, as libraries that make this from signatures take longer to load than a verb may take to start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from enum import Enum
+from types import NoneType
+from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
+
+from tare.errors import UsageError
+from tare.options import Argument, Option
+
+Verb = Callable[..., int | None]
+HELP = ("-h", "--help")
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{_in_our_words(message)}; see {self.prog} --help")
+
+
+def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
+    """Runs the verb on these arguments; its exit code."""
+    parser, rest = _parser(verb, prog)
+    own, beyond = (list(arguments), None) if rest is None else _split(parser, arguments)
+    if not set(own).isdisjoint(HELP):
+        print(parser.format_help().replace("usage: ", "Usage: ", 1), end="")
+        return 0
+    # Options may stand among arguments; but what follows `--` is none, which argparse forgets there.
+    parse = parser.parse_args if "--" in own else parser.parse_intermixed_args
+    values = vars(parse(own))
+    if rest is not None:
+        if not beyond:
+            parser.error(f"the following arguments are required: {rest.upper()}")
+        values[rest] = beyond
+    return verb(**values) or 0
+
+
+def overview(about: str, verbs: dict[str, Verb | str], prog: str, more: Sequence[str] = ()) -> str:
+    """The help of a command that has verbs; of each the first sentence of what it says of itself."""
+    width = max(map(len, verbs)) + 2
+    lines = [f"Usage: {prog} [OPTIONS] COMMAND [ARGS]", "", textwrap.indent(about, "  "), "", "Options:"]
+    lines += [*more, "  -h, --help  Show this message and exit.", "", "Commands:"]
+    for name, verb in verbs.items():
+        said = verb if isinstance(verb, str) else inspect.getdoc(verb) or ""
+        lines.append(f"  {name:<{width}}{said.splitlines()[0]}")
+    return "\n".join(lines)
+
+
+def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
+    """Its parser, and the name of the parameter that takes what comes behind its options, if it has one."""
+    parser = Parser(
+        prog=prog, add_help=False, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments = parser.add_argument_group("Arguments")
+    options = parser.add_argument_group("Options")
+    rest = None
+    places = []
+    hints = get_type_hints(verb, include_extras=True)
+    for name, parameter in inspect.signature(verb).parameters.items():
+        kind, said = (
+            get_args(hints[name])[:2] if get_origin(hints[name]) is Annotated else (hints[name], None)
+        )
+        if isinstance(said, Argument):
+            places.append(said.metavar)
+            many = "+" if get_origin(kind) is list else None
+            if said.rest:
+                rest, many = name, "*"  # what it takes is split off before
+            arguments.add_argument(
+                name, nargs=many, type=_one(kind), metavar=said.metavar, help=_help(said.help)
+            )
+        elif isinstance(said, Option):
+            _add_option(options, name, kind, said, parameter.default)
+        else:
+            raise TypeError(f"{prog}: {name} is neither an option nor an argument")
+    options.add_argument(*HELP, action="help", help="Show this message and exit.")
+    parser.usage = " ".join([parser.prog, "[OPTIONS]", *(["--"] if rest else []), *places])
+    parser.description = textwrap.indent(inspect.getdoc(verb) or "", "  ")
+    return parser, rest
+
+
+def _add_option(options: argparse._ArgumentGroup, name: str, kind: Any, said: Option, default: Any) -> None:
+    names = said.names or (f"--{name.replace('_', '-')}",)
+    shown = argparse.SUPPRESS if said.hidden else _help(said.help)
+    if kind is bool:
+        options.add_argument(*names, dest=name, action="store_true", help=shown)
+        return
+    is_given = default is not inspect.Parameter.empty
+    if is_given and default is not None and said.show_default and not said.hidden:
+        shown = f"{shown} (default: {default})".lstrip()
+    one = _one(kind)
+    options.add_argument(
+        *names,
+        dest=name,
+        action="append" if _is_list(kind) else "store",
+        type=_checked(said.parser or one, said),
+        metavar=said.metavar or _metavar(one),
+        default=default if is_given else None,
+        required=not is_given,
+        help=shown,
+    )
+
+
+def _is_list(kind: Any) -> bool:
+    return any(get_origin(each) is list for each in (kind, *get_args(kind)))
+
+
+def _one(kind: Any) -> Callable[[str], Any]:
+    """What makes one value of a text: of `list[int] | None`, int."""
+    while get_args(kind):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    result: Callable[[str], Any] = kind
+    return result
+
+
+def _metavar(one: Callable[[str], Any]) -> str:
+    if isinstance(one, type) and issubclass(one, Enum):
+        return "|".join(str(each.value) for each in one)
+    return "N" if one is int else "X" if one is float else "TEXT"
+
+
+def _checked(one: Callable[[str], Any], said: Option) -> Callable[[str], Any]:
+    """`one`, and within bounds; says what is wrong, which argparse does not of a ValueError."""
+
+    def convert(text: str) -> Any:
+        try:
+            value = one(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(_why(one, text, error)) from None
+        if said.min is not None and value < said.min:
+            raise argparse.ArgumentTypeError(f"{text} is less than {said.min}")
+        if said.max is not None and value > said.max:
+            raise argparse.ArgumentTypeError(f"{text} is more than {said.max}")
+        return value
+
+    return convert
+
+
+def _why(one: Callable[[str], Any], text: str, error: ValueError) -> str:
+    if isinstance(one, type) and issubclass(one, Enum):
+        return f"'{text}' is none of {', '.join(str(each.value) for each in one)}"
+    if one in (int, float):
+        return f"'{text}' is not a {'whole ' if one is int else ''}number"
+    return str(error)
+
+
+def _split(parser: Parser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The verb's own options, and what begins with the first word that is none, or behind `--`."""
+    takes_value = {name: action.nargs is None for action in parser._actions for name in action.option_strings}
+    at = 0
+    while at < len(arguments):
+        word = arguments[at]
+        if word == "--":
+            return list(arguments[:at]), list(arguments[at + 1 :])
+        if not word.startswith("-") or word == "-":
+            break
+        at += 2 if _awaits_value(word, takes_value) else 1
+    return list(arguments[:at]), list(arguments[at:])
+
+
+def _awaits_value(word: str, takes_value: dict[str, bool]) -> bool:
+    """Whether the next word is its value: not of `--policy=drop`, nor of `-oDIR`."""
+    if word.startswith("--"):
+        return takes_value.get(word, False)
+    for number, letter in enumerate(word[1:], 1):
+        if takes_value.get(f"-{letter}", False):
+            return number == len(word) - 1
+    return False
+
+
+def _help(text: str) -> str:
+    return text.replace("%", "%%")
+
+
+_WORDS = (
+    (re.compile(r"^unrecognized arguments: (-\S+).*"), r"no such option: \1"),
+    (re.compile(r"^unrecognized arguments: (.*)"), r"unexpected argument: \1"),
+    (re.compile(r"^the following arguments are required: (-.*)"), r"missing option \1"),
+    (re.compile(r"^the following arguments are required: (.*)"), r"missing argument '\1'"),
+    (re.compile(r"^argument (\S+): expected .*"), r"\1 needs a value"),
+    (re.compile(r"^argument (\S+): ignored explicit argument .*"), r"\1 takes no value"),
+    (re.compile(r"^argument (\S+): (.*)", re.DOTALL), r"\1: \2"),
+)
+
+
+def _in_our_words(message: str) -> str:
+    for pattern, words in _WORDS:
+        if pattern.match(message):
+            return pattern.sub(words, message)
+    return message
