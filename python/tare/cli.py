@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tare import __version__
+from tare import __version__, streams
 from tare.errors import WRONG_USAGE, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
         return _overview(arguments, ABOUT, verbs, "tare", ["  --version   Print the version."])
     name = arguments[0]
     if name == "--version":
-        print(f"tare {__version__}")
+        streams.say(f"tare {__version__}")
         return 0
     if name in GROUPS:
         return _run_of_group(_load(name), arguments[1:], f"tare {name}")
@@ -74,7 +73,8 @@ def _overview(
     """The help; where a verb is missing it is what is wrong, and goes where errors go."""
     from tare import parser
 
-    print(parser.overview(about, verbs, prog, more), file=sys.stdout if arguments else sys.stderr)
+    for line in parser.overview(about, verbs, prog, more):
+        (streams.say if arguments else streams.tell)(line)
     return 0 if arguments else WRONG_USAGE
 
 

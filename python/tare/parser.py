@@ -14,6 +14,7 @@ from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
 
+from tare import streams
 from tare.errors import UsageError
 from tare.options import Argument, Option
 
@@ -33,7 +34,8 @@ def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     parser, rest = _parser(verb, prog)
     own, beyond = (list(arguments), None) if rest is None else _split(parser, arguments)
     if not set(own).isdisjoint(HELP):
-        print(parser.format_help().replace("usage: ", "Usage: ", 1), end="")
+        for line in parser.format_help().replace("usage: ", "Usage: ", 1).splitlines():
+            streams.say(line)
         return 0
     # Options may stand among arguments; but what follows `--` is none, which argparse forgets there.
     parse = parser.parse_args if "--" in own else parser.parse_intermixed_args
@@ -45,15 +47,15 @@ def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     return verb(**values) or 0
 
 
-def overview(about: str, verbs: dict[str, Verb | str], prog: str, more: Sequence[str] = ()) -> str:
-    """The help of a command that has verbs; of each the first sentence of what it says of itself."""
+def overview(about: str, verbs: dict[str, Verb | str], prog: str, more: Sequence[str] = ()) -> list[str]:
+    """The lines of help of a command that has verbs; of each the first sentence of what it says of itself."""
     width = max(map(len, verbs)) + 2
-    lines = [f"Usage: {prog} [OPTIONS] COMMAND [ARGS]", "", textwrap.indent(about, "  "), "", "Options:"]
-    lines += [*more, "  -h, --help  Show this message and exit.", "", "Commands:"]
+    lines = [f"Usage: {prog} [OPTIONS] COMMAND [ARGS]", "", *textwrap.indent(about, "  ").splitlines()]
+    lines += ["", "Options:", *more, "  -h, --help  Show this message and exit.", "", "Commands:"]
     for name, verb in verbs.items():
         said = verb if isinstance(verb, str) else inspect.getdoc(verb) or ""
         lines.append(f"  {name:<{width}}{said.splitlines()[0]}")
-    return "\n".join(lines)
+    return lines
 
 
 def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 FORMAT_VERSION = 1
 HOST_FILE = "node.tare"
@@ -31,7 +32,13 @@ def collect(
         with (Path(run_dir) / HOST_FILE).open("ab") as chunks:
             chunks.write(segment.read_bytes())
         segment.unlink()
-    return {"processes": len(segments), "running": 0, "recovered_events": 3, "kept": 0, "messages": []}
+    return {
+        "processes": len(segments),
+        "running": 0,
+        "recovered_events": 3,
+        "kept": 0,
+        "messages": list(MESSAGES),
+    }
 
 
 def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
@@ -134,6 +141,9 @@ COMMUNICATORS: list[dict[str, Any]] = [
         "remote_members": None,
     }
 ]
+SCOPES: list[dict[str, Any]] = []
+MESSAGES: list[str] = []
+WARNINGS = ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
 EVENTS: list[dict[str, Any]] = [
     {"start_ns": START_NS + 5, "duration_ns": 100, "world": 0, "rank": 0, "thread": 0,
      "function": "MPI_Send",
@@ -280,7 +290,7 @@ class Run:
         return COMMUNICATORS
 
     def scopes(self) -> list[dict[str, Any]]:
-        return []
+        return SCOPES
 
     def samples(self) -> list[dict[str, Any]]:
         return SAMPLES if self.sampled else []
@@ -289,7 +299,7 @@ class Run:
         return SAMPLE_SUMMARIES if self.sampled else []
 
     def warnings(self) -> list[str]:
-        return ["node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
+        return list(WARNINGS)
 
     def events(
         self,
@@ -314,6 +324,48 @@ class Run:
             signal.pause()
 
 
+# Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
+# formula, half a character: none of it may reach a terminal, or a table, as it is.
+EVIL = "=\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff"
+# What is not a name.
+FIXED = ("state", "until", "abi", "policy", "kind")
+
+
+def made_hostile(value: Any, key: str = "") -> Any:
+    """The same with every name hostile, MPI's functions too."""
+    if isinstance(value, dict):
+        return {name: made_hostile(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [made_hostile(each, key) for each in value]
+    return f"{EVIL}{value}{EVIL}" if isinstance(value, str) and key not in FIXED else value
+
+
+class Setter(Protocol):
+    """Gives something an attribute, for a while."""
+
+    def setattr(self, target: object, name: str, value: object) -> None: ...
+
+
+def make_names_hostile(setter: Setter = builtins) -> None:
+    """Every name that the rows hold, and rows of further kinds."""
+    own: dict[str, Any] = {"start_ns": START_NS + 30, "world": 0, "rank": 0, "thread": 0, "name": "mine"}
+    more: dict[str, list[Any]] = {
+        "EVENTS": [
+            {**EVENTS[0], "thread": 1, "thread_name": "worker", "scope": 0},
+            {**own, "kind": "region", "begin": True},
+            {**own, "kind": "counter", "value": 1.0, "unit": "bytes"},
+            {**own, "kind": "raw", "text": "note"},
+        ],
+        "SCOPES": [{"kind": "file", "name": "data.h5", "world": 0, "communicator": 0, "key": 1}],
+        "MESSAGES": ["what collecting says"],
+    }
+    for name in (
+        "PROCESSES", "LOCATIONS", "PROFILE", "PHASES", "FUNCTIONS", "SITES", "COMMUNICATORS", "EVENTS",
+        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "WARNINGS", "MESSAGES",
+    ):  # fmt: skip
+        setter.setattr(sys.modules[__name__], name, made_hostile([*globals()[name], *more.get(name, [])]))
+
+
 def install(library: Path) -> None:
     """Makes `tare` use this module, and preload `library`."""
     import tare
@@ -333,6 +385,8 @@ def main() -> int:
 
     from tare.__main__ import main as tare_main
 
+    if "FAKE_HOSTILE" in os.environ:
+        make_names_hostile()
     install(Path(os.environ.get("FAKE_LIBRARY", ctypes.util.find_library("m") or "libm.so.6")))
     return tare_main()
 

@@ -47,7 +47,10 @@ def nothing_called() -> None:
 
 
 def test_values_have_the_types_of_the_signature() -> None:
-    assert parser.call(paint, ["--color=blue", "a b", "-c2", "c", "--rank", "1", "--rank", "0"], "tare paint") == 3
+    assert (
+        parser.call(paint, ["--color=blue", "a b", "-c2", "c", "--rank", "1", "--rank", "0"], "tare paint")
+        == 3
+    )
     assert parser.call(paint, ["--", "-c"], "tare paint") == 3
     assert called == [
         {"what": [Path("a b"), Path("c")], "color": Color.BLUE, "coats": 2, "rank": [1, 0], "dry": False},

@@ -214,7 +214,7 @@ def _show(
         if paths:
             reporter.add_paths(sheet, rows)
         markdown_reporter.write(sys.stdout, sheet)
-        sys.stdout.write("\n")
+        streams.say()
         markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
         return
     out = console()

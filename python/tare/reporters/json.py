@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_as_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, Any]) -> None:
@@ -27,6 +27,14 @@ def write(stream: TextIO, schema: str, run: Path | None, content: Mapping[str, A
             stream.write(_encode(value))
         separator = ",\n"
     stream.write("}\n")
+
+
+def _encode(value: Any) -> str:
+    """JSON has to escape few control characters, and may escape all: what it holds reaches terminals, too."""
+    text = _as_json(value)
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
 def _has_rows(value: Any) -> bool:

@@ -6,9 +6,10 @@ import re
 from typing import TextIO
 
 from tare.reporters.sheet import Sheet
+from tare.streams import visible
 
-# What would end a cell or format it; underscores do so only at the ends of words.
-_MARKUP = re.compile(r"[\\|<*`]|(?<!\w)_|_(?!\w)")
+# What would end a cell, format it, or make a link; underscores do so only at the ends of words.
+_MARKUP = re.compile(r"[\\|<>&*`~\[\]$]|(?<!\w)_|_(?!\w)")
 
 
 def write(stream: TextIO, sheet: Sheet) -> None:
@@ -23,4 +24,4 @@ def _line(stream: TextIO, cells: list[str]) -> None:
 
 
 def _escaped(cell: str) -> str:
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", cell)
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", visible(cell))

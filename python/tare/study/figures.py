@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tare.streams import visible
 from tare.study import statistics
 from tare.study.analysis import WRITE, Analysis, Split
 from tare.study.plan import Cell
@@ -115,7 +116,14 @@ def scaling(analysis: Analysis) -> list[Figure]:
         for number, (label, points) in enumerate(series.items()):
             ranks, means, spreads = zip(*sorted(points), strict=True)
             axes.errorbar(
-                ranks, means, spreads, label=label, capsize=2, marker="o", color=f"C{number}", linewidth=1.2
+                ranks,
+                means,
+                spreads,
+                label=visible(label),
+                capsize=2,
+                marker="o",
+                color=f"C{number}",
+                linewidth=1.2,
             )
         axes.set_xlabel("ranks")
         axes.set_ylabel("net time, s")
@@ -145,7 +153,7 @@ def over_events(analysis: Analysis) -> list[Figure]:
     axes = _axes(WIDTH_IN, 3.6)
     for number, (label, found) in enumerate(points.items()):
         across, up = zip(*sorted(found), strict=True)
-        axes.plot(across, up, marker="o", label=label, color=f"C{number}", linewidth=1)
+        axes.plot(across, up, marker="o", label=visible(label), color=f"C{number}", linewidth=1)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xlabel("most events of a rank")
     axes.set_ylabel("overhead in net time, s")
@@ -178,7 +186,9 @@ def _axes(width: float, height: float) -> Axes:
     from matplotlib.figure import Figure as Canvas
 
     # The same data give the same file.
-    mpl.rcParams.update({"svg.hashsalt": "tare", "svg.fonttype": "none", "font.size": 9})
+    mpl.rcParams.update(
+        {"svg.hashsalt": "tare", "svg.fonttype": "none", "font.size": 9, "text.parse_math": False}
+    )
     axes: Axes = Canvas(figsize=(width, height), layout="constrained").subplots()
     axes.spines[["top", "right"]].set_visible(False)
     return axes
@@ -191,7 +201,7 @@ def _bars(rows: int) -> Axes:
 
 
 def _label_rows(axes: Any, labels: Sequence[str]) -> None:
-    axes.set_yticks(range(len(labels)), labels)
+    axes.set_yticks(range(len(labels)), list(map(visible, labels)))
 
 
 def _legend_above(axes: Any, count: int) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
+from tare.streams import visible
 from tare.study.sections import TEXT, Figure, Section, Table, shown
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ Instrumentation and writing: Mohror and Karavanic 2006.</footer>
 </body>
 </html>
 """
+
+
+def escape(text: str) -> str:
+    """Its lines, as they are."""
+    return "\n".join(html.escape(visible(line)) for line in text.expandtabs().split("\n"))
 
 
 def _section(at: int, section: Section) -> str:

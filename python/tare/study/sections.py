@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tare import units
+from tare.streams import visible
 from tare.units import NOTHING
 
 # How a column's values are shown; numbers are aligned to the right.
@@ -86,7 +87,7 @@ def shown(value: Any, kind: str) -> str:
         case "ratio":
             return f"{value:.2f}"
         case _:
-            return str(value)
+            return visible(str(value))
 
 
 def plain(value: Any) -> Any:

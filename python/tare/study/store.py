@@ -211,11 +211,24 @@ class Store:
             source = (
                 "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
             )
+            if kind == "csv":
+                source = self._without_formulas(source)
             quoted = str(path).replace("'", "''")
             with _one_line(f"{path} cannot be written"):
                 self._connection.execute(f"COPY {source} TO '{quoted}' ({options})")
             written.append(path)
         return written
+
+    def _without_formulas(self, source: str) -> str:
+        """No text is one that a spreadsheet takes for a formula."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        guarded = ", ".join(
+            f"""CASE WHEN "{name}"[1] IN ('=', '+', '-', '@', chr(9), chr(13)) """
+            f"""THEN chr(39) || "{name}" ELSE "{name}" END AS "{name}" """
+            for name, kind, *_ in described
+            if kind == "VARCHAR"
+        )
+        return f"(SELECT * REPLACE ({guarded}) FROM {source})" if guarded else source
 
 
 @contextmanager

@@ -1,0 +1,164 @@
+"""Names that a run holds, made to harm whoever prints them: none comes out as it is."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_native
+import pytest
+import tare as package
+from fake_native import EVIL
+from fake_tare import SOURCES, Tare
+from tare import cli
+from tare.reporters import cells
+from tare.reporters.console import Console
+from tare.streams import visible
+from tare.study import report
+from tare.study.sections import Section, Table, columns
+
+PRINTING = [
+    "info", "profile", "profile --by site --paths", "profile --by line", "profile --by communicator",
+    "profile --by peer,communicator", "profile --by phase", "profile --by rank", "events", "samples",
+    "recover", "diff",
+]  # fmt: skip
+
+
+Print = Callable[..., str]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A run with such names in meta.json, too."""
+    run_dir = tmp_path / "measured"
+    run_dir.mkdir()
+    for name in ("sampled", "node.tare"):
+        (run_dir / name).touch()
+    meta = {
+        "format": 1, "run_id": "1", "segment_dir": str(run_dir), "state": "ended", "start_ns": 0,
+        "wall_ns": 10**9, "exit_code": 0, "signal": None, "options": {"trace": True},
+        "name": EVIL, "host": EVIL, "cwd": EVIL, "command": ["./app", EVIL], "environment": {EVIL: EVIL},
+    }  # fmt: skip
+    (run_dir / "meta.json").write_text(json.dumps(meta))
+    return run_dir
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Print:
+    """Runs a verb on the fake reader, all of whose names are hostile, in this process; what it prints."""
+    fake_native.make_names_hostile(monkeypatch)
+    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
+    monkeypatch.setattr(package, "_native", fake_native, raising=False)
+
+    def run(*arguments: str | Path) -> str:
+        assert cli.run(list(map(str, arguments))) == 0
+        done = capsys.readouterr()
+        return done.out + done.err
+
+    return run
+
+
+@pytest.mark.parametrize("width", ["", "80"])
+@pytest.mark.parametrize("verb", PRINTING)
+def test_people_see_escapes(
+    printed: Print, hostile: Path, monkeypatch: pytest.MonkeyPatch, verb: str, width: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    name, *options = verb.split()
+    runs = [hostile] * (2 if name == "diff" else 1)
+    said = printed(name, *runs, *options)
+    for line in said.split("\n"):
+        assert line.isprintable()
+        assert not line.lstrip().startswith("|<b>")  # no name begins a line
+    assert r"=\x1b" in said
+    if not width and name != "recover":
+        assert r"\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff" in said
+
+
+def test_the_summary_of_a_run_is_escaped(tare: Tare, program: Path) -> None:
+    done = tare("run", "--trace", "-o", "new", "--", program, "true", EVIL, FAKE_HOSTILE="1")
+    assert done.returncode == 0
+    assert r"=\x1b]0;x" in done.stderr
+    assert done.stderr.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("verb", ["info", "profile", "events", "samples", "diff"])
+def test_json_holds_names_as_they_are_in_escapes(printed: Print, hostile: Path, verb: str) -> None:
+    said = printed(verb, *[hostile] * (2 if verb == "diff" else 1), "--json")
+    document, _, _ = said.partition("\n}\n") if "\n}\n" in said else said.partition("}\ntare:")
+    assert said.replace("\n", "").isprintable()
+    assert any(EVIL in text for text in texts(json.JSONDecoder().raw_decode(said)[0])), document
+
+
+def texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in texts(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in texts(each)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("verb", ["profile", "profile --by communicator", "profile --by phase", "samples"])
+def test_csv_holds_no_formula(printed: Print, hostile: Path, verb: str) -> None:
+    name, *options = verb.split()
+    said = printed(name, hostile, *options, "--csv").partition("\ntare: ")[0]
+    rows = list(csv.reader(io.StringIO(said)))
+    guarded = [cell for row in rows for cell in row if r"\x1b]0;x" in cell]
+    assert guarded
+    assert all(cell.startswith("'=") or not cell.startswith(("=", "+", "-", "@")) for cell in guarded)
+    assert all(cell.isprintable() for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("verb", ["profile", "profile --by phase", "diff"])
+def test_markdown_keeps_its_columns(printed: Print, hostile: Path, verb: str) -> None:
+    name, *options = verb.split()
+    runs = [hostile] * (2 if name == "diff" else 1)
+    lines = [
+        line for line in printed(name, *runs, *options, "--markdown").splitlines() if line.startswith("|")
+    ]
+    assert any(r"\\x1b\]0;x" in line for line in lines)
+    columns = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
+    rules = [number for number, line in enumerate(lines) if line.startswith("| ---")]
+    for number, columns_of_line in enumerate(columns):
+        rule = max((rule for rule in rules if rule <= number), default=rules[0])
+        assert columns_of_line == columns[rule] or number + 1 in rules
+    assert all(line.isprintable() and "<b>" not in line.replace(r"\<b", "") for line in lines)
+
+
+def test_a_page_holds_no_markup_of_names() -> None:
+    table = Table(EVIL, columns(EVIL, ("Time", "seconds")), [[EVIL, 1.0]])
+    page = report.page(EVIL, [EVIL], [Section(EVIL, EVIL, [table])], f"a = 1\n\tb = '{EVIL}'", "0")
+    page.encode("utf-8")
+    assert page.replace("\n", "").isprintable()
+    assert "<b>" not in page
+
+
+def test_a_table_with_such_names_is_aligned() -> None:
+    assert visible("a\x1b[1mb\u202ec\udcff\n") == r"a\x1b[1mb\u202ec\udcff\n"
+    assert (cells.width("日本"), cells.width("e\u0301"), cells.width("µ…")) == (4, 1, 2)
+    assert (cells.cut("日本語", 5), cells.cut_left("日本語", 5)) == ("日本…", "…本語")
+    out = io.StringIO()
+    Console(out, 20).paragraph("one two\nthree\x1b[2J four five six")
+    assert out.getvalue() == "one\ntwo\\nthree\\x1b[2J\nfour five six\n"
+
+
+def test_nothing_is_printed_past_the_one_way_out() -> None:
+    """Text reaches the standard streams through tare.streams and the reporters that escape it."""
+    ways = {"streams.py", "reporters/console.py"}
+    past = []
+    for file in (SOURCES / "tare").rglob("*.py"):
+        name = str(file.relative_to(SOURCES / "tare"))
+        if name in ways or name.startswith("probes/"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "print", "sys.stdout.write", "sys.stderr.write", "sys.stdout.buffer.write",
+            ):  # fmt: skip
+                past.append(f"{name}:{node.lineno}")
+    assert not past
