@@ -1,0 +1,52 @@
+"""The text of wrappers: no logic, they name the function and its arguments by role and call measure()
+(src/mpi/measure.h), or poll() (src/mpi/poll.h)."""
+
+import re
+
+from standard import Function
+
+# Conversions of handles and statuses between languages.
+_CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
+
+
+def wrapper(function: Function, roles: list[str], in_vain: str | None = None) -> str:
+    """The text of a wrapper; `in_vain`: of a poll, when it found nothing."""
+    parameters = ", ".join(p.declaration for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    names = []
+    used = ""
+    for role in roles:
+        name = role.split("{")[0].split()[-1]
+        names.append(name)
+        # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
+        if re.match(r"(Receives|AlsoReceives|Probes|Completes\w+)<", role):
+            arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
+            used = f", &{name}" if ".status()" in arguments else ""
+    lines = [f"static {function.returns} {function.name}({parameters}) {{"]
+    lines += [f"  {role};" for role in roles]
+    call = f"real(&{function.name}, Function::{function.name})({arguments})"
+    if in_vain is None:
+        lines += [
+            f"  return measure<A, Function::{function.name}>(TARE_CALLER,",
+            f"      [&] {{ return {call}; }}",
+        ]
+    else:  # parameters by value, as they stay in registers then
+        lines += [
+            f"  return poll<A, Function::{function.name}>(TARE_CALLER,",
+            f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }},",
+            f"      [=] {{ return {in_vain}; }}",
+        ]
+    lines[-1] += "".join(", " + n for n in names) + ");"
+    return "\n".join([*lines, "}"])
+
+
+def counted_wrapper(function: Function) -> str:
+    """The text of the wrapper that only counts. Bindings convert handles of their own accord."""
+    caller = "Caller::converts" if _CONVERSION.search(function.name) else "Caller::asks"
+    parameters = ", ".join(p.declaration for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    return (
+        f"static {function.returns} {function.name}({parameters}) {{\n"
+        f"  count_call(Function::{function.name}, {caller}, __builtin_return_address(0));\n"
+        f"  return real(&{function.name}, Function::{function.name})({arguments});\n}}"
+    )
