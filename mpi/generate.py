@@ -6,7 +6,7 @@ reads the MPI Forum's machine-readable API (standard.py) and the table of functi
 into OUTPUT_DIR
 
     functions.inc   TARE_FUNCTION(name, counted) for every C function, in order of its number (1, 2, ...)
-    meanings.inc    TARE_MEANING(name, class, form, waits, is_rooted, is_poll), in the same order
+    meanings.inc    TARE_MEANING(name, class, form, waits, ...) in the same order, for C++ (meanings.py)
     _functions.py   the table for Python (tare/_functions.py)
     wrappers.inc    one member function of Wrappers<A> per MPI function (wrappers.py)
     counted.inc     the same for look-up functions, whose calls are only counted

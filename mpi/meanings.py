@@ -13,10 +13,11 @@ TABLE = {'''
 
 
 def for_cpp(of: Sequence[Meaning]) -> list[str]:
-    """Lines TARE_MEANING(function, class, form, waits, is_rooted, is_poll), by the functions' numbers."""
+    """Lines TARE_MEANING(function, class, form, waits, is_rooted, is_poll, bounds_net_time), by number."""
     return [
         f"TARE_MEANING({each.function.name}, {each.kind}, {each.form}, {each.waits}, "
-        f"{str(bool(each.root)).lower()}, {str(bool(each.poll)).lower()})"
+        f"{str(bool(each.root)).lower()}, {str(bool(each.poll)).lower()}, "
+        f"{str('world' in (each.begins, each.ends)).lower()})"
         for each in of
     ]
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "format/function_meaning.h"
 #include "format/functions.h"
 
 namespace tare::format {
@@ -134,17 +135,16 @@ bool copy_name(const char* text, char (&name)[SampleSpec::name_bytes]) noexcept 
 }
 
 // Only those that send: the choice is the sender's.
-bool sends(const char* function) noexcept {
-  if (starts_with(function, "MPI_Start")) return true;
-  return (std::strstr(function, "send") != nullptr || std::strstr(function, "Send") != nullptr) &&
-         std::strstr(function, "_init") == nullptr;
+bool sends(const FunctionMeaning& function) noexcept {
+  const bool is_sent = function.kind == CallClass::send || function.kind == CallClass::exchange;
+  return function.kind == CallClass::start || (is_sent && function.form != CallForm::persistent);
 }
 
 bool parse_function(const char* text, std::uint16_t& function) noexcept {
   for (unsigned i = 1; i <= function_count; ++i) {
     if (std::strcmp(text, function_name(i)) != 0) continue;
     function = static_cast<std::uint16_t>(i);
-    return sends(text);
+    return sends(meaning_of(i));
   }
   return false;
 }

@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "format/function_meaning.h"
+
 namespace tare::reader {
 namespace {
 
 // Clock pairs are read a little before or after what they stand beside.
 constexpr std::uint64_t clock_slack_ns = 1'000'000;
-
-bool is_rooted(std::string name) {
-  static const std::set<std::string> rooted = {
-      "bcast",  "gather",     "gatherv",     "scatter",      "scatterv",
-      "reduce", "comm_spawn", "comm_accept", "comm_connect", "comm_spawn_multiple"};
-  if (!name.starts_with("MPI_")) return false;
-  name.erase(0, 4);
-  for (const std::string suffix : {"_c", "_init"})
-    if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
-  if (name.size() > 2 && name[0] == 'I' && name[1] >= 'a') name.erase(0, 1);
-  name[0] = static_cast<char>(name[0] | 0x20);
-  return rooted.contains(name);
-}
 
 }  // namespace
 
@@ -67,7 +56,8 @@ bool EventChoice::wants_calls_only() const {
 
 std::vector<bool> rooted_functions(const FunctionNames& functions) {
   std::vector<bool> rooted;
-  for (const std::string& name : functions.names()) rooted.push_back(is_rooted(name));
+  for (unsigned number = 0; number < functions.names().size(); ++number)
+    rooted.push_back(format::meaning_of(number).is_rooted);
   return rooted;
 }
 

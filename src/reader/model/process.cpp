@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "format/function_meaning.h"
+
 namespace tare::reader {
 namespace {
 
@@ -45,8 +47,8 @@ struct World {
 
 std::vector<bool> outside_net_time(const FunctionNames& names) {
   std::vector<bool> outside;
-  for (const std::string& name : names.names())
-    outside.push_back(name == "MPI_Init" || name == "MPI_Init_thread" || name == "MPI_Finalize");
+  for (unsigned number = 0; number < names.names().size(); ++number)
+    outside.push_back(meaning_of(number).bounds_net_time);
   return outside;
 }
 

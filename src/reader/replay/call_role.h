@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "format/function_meaning.h"
 #include "reader/store/function_names.h"
 
 namespace tare::reader {
@@ -24,8 +24,7 @@ enum class CallRole : std::uint8_t {
   unknown,    // waits for what the trace does not tell, or for what is no network
 };
 
-// Of "MPI_Send" and its kin, large counts ("MPI_Send_c") and forms that start a request included.
-CallRole role_of_call(std::string name);
+CallRole role_of_call(const format::FunctionMeaning& function);
 // By function number.
 std::vector<CallRole> roles_of_calls(const FunctionNames& functions);
 

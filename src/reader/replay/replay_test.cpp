@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/functions.h"
 #include "reader/replay/call_role.h"
 #include "reader/replay/replay_engine.h"
 #include "reader/testing/synthetic.h"
@@ -13,6 +14,8 @@ using namespace synthetic;
 using format::any_source;
 using format::any_tag;
 using format::CallRecord;
+using format::Function;
+using format::meaning_of;
 using format::no_bytes;
 using format::no_peer;
 using format::no_tag;
@@ -326,16 +329,32 @@ TEST(ReplayEngine, EventsHappenWhenTheLastHasReachedThem) {
   EXPECT_EQ(engine.run(), (std::vector<std::int64_t>{100, 140, 145}));
 }
 
-TEST(CallRole, FollowsFromTheName) {
-  EXPECT_EQ(role_of_call("MPI_Send_c"), CallRole::send);
-  EXPECT_EQ(role_of_call("MPI_Issend"), CallRole::synchronous_send);
-  EXPECT_EQ(role_of_call("MPI_Ibcast"), CallRole::from_root);
-  EXPECT_EQ(role_of_call("MPI_Ireduce_scatter_block_c"), CallRole::to_all);
-  EXPECT_EQ(role_of_call("MPI_Ineighbor_allgather"), CallRole::unknown);
-  EXPECT_EQ(role_of_call("MPI_File_iread_all"), CallRole::unknown);
-  EXPECT_EQ(role_of_call("MPI_Init"), CallRole::local);
-  EXPECT_EQ(role_of_call("MPI_Info_create"), CallRole::local);
-  EXPECT_EQ(role_of_call("other"), CallRole::local);
+TEST(CallRole, FollowsFromTheMeaning) {
+  const auto role_of = [](Function function) { return role_of_call(meaning_of(static_cast<unsigned>(function))); };
+  EXPECT_EQ(role_of(Function::MPI_Send_c), CallRole::send);
+  EXPECT_EQ(role_of(Function::MPI_Bsend), CallRole::send);
+  EXPECT_EQ(role_of(Function::MPI_Issend), CallRole::synchronous_send);
+  EXPECT_EQ(role_of(Function::MPI_Ssend_init), CallRole::local);
+  EXPECT_EQ(role_of(Function::MPI_Imrecv), CallRole::receive);
+  EXPECT_EQ(role_of(Function::MPI_Isendrecv), CallRole::exchange);
+  EXPECT_EQ(role_of(Function::MPI_Mprobe), CallRole::local);
+  EXPECT_EQ(role_of(Function::MPI_Startall), CallRole::starts);
+  EXPECT_EQ(role_of(Function::MPI_Testany), CallRole::completes);
+  EXPECT_EQ(role_of(Function::MPI_Request_get_status), CallRole::local);
+  EXPECT_EQ(role_of(Function::MPI_Ibcast), CallRole::from_root);
+  EXPECT_EQ(role_of(Function::MPI_Reduce), CallRole::to_root);
+  EXPECT_EQ(role_of(Function::MPI_Iscan_c), CallRole::scan);
+  EXPECT_EQ(role_of(Function::MPI_Ireduce_scatter_block_c), CallRole::to_all);
+  EXPECT_EQ(role_of(Function::MPI_Alltoallw), CallRole::to_all);
+  EXPECT_EQ(role_of(Function::MPI_Comm_idup), CallRole::to_all);
+  EXPECT_EQ(role_of(Function::MPI_Win_free), CallRole::to_all);
+  EXPECT_EQ(role_of(Function::MPI_Comm_free), CallRole::unknown);
+  EXPECT_EQ(role_of(Function::MPI_Ineighbor_allgather), CallRole::unknown);
+  EXPECT_EQ(role_of(Function::MPI_File_iread_all), CallRole::unknown);
+  EXPECT_EQ(role_of(Function::MPI_File_get_size), CallRole::local);
+  EXPECT_EQ(role_of(Function::MPI_Rput), CallRole::local);
+  EXPECT_EQ(role_of(Function::MPI_Info_create), CallRole::local);
+  EXPECT_EQ(role_of(Function::none), CallRole::unknown);
 }
 
 }  // namespace

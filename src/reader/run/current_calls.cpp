@@ -1,5 +1,7 @@
 #include "reader/run/current_calls.h"
 
+#include "format/function_meaning.h"
+
 namespace tare::reader {
 namespace {
 
@@ -30,7 +32,7 @@ class Translation {
 };
 
 // What is waited for by a call of MPI_Wait and its kin only.
-bool waits(const std::string& function) { return function.rfind("MPI_Wait", 0) == 0; }
+bool waits(std::uint16_t function) { return meaning_of(function).waits == Waits::requests; }
 
 PendingRequest pending_request(const Translation& means, const RequestEntry& entry) {
   PendingRequest request;
@@ -72,7 +74,7 @@ void append_calls(const Run& run, std::size_t number, std::vector<CurrentCall>& 
     if (copy.function == 0) continue;
     CurrentCall& call = calls.emplace_back(current_call(means, copy));
     call.process = number;
-    const bool waiting = call.inside && waits(run.functions().name(call.function));
+    const bool waiting = call.inside && waits(call.function);
     if (waiting) call.requests = copy.requests;
     for (const RequestEntry& entry : process.requests) {
       if (entry.persistent() && entry.active == 0) continue;

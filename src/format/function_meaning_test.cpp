@@ -1,0 +1,57 @@
+#include "format/function_meaning.h"
+
+#include <gtest/gtest.h>
+
+#include "format/functions.h"
+
+namespace tare::format {
+namespace {
+
+const FunctionMeaning& of(Function function) { return meaning_of(static_cast<unsigned>(function)); }
+
+TEST(FunctionMeaning, IsThatOfTheFunctionWithTheNumber) {
+  const FunctionMeaning& send = of(Function::MPI_Send);
+  EXPECT_EQ(send.kind, CallClass::send);
+  EXPECT_EQ(send.form, CallForm::blocking);
+  EXPECT_EQ(send.waits, Waits::buffer);
+  EXPECT_FALSE(send.is_rooted || send.is_poll || send.bounds_net_time);
+  const FunctionMeaning& reduce = of(Function::MPI_Ireduce_c);
+  EXPECT_EQ(reduce.kind, CallClass::collective);
+  EXPECT_EQ(reduce.form, CallForm::nonblocking);
+  EXPECT_EQ(reduce.waits, Waits::at_root);
+  EXPECT_TRUE(reduce.is_rooted);
+  EXPECT_TRUE(of(Function::MPI_Testsome).is_poll);
+  EXPECT_EQ(of(Function::MPI_Wtime).kind, CallClass::lookup);
+}
+
+// The first and the last number, so that no function has the meaning of another.
+TEST(FunctionMeaning, OfTheEnds) {
+  EXPECT_STREQ(function_name(function_count), "MPI_Wtime");
+  EXPECT_EQ(meaning_of(function_count).kind, CallClass::lookup);
+  EXPECT_STREQ(function_name(1), "MPI_Abi_get_fortran_booleans");
+  EXPECT_EQ(meaning_of(1).kind, CallClass::lookup);
+}
+
+TEST(FunctionMeaning, NetTimeIsBetweenTheseCalls) {
+  for (unsigned i = 1; i <= function_count; ++i) {
+    const bool bounds = i == static_cast<unsigned>(Function::MPI_Init) ||
+                        i == static_cast<unsigned>(Function::MPI_Init_thread) ||
+                        i == static_cast<unsigned>(Function::MPI_Finalize);
+    EXPECT_EQ(meaning_of(i).bounds_net_time, bounds) << function_name(i);
+  }
+}
+
+TEST(FunctionMeaning, LookUpsAreThoseThatAreCounted) {
+  for (unsigned i = 1; i <= function_count; ++i)
+    EXPECT_EQ(meaning_of(i).kind == CallClass::lookup, is_lookup(i)) << function_name(i);
+}
+
+TEST(FunctionMeaning, OfUnknownFunctionsNothingIsKnown) {
+  for (const unsigned number : {0U, function_count + 1}) {
+    EXPECT_EQ(meaning_of(number).kind, CallClass::other);
+    EXPECT_EQ(meaning_of(number).waits, Waits::unknown);
+  }
+}
+
+}  // namespace
+}  // namespace tare::format
