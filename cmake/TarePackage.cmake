@@ -2,6 +2,7 @@
 #
 #   tare/*.py                              by scikit-build-core in a wheel, by the rule below otherwise
 #   tare/_native.*.so                      src/bindings: install(TARGETS ... DESTINATION tare COMPONENT python)
+#   tare/_functions.py                     what MPI functions mean, generated (src/format)
 #   tare/lib/libtare.so, libtare-forward.so  src/mpi:    install(TARGETS ... DESTINATION tare/lib COMPONENT python)
 
 if(NOT SKBUILD)
@@ -19,3 +20,4 @@ if(NOT SKBUILD)
   install(DIRECTORY python/tare/ DESTINATION tare COMPONENT python
     PATTERN __pycache__ EXCLUDE)
 endif()
+install(FILES ${TARE_GENERATED}/_functions.py DESTINATION tare COMPONENT python)

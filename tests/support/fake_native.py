@@ -382,7 +382,12 @@ def install(library: Path) -> None:
 def main() -> int:
     """The command line of tare on this module, with a library preloaded that does nothing."""
     import ctypes.util
+    import sysconfig
 
+    import tare
+
+    # The sources lack what the build generates.
+    tare.__path__.append(str(Path(sysconfig.get_path("platlib")) / "tare"))
     from tare.__main__ import main as tare_main
 
     if "FAKE_HOSTILE" in os.environ:

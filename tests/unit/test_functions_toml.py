@@ -13,6 +13,9 @@ import pytest
 from environments import ROOT
 from standard import Function, functions
 from table import CLASSES, WAITS, Meaning, TableError, expanded, meanings
+from tare._functions import TABLE
+from tare.analysis.functions import OUTSIDE_NET, is_collective, meaning
+from tare.analysis.functions import Meaning as PythonMeaning
 
 SOURCE = ROOT / "mpi" / "functions.toml"
 GENERATED = ROOT / "build" / "release" / "generated"
@@ -111,6 +114,44 @@ def test_ranks_are_named_by_their_parameters(known: dict[str, Meaning]) -> None:
     assert (known["MPI_Ibcast"].root, known["MPI_Ibcast"].peer) == ("root", "")
     assert known["MPI_Comm_spawn"].root == "root"
     assert known["MPI_Cart_rank"].peer == known["MPI_Status_set_source"].peer == ""
+
+
+def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
+    """What the library was compiled with, what Python reads, and what the table says now."""
+    pattern = r"TARE_MEANING\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)"
+    cpp = {
+        name: tuple(words) for name, *words in re.findall(pattern, (GENERATED / "meanings.inc").read_text())
+    }
+    python = {
+        name: (
+            means.kind,
+            means.form,
+            means.waits,
+            str(bool(means.root)).lower(),
+            str(bool(means.poll)).lower(),
+            str(name in OUTSIDE_NET).lower(),
+        )
+        for name in TABLE
+        for means in [meaning(name)]
+    }
+    assert cpp == python
+    assert {name: (of.kind, of.form, of.waits, of.peer, of.root) for name, of in known.items()} == {
+        name: words[:5] for name, words in TABLE.items()
+    }
+
+
+def test_of_an_unknown_function_nothing_is_known() -> None:
+    assert meaning("MPI_From_the_future") == PythonMeaning("other", "blocking", "unknown")
+    assert not is_collective("MPI_From_the_future")
+
+
+def test_collectives_are_blocking() -> None:
+    assert is_collective("MPI_Alltoallv_c")
+    assert is_collective("MPI_Comm_free")  # also where nobody waits in it
+    assert is_collective("MPI_File_write_ordered_end")
+    assert not is_collective("MPI_Ibarrier")
+    assert not is_collective("MPI_Barrier_init")
+    assert not is_collective("MPI_Send")
 
 
 def test_keys() -> None:

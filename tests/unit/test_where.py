@@ -218,14 +218,15 @@ def test_requests_that_send_and_receive_may_be_what_is_missing() -> None:
     assert blocked(running(calls[0], waiting, computing(2), computing(3))) == []
 
 
-def test_collective_that_does_not_block() -> None:
+@pytest.mark.parametrize("function", ["MPI_Ibarrier", "MPI_Iallreduce_c", "MPI_Comm_idup"])
+def test_collective_that_does_not_block(function: str) -> None:
     """Rank 0 has begun its second one, rank 1 its first only, and waits for rank 0."""
-    barrier = {**request("MPI_Ibarrier", None), "tag": None}
-    waiting = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[barrier])
-    begun = {"MPI_Ibarrier": {(0, 0): 2, (1, 0): 1, (2, 0): 2, (3, 0): 2}}
+    started = {**request(function, None), "tag": None}
+    waiting = call(0, "MPI_Wait", requests=1, communicator=-1, pending=[started])
+    begun = {function: {(0, 0): 2, (1, 0): 1, (2, 0): 2, (3, 0): 2}}
     others = [call(1, "MPI_Recv", 0, 9), computing(2), computing(3)]
     assert blocked(running(waiting, *others, completed=begun)) == [0, 1]
-    begun["MPI_Ibarrier"][1, 0] = 2
+    begun[function][1, 0] = 2
     assert blocked(running(waiting, *others, completed=begun)) == []
 
 

@@ -1,20 +1,45 @@
-"""What kinds of MPI functions there are, by name; large-count forms are like the others."""
+"""What MPI functions mean: the table mpi/functions.toml, which explains the words."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
+from functools import cache
+
+from tare._functions import TABLE
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The words of a function's row; `peer`, `root` and `poll` name parameters. Empty: it has none."""
+
+    kind: str  # its class
+    form: str  # "blocking"; of calls that make a request, "nonblocking" or "persistent"
+    waits: str  # for what, before it returns or its request is complete
+    peer: str = ""
+    root: str = ""
+    poll: str = ""
+    lock: str = ""
+    begins: str = ""
+    ends: str = ""
+
+
+@cache
+def meaning(function: str) -> Meaning:
+    """Of "MPI_Send"; of a function that this tare does not know, that nothing is known."""
+    return Meaning(*TABLE.get(function, ("other", "blocking", "unknown")))
+
+
+def of_meaning(**words: str) -> tuple[str, ...]:
+    """The functions that have these words, by name."""
+    return tuple(
+        name
+        for name in TABLE
+        if all(getattr(meaning(name), attribute) == word for attribute, word in words.items())
+    )
+
 
 # What begins and ends the net time does not count into it.
-OUTSIDE_NET = frozenset({"MPI_Init", "MPI_Init_thread", "MPI_Finalize"})
-
-_COLLECTIVE = re.compile(
-    r"MPI_(Barrier|Bcast|Reduce(_scatter(_block)?)?|Allreduce|Scan|Exscan|(All)?[Gg]atherv?|Scatterv?"
-    r"|Alltoall[vw]?|Neighbor_(allgatherv?|alltoall[vw]?)|Comm_(create|dup(_with_info)?|split(_type)?|"
-    r"accept|connect|disconnect|free|spawn(_multiple)?|create_from_group)|Intercomm_(create|merge)"
-    r"|Cart_(create|sub)|Graph_create|Dist_graph_create(_adjacent)?|Win_(create(_dynamic)?|allocate"
-    r"(_shared)?|fence|free)|File_(open|close|set_size|set_view|preallocate|sync"
-    r"|(read|write)(_at)?_all(_begin|_end)?|(read|write)_ordered(_begin|_end)?))"
-)
+OUTSIDE_NET = frozenset(of_meaning(begins="world") + of_meaning(ends="world"))
 
 
 def base(function: str) -> str:
@@ -24,4 +49,5 @@ def base(function: str) -> str:
 
 def is_collective(function: str) -> bool:
     """Blocking, and called by every rank of a communicator: who comes first waits for who comes last."""
-    return _COLLECTIVE.fullmatch(base(function)) is not None
+    means = meaning(function)
+    return means.kind == "collective" and means.form == "blocking"

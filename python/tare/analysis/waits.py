@@ -5,12 +5,11 @@ Nothing is said where it is not certain: a deadlock that is named must be one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tare.analysis.functions import base
+from tare.analysis.functions import base, is_collective, meaning, of_meaning
 
 if TYPE_CHECKING:
     from tare._native import Communicator, CurrentCall, PendingRequest
@@ -23,25 +22,8 @@ NOBODY: Need = frozenset()
 ANY = -1  # source or tag
 NO_PROCESS = -2  # MPI_PROC_NULL
 
-_SENDS = re.compile(r"MPI_(Ssend|Rsend|Send)(_init)?|MPI_I(ss|rs|s)end")
-_RECEIVES = re.compile(r"MPI_(Recv|Probe|Mprobe|Recv_init|Irecv)")
-_EXCHANGES = re.compile(r"MPI_Sendrecv(_replace)?")
-_WAITS = re.compile(r"MPI_Wait(all|any|some)?")
-# Nobody leaves them before all have come.
-_STRICT = re.compile(
-    r"MPI_(Barrier|Allreduce|Allgather|Alltoall|Reduce_scatter(_block)?|Comm_(create|dup(_with_info)?|split(_type)?)"
-    r"|Cart_(create|sub)|Graph_create|Dist_graph_create(_adjacent)?)"
-)
-_PREFIX = re.compile(r"MPI_(Scan|Exscan)")
-_FROM_ROOT = re.compile(r"MPI_(Bcast|Scatterv?)")
-_TO_ROOT = re.compile(r"MPI_(Reduce|Gatherv?)")
-# A rank waits for some of those who have not come; for which, the implementation knows.
-_LOOSE = re.compile(r"MPI_(Allgatherv|Alltoall[vw]|Comm_(free|disconnect))")
-_UNCLEAR = re.compile(r"MPI_(Isendrecv(_replace)?|P(send|recv)_init)(_c)?")
-_LOCKS = re.compile(r"MPI_Win_lock(_all)?")
-_STARTED = re.compile(r"MPI_I(barrier|allreduce|allgather|alltoall|reduce_scatter(_block)?)")
-
-_OF_LOCKS = {"MPI_Win_lock": 1, "MPI_Win_lock_all": 1, "MPI_Win_unlock": -1, "MPI_Win_unlock_all": -1}
+# By how much a call changes how many locks of a window its rank holds.
+_OF_LOCKS = dict.fromkeys(of_meaning(lock="takes"), 1) | dict.fromkeys(of_meaning(lock="gives_back"), -1)
 
 # How many calls of a function on a communicator a rank has completed, or begun if they do not block; None if
 # that is not known.
@@ -101,17 +83,17 @@ class Waits:
         if name:
             self._inside.setdefault((name, call["communicator"]), set()).add(here)
         for each in call["pending"]:
-            if _UNCLEAR.fullmatch(each["function"]):
+            if _is_unclear(each["function"]):
                 self._unclear.add(here)
             elif each["receives"]:
                 self._note_receive(here, each["communicator"], each["peer"], each["peer_world"], each["tag"])
             else:
                 self._note_send(here, each)
-        if _SENDS.fullmatch(name) or _EXCHANGES.fullmatch(name):
+        if _sends(name) or _exchanges(name):
             self._note_send(here, call)
-        if _RECEIVES.fullmatch(name):
+        if _receives(name):
             self._note_receive(here, call["communicator"], call["peer"], call["peer_world"], call["tag"])
-        if _EXCHANGES.fullmatch(name):
+        if _exchanges(name):
             source, source_world = call["source"], call["source_world"]
             self._note_receive(here, call["communicator"], source, source_world, call["source_tag"])
 
@@ -132,19 +114,19 @@ class Waits:
         if not call["inside"] or call["rank"] < 0:
             return None
         name = base(call["function"])
-        if _WAITS.fullmatch(name):
+        if meaning(name).waits == "requests":
             waited = [each for each in call["pending"] if each["waited_for"]]
             # Some of them may be complete, so that one that is not known may be the one that is not.
             if len(waited) != call["requests"]:
                 return None
             return _some_of([self._of_request(call, each) for each in waited])
-        if _EXCHANGES.fullmatch(name):
+        if _exchanges(name):
             return _some_of([self._to_be_received(call, call), self._to_be_sent(call)])
-        if _RECEIVES.fullmatch(name):
+        if _receives(name):
             return _some_of([self._to_be_sent(call)])
-        if _SENDS.fullmatch(name):
+        if _sends(name):
             return _some_of([self._to_be_received(call, call)])
-        if _LOCKS.fullmatch(name):
+        if meaning(name).waits == "locks":
             return self._of_lock(call)
         return self._of_collective(call, name)
 
@@ -162,7 +144,7 @@ class Waits:
         holders = {each for each, count in held.items() if count}
         if None in held.values() or not holders:
             return None
-        if base(call["function"]) == "MPI_Win_lock_all":
+        if not meaning(call["function"]).peer:
             return [others]
         target = call["peer_world"]
         return None if target is None else [frozenset(holders | ({(here[0], target)} - {here}))]
@@ -178,16 +160,18 @@ class Waits:
         return max(held, 0)
 
     def _of_request(self, call: CurrentCall, request: PendingRequest) -> Need | None:
-        if _UNCLEAR.fullmatch(request["function"]):
+        if _is_unclear(request["function"]):
             return None
         if request["receives"]:
             return self._source_of(
                 call, request["communicator"], request["peer"], request["peer_world"], request["tag"]
             )
         name = base(request["function"])
-        if _SENDS.fullmatch(name):
+        if _sends(name):
             return self._to_be_received(call, request)
-        return self._of_started(call, request) if _STARTED.fullmatch(name) else None
+        means = meaning(name)
+        is_started = (means.kind, means.form, means.waits) == ("collective", "nonblocking", "all")
+        return self._of_started(call, request) if is_started else None
 
     def _of_started(self, call: CurrentCall, request: PendingRequest) -> Need | None:
         """Of a collective that does not block: those who have not begun it."""
@@ -209,7 +193,7 @@ class Waits:
 
     def _to_be_sent(self, call: CurrentCall) -> Need | None:
         """Of a receive: its source, unless that is sending already."""
-        if _EXCHANGES.fullmatch(base(call["function"])):
+        if _exchanges(call["function"]):
             return self._source_of(
                 call, call["communicator"], call["source"], call["source_world"], call["source_tag"]
             )
@@ -254,23 +238,24 @@ class Waits:
     def _of_collective(self, call: CurrentCall, name: str) -> list[Need] | None:
         """Those who have not come yet."""
         here = _rank(call)
-        if name == "MPI_Finalize":
+        if meaning(name).ends == "world":
             missing = self._missing(call, self._members.of_world(here[0]))
             return [missing] if missing else None
+        if not is_collective(name):
+            return None
         missing = self._missing(call, self._members.of(call["communicator"]))
         if not missing:
             return None
+        waits = meaning(name).waits
         root = call["peer_world"]
         is_root = root == here[1]
-        if _PREFIX.fullmatch(name):
+        if waits == "lower":
             missing = frozenset(rank for rank in missing if rank < here)
-        elif _FROM_ROOT.fullmatch(name) and root is not None and (here[0], root) in missing:
+        elif waits == "root" and root is not None and (here[0], root) in missing:
             return [frozenset({(here[0], root)})]
-        elif (
-            _LOOSE.fullmatch(name) or _FROM_ROOT.fullmatch(name) or (_TO_ROOT.fullmatch(name) and not is_root)
-        ):
+        elif waits in ("contributors", "some", "root") or (waits == "at_root" and not is_root):
             return [missing]
-        elif not (_STRICT.fullmatch(name) or _TO_ROOT.fullmatch(name)):
+        elif waits not in ("all", "at_root"):
             return None
         return [frozenset({rank}) for rank in sorted(missing)] or None
 
@@ -290,6 +275,25 @@ class Waits:
             )
             self._missing_memo[at] = late if known else None
         return self._missing_memo[at]
+
+
+def _sends(name: str) -> bool:
+    """Buffered sends wait for nobody."""
+    return meaning(name).kind == "send" and meaning(name).waits in ("buffer", "receiver")
+
+
+def _receives(name: str) -> bool:
+    return meaning(name).kind in ("receive", "probe") and meaning(name).waits == "sender"
+
+
+def _exchanges(name: str) -> bool:
+    return meaning(name).kind == "exchange" and meaning(name).form == "blocking"
+
+
+def _is_unclear(request: str) -> bool:
+    """Of a function that starts a request: that it both sends and receives, or in parts."""
+    means = meaning(request)
+    return means.kind == "exchange" or (means.kind in ("send", "receive") and means.waits == "unknown")
 
 
 def _some_of(parts: Sequence[Need | None]) -> list[Need] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tare.analysis import deadlock
 from tare.analysis.deadlock import Deadlock
-from tare.analysis.functions import is_collective
+from tare.analysis.functions import is_collective, meaning
 from tare.analysis.profile import Row, communicator_names, place
 from tare.analysis.waits import Members, Need, Rank, Waits
 from tare.units import NS_PER_S
@@ -165,7 +165,9 @@ class _Completed:
             rank = (row["world"], row["rank"])
             # A full table holds calls without their function, or without their communicator.
             known = row["function"] == function
-            if row["calls"] and not (known and (row["communicator"] >= 0 or function == "MPI_Finalize")):
+            if row["calls"] and not (
+                known and (row["communicator"] >= 0 or meaning(function).ends == "world")
+            ):
                 uncertain.add(rank)
             if not known:
                 continue

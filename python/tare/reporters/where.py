@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis import where as places
-from tare.analysis.functions import base, is_collective
+from tare.analysis.functions import is_collective, meaning
 from tare.analysis.waits import ANY, NO_PROCESS
 from tare.reporters import summary, terminal
 
@@ -183,16 +183,17 @@ def _ended(row: Row) -> str:
 def _call(rows: Sequence[Row]) -> str:
     """The call with whom: "MPI_Send to rank 1, tag 7"."""
     first = rows[0]
-    name = base(first["function"])
-    if first["inside"] and (first["requests"] or name.startswith("MPI_Wait")):
+    name = first["function"]
+    means = meaning(name)
+    if first["inside"] and (first["requests"] or means.waits == "requests"):
         return f"{first['function']}{_requests(rows)}"
     parts = [first["function"]]
     if is_collective(name):
         parts += _collective(rows)
         return "".join(parts)
     if first["peer"] is not None:
-        receives = "Recv" in name or "robe" in name
-        how = "of" if name.startswith("MPI_Win_") else "from" if receives else "to"
+        receives = means.kind in ("receive", "probe")
+        how = "of" if means.kind == "epoch" else "from" if receives else "to"
         parts.append(f" {how} {_peers(rows, 'peer')}")
     parts += _tag(first["tag"], first["source"] is None or first["tag"] == first["source_tag"])
     if first["source"] is not None:
