@@ -106,7 +106,7 @@ def test_events_go_to_the_run_of_the_command(
 def test_regions_lie_around_calls_of_mpi(
     mpi: MpiEnvironment, prefix: Path, tare: Path, tmp_path: Path
 ) -> None:
-    flags = [*pkg_config(prefix, "--cflags", "--libs"), f"-Wl,-rpath,{prefix / 'lib'}"]
+    flags = pkg_config(prefix, "--cflags", "--libs")
     program = compile_c(mpi, [CONSUMER / "with_mpi.c"], tmp_path / "with_mpi", *flags)
     measured = measure(tare, mpi, 2, [program], tmp_path / "run", "--trace")
     assert measured.ended.returncode == 0, measured.ended.stderr
@@ -117,8 +117,11 @@ def test_regions_lie_around_calls_of_mpi(
         assert names == ["exchange", "MPI_Barrier", "exchange"]
 
 
-def test_pkg_config_is_all_that_a_compiler_needs(prefix: Path, tmp_path: Path) -> None:
-    flags = [*pkg_config(prefix, "--cflags", "--libs"), f"-Wl,-rpath,{prefix / 'lib'}"]
+def test_pkg_config_is_all_that_a_compiler_needs(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    flags = pkg_config(prefix, "--cflags", "--libs")
     [module] = pkg_config(prefix, "--variable=fortran_source")
     strict = ["-Wall", "-Wextra", "-Werror"]
     commands: list[list[str | Path]] = [
