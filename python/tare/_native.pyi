@@ -1,7 +1,10 @@
 """Typed stub of the compiled module: the reader of run directories."""
 
 from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from typing import Literal, NotRequired, TypedDict
+
+FilePath = str | PathLike[str]
 
 FORMAT_VERSION: int
 
@@ -388,10 +391,12 @@ class ArchivedFile(TypedDict):
     offset: int
     present: int
 
-def collect(run_dir: str, segment_dir: str, run_id: str, command_ended_ns: int | None = None) -> Collected:
+def collect(
+    run_dir: FilePath, segment_dir: FilePath, run_id: str, command_ended_ns: int | None = None
+) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""
 
-def is_archive(path: str) -> bool:
+def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""
 
 def event_columns() -> list[str]:
@@ -403,17 +408,17 @@ def no_events(columns: list[str] | None = None) -> EventTable:
 class Archive:
     """What is in an archive of runs; opens it for as long as a call takes."""
 
-    def __init__(self, path: str) -> None: ...
+    def __init__(self, path: FilePath) -> None: ...
     def files(self) -> list[ArchivedFile]: ...
     def warnings(self) -> list[str]: ...
-    def extract(self, number: int, to: str, check: bool, progress: Callable[[int], None]) -> None: ...
+    def extract(self, number: int, to: FilePath, check: bool, progress: Callable[[int], None]) -> None: ...
 
 class ArchiveWriter:
     """Makes a new archive; it is one only after finish()."""
 
-    def __init__(self, path: str) -> None: ...
+    def __init__(self, path: FilePath) -> None: ...
     def add_file(
-        self, member: str, of_run: bool, name: str, path: str, progress: Callable[[int], None]
+        self, member: str, of_run: bool, name: str, path: FilePath, progress: Callable[[int], None]
     ) -> None: ...
     def add_archived(
         self, member: str, archive: Archive, number: int, progress: Callable[[int], None]
@@ -423,7 +428,14 @@ class ArchiveWriter:
 class Run:
     """A run directory, or a run of an archive, and the segments of it that are not yet collected."""
 
-    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "", member: str = "") -> None: ...
+    def __init__(
+        self,
+        run_dir: FilePath,
+        segment_dir: FilePath = "",
+        run_id: str = "",
+        member: str = "",
+        is_going_on: bool = False,
+    ) -> None: ...
     def processes(self) -> list[Process]: ...
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
         """For each query the profile added up, sorted by its keys; all of them in one reading of the run.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tare import rundir
 from tare.errors import CommandError, UsageError, native_errors
+from tare.metadata import META, Metadata, decode
 
 if TYPE_CHECKING:
     from tare._native import Archive, ArchivedFile, ArchiveWriter
@@ -55,16 +55,16 @@ def open_archive(path: Path) -> Archive:
         )
     if not path.is_file():
         raise CommandError(f"{path}: no such archive")
-    if not _native.is_archive(str(path)):
+    if not _native.is_archive(path):
         raise CommandError(f"{path} is not an archive: only what `tare merge` made can be taken apart")
     with native_errors():
-        return _native.Archive(str(path))
+        return _native.Archive(path)
 
 
 def is_archive(path: Path) -> bool:
     from tare import _native
 
-    return path.is_file() and _native.is_archive(str(path))
+    return path.is_file() and _native.is_archive(path)
 
 
 def members(files: Iterable[ArchivedFile]) -> list[Member]:
@@ -105,15 +105,15 @@ def listed(found: Sequence[Member]) -> str:
     return f"{names} and {len(found) - NAMED:,} more" if len(found) > NAMED else names
 
 
-def read_meta(path: Path, member: str, newest_version: int) -> rundir.Meta:
+def read_meta(path: Path, member: str, newest_version: int) -> Metadata:
     """meta.json of a run in an archive."""
     for file in open_archive(path).files():
-        if (file["member"], file["name"]) == (member, rundir.META):
+        if (file["member"], file["name"]) == (member, META):
             with path.open("rb") as archive:
                 archive.seek(file["offset"])
-                text = archive.read(file["present"])
-            return rundir.parse_meta(text, f"{path}: {member}", newest_version)
-    raise CommandError(f"{member} in {path} has no {rundir.META}: `tare split {path}` takes out what it has")
+                text = archive.read(min(file["present"], rundir.LARGEST_META))
+            return decode(text, f"{path}: {member}", newest_version)
+    raise CommandError(f"{member} in {path} has no {META}: `tare split {path}` takes out what it has")
 
 
 def find_input(path: Path) -> Input:
@@ -136,8 +136,8 @@ def find_input(path: Path) -> Input:
 
 
 def _must_be_complete(run_dir: Path) -> None:
-    if not (run_dir / rundir.META).is_file():
-        raise CommandError(f"{run_dir} is not a run directory: it has no {rundir.META}")
+    if not (run_dir / META).is_file():
+        raise CommandError(f"{run_dir} is not a run directory: it has no {META}")
     left = _segments_left(run_dir)
     if left:
         raise CommandError(
@@ -148,9 +148,11 @@ def _must_be_complete(run_dir: Path) -> None:
 
 def _segments_left(run_dir: Path) -> list[Path]:
     """Of a run whose meta.json is damaged, none: what is there is merged as it is."""
+    from tare import _native
+
     try:
-        return rundir.segments(run_dir, json.loads((run_dir / rundir.META).read_bytes()))
-    except (ValueError, KeyError, TypeError):
+        return rundir.segments(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))
+    except CommandError:
         return []
 
 
@@ -192,7 +194,7 @@ def merge(inputs: Sequence[Input], output: Path, progress: Progress) -> list[Mem
     names = _Names()
     try:
         with _named(new, output), native_errors():
-            writer = _native.ArchiveWriter(str(new))
+            writer = _native.ArchiveWriter(new)
             for each in inputs:
                 if each.kind == "archive":
                     _add_archive(writer, each.path, names, progress)
@@ -211,10 +213,10 @@ def _add(writer: ArchiveWriter, given: Input, names: _Names, progress: Progress)
     of_run = given.kind == "run"
     member = names.distinct(_text(given.path.resolve().name) or FALLBACK, of_run)
     if not of_run:
-        writer.add_file(member, False, "", str(given.path), progress)
+        writer.add_file(member, False, "", given.path, progress)
         return
     for name, _ in _files_below(given.path):
-        writer.add_file(member, True, name, str(given.path / name), progress)
+        writer.add_file(member, True, name, given.path / name, progress)
 
 
 def _add_archive(writer: ArchiveWriter, path: Path, names: _Names, progress: Progress) -> None:
@@ -257,7 +259,7 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
             for number, file in enumerate(archive.files()):
                 to = new / file["member"] / file["name"] if file["kind"] == "run" else new / file["member"]
                 to.parent.mkdir(parents=True, exist_ok=True)
-                archive.extract(number, str(to), not damaged, progress)
+                archive.extract(number, to, not damaged, progress)
         refuse_filled(output)
         new.replace(output)
     finally:

@@ -17,6 +17,7 @@ from typing import Any
 
 from tare import library, streams, tared
 from tare.errors import CommandError
+from tare.metadata import Metadata
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
@@ -50,7 +51,7 @@ class Ending:
     ended_ns: int
 
 
-def environment(meta: Mapping[str, Any], run_dir: Path, preload: Path) -> dict[str, str]:
+def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     """The caller's environment and the contract with the preload library."""
     result = {
         name: value
@@ -60,27 +61,27 @@ def environment(meta: Mapping[str, Any], run_dir: Path, preload: Path) -> dict[s
     before = os.environ.get("LD_PRELOAD")
     result["LD_PRELOAD"] = f"{preload}:{before}" if before else str(preload)
     result["TARE_RUN_DIR"] = str(run_dir)
-    result["TARE_RUN_ID"] = meta["run_id"]
-    result["TARE_SEGMENT_DIR"] = meta["segment_dir"]
-    result["TARE_COLLECTOR"] = meta["host"]
-    options = meta["options"]
-    if options["trace"]:
+    result["TARE_RUN_ID"] = meta.run_id
+    result["TARE_SEGMENT_DIR"] = meta.segment_dir
+    result["TARE_COLLECTOR"] = meta.host
+    options = meta.options
+    if options.trace:
         result["TARE_TRACE"] = "1"
-    if options["buffer"]:
-        result["TARE_BUFFER"] = str(options["buffer"])
-    result["TARE_POLICY"] = options["policy"]
-    if options["keep_ns"]:
-        result["TARE_KEEP_NS"] = str(options["keep_ns"])
-    if not options["write"]:
+    if options.buffer:
+        result["TARE_BUFFER"] = str(options.buffer)
+    result["TARE_POLICY"] = options.policy
+    if options.keep_ns:
+        result["TARE_KEEP_NS"] = str(options.keep_ns)
+    if not options.write:
         result["TARE_WRITE"] = "none"
     if tared.is_asked_for(options):
         result["TARE_DRAIN"] = str(library.find(library.TARED))
-    if options.get("stack"):
-        result["TARE_STACK"] = str(options["stack"])
-    if options["time_lookups"]:
+    if options.stack:
+        result["TARE_STACK"] = str(options.stack)
+    if options.time_lookups:
         result["TARE_LOOKUPS"] = "time"
-    if options["sample"]:
-        result["TARE_SAMPLE"] = options["sample"]
+    if options.sample:
+        result["TARE_SAMPLE"] = options.sample
     return result
 
 

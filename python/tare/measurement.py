@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from tare import launch, library, rundir, tared
+from tare import launch, library, rundir, runner, tared
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
+from tare.metadata import Metadata, Options, Taken, as_rank_ends
 
 if TYPE_CHECKING:
     from tare._native import Collected
     from tare.launch import Ending
-    from tare.rundir import Meta
 
 # Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
 LATE_RANKS_S = 2.0
 LATE_RANKS_POLL_S = 0.05
-
-
-@dataclass(frozen=True)
-class Options:
-    """What `tare run` was asked to do."""
-
-    trace: bool = False
-    buffer: int | None = None
-    policy: str = "block"
-    keep_ns: int | None = None
-    write: bool = True
-    drain: str = "inline"
-    stack: int | None = None
-    time_lookups: bool = False
-    sample: str | None = None
-    forward: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +30,7 @@ class Measured:
     """
 
     run_dir: Path
-    meta: Meta
+    meta: Metadata
     ending: Ending
     collected: Collected | None
     trouble: str | None
@@ -63,21 +47,18 @@ def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Me
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
-        with tared.serving(meta, run_dir):
+        with tared.serving(meta, run_dir), runner.watched(run_dir):
             ending = launch.run(command, variables)
     except CommandError:
         rundir.discard(run_dir)
         raise
-    meta |= {
-        "state": "ended",
-        "exit_code": ending.exit_code,
-        "signal": ending.signal,
-        "wall_ns": ending.wall_ns,
-    }
+    meta = replace(
+        meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
+    )
     return _finished(run_dir, meta, ending)
 
 
-def _finished(run_dir: Path, meta: Meta, ending: Ending) -> Measured:
+def _finished(run_dir: Path, meta: Metadata, ending: Ending) -> Measured:
     """Collects; whatever fails is told, and can be repeated by `tare recover`."""
     collected = None
     trouble = None
@@ -89,8 +70,8 @@ def _finished(run_dir: Path, meta: Meta, ending: Ending) -> Measured:
     return Measured(run_dir, meta, ending, collected, trouble)
 
 
-def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Meta:
-    meta = rundir.describe(command, name, run_dir, asdict(options), version)
+def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Metadata:
+    meta = rundir.describe(list(command), name, run_dir, options, version)
     try:
         rundir.write_meta(run_dir, meta)
         rundir.keep_reserves(run_dir)
@@ -102,20 +83,20 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     return meta
 
 
-def complete_meta(run_dir: Path, meta: Meta, collected: Collected | None) -> None:
+def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> None:
     """Writes to meta.json how it ended."""
     if collected is not None:
         from tare.recording import Recording
 
         recording = Recording(run_dir, meta)
-        meta["ranks"] = recording.rank_states()
-        meta["cost"] = recording.cost()
-        meta["collected"] = dict(collected)
+        meta.ranks = as_rank_ends(recording.processes)
+        meta.cost = cast("dict[str, int | float]", recording.cost())
+        meta.collected = Taken(**collected)
     rundir.release_reserve(run_dir, rundir.META_RESERVE)
     rundir.write_meta(run_dir, meta)
 
 
-def collect(run_dir: Path, meta: Meta, ended_ns: int | None = None) -> Collected | None:
+def collect(run_dir: Path, meta: Metadata, ended_ns: int | None = None) -> Collected | None:
     """Moves what the processes left behind into the run directory; None if none called MPI.
 
     `ended_ns`: when the command had ended, if that was seen: of killed processes, nobody knows better.
@@ -129,12 +110,12 @@ def collect(run_dir: Path, meta: Meta, ended_ns: int | None = None) -> Collected
         return None
     deadline = time.monotonic() + LATE_RANKS_S
     with native_errors():
-        collected = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"], ended_ns)
+        collected = _native.collect(run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, ended_ns)
         while collected["running"] and time.monotonic() < deadline:
             time.sleep(LATE_RANKS_POLL_S)
             # They have outlived the command.
             now_ns = None if ended_ns is None else launch.raw_clock_ns()
-            again = _native.collect(str(run_dir), meta["segment_dir"], meta["run_id"], now_ns)
+            again = _native.collect(run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, now_ns)
             collected = _together(collected, again)
     return collected
 

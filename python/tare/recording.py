@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tare import archive, rundir
+from tare import archive, rundir, runner
 from tare.analysis import ranks
 from tare.errors import UsageError, native_errors
 from tare.reporters import progress
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
         SumsQuery,
     )
     from tare.analysis.ranks import TotalCost
-    from tare.rundir import Meta
+    from tare.metadata import Metadata
 
 
 class Recording:
     """One run directory, or member of an archive; a run in which no process called MPI has no rows."""
 
-    def __init__(self, run_dir: Path, meta: Meta, member: str = "") -> None:
+    def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
         self.run_dir = run_dir
         self.meta = meta
         self.member = member
@@ -57,11 +57,17 @@ class Recording:
 
         if self.member:
             with self._reading():
-                return _native.Run(str(self.run_dir), member=self.member)
+                return _native.Run(self.run_dir, member=self.member)
         if not rundir.has_records(self.run_dir, self.meta):
             return None
         with self._reading():
-            return _native.Run(str(self.run_dir), self.meta["segment_dir"], self.meta["run_id"])
+            segment_dir = rundir.segment_dir(self.run_dir, self.meta)
+            return _native.Run(self.run_dir, segment_dir, self.meta.run_id, is_going_on=self.is_going_on)
+
+    @cached_property
+    def is_going_on(self) -> bool:
+        """Whether somebody will yet write how it ended."""
+        return not self.member and runner.is_going_on(self.run_dir, self.meta)
 
     @cached_property
     def processes(self) -> list[Process]:
@@ -133,8 +139,8 @@ class Recording:
     @property
     def end_ns(self) -> int | None:
         """Unix time at which the command ended; None if that is not known, or has not happened."""
-        wall_ns = self.meta.get("wall_ns")
-        return None if wall_ns is None else self.start_ns + int(wall_ns)
+        wall_ns = self.meta.wall_ns
+        return None if wall_ns is None else self.start_ns + wall_ns
 
     @cached_property
     def samples(self) -> list[SampleRow]:
@@ -152,7 +158,7 @@ class Recording:
         """What could not be read; grows while events are."""
         with native_errors():
             lines = self._native.warnings() if self._native else []
-        known = len(self.meta.get("ranks", ()))
+        known = len(self.meta.ranks or ())
         if known > len(self.processes):
             lines.append(f"the files of this run hold {len(self.processes):,} of its {known:,} processes")
         return lines
@@ -160,7 +166,7 @@ class Recording:
     @property
     def start_ns(self) -> int:
         """Unix time at which `tare run` started the command; times are shown relative to it."""
-        return int(self.meta["start_ns"])
+        return self.meta.start_ns
 
     @property
     def worlds(self) -> int:
@@ -207,11 +213,6 @@ class Recording:
             None if functions is None else list(functions),
         )
         return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
-
-    def rank_states(self) -> list[dict[str, Any]]:
-        """How every rank ended, for meta.json."""
-        kept = ("world", "rank", "host", "pid", "state", "exit_code", "until")
-        return [{key: dict(process)[key] for key in kept} for process in self.processes]
 
     def cost(self) -> TotalCost:
         return ranks.total_cost(self.processes)

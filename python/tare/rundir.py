@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import secrets
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from tare import private_files, runner
 from tare.errors import CommandError, UsageError
+from tare.metadata import META, Metadata, Options, decode, encode
 from tare.units import KIB, MIB
 
-META = "meta.json"
 # Set free when the program has ended: on a full disk the profile, then meta.json still find room.
 RESERVE = ".reserve"
 META_RESERVE = ".reserve-meta"
@@ -26,6 +25,8 @@ SHARED_MEMORY = Path("/dev/shm")
 # Room for the segments of a node: 4 ranks of the default 16 MiB.
 SHARED_MEMORY_NEEDED = 64 * MIB
 HIDDEN = "<hidden>"
+# A rank takes some 150 bytes of it.
+LARGEST_META = 1 << 30
 
 _SECRET_NAME = re.compile(
     r"SECRET|TOKEN|PASS(WORD|WD|PHRASE|_|$)|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE|(^|_)KEY($|_)"
@@ -33,8 +34,6 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _URL_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]+@")
-
-Meta = dict[str, Any]
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
@@ -92,27 +91,25 @@ def choose_segment_dir(run_dir: Path) -> Path:
     return SHARED_MEMORY if roomy and os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else run_dir
 
 
-def describe(
-    command: Sequence[str], name: str, run_dir: Path, options: Mapping[str, Any], version: int
-) -> Meta:
+def describe(command: list[str], name: str, run_dir: Path, options: Options, version: int) -> Metadata:
     """The content of meta.json before the program starts."""
     from tare import __version__
 
-    return {
-        "schema": "tare.meta/1",
-        "format": version,
-        "tare": __version__,
-        "run_id": secrets.token_hex(8),
-        "name": name,
-        "command": list(command),
-        "cwd": str(Path.cwd()),
-        "host": socket.gethostname(),
-        "start_ns": time.time_ns(),
-        "options": dict(options),
-        "segment_dir": str(choose_segment_dir(run_dir)),
-        "state": "running",
-        "environment": without_secrets(os.environ),
-    }
+    return Metadata(
+        format=version,
+        tare=__version__,
+        run_id=secrets.token_hex(8),
+        name=name,
+        command=command,
+        cwd=str(Path.cwd()),
+        host=socket.gethostname(),
+        start_ns=time.time_ns(),
+        options=options,
+        segment_dir=str(choose_segment_dir(run_dir)),
+        runner=runner.this_process(),
+        state="running",
+        environment=without_secrets(os.environ),
+    )
 
 
 def keep_reserves(run_dir: Path) -> None:
@@ -134,53 +131,35 @@ def remove_notes(run_dir: Path) -> None:
             note.unlink()
 
 
-def write_meta(run_dir: Path, meta: Meta) -> None:
+def write_meta(run_dir: Path, meta: Metadata) -> None:
     """Replaces meta.json as a whole or not at all."""
-    new = run_dir / f"{META}.new"
-    try:
-        new.write_text(json.dumps(meta, indent=1, ensure_ascii=False) + "\n", "utf-8", "replace")
-        new.replace(run_dir / META)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
+    private_files.replace(run_dir / META, encode(meta))
 
 
-def read_meta(run_dir: Path, newest_version: int) -> Meta:
+def read_meta(run_dir: Path, newest_version: int) -> Metadata:
     """meta.json of a run that this tare can read."""
     if run_dir.is_file():
         raise CommandError(f"{run_dir} is neither a run directory nor an archive of runs")
     if not run_dir.is_dir():
         raise CommandError(f"{run_dir}: no such run directory")
     try:
-        text = (run_dir / META).read_bytes()
+        text = private_files.read_regular(run_dir / META, LARGEST_META)
     except FileNotFoundError:
         raise CommandError(f"{run_dir} is not a run directory: it has no {META}") from None
-    return parse_meta(text, str(run_dir), newest_version)
+    return decode(text, str(run_dir), newest_version)
 
 
-def parse_meta(text: bytes, run: str, newest_version: int) -> Meta:
-    """The content of the meta.json of `run`."""
-    try:
-        meta = json.loads(text.decode("utf-8"))
-        version = int(meta["format"])
-    except KeyError as error:
-        raise CommandError(f"{run}/{META} is damaged: it has no {error}") from None
-    except (ValueError, TypeError) as error:
-        raise CommandError(f"{run}/{META} is damaged: {error}") from None
-    if version > newest_version:
-        raise CommandError(
-            f"{run} has format {version} of tare {meta.get('tare', '?')}, "
-            f"this one reads up to {newest_version}: install a newer tare"
-        )
-    return dict(meta)
-
-
-def has_records(run_dir: Path, meta: Meta) -> bool:
+def has_records(run_dir: Path, meta: Metadata) -> bool:
     """Whether any process called MPI: it left chunks, or a segment not yet collected."""
     return any(run_dir.glob("*.tare")) or bool(segments(run_dir, meta))
 
 
-def segments(run_dir: Path, meta: Meta) -> list[Path]:
+def segment_dir(run_dir: Path, meta: Metadata) -> Path:
+    """Where its segments are, beside those in the run directory: a name in meta.json leads nowhere else."""
+    return SHARED_MEMORY if Path(meta.segment_dir) == SHARED_MEMORY else run_dir
+
+
+def segments(run_dir: Path, meta: Metadata) -> list[Path]:
     """The segments that are not yet collected; in the run directory those without room elsewhere."""
-    places = {Path(meta["segment_dir"]).resolve(), run_dir.resolve()}
-    return sorted(path for place in places for path in place.glob(f"tare-{meta['run_id']}-*"))
+    places = {segment_dir(run_dir, meta).resolve(), run_dir.resolve()}
+    return sorted(path for place in places for path in place.glob(f"tare-{meta.run_id}-*"))

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tare import library
 from tare.errors import CommandError
+from tare.metadata import Metadata, Options
 
 # A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
 ENDS_WITHIN_S = 5.0
 
 
-def is_asked_for(options: Mapping[str, Any]) -> bool:
+def is_asked_for(options: Options) -> bool:
     """Whether there is anything to drain for it: a flight recorder is not drained."""
-    return bool(options.get("drain") == "tared" and options["trace"] and options["policy"] != "overwrite")
+    return options.drain == "tared" and options.trace and options.policy != "overwrite"
 
 
 @contextmanager
-def serving(meta: Mapping[str, Any], run_dir: Path) -> Iterator[None]:
+def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
     """Has it run, if it is asked for. The ranks do without it where it hangs or dies."""
-    if not is_asked_for(meta["options"]):
+    if not is_asked_for(meta.options):
         yield
         return
     program = library.find(library.TARED)
-    arguments = [str(run_dir), meta["run_id"], meta["segment_dir"], str(os.getpid())]
+    arguments = [str(run_dir), meta.run_id, meta.segment_dir, str(os.getpid())]
     try:
         tared = subprocess.Popen(
             [program, *arguments],

@@ -1,13 +1,15 @@
 #include "bindings/archives.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
-#include <nanobind/stl/string.h>
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/text.h"
 #include "reader/store/archive.h"
 
 namespace tare::bindings {
@@ -33,7 +35,7 @@ void copy_unlocked(const PyProgress& progress, const Work& work) {
 
 class PyArchive {
  public:
-  explicit PyArchive(const std::string& path) : path_(path), index_(open(path)) {}
+  explicit PyArchive(const std::filesystem::path& path) : path_(path), index_(open(path)) {}
 
   nb::list files() const {
     nb::list rows;
@@ -57,7 +59,7 @@ class PyArchive {
   }
 
   // A wrong checksum is a failure only if `check`.
-  void extract(std::size_t number, const std::string& to, bool check, const PyProgress& progress) const {
+  void extract(std::size_t number, const std::filesystem::path& to, bool check, const PyProgress& progress) const {
     reader::Source from = source(number);
     if (!check) from.crc.reset();
     copy_unlocked(progress, [&](const reader::Progress& unlocked) { return reader::extract(from, to, unlocked); });
@@ -87,9 +89,9 @@ class PyArchive {
 
 class PyArchiveWriter {
  public:
-  explicit PyArchiveWriter(const std::string& path) : writer_(unwrap(reader::ArchiveWriter::create(path))) {}
+  explicit PyArchiveWriter(const std::filesystem::path& path) : writer_(unwrap(reader::ArchiveWriter::create(path))) {}
 
-  void add_file(const std::string& member, bool of_run, const std::string& name, const std::string& path,
+  void add_file(const std::string& member, bool of_run, const std::string& name, const std::filesystem::path& path,
                 const PyProgress& progress) {
     const auto kind = of_run ? format::MemberKind::run : format::MemberKind::file;
     add(member, kind, name, {path, 0, std::nullopt, std::nullopt}, progress);
@@ -118,16 +120,18 @@ class PyArchiveWriter {
 }  // namespace
 
 void define_archives(nb::module_& module) {
-  module.def("is_archive", &reader::is_archive_file, "path"_a, "Whether the file begins as an archive does.");
+  module.def(
+      "is_archive", [](const std::filesystem::path& path) { return reader::is_archive_file(path); }, "path"_a,
+      "Whether the file begins as an archive does.");
 
   nb::class_<PyArchive>(module, "Archive", "What is in an archive of runs; opens it for as long as a call takes.")
-      .def(nb::init<const std::string&>(), "path"_a)
+      .def(nb::init<const std::filesystem::path&>(), "path"_a)
       .def("files", &PyArchive::files)
       .def("warnings", &PyArchive::warnings)
       .def("extract", &PyArchive::extract, "number"_a, "to"_a, "check"_a, "progress"_a);
 
   nb::class_<PyArchiveWriter>(module, "ArchiveWriter", "Makes a new archive; it is one only after finish().")
-      .def(nb::init<const std::string&>(), "path"_a)
+      .def(nb::init<const std::filesystem::path&>(), "path"_a)
       .def("add_file", &PyArchiveWriter::add_file, "member"_a, "of_run"_a, "name"_a, "path"_a, "progress"_a)
       .def("add_archived", &PyArchiveWriter::add_archived, "member"_a, "archive"_a, "number"_a, "progress"_a)
       .def("finish", &PyArchiveWriter::finish);

@@ -1,7 +1,6 @@
 #include "bindings/event_table.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/text.h"
 #include "reader/events/event_tables.h"
 
 namespace tare::bindings {

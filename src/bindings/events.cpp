@@ -1,13 +1,13 @@
 #include "bindings/events.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <bit>
 #include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/text.h"
 #include "reader/events/event_stream.h"
 
 namespace tare::bindings {

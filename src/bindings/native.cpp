@@ -2,8 +2,8 @@
 // Rows become dicts, every failure tare._native.Error. Work that takes time runs without the interpreter lock.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/archives.h"
@@ -13,14 +13,15 @@
 #include "bindings/run.h"
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
+#include "bindings/text.h"
 #include "format/chunk.h"
 #include "reader/run/collect.h"
 
 namespace tare::bindings {
 namespace {
 
-nb::dict collect(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
-                 std::optional<std::uint64_t> command_ended_ns) {
+nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
+                 const std::string& run_id, std::optional<std::uint64_t> command_ended_ns) {
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
     return unwrap(reader::collect({run_dir, segment_dir, run_id}, command_ended_ns));
@@ -44,6 +45,16 @@ NB_MODULE(_native, module) {
   module.doc() = "The reader of run directories.";
   module.attr("FORMAT_VERSION") = tare::format::format_version;
   const nb::exception<Error> error(module, "Error");
+  // Messages may have names in them that are no UTF-8.
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const Error& raised) {
+          PyErr_SetObject(static_cast<PyObject*>(type), text(raised.what()).ptr());
+        }
+      },
+      error.ptr());
 
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "command_ended_ns"_a = nb::none(),
              "Drains dead processes' segments into the run directory and stores symbols.");

@@ -4,13 +4,13 @@
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
 
+#include "bindings/text.h"
 #include "tare/tare.h"
 
 namespace nb = nanobind;

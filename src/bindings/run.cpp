@@ -1,7 +1,7 @@
 #include "bindings/run.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/convert.h"
@@ -10,6 +10,7 @@
 #include "bindings/processes.h"
 #include "bindings/samples.h"
 #include "bindings/sums.h"
+#include "bindings/text.h"
 #include "reader/replay/replay.h"
 
 namespace tare::bindings {
@@ -55,9 +56,7 @@ nb::list replayed_worlds(const reader::Run& run) {
 
 }  // namespace
 
-PyRun::PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
-             const std::string& member)
-    : shared_(std::make_shared<Shared>(open({run_dir, segment_dir, run_id, member}))) {}
+PyRun::PyRun(const reader::RunPaths& paths) : shared_(std::make_shared<Shared>(open(paths))) {}
 
 std::vector<std::string> PyRun::warnings() const {
   std::vector<std::string> all = shared_->run.warnings();
@@ -73,8 +72,12 @@ void PyRun::Shared::set_stream_warnings(const std::vector<std::string>& warnings
 
 nb::class_<PyRun> define_run(nb::module_& module) {
   auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");
-  run.def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&>(), "run_dir"_a,
-          "segment_dir"_a = "", "run_id"_a = "", "member"_a = "");
+  const auto init = [](PyRun* self, const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
+                       const std::string& run_id, const std::string& member, bool is_going_on) {
+    new (self) PyRun({run_dir, segment_dir, run_id, member, is_going_on});
+  };
+  run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
+          "is_going_on"_a = false);
   run.def("processes", rows(process_rows));
   run.def("profile_sums", rows(profile_sums), "queries"_a);
   run.def("peer_sums", rows(peer_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),

@@ -15,8 +15,7 @@ namespace tare::bindings {
 
 class PyRun {
  public:
-  PyRun(const std::string& run_dir, const std::string& segment_dir, const std::string& run_id,
-        const std::string& member);
+  explicit PyRun(const reader::RunPaths& paths);
 
   reader::Run& run() { return shared_->run; }
   // Of the run, and of its events as they were read last.

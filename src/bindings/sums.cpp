@@ -1,6 +1,5 @@
 #include "bindings/sums.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "bindings/convert.h"
+#include "bindings/text.h"
 
 namespace tare::bindings {
 namespace {

@@ -35,7 +35,7 @@ class Json {
   }
   Json& string(const char* text) noexcept {
     put('"');
-    for (; *text != '\0'; ++text) escaped(static_cast<unsigned char>(*text));
+    while (*text != '\0') text += escaped(text);
     put('"');
     return *this;
   }
@@ -47,19 +47,51 @@ class Json {
   void put(char c) noexcept {
     if (size_ < sizeof text_) text_[size_++] = c;
   }
-  void escaped(unsigned char c) noexcept {
-    if (c >= 0x20) {
-      if (c == '"' || c == '\\') put('\\');
-      return put(static_cast<char>(c));
+  // Puts the character that begins there; returns how many bytes it has.
+  int escaped(const char* text) noexcept {
+    const auto c = static_cast<unsigned char>(*text);
+    const int bytes = character_bytes(text);
+    if (bytes == 0) {
+      put('?');  // no UTF-8, which JSON is
+      return 1;
     }
-    char code[8];
-    std::snprintf(code, sizeof code, "\\u%04x", unsigned{c});
-    raw(code);
+    if (c < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", unsigned{c});
+      raw(code);
+      return 1;
+    }
+    if (c == '"' || c == '\\') put('\\');
+    for (int i = 0; i < bytes; ++i) put(text[i]);
+    return bytes;
+  }
+  // Of UTF-8; 0 if it is none.
+  static int character_bytes(const char* text) noexcept {
+    const auto c = static_cast<unsigned char>(*text);
+    const int bytes = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    for (int i = 1; i < bytes; ++i)
+      if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;  // the end of the text, too
+    const auto next = static_cast<unsigned char>(bytes > 1 ? text[1] : 0);
+    // Longer than needed, surrogates, beyond Unicode.
+    if ((c == 0xe0 && next < 0xa0) || (c == 0xed && next > 0x9f) || (c == 0xf0 && next < 0x90) ||
+        (c == 0xf4 && next > 0x8f))
+      return 0;
+    return bytes;
   }
 
   char text_[4 * PATH_MAX];
   std::size_t size_ = 0;
 };
+
+// When this process started, after the machine: field 22 of proc(5)'s stat. 0 if that is not known.
+unsigned long long start_ticks() noexcept {
+  char stat[1024];
+  const long bytes = read_file("/proc/self/stat", stat, sizeof stat - 1);
+  stat[bytes < 0 ? 0 : bytes] = '\0';
+  const char* field = std::strrchr(stat, ')');  // a name may hold anything
+  for (int number = 2; field != nullptr && number < 22; ++number) field = std::strchr(field + 1, ' ');
+  return field == nullptr ? 0 : std::strtoull(field + 1, nullptr, 10);
+}
 
 bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noexcept {
   char host[64] = "";
@@ -74,7 +106,10 @@ bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noe
   json.raw(R"(, "cwd": )").string(cwd).raw(R"(, "host": )").string(host);
   std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(start_ns));
   json.raw(R"(, "start_ns": )").raw(number).raw(R"(, "options": {"trace": true}, "segment_dir": )");
-  json.string(run.segment_directory).raw(R"(, "state": "running", "environment": {}})").raw("\n");
+  char runner[80];
+  std::snprintf(runner, sizeof runner, R"(, "runner": {"pid": %d, "start_ticks": %llu})", static_cast<int>(getpid()),
+                start_ticks());
+  json.string(run.segment_directory).raw(runner).raw(R"(, "state": "running", "environment": {}})").raw("\n");
   char path[PATH_MAX + 16];
   std::snprintf(path, sizeof path, "%s/meta.json", run.directory);
   return json.is_whole() && create_file(path) && append_file(path, json.data(), json.size());

@@ -244,7 +244,9 @@ SAMPLE_SUMMARIES = [
 class Run:
     """Answers with the canned rows above."""
 
-    def __init__(self, run_dir: str, segment_dir: str = "", run_id: str = "") -> None:
+    def __init__(
+        self, run_dir: str, segment_dir: str = "", run_id: str = "", is_going_on: bool = False
+    ) -> None:
         if (Path(run_dir) / "broken.tare").exists():
             raise Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()

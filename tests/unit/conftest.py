@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 from fake_tare import Tare, fake_command, fake_environment
+from hypothesis import settings
+
+# The same inputs every time, and nothing kept: what a test finds today it finds tomorrow.
+settings.register_profile("tare", deadline=None, derandomize=True, database=None, max_examples=200)
+settings.load_profile("tare")
 
 
 @pytest.fixture

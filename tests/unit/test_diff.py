@@ -13,6 +13,7 @@ import fake_native
 import pytest
 from fake_tare import Tare
 from scipy import stats
+from some_run import metadata
 from tare.analysis import diff
 from tare.analysis.compare import compare, correct
 from tare.commands.diff import _gate_content
@@ -36,7 +37,8 @@ def measured(
         fake_native.row(0, "MPI_Init", 1, 1, 10**9, 0),
     ][skipped:]
     return SimpleNamespace(
-        meta={"wall_ns": net_ns + 10**8}, processes=[process], functions=fake_native.FUNCTIONS, sites=sites,
+        meta=metadata(wall_ns=net_ns + 10**8), processes=[process],
+        functions=fake_native.FUNCTIONS, sites=sites,
         profile_sums=lambda queries: [fake_native.summed(rows, query) for query in queries],
         communicators=fake_native.COMMUNICATORS,
     )  # fmt: skip

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import pytest
+from some_run import metadata
 from tare import rundir
 from tare.errors import CommandError, UsageError
+from tare.metadata import META
 
 
 def test_values_that_look_secret_are_hidden() -> None:
@@ -58,10 +61,39 @@ def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:
 
 
 def test_meta_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    rundir.write_meta(tmp_path, {"format": 1, "old": True})
-    rundir.write_meta(tmp_path, {"format": 1, "name": "\udcff"})
-    assert rundir.read_meta(tmp_path, 1) == {"format": 1, "name": "?"}
-    assert [path.name for path in tmp_path.iterdir()] == [rundir.META]
+    rundir.write_meta(tmp_path, metadata(name="old"))
+    rundir.write_meta(tmp_path, metadata(name="new"))
+    assert rundir.read_meta(tmp_path, 1).name == "new"
+    assert [path.name for path in tmp_path.iterdir()] == [META]
+    assert (tmp_path / META).stat().st_mode & 0o777 == 0o600
+
+
+def test_meta_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
+    run_dir, outside = tmp_path / "run", tmp_path / "outside"
+    run_dir.mkdir()
+    outside.write_text("mine")
+    for name in (META, f"{META}.new"):
+        (run_dir / name).symlink_to(outside)
+    rundir.write_meta(run_dir, metadata())
+    assert outside.read_text() == "mine"
+    assert not (run_dir / META).is_symlink()
+
+
+def test_a_pipe_instead_of_meta_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / META)
+    with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
+        rundir.read_meta(tmp_path, 1)
+    (tmp_path / META).unlink()
+    (tmp_path / META).symlink_to("/dev/zero")
+    with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
+        rundir.read_meta(tmp_path, 1)
+
+
+def test_a_name_in_meta_leads_nowhere(tmp_path: Path) -> None:
+    """Segments are in shared memory or in the run directory, whatever meta.json says."""
+    assert rundir.segment_dir(tmp_path, metadata(segment_dir="/dev/shm")) == Path("/dev/shm")
+    for elsewhere in ("/home/somebody", "../..", "", "/dev/shm/../../etc"):
+        assert rundir.segment_dir(tmp_path, metadata(segment_dir=elsewhere)) == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -70,12 +102,11 @@ def test_meta_is_replaced_as_a_whole(tmp_path: Path) -> None:
         (None, "not a run directory"),
         ("{", "damaged"),
         ("[]", "damaged"),
-        ('{"format": 2, "tare": "9.0"}', "format 2 of tare 9.0, this one reads up to 1"),
     ],
 )
 def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:
     if content is not None:
-        (tmp_path / rundir.META).write_text(content)
+        (tmp_path / META).write_text(content)
     with pytest.raises(CommandError, match=message) as caught:
         rundir.read_meta(tmp_path, 1)
     assert "\n" not in str(caught.value)

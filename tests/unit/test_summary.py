@@ -10,6 +10,7 @@ from typing import Any
 import fake_native
 import pytest
 import tare
+from some_run import metadata
 from tare.recording import Recording
 from tare.reporters import summary
 from tare.reporters.console import console
@@ -21,14 +22,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
     monkeypatch.setitem(sys.modules, "tare._native", fake_native)
     monkeypatch.setattr(tare, "_native", fake_native, raising=False)
     monkeypatch.setattr(Recording, "_open", lambda self: fake_native.Run(str(tmp_path)))
-    meta: dict[str, Any] = {
-        "name": "app",
-        "command": ["./app"],
-        "wall_ns": 10**9,
-        "exit_code": 0,
-        "signal": None,
-    }
-    return Recording(tmp_path, meta)
+    return Recording(tmp_path, metadata())
 
 
 def shown(recording: Recording) -> str:
@@ -92,7 +86,7 @@ def test_what_a_flight_recorder_kept_is_shown(recording: Recording) -> None:
 def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
     caller = "hypre_" + "VeryLong" * 20
     recording.__dict__["sites"] = [{**site, "caller": caller} for site in fake_native.SITES]
-    recording.meta["command"] = ["./app", "x" * 300]
+    recording.meta.command = ["./app", "x" * 300]
     lines = shown(recording).splitlines()
     (row,) = [line for line in lines if "app.c:40" in line]
     assert "MPI_Send" in row
@@ -106,13 +100,13 @@ def test_places_are_cut_at_their_beginning(recording: Recording) -> None:
 
 
 def test_end_by_an_unnamed_signal(recording: Recording) -> None:
-    recording.meta |= {"exit_code": None, "signal": 64}
-    assert summary.ending(recording.meta).startswith("killed by ")
+    recording.meta = metadata(exit_code=None, signal=64)
+    assert summary.ending(recording).startswith("killed by ")
     assert summary.signal_name(40) == "signal 40"
 
 
 def info(recording: Recording) -> list[str]:
-    recording.meta["command"] = ["./app"]
+    recording.meta.command = ["./app"]
     out = io.StringIO()
     summary.info(console(out, cut=True), recording)
     lines = out.getvalue().splitlines()

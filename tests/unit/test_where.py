@@ -8,6 +8,7 @@ from typing import Any
 
 import fake_native
 import pytest
+from some_run import metadata
 from tare.analysis import where
 from tare.analysis.waits import ANY
 from tare.reporters import where as reporter
@@ -122,7 +123,7 @@ def test_a_lock_is_waited_for_until_its_holder_gives_it_back() -> None:
     found_none = where.look(running(*calls, completed=taken))
     assert found_none.deadlock is None
     shown = io.StringIO()
-    reporter.show(console(shown), running(*calls, meta={"name": "app"}, start_ns=0, worlds=1), found_none)
+    reporter.show(console(shown), running(*calls, meta=metadata(), start_ns=0, worlds=1), found_none)
     assert "No deadlock that is certain: ranks 0, 2 wait for rank 1" in shown.getvalue()
     assert "MPI_Win_lock of rank 2" in shown.getvalue()
 
@@ -343,7 +344,7 @@ def test_everything_has_its_words() -> None:
 
 def shown(run: Any) -> str:
     out = io.StringIO()
-    run.meta, run.start_ns, run.worlds = {"name": "app", "wall_ns": 1, "signal": 9}, fake_native.START_NS, 1
+    run.meta, run.start_ns, run.worlds = metadata(wall_ns=1, signal=9), fake_native.START_NS, 1
     reporter.show(console(out, cut=True), run, where.look(run))
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 80

@@ -15,6 +15,7 @@ from tare.analysis.profile import Recorded, Row, summed
 
 if TYPE_CHECKING:
     from tare._native import Process
+    from tare.metadata import Metadata
 
 NAMES = ("function", "file", "line", "caller", "object")
 # What a gate can watch; all of them are the worse, the larger they are.
@@ -25,7 +26,7 @@ class MeasuredRun(Recorded, Protocol):
     """A run with its meta.json (recording.Recording)."""
 
     @property
-    def meta(self) -> Mapping[str, Any]: ...
+    def meta(self) -> Metadata: ...
 
 
 @dataclass
@@ -102,8 +103,8 @@ def _figures(run: MeasuredRun) -> dict[str, float]:
         "calls": sum(row["calls"] for row in everything),
         "bytes": sum(row["bytes"] for row in everything),
     }
-    if run.meta.get("wall_ns") is not None:
-        found["wall"] = run.meta["wall_ns"]
+    if run.meta.wall_ns is not None:
+        found["wall"] = run.meta.wall_ns
     return found
 
 

@@ -82,9 +82,7 @@ def _why_none(recording: Recording) -> str:
         return "no process of this run called MPI"
     if not total_trace(recording.processes)["written"]:
         return "they were recorded, but not written (--write none)"
-    return (
-        "no event matches" if recording.meta["options"]["trace"] else "this run was measured without --trace"
-    )
+    return "no event matches" if recording.meta.options.trace else "this run was measured without --trace"
 
 
 def _write_parquet(

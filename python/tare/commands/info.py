@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import Any
 
 from tare.analysis import locations, ranks
@@ -10,7 +11,7 @@ from tare.commands import AnyMember, Json, RunDirectory
 from tare.recording import Recording, open_recording
 
 SCHEMA = "tare.info/1"
-FROM_META = ("command", "cwd", "host", "start_ns", "options", "state", "exit_code", "signal")
+FROM_META = ("command", "cwd", "host", "start_ns", "state", "exit_code", "signal", "wall_ns")
 
 
 def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
@@ -54,9 +55,9 @@ def _key(key: int) -> str | None:
 def _content(recording: Recording) -> dict[str, Any]:
     meta, processes = recording.meta, recording.processes
     return {
-        "program": meta["name"],
-        **{key: meta.get(key) for key in FROM_META},
-        "wall_ns": meta.get("wall_ns"),
+        "program": meta.name,
+        "options": asdict(meta.options),
+        **{key: getattr(meta, key) for key in FROM_META},
         "mpi": list(dict.fromkeys(process["mpi"] for process in processes)),
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],

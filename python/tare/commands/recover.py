@@ -7,6 +7,7 @@ from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.measurement import collect, complete_meta
 from tare.recording import open_recording
+from tare.runner import is_going_on
 
 
 def recover(run: RunDirectory) -> None:
@@ -21,8 +22,9 @@ def recover(run: RunDirectory) -> None:
     recording = open_recording(run)
     meta = recording.meta
     collected = collect(recording.run_dir, meta)
-    if meta["state"] == "running" and not (collected and collected["running"]):
-        meta["state"] = "recovered"
+    over = not is_going_on(recording.run_dir, meta) and not (collected and collected["running"])
+    if meta.state == "running" and over:
+        meta.state = "recovered"
     complete_meta(recording.run_dir, meta, collected)
     if collected is None:
         raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from tare import launch, streams, units
 from tare.errors import TareError, UsageError
-from tare.measurement import Measured, Options, measure
+from tare.measurement import Measured, measure
+from tare.metadata import Options
 from tare.options import Argument, Option
 
 NO_MPI = (

@@ -50,8 +50,8 @@ def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
 
 def _content(recording: Recording, look: Look) -> dict[str, Any]:
     return {
-        "program": recording.meta["name"],
-        "state": recording.meta["state"],
+        "program": recording.meta.name,
+        "state": recording.meta.state,
         "rows": look.rows,
         "deadlock": None if look.deadlock is None else _deadlock(look.deadlock, look),
         "waiting": [{"world": world, "rank": rank} for world, rank in sorted(look.waiting)],

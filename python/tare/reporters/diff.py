@@ -119,7 +119,7 @@ def verdict(gate: Gate) -> str:
 
 
 def _described(runs: Sequence[Recording]) -> str:
-    names = "/".join(dict.fromkeys(run.meta["name"] for run in runs))
+    names = "/".join(dict.fromkeys(run.meta.name for run in runs))
     ranks = "/".join(dict.fromkeys(f"{_ranks(run):,}" for run in runs))
     return f"{len(runs)} run{'s' if len(runs) > 1 else ''} of {names} on {ranks} ranks"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis import profile, ranks
@@ -22,6 +22,7 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare._native import Process, Trace
     from tare.analysis.ranks import TotalCost
+    from tare.metadata import Metadata
     from tare.recording import Recording
     from tare.reporters.console import Console
 
@@ -57,11 +58,11 @@ def overview(out: Console, recording: Recording) -> None:
     """Program, MPI, time, how it ended, the ranks."""
     processes = recording.processes
     meta = recording.meta
-    _heading(out, f"tare: {meta['name']}")
-    _field(out, "command", shlex.join(meta["command"]))
+    _heading(out, f"tare: {meta.name}")
+    _field(out, "command", shlex.join(meta.command))
     for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
-    _field(out, "wall time", f"{_wall(meta, processes)}, {ending(meta, processes)}")
+    _field(out, "wall time", f"{_wall(meta, processes)}, {ending(recording)}")
     _field(out, "ranks", _ranks(processes))
     for until, text in UNTIL.items():
         if any(process["until"] == until and process["state"] == "killed" for process in processes):
@@ -90,16 +91,18 @@ def where_to_look(out: Console, recording: Recording) -> None:
         _field(out, "", f"tare samples {path}")
 
 
-def ending(meta: Mapping[str, Any], processes: Sequence[Process] = ()) -> str:
+def ending(recording: Recording) -> str:
     """How the command ended, in words."""
-    if meta.get("signal") is not None:
-        return f"killed by {signal_name(meta['signal'])}"
-    if meta.get("exit_code") is not None:
-        return f"exit code {meta['exit_code']}"
-    if "tare" not in meta and processes:  # a run that the program began itself (tare_start)
-        running = any(process["state"] == "running" for process in processes)
-        return "running" if running else "every process has ended"
-    return "not seen to end (running, or `tare run` itself was killed)"
+    meta = recording.meta
+    if meta.signal is not None:
+        return f"killed by {signal_name(meta.signal)}"
+    if meta.exit_code is not None:
+        return f"exit code {meta.exit_code}"
+    if recording.is_going_on or any(process["state"] == "running" for process in recording.processes):
+        return "running"
+    if meta.tare is None and recording.processes:  # a run that the program began itself (tare_start)
+        return "every process has ended"
+    return "not seen to end (`tare run` itself was killed)"
 
 
 def signal_name(number: int) -> str:
@@ -114,10 +117,10 @@ def _short_version(version: str) -> str:
     return " ".join(version.split(", package:")[0].split())
 
 
-def _wall(meta: Mapping[str, Any], processes: Sequence[Process]) -> str:
+def _wall(meta: Metadata, processes: Sequence[Process]) -> str:
     """As `tare run` measured it, else from the first process's start to the last one's end, or now."""
-    if meta.get("wall_ns") is not None:
-        return units.duration(meta["wall_ns"])
+    if meta.wall_ns is not None:
+        return units.duration(meta.wall_ns)
     if not processes:
         return "unknown"
     start_ns = min(process["start_ns"] for process in processes)

@@ -40,10 +40,9 @@ def show(out: Console, recording: Recording, look: Look) -> None:
 
 
 def _headline(recording: Recording, look: Look) -> str:
-    name = recording.meta["name"]
-    processes = recording.processes
+    name = recording.meta.name
     if look.is_over:
-        return f"{name}: {summary.ending(recording.meta, processes)}"
+        return f"{name}: {summary.ending(recording)}"
     ns = time.time_ns() - recording.start_ns
     return f"{name}: running for {units.duration(max(ns, 0))}, {time.strftime('%H:%M:%S')}"
 

@@ -27,6 +27,8 @@ struct RunPaths {
   std::string segment_dir;  // empty: look at no segments
   std::string run_id;
   std::string member{};  // if not empty, run_dir is an archive and this a run of it
+  bool is_going_on =
+      false;  // whether somebody will yet say how the run ended; all that tells of other hosts' processes
 };
 
 // Where its segments may lie: those that found no room elsewhere are in the run directory.

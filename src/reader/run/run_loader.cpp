@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
@@ -29,14 +27,6 @@ std::string this_host() {
 template <std::size_t n>
 void terminate(char (&text)[n]) {
   text[n - 1] = '\0';
-}
-
-// Whether `tare run` has not yet written the end of the run. Only asked about processes of other hosts, which
-// nothing else tells of.
-bool is_open(const std::string& run_dir) {
-  std::ifstream meta(run_dir + "/meta.json");
-  const std::string text{std::istreambuf_iterator<char>(meta), {}};
-  return text.find("\"state\": \"running\"") != std::string::npos;
 }
 
 Profile profile_of(const LocationCopy& location) {
@@ -93,7 +83,6 @@ void RunLoader::read_segment(SegmentFile file) {
 
 Result<Run> RunLoader::load(RunFiles files) {
   host_ = this_host();
-  run_open_ = !run_.paths_.run_dir.empty() && is_open(run_.paths_.run_dir);
   run_.files_ = std::move(files);
   for (std::string& message : run_.files_.warnings) warn(std::move(message));
   for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
@@ -276,7 +265,7 @@ void RunLoader::complete(Process& process) const {
 
 void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
-  bool alive = run_open_;
+  bool alive = run_.paths_.is_going_on;
   if (process.segment)
     alive = is_alive(record.pid, process.segment->name().file);
   else if (record.host == host_)

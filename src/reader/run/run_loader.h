@@ -58,7 +58,6 @@ class RunLoader {
   std::unordered_map<std::uint64_t, std::string> logs_;                          // of segments
   std::vector<char> raw_;
   std::string host_;
-  bool run_open_ = false;
 };
 
 }  // namespace tare::reader

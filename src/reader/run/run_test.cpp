@@ -161,11 +161,11 @@ TEST_F(RunTest, AnotherHostsProcessRunsAsLongAsTheRun) {
   ProcessRecord process = process_record(0, ProcessState::running);
   strcpy(process.host, "a-host-far-away");
   dir_.write("n.tare", process_chunk(process));
-  EXPECT_EQ(open().processes()[0].state, State::killed);
-  dir_.write("meta.json", "{\n \"state\": \"running\"\n}");
-  EXPECT_EQ(open().processes()[0].state, State::running);
-  dir_.write("meta.json", "{\n \"state\": \"finished\"\n}");
-  EXPECT_EQ(open().processes()[0].state, State::killed);
+  for (const auto& [is_going_on, state] : {std::pair{false, State::killed}, std::pair{true, State::running}}) {
+    const auto run = reader::Run::open({dir_.path(), dir_.path(), run_id, "", is_going_on});
+    ASSERT_TRUE(run) << run.error();
+    EXPECT_EQ(run->processes()[0].state, state);
+  }
 }
 
 TEST_F(RunTest, ASegmentIsReadLikeAFile) {

@@ -1,0 +1,82 @@
+"""The process that writes how a run ended, and the one rule by which a run is still going on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tare.metadata import META, Metadata, Runner
+
+TOUCHED_EVERY_S = 20.0
+# Clocks of hosts differ, and network file systems tell of changes late.
+GONE_AFTER_S = 120.0
+# Of /proc/PID/stat, counted from behind the name: state, ..., starttime (proc(5): fields 3 and 22).
+_STATE, _START = 0, 19
+_ENDED = (b"Z", b"X")
+
+
+def this_process() -> Runner:
+    """`tare run` itself, which is to be `watched`."""
+    return process(os.getpid()) or Runner(pid=os.getpid(), start_ticks=0, touches=True)
+
+
+def process(pid: int) -> Runner | None:
+    found = _stat_of(pid)
+    return Runner(pid=pid, start_ticks=int(found[_START]), touches=True) if found else None
+
+
+@contextmanager
+def watched(run_dir: Path) -> Iterator[None]:
+    """Touches meta.json until the end."""
+    over = threading.Event()
+
+    def touch() -> None:
+        # Signals are for the thread that waits for the command.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        while not over.wait(TOUCHED_EVERY_S):
+            with suppress(OSError):
+                os.utime(run_dir / META, follow_symlinks=False)
+
+    thread = threading.Thread(target=touch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def is_going_on(run_dir: Path, meta: Metadata) -> bool:
+    """Whether the run's end has yet to be written, and there is somebody who will.
+
+    On the run's host its runner is looked for; other hosts see that meta.json was touched of late. Nobody
+    touches that of a run that a program began itself: other hosts can only believe what it says.
+    """
+    if meta.state != "running" or meta.runner is None:
+        return False
+    if meta.host == socket.gethostname():
+        found = _stat_of(meta.runner.pid)
+        alive = found is not None and found[_STATE] not in _ENDED
+        return alive and found is not None and int(found[_START]) == meta.runner.start_ticks
+    if not meta.runner.touches:
+        return True
+    try:
+        return time.time() - (run_dir / META).stat().st_mtime < GONE_AFTER_S
+    except OSError:
+        return False
+
+
+def _stat_of(pid: int) -> list[bytes] | None:
+    """Fields of /proc/PID/stat from the third on; None if there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return None
+    fields = text.rpartition(b")")[2].split()  # a name may hold anything
+    return fields if len(fields) > _START else None
