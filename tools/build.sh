@@ -19,6 +19,11 @@ if [ -n "$configure" ] || [ ! -f $build/build.ninja ] || [ CMakePresets.json -nt
 fi
 cmake --build --preset release -- --quiet
 
+# What was installed once is kept up to date.
+for group in build test; do
+    [ ! -f .venv/.installed-$group.txt ] || tools/venv.sh $group
+done
+
 # pip writes the command and the metadata; the contents come from the build, so that nothing is compiled twice.
 if ! cmp -s pyproject.toml .venv/.installed-pyproject.toml || [ ! -x .venv/bin/tare ]; then
     $python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
