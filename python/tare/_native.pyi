@@ -458,6 +458,9 @@ class Run:
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 
+    def event_names(self) -> list[str]:
+        """Names of the program's own events."""
+
     def sites(self) -> list[Site]: ...
     def scopes(self) -> list[Scope]: ...
     def communicators(self) -> list[Communicator]: ...

@@ -30,19 +30,36 @@ def program_name(command: Sequence[str]) -> str:
     return name or FALLBACK
 
 
+def arguments(command: Sequence[str]) -> list[str]:
+    """The words behind the measured program; of an interpreter, all behind the script or its code."""
+    words = _from_program(list(command))
+    if words and INTERPRETERS.fullmatch(PurePath(words[0]).name):
+        name = _script(words[1:])
+        if name is None:
+            return words[1:]
+        at = next((at for at, word in enumerate(words) if word == name or word.startswith(f"{name}.")), 0)
+        return words[at + 1 :]
+    return words[1:]
+
+
 def _program(words: list[str]) -> str:
-    while words:
-        base = PurePath(words[0]).name
-        if LAUNCHERS.fullmatch(base):
-            rest = _after_launcher(words[1:])
-            if not rest:
-                return base
-            words = rest
-        elif INTERPRETERS.fullmatch(base):
-            return _script(words[1:]) or base
-        else:
-            return words[0]
-    return FALLBACK
+    words = _from_program(words)
+    if not words:
+        return FALLBACK
+    base = PurePath(words[0]).name
+    if INTERPRETERS.fullmatch(base):
+        return _script(words[1:]) or base
+    return base if LAUNCHERS.fullmatch(base) else words[0]
+
+
+def _from_program(words: list[str]) -> list[str]:
+    """From the program on: launchers taken away, unless there is nothing behind them."""
+    while words and LAUNCHERS.fullmatch(PurePath(words[0]).name):
+        rest = _after_launcher(words[1:])
+        if not rest:
+            break
+        words = rest
+    return words
 
 
 def _after_launcher(words: list[str]) -> list[str]:

@@ -89,6 +89,12 @@ class Recording:
         with self._reading():
             return self._native.functions() if self._native else []
 
+    @cached_property
+    def event_names(self) -> list[str]:
+        """Of the events that the program has defined itself."""
+        with self._reading():
+            return self._native.event_names() if self._native else []
+
     def peer_sums(
         self,
         by: list[str],
@@ -158,10 +164,18 @@ class Recording:
         """What could not be read; grows while events are."""
         with native_errors():
             lines = self._native.warnings() if self._native else []
-        known = len(self.meta.ranks or ())
-        if known > len(self.processes):
-            lines.append(f"the files of this run hold {len(self.processes):,} of its {known:,} processes")
-        return lines
+        return [*lines, self.unread] if self.unread else lines
+
+    @cached_property
+    def unread(self) -> str | None:
+        """What the run says it has, and its files do not hold; a verb that reads it has failed then."""
+        known, found = len(self.meta.ranks or ()), len(self.processes)
+        if known > found:
+            return f"the files of this run hold {found:,} of its {known:,} processes"
+        ended = not self.is_going_on  # of one that begins, segments are half made
+        if self._native is not None and not found and ended and self._native.warnings():
+            return "the files of this run are damaged: they hold no process"
+        return None
 
     @property
     def start_ns(self) -> int:

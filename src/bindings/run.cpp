@@ -35,6 +35,12 @@ nb::list functions(const reader::Run& run) {
   return names;
 }
 
+nb::list event_names(const reader::Run& run) {
+  nb::list names;
+  for (const reader::EventType& type : run.event_types()) names.append(text(type.name));
+  return names;
+}
+
 nb::list replayed_worlds(const reader::Run& run) {
   const auto worlds = [&] {
     const nb::gil_scoped_release unlocked;
@@ -85,6 +91,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("phase_sums", rows(phase_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none());
   run.def("locations", rows(location_rows));
   run.def("functions", rows(functions));
+  run.def("event_names", rows(event_names));
   run.def("sites", rows(site_rows));
   run.def("communicators", rows(communicator_rows));
   run.def("scopes", rows(scope_rows));

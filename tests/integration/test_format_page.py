@@ -32,7 +32,7 @@ def test_requests_that_are_started_together(mpi: MpiEnvironment, tare: Path, tmp
 @pytest.mark.parametrize("policy", ["block", "drop"])
 def test_events_of_the_program(policy: str, tare: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    options = ["--quiet", "--trace", "--buffer", "4K", "--policy", policy]
+    options = ["--quiet", "--trace", "--buffer", "8K", "--policy", policy]
     program = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
     subprocess.run([tare, "run", *options, "-o", run, "--", *program], check=True, timeout=60)
     assert {type(row.content) for row in assert_same(run)} >= {list, bytes}

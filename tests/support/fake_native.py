@@ -263,6 +263,9 @@ class Run:
     def functions(self) -> list[str]:
         return FUNCTIONS
 
+    def event_names(self) -> list[str]:
+        return ["residual"]
+
     def peer_sums(
         self,
         by: list[str],
@@ -293,6 +296,9 @@ class Run:
 
     def scopes(self) -> list[dict[str, Any]]:
         return SCOPES
+
+    def current_calls(self) -> list[dict[str, Any]]:
+        return []
 
     def samples(self) -> list[dict[str, Any]]:
         return SAMPLES if self.sampled else []

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tare.command_name import program_name
+from tare.command_name import arguments, program_name
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +37,18 @@ def applications(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_name_is_the_program_behind_launchers(command: str, name: str) -> None:
     assert program_name(command.split()) == name
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("mpiexec -n 4 ./app 12 --fast", "12 --fast"),
+        ("./app", ""),
+        ("mpiexec -n 2 python3 -u solve.py --steps 3", "--steps 3"),
+        ("python3.11 -m mpi4py.bench pingpong", "pingpong"),
+        ("python -c pass", "-c pass"),
+        ("mpiexec", ""),
+    ],
+)
+def test_arguments_are_the_words_behind_it(command: str, found: str) -> None:
+    assert arguments(command.split()) == found.split()

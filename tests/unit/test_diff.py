@@ -14,9 +14,10 @@ import pytest
 from fake_tare import Tare
 from scipy import stats
 from some_run import metadata
-from tare.analysis import diff
+from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
 from tare.commands.diff import _gate_content
+from tare.metadata import Options
 from tare.reporters import diff as reporter
 
 BASE = [100.0, 102.0, 98.0, 101.0]
@@ -155,9 +156,76 @@ def test_command_compares_two_runs(tare: Tare, run_dir: Path) -> None:
 
 def test_command_is_a_gate(tare: Tare, run_dir: Path) -> None:
     sets = (run_dir, run_dir, "vs", run_dir, run_dir)
-    done = tare("diff", *sets, "--fail-above", "5%")
+    done = tare("diff", *sets, "--fail-above", "5%", "--accept-failed")
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1] == "passed: net time +0.0 %, limit +5 % (p 1)"
+
+
+def test_gate_refuses_runs_that_did_not_end_well(tare: Tare, run_dir: Path) -> None:
+    """Rank 1 of the fake run was killed."""
+    done = tare("diff", run_dir, run_dir, "--fail-above", "500%")
+    assert done.returncode == 1
+    assert "passed" not in done.stdout
+    assert f"Did not end well: {run_dir}: rank 1 killed" in done.stdout
+    assert f"tare: --fail-above: {run_dir} did not end well (rank 1 killed), and 1 more runs" in done.stderr
+    document = json.loads(tare("diff", run_dir, run_dir, "--fail-above", "500%", "--json").stdout)
+    assert document["gate"] is None
+    assert document["not_ended_well"] == 2 * [{"run": str(run_dir), "why": "rank 1 killed"}]
+
+
+def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
+    """A run that ended well, but for the changes."""
+    process = {**fake_native.process(0, 1), **changes.pop("process", {})}
+    return SimpleNamespace(
+        meta=metadata(command=command.split(), **changes), processes=[process], unread=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, None),
+        ({"exit_code": 3}, "exit code 3"),
+        ({"exit_code": None, "signal": 6}, "killed by SIGABRT"),
+        ({"exit_code": None}, "not seen to end"),
+        ({"process": {"state": "aborted"}}, "rank 0 called MPI_Abort"),
+        ({"process": {"state": "running"}}, "rank 0 still runs"),
+        ({"process": {"exit_code": 7}}, "rank 0 ended with exit code 7"),
+        ({"process": {"finalized": False}}, "rank 0 exited without MPI_Finalize"),
+        ({"process": {"finalized": False, "rank": -1}}, None),  # without MPI
+    ],
+)
+def test_which_runs_ended_well(changes: dict[str, Any], why: str | None) -> None:
+    assert comparable.why_unwell(recorded(**changes)) == why
+
+
+def test_what_runs_differ_in_is_named() -> None:
+    base, new = (
+        recorded(),
+        recorded(
+            "mpiexec -n 4 ./app 24",
+            name="other",
+            process={"executable": "/bin/other", "mpi": "Other MPI 2, package: x"},
+            options=Options(trace=True, policy="drop"),
+        ),
+    )
+    base.processes *= 2
+    found = {each.what: (each.base, each.new) for each in comparable.differing([base, base], [new])}
+    assert found == {
+        "program": (("app",), ("other",)),
+        "arguments": (("12",), ("24",)),
+        "ranks": (("2",), ("1",)),
+        "MPI": (("Fake MPI 1.0",), ("Other MPI 2",)),
+        "measured with": (("none",), ("trace, policy drop",)),
+    }
+    assert comparable.differing([base], [base, base]) == []
+    lines = list(reporter.differing(comparable.differing([base], [new])))
+    assert lines[0] == "Not the same program: base app; new other"
+
+
+def test_where_a_program_lies_is_no_difference() -> None:
+    moved = recorded("mpiexec -n 2 /elsewhere/app 12", process={"executable": "/elsewhere/app"})
+    assert comparable.differing([recorded()], [moved]) == []
 
 
 @pytest.mark.parametrize(

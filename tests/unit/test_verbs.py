@@ -148,10 +148,28 @@ def test_what_could_not_be_read_is_said_behind_the_profile(tare: Tare, run_dir: 
     meta = json.loads((run_dir / "meta.json").read_text())
     meta["ranks"].append(meta["ranks"][0])
     (run_dir / "meta.json").write_text(json.dumps(meta))
-    assert tare("profile", run_dir).stderr.splitlines() == [
-        "tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped",
-        "tare: the files of this run hold 2 of its 3 processes",
-    ]
+    for verb in ("profile", "events"):
+        done = tare(verb, run_dir)
+        assert (done.returncode, bool(done.stdout)) == (1, True)
+        assert done.stderr.splitlines() == [
+            "tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped",
+            "tare: the files of this run hold 2 of its 3 processes",
+        ]
+    done = tare("info", run_dir)
+    assert (done.returncode, done.stderr) == (1, "tare: the files of this run hold 2 of its 3 processes\n")
+
+
+@pytest.mark.parametrize("verb", ["profile", "events", "samples", "where"])
+def test_a_run_whose_files_are_gone_was_no_run_without_mpi(tare: Tare, run_dir: Path, verb: str) -> None:
+    (run_dir / "node.tare").unlink()
+    done = tare(verb, run_dir)
+    said = f"tare: {run_dir}: the files of this run hold 0 of its 2 processes\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    shown = tare("info", run_dir)
+    assert shown.returncode == 1
+    assert "no process called MPI" not in shown.stdout
+    document = json.loads(tare("info", run_dir, "--json").stdout)
+    assert document["warnings"] == ["the files of this run hold 0 of its 2 processes"]
 
 
 def test_profile_shows_time_in_waits(tare: Tare, run_dir: Path) -> None:
@@ -191,6 +209,77 @@ def test_profile_refuses_what_makes_no_sense(tare: Tare, run_dir: Path, options:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.parametrize("verb", ["profile", "events"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--function", "sned"], "--function sned: no function of this name is called; is it MPI_Send?"),
+        (["--function", "recv"], "--function recv: no function of this name is called; is it MPI_Recv?"),
+        (["--function", "Allreduce"], "--function Allreduce: no such function; MPI_Allreduce is not called"),
+        (["--function", ""], "--function '': no such function; there are MPI_Recv, MPI_Send, MPI_Comm_rank"),
+        (["--rank", "0", "--rank", "9"], "--rank 9: this run has ranks 0-1"),
+        (["--rank", "-1"], "--rank -1: this run has ranks 0-1"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    tare: Tare, run_dir: Path, verb: str, options: list[str], said: str
+) -> None:
+    done = tare(verb, run_dir, *options)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"tare: {said}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_communicators_and_worlds_that_are_not_there_are_named(tare: Tare, run_dir: Path) -> None:
+    done = tare("profile", run_dir, "--communicator", "world")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "tare: --communicator world: this run has none of that name; there are MPI_COMM_WORLD\n",
+    )
+    done = tare("profile", run_dir, "--communicator", "mpi_com_world")
+    assert done.stderr.endswith("is it MPI_COMM_WORLD?\n")
+    done = tare("profile", run_dir, "--world", "3")
+    assert (done.returncode, done.stderr) == (1, "tare: --world 3: this run has world 0\n")
+
+
+def test_what_options_choose_together_may_be_nothing(tare: Tare, run_dir: Path) -> None:
+    for form in ([], ["--json"], ["--csv"], ["--markdown"]):
+        done = tare("profile", run_dir, "--rank", "0", "--function", "MPI_Recv", *form)
+        assert done.returncode == 1
+        assert done.stderr.endswith("tare: no call of MPI of this run is all that was asked for\n")
+
+
+def test_a_function_is_not_said_to_be_missing_in_what_could_not_be_read(tare: Tare, run_dir: Path) -> None:
+    """The fake reader always warns of damage."""
+    done = tare("events", run_dir, "--function", "MPI_Allreduce")
+    assert (done.returncode, "no call of it" in done.stderr) == (1, False)
+    assert done.stderr.endswith("tare: no events: none matches\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("events", "RUN", "--from", "nan"),
+        ("events", "RUN", "--to", "inf"),
+        ("events", "RUN", "--from", "1e99"),
+        ("events", "RUN", "--from", "soon"),
+        ("events", "RUN", "--limit", "-1"),
+        ("events", "RUN", "--limit", "99999999999999999999"),
+        ("events", "RUN", "--parquet", "--json"),
+        ("events", "RUN", "--parquet", ""),
+        ("profile", "RUN", "--limit", "-1"),
+        ("samples", "RUN", "--limit", "-1"),
+        ("diff", "RUN", "RUN", "--limit", "-1"),
+        ("merge", "-o", "--", "RUN"),
+        ("merge", "-o", "", "RUN"),
+        ("split", "RUN", "-o", "--list"),
+    ],
+)
+def test_odd_values_are_wrong_usage(tare: Tare, run_dir: Path, options: tuple[str, ...]) -> None:
+    done = tare(*(run_dir if word == "RUN" else word for word in options))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
 def test_profile_share_is_of_all_rows_also_when_limited(tare: Tare, run_dir: Path) -> None:
     assert "73.8 %" in tare("profile", run_dir, "--by", "function", "--limit", "1").stdout
 
@@ -218,14 +307,14 @@ def test_events_json(tare: Tare, run_dir: Path) -> None:
         (["--rank", "1"], ["MPI_Recv", "tare:flush"]),
         (["--function", "MPI_Send", "--function", "MPI_Recv"], ["MPI_Send", "MPI_Recv"]),
         (["--limit", "1"], ["MPI_Send"]),
-        (["--rank", "5"], []),
         (["--from", "0"], []),  # the fake events are of 1970
         (["--to", "0", "--rank", "0"], ["MPI_Send"]),
     ],
 )
 def test_events_are_chosen(tare: Tare, run_dir: Path, options: list[str], functions: list[str]) -> None:
-    rows = json.loads(tare("events", run_dir, "--json", *options).stdout)["rows"]
-    assert [row["function"] for row in rows] == functions
+    done = tare("events", run_dir, "--json", *options)
+    assert [row["function"] for row in json.loads(done.stdout)["rows"]] == functions
+    assert done.returncode == (0 if functions else 1)
 
 
 def test_events_table(tare: Tare, run_dir: Path) -> None:
@@ -242,9 +331,9 @@ def test_events_table(tare: Tare, run_dir: Path) -> None:
         "1000",
         "MPI_COMM_WORLD",
     ]
-    none, *warnings = tare("events", run_dir, "--rank", "5").stderr.splitlines()
-    assert none == "no events: no event matches"
-    assert warnings == ["tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"]
+    damage, none = tare("events", run_dir, "--from", "0").stderr.splitlines()
+    assert none.startswith("tare: no events: none matches; --from and --to are seconds since the start")
+    assert damage == "tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"
 
 
 def test_info_json(tare: Tare, run_dir: Path) -> None:

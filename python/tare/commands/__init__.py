@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 from tare.options import Argument, Option
+from tare.units import NS_PER_S
 
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
@@ -13,3 +15,34 @@ AnyMember = Annotated[
     Option("--member", metavar="NAME", help="Of an archive, the run.", show_default=False),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
+
+# The largest number that the reader takes.
+MOST_ROWS = 2**63 - 1
+LONGEST_S = 2**62 / NS_PER_S
+
+
+def new_path(text: str) -> Path:
+    """The value of an option that names what is to be made: `-o --quiet` has forgotten it."""
+    if not text.strip() or text.startswith("-"):
+        hint = f"; write ./{text} if that is its name" if text.strip("-") else ""
+        raise ValueError(f"'{text}' is no name{hint}")
+    return Path(text)
+
+
+def seconds(text: str) -> float:
+    """A time that a clock can show: neither "nan" nor "inf"."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not abs(value) < LONGEST_S:
+        raise ValueError(f"'{text}' is no number of seconds")
+    return value
+
+
+def finite(text: str) -> float:
+    """A number; "nan" would be within all limits."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"'{text}' is no number")
+    return value

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tare import streams
+from tare.analysis.comparable import Differing, differing, why_unwell
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.commands import Json
-from tare.errors import FAILED, UsageError
+from tare.commands.reading import conclude, open_readable
+from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
-from tare.recording import Recording, open_recording
-from tare.reporters import warnings
+from tare.recording import Recording
 
 SCHEMA = "tare.diff/1"
 BETWEEN = "vs"
@@ -52,6 +53,9 @@ def diff(
         ),
     ] = None,
     metric: Annotated[Metric, Option(help="What --fail-above watches.")] = Metric.NET,
+    accept_failed: Annotated[
+        bool, Option("--accept-failed", help="With --fail-above: take runs, too, that did not end well.")
+    ] = False,
     limit: Annotated[int, Option(min=0, help="So many functions and call sites; 0: all.")] = LINES_SHOWN,
     json: Json = False,
     markdown: Annotated[bool, Option("--markdown", help="Print Markdown tables.")] = False,
@@ -66,17 +70,31 @@ def diff(
         raise UsageError("choose one of --json and --markdown")
     threshold = _percent(fail_above) if fail_above is not None else None
     base_paths, new_paths = _sides(runs)
-    base, new = ([open_recording(path) for path in paths] for paths in (base_paths, new_paths))
+    base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
     found = difference(base, new)
-    asked = _gate(found, metric, threshold) if threshold is not None else None
+    unwell = [(run, why) for run in (*base, *new) if (why := why_unwell(run))]
+    refused = threshold is not None and bool(unwell) and not accept_failed
+    asked = _gate(found, metric, threshold) if threshold is not None and not refused else None
+    others = differing(base, new)
     if json:
         from tare.reporters import json as json_reporter
 
-        json_reporter.write(sys.stdout, SCHEMA, None, _content(base, new, found, asked, limit))
+        content = _content(base, new, found, asked, limit)
+        content |= {
+            "differing": [asdict(each) for each in others],
+            "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in unwell],
+        }
+        json_reporter.write(sys.stdout, SCHEMA, None, content)
     else:
-        _show(base, new, found, limit, markdown)
-    for recording in (*base, *new):
-        warnings.show(recording.warnings, str(recording.run_dir))
+        _show(base, new, found, others, unwell, limit, markdown)
+    conclude(*base, *new)
+    if refused:
+        run, why = unwell[0]
+        more = f", and {len(unwell) - 1} more runs" if len(unwell) > 1 else ""
+        raise CommandError(
+            f"--fail-above: {run.run_dir} did not end well ({why}){more}: measure again, "
+            "or take the times as they are with --accept-failed"
+        )
     if asked is not None and not json:
         from tare.reporters import diff as reporter
 
@@ -156,7 +174,13 @@ def _numbers(comparison: Comparison) -> dict[str, Any]:
 
 
 def _show(
-    base: Sequence[Recording], new: Sequence[Recording], found: Difference, limit: int, markdown: bool
+    base: Sequence[Recording],
+    new: Sequence[Recording],
+    found: Difference,
+    others: Sequence[Differing],
+    unwell: Sequence[tuple[Recording, str]],
+    limit: int,
+    markdown: bool,
 ) -> None:
     from tare.reporters import diff as reporter
     from tare.reporters import markdown as markdown_reporter
@@ -175,6 +199,11 @@ def _show(
             markdown_reporter.write(sys.stdout, sheet)
         else:
             terminal.show_sheet(out, sheet)
-    for note in reporter.notes(base, new, noise_known=found.noise_known):
+    warned = [*reporter.differing(others), *reporter.unwell(unwell)]
+    if warned:
+        out.line()
+    for line in warned:
+        out.paragraph(line)
+    for note in reporter.notes(noise_known=found.noise_known):
         out.line()
         out.paragraph(note)

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from tare import streams
+from tare.analysis import choice
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
-from tare.commands import AnyMember, Json, RunDirectory
-from tare.errors import UsageError
+from tare.commands import MOST_ROWS, AnyMember, Json, RunDirectory, new_path, seconds
+from tare.commands.reading import Counted, conclude, open_readable
+from tare.errors import CommandError, UsageError
 from tare.options import Option
-from tare.recording import Recording, open_recording
-from tare.reporters import warnings
+from tare.recording import Recording
 from tare.units import NS_PER_S
 
 SCHEMA = "tare.events/1"
@@ -31,19 +31,24 @@ def events(
     ] = None,
     start: Annotated[
         float | None,
-        Option("--from", metavar="SECONDS", help="From so long after the start of the run."),
+        Option("--from", parser=seconds, metavar="SECONDS", help="From so long after the start of the run."),
     ] = None,
     end: Annotated[
         float | None,
-        Option("--to", metavar="SECONDS", help="To so long after the start of the run."),
+        Option("--to", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
-    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 0,
+    limit: Annotated[int, Option(min=0, max=MOST_ROWS, help="So many rows; 0: all.")] = 0,
     paths: Annotated[bool, Option("--paths", help="With --json: the call path of every call, too.")] = False,
     member: AnyMember = None,
     json: Json = False,
     parquet: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write them to a Parquet file (docs/tables.md).", show_default=False),
+        Option(
+            parser=new_path,
+            metavar="FILE",
+            help="Write them to a Parquet file (docs/tables.md).",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Print the recorded calls and events of a traced run.
@@ -52,17 +57,20 @@ def events(
     """
     if start is not None and end is not None and start > end:
         raise UsageError(f"--from {start:g} is later than --to {end:g}")
-    recording = open_recording(run, member)
+    if parquet is not None and (json or paths):
+        raise UsageError("--parquet goes without --json and --paths")
+    recording = open_readable(run, member)
+    if recording.processes:
+        choice.check_ranks(recording, rank)
+        choice.check_functions(recording, function, events=True)
     if parquet is not None:
-        if json or paths:
-            raise UsageError("--parquet goes without --json and --paths")
         _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
-        warnings.show(recording.warnings)
+        conclude(recording)
         return
     found = recording.events(
         rank or None, function or None, _at(recording, start), _at(recording, end), limit
     )
-    rows = described(found, recording.sites, recording.communicators, recording.scopes, paths=paths)
+    rows = Counted(described(found, recording.sites, recording.communicators, recording.scopes, paths=paths))
     if json:
         from tare.reporters import json as reporter
 
@@ -71,18 +79,29 @@ def events(
         from tare.reporters import terminal
         from tare.reporters.console import console
 
-        if not terminal.events(console(), rows, recording.start_ns, recording.worlds):
-            streams.tell(f"no events: {_why_none(recording)}")
+        terminal.events(console(), rows, recording.start_ns, recording.worlds)
     # Last: damage to a chunk of events is seen when it is read.
-    warnings.show(recording.warnings)
+    conclude(recording)
+    if not rows.count and (why := _why_none(recording, bool(rank or function), (start, end))):
+        raise CommandError(f"no events: {why}")
 
 
-def _why_none(recording: Recording) -> str:
+def _why_none(
+    recording: Recording, is_chosen: bool, time_span: tuple[float | None, float | None]
+) -> str | None:
+    """None where it is no failure: nothing was asked for that is not there."""
     if not recording.processes:
-        return "no process of this run called MPI"
-    if not total_trace(recording.processes)["written"]:
+        return choice.NOTHING_MEASURED if is_chosen else None
+    trace = total_trace(recording.processes)
+    if not trace["written"]:
         return "they were recorded, but not written (--write none)"
-    return "no event matches" if recording.meta.options.trace else "this run was measured without --trace"
+    if not recording.meta.options.trace:
+        return "this run was measured without --trace"
+    if time_span != (None, None):
+        end_ns = max(process["start_ns"] + process["wall_ns"] for process in recording.processes)
+        last = (end_ns - recording.start_ns) / NS_PER_S
+        return f"none matches; --from and --to are seconds since the start, and the run took {last:.9g} s"
+    return "none matches" if is_chosen else "none of them could be read" if trace["events"] else "none"
 
 
 def _write_parquet(

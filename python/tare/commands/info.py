@@ -8,6 +8,7 @@ from typing import Any
 
 from tare.analysis import locations, ranks
 from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands.reading import conclude
 from tare.recording import Recording, open_recording
 
 SCHEMA = "tare.info/1"
@@ -29,6 +30,7 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
         from tare.reporters.console import console
 
         summary.info(console(cut=True), recording)
+    conclude(recording, told=True)
 
 
 def _scopes(recording: Recording, kind: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import archive, streams, units
+from tare.commands import new_path
 from tare.options import Argument, Option
 from tare.reporters.progress import copying
 
@@ -18,7 +19,12 @@ def merge(
     output: Annotated[
         Path,
         Option(
-            "-o", "--output", metavar="ARCHIVE.tare", show_default=False, help="The archive; must be new."
+            "-o",
+            "--output",
+            parser=new_path,
+            metavar="ARCHIVE.tare",
+            show_default=False,
+            help="The archive; must be new.",
         ),
     ],
 ) -> None:

@@ -7,16 +7,16 @@ from enum import StrEnum
 from typing import Annotated, cast
 
 from tare import streams
+from tare.analysis import choice, tables
 from tare.analysis import profile as sums
-from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import Chosen, Key, Row
 from tare.analysis.ranks import total_mpi_ns
 from tare.commands import AnyMember, Json, RunDirectory
-from tare.errors import UsageError
+from tare.commands.reading import conclude, open_readable
+from tare.errors import CommandError, UsageError
 from tare.options import Option
-from tare.recording import Recording, open_recording
-from tare.reporters import warnings
+from tare.recording import Recording
 
 SCHEMA = "tare.profile/1"
 
@@ -112,7 +112,8 @@ def profile(
         frozenset(world or ()),
     )
     subject = tables.subject_of(names)
-    recording = open_recording(run, member)
+    recording = open_readable(run, member)
+    _check(recording, chosen)
     if subject is not None:
         found = tables.rows(recording, subject, names, chosen)
         rows = _ordered_table(found, subject, names, sort, limit)
@@ -136,7 +137,16 @@ def profile(
             recording, names, rows, len(found), is_filtered=chosen != Chosen(),
             markdown=markdown, paths=paths, replay=replay,
         )  # fmt: skip
-    warnings.show(recording.warnings)
+    conclude(recording)
+    if not rows and chosen != Chosen():
+        raise CommandError(f"no {_counted(names)} of this run is all that was asked for")
+
+
+def _check(recording: Recording, chosen: Chosen) -> None:
+    choice.check_worlds(recording, sorted(chosen.worlds))
+    choice.check_ranks(recording, sorted(chosen.ranks))
+    choice.check_communicators(recording, sorted(chosen.communicators))
+    choice.check_functions(recording, sorted(chosen.functions))
 
 
 def _efficiencies(recording: Recording, *, replay: bool) -> list[Efficiency]:
@@ -177,11 +187,14 @@ def _ordered_table(
     return rows[:limit] if limit else rows
 
 
-def _why_none(recording: Recording, names: list[str], *, is_filtered: bool) -> str:
+def _counted(names: list[str]) -> str:
+    return "message" if "peer" in names else "call of MPI"
+
+
+def _why_none(recording: Recording, names: list[str]) -> str:
     if not recording.processes:
-        return "no process of this run called MPI"
-    what = "message" if "peer" in names else "call of MPI"
-    return f"no {what} matches" if is_filtered else f"the profile of this run holds no {what}"
+        return choice.NOTHING_MEASURED
+    return f"the profile of this run holds no {_counted(names)}"
 
 
 def _show(
@@ -200,7 +213,8 @@ def _show(
     from tare.reporters.console import console
 
     if not rows:
-        streams.tell(_why_none(recording, names, is_filtered=is_filtered))
+        if not is_filtered:
+            streams.tell(_why_none(recording, names))
         return
     if tables.subject_of(names) is not None:
         from tare.reporters import tables as tables_reporter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import launch, streams, units
+from tare.commands import new_path
 from tare.errors import TareError, UsageError
 from tare.measurement import Measured, measure
 from tare.metadata import Options
@@ -18,6 +20,12 @@ NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
     "linked dynamically, and not setuid? `tare doctor` checks this machine"
 )
+
+
+# Two of the smallest sub-buffers (src/recorder/process.cpp).
+SMALLEST_BUFFER = 8 * units.KIB
+# What a count of nanoseconds can hold.
+LONGEST_NS = 2**63 - 1
 
 
 class Policy(StrEnum):
@@ -49,30 +57,35 @@ class Keep:
 
 
 def _keep(text: str) -> Keep:
-    word, colon, amount = text.partition(":")
+    word, _, amount = text.partition(":")
+    wrong = f"'{text}' says not what to keep; write it like last:30s or last:64M"
+    if word != "last":
+        raise ValueError(wrong)
     try:
-        if word != "last" or not colon:
-            raise ValueError
-        return _keep_last(amount)
+        time_ns = units.parse_duration(amount)
     except ValueError:
-        raise ValueError(f"'{text}' says not what to keep; write it like last:30s or last:64M") from None
-
-
-def _keep_last(amount: str) -> Keep:
-    try:
-        return Keep(time_ns=_positive(units.parse_duration(amount)))
-    except ValueError:
-        return Keep(size=_positive(units.parse_size(amount)))
+        try:
+            size = units.parse_size(amount)
+        except ValueError:
+            raise ValueError(wrong) from None
+        return Keep(size=_possible(size, amount))
+    if not 0 < time_ns <= LONGEST_NS:
+        raise ValueError(f"'{text}' is no time that can be kept")
+    return Keep(time_ns=time_ns)
 
 
 def _size(text: str) -> int:
-    return _positive(units.parse_size(text))
+    return _possible(units.parse_size(text), text)
 
 
-def _positive(amount: int) -> int:
-    if amount == 0:
-        raise ValueError("must be more than 0")
-    return amount
+def _possible(size: int, text: str) -> int:
+    """The size of a thread's buffer, as this machine can have it."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        raise ValueError(f"{text} for each thread is more than this machine's memory ({units.size(memory)})")
+    if size < SMALLEST_BUFFER:
+        raise ValueError(f"{text} is too small: a buffer has at least {units.size(SMALLEST_BUFFER)}")
+    return size
 
 
 def _sample(spec: str, command: list[str], *, trace: bool) -> str:
@@ -172,6 +185,7 @@ def run(
         Option(
             "-o",
             "--output",
+            parser=new_path,
             metavar="DIR",
             show_default=False,
             help="The run directory; must be empty or new.",

@@ -6,13 +6,13 @@ import sys
 from enum import StrEnum
 from typing import Annotated, cast
 
+from tare.analysis import choice
 from tare.analysis import samples as analysis
 from tare.analysis.samples import Key
 from tare.commands import AnyMember, Json, RunDirectory
-from tare.errors import TareError, UsageError
+from tare.commands.reading import conclude, open_readable
+from tare.errors import CommandError, TareError, UsageError
 from tare.options import Option
-from tare.recording import open_recording
-from tare.reporters import warnings
 
 SCHEMA = "tare.samples/1"
 
@@ -73,7 +73,9 @@ def samples(
     if json and csv:
         raise UsageError("choose one of --json and --csv")
     keys = _keys(by)
-    recording = open_recording(run, member)
+    recording = open_readable(run, member)
+    choice.check_ranks(recording, source, "--source")
+    choice.check_ranks(recording, destination, "--destination")
     if not recording.sample_summaries:
         raise TareError("this run sampled no messages: tare run --sample random:0.01 -- COMMAND")
     chosen = [
@@ -108,7 +110,9 @@ def samples(
 
         out = console()
         reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
-    warnings.show(recording.warnings)
+    conclude(recording)
+    if not rows and (source or destination):
+        raise CommandError("no sampled message went that way")
 
 
 def _keys(by: str) -> list[Key]:

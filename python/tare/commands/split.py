@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import archive, streams, units
-from tare.commands import Json
+from tare.commands import Json, new_path
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.reporters.progress import copying
@@ -23,6 +23,7 @@ def split(
         Option(
             "-o",
             "--output",
+            parser=new_path,
             metavar="DIR",
             show_default=False,
             help="Where to; must be empty or new. Else named after the archive, here.",

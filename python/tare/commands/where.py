@@ -11,8 +11,8 @@ from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
-from tare.recording import Recording, open_recording
-from tare.reporters import warnings
+from tare.commands.reading import conclude, open_readable
+from tare.recording import Recording
 
 SCHEMA = "tare.where/1"
 
@@ -29,22 +29,22 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
         from tare.reporters import json as reporter
 
         reporter.write(sys.stdout, SCHEMA, run, _content(recording, look))
-        return
+        return conclude(recording, told=True)
     from tare.reporters import where as reporter_where
     from tare.reporters.console import console
 
     reporter_where.show(console(cut=True), recording, look)
-    warnings.show(recording.warnings)
+    return conclude(recording)
 
 
 def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
     """A deadlock must stand at a second look, unless the run is over."""
-    recording = open_recording(run, member)
+    recording = open_readable(run, member)
     first = places.look(recording)
     if first.is_over or not first.waiting:
         return recording, first
     time.sleep(places.blocked_in_s(first))
-    recording = open_recording(run, member)
+    recording = open_readable(run, member)
     return recording, places.look(recording, {places.identity(call) for call in first.calls})
 
 

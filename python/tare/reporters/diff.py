@@ -12,6 +12,7 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
+    from tare.analysis.comparable import Differing
     from tare.analysis.compare import Comparison
     from tare.analysis.diff import Gate, Line
     from tare.recording import Recording
@@ -25,6 +26,7 @@ TITLES = {
     "bytes": "bytes",
 }
 COUNTED = ("calls", "bytes")
+LISTED = 8
 VERDICTS = {True: "yes", False: "no", None: "?"}
 
 
@@ -93,9 +95,23 @@ def title(base: Sequence[Recording], new: Sequence[Recording]) -> str:
     return f"{_described(base)}, with {_described(new)}"
 
 
-def notes(base: Sequence[Recording], new: Sequence[Recording], *, noise_known: bool) -> Iterator[str]:
-    if len({_ranks(run) for run in (*base, *new)}) > 1:
-        yield "The runs have different numbers of ranks: times of MPI are not of the same work."
+def differing(found: Sequence[Differing]) -> Iterator[str]:
+    """What the runs differ in beside their times: then these are not of the same work."""
+    for each in found:
+        base, new = (" and ".join(value for value in side) for side in (each.base, each.new))
+        yield f"Not the same {each.what}: base {base}; new {new}"
+    if any(each.what == "ranks" for each in found):
+        yield "Times of MPI on different numbers of ranks are not of the same work."
+
+
+def unwell(found: Sequence[tuple[Recording, str]]) -> Iterator[str]:
+    for run, why in found[:LISTED]:
+        yield f"Did not end well: {run.run_dir}: {why}"
+    if len(found) > LISTED:
+        yield f"Did not end well: {len(found) - LISTED:,} more"
+
+
+def notes(*, noise_known: bool) -> Iterator[str]:
     if noise_known:
         yield (
             "Real: yes if the difference exceeds the noise (Welch's t-test at 95 %, corrected by Holm for "

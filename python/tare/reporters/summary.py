@@ -63,7 +63,7 @@ def overview(out: Console, recording: Recording) -> None:
     for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
     _field(out, "wall time", f"{_wall(meta, processes)}, {ending(recording)}")
-    _field(out, "ranks", _ranks(processes))
+    _field(out, "ranks", _ranks(processes) if processes or not recording.unread else recording.unread)
     for until, text in UNTIL.items():
         if any(process["until"] == until and process["state"] == "killed" for process in processes):
             _field(out, "killed", text)

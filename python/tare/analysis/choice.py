@@ -1,0 +1,128 @@
+"""What an option names must be there: one line says what there is instead, the same for every verb."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tare.analysis.profile import communicator_names
+from tare.errors import CommandError
+
+if TYPE_CHECKING:
+    from tare._native import Communicator, Process, ProfileSum, SumsQuery
+
+LISTED = 8
+NOTHING_MEASURED = "no process of this run called MPI"
+# Events that tare adds itself, and what has no name of its own.
+OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
+
+
+class Recorded(Protocol):
+    """What a run holds, as far as options name it (recording.Recording)."""
+
+    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
+    @property
+    def functions(self) -> list[str]: ...
+    @property
+    def event_names(self) -> list[str]: ...
+    @property
+    def communicators(self) -> list[Communicator]: ...
+    @property
+    def processes(self) -> list[Process]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+
+def check_functions(recorded: Recorded, names: Iterable[str] | None, *, events: bool = False) -> None:
+    """CommandError if the run has no call of one of them; with `events`, no event of its name either."""
+    if not names:
+        return
+    (rows,) = recorded.profile_sums([{"by": ["function"]}])
+    called = [row["function"] for row in sorted(rows, key=lambda row: -row["time_ns"]) if row["calls"]]
+    known = list(dict.fromkeys([*called, *(recorded.event_names if events else ())]))
+    for name in names:
+        if name in known or (events and name in OWN_EVENTS):
+            continue
+        if name in recorded.functions:
+            # Of a run that could be read in part only it is not known.
+            if not recorded.warnings:
+                raise CommandError(f"--function {name}: this run has no call of it; {_there_are(known)}")
+        else:
+            raise CommandError(f"--function {shown(name)}: {_meant(name, known, recorded.functions)}")
+
+
+def check_ranks(recorded: Recorded, ranks: Iterable[int] | None, option: str = "--rank") -> None:
+    """CommandError if the run has no such rank."""
+    there = {process["rank"] for process in recorded.processes if process["rank"] >= 0}
+    _check_numbers(option, "rank", ranks or (), there)
+
+
+def check_worlds(recorded: Recorded, worlds: Iterable[int] | None) -> None:
+    _check_numbers("--world", "world", worlds or (), {process["world"] for process in recorded.processes})
+
+
+def check_communicators(recorded: Recorded, names: Iterable[str] | None) -> None:
+    there = list(dict.fromkeys(communicator_names(recorded.communicators)))
+    for name in names or ():
+        if name not in there:
+            near = _near(name, there)
+            what = f"is it {' or '.join(near)}?" if near else _there_are(there)
+            raise CommandError(f"--communicator {shown(name)}: this run has none of that name; {what}")
+
+
+def shown(name: str) -> str:
+    """As it can stand in a line: an empty one, or one with blanks, in quotes."""
+    return name if name.isprintable() and name and " " not in name else repr(name)
+
+
+def numbers(found: Collection[int]) -> str:
+    """ "0-3, 7"."""
+    runs: list[list[int]] = []
+    for number in sorted(found):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    texts = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:LISTED]]
+    return ", ".join(texts) + (", …" if len(runs) > LISTED else "")
+
+
+def _check_numbers(option: str, what: str, wanted: Iterable[int], there: Collection[int]) -> None:
+    for number in wanted:
+        if number not in there:
+            has = f"this run has {what}{'s' if len(there) > 1 else ''} {numbers(there)}"
+            raise CommandError(f"{option} {number}: {has if there else NOTHING_MEASURED}")
+
+
+def _meant(name: str, known: Sequence[str], functions: Sequence[str]) -> str:
+    """Names that are like it: those of the run first."""
+    if near := _near(name, known):
+        return f"no function of this name is called; is it {' or '.join(near)}?"
+    if near := _near(name, functions):
+        return f"no such function; {' or '.join(near)} {'are' if len(near) > 1 else 'is'} not called"
+    return f"no such function; {_there_are(known)}"
+
+
+def _near(name: str, names: Iterable[str]) -> list[str]:
+    """At most three: equal but for case and MPI_, else the most alike."""
+    bare: dict[str, list[str]] = {}
+    for each in names:
+        bare.setdefault(_bare(each), []).append(each)
+    if _bare(name) in bare:
+        return bare[_bare(name)]
+    if not _bare(name):
+        return []
+    found = difflib.get_close_matches(_bare(name), bare, n=3, cutoff=0.7)
+    return [each for alike in found for each in bare[alike]]
+
+
+def _bare(name: str) -> str:
+    return name.casefold().removeprefix("pmpi_").removeprefix("mpi_")
+
+
+def _there_are(names: Sequence[str]) -> str:
+    if not names:
+        return NOTHING_MEASURED
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"there are {', '.join(map(shown, names[:LISTED]))}{more}"

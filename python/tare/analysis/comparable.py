@@ -1,0 +1,133 @@
+"""Whether runs can be compared: what differs between them beside their times, and which did not end well."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Protocol
+
+from tare.command_name import arguments
+from tare.metadata import Options
+
+if TYPE_CHECKING:
+    from tare._native import Process
+    from tare.metadata import Metadata
+
+# Of the options of `tare run`: those that change what measuring costs.
+OPTIONS = ("trace", "buffer", "policy", "keep_ns", "write", "drain", "stack", "sample", "time_lookups")
+
+
+class MeasuredRun(Protocol):
+    """A run with its meta.json (recording.Recording)."""
+
+    @property
+    def meta(self) -> Metadata: ...
+    @property
+    def processes(self) -> list[Process]: ...
+    @property
+    def unread(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Differing:
+    """What the runs have not in common: the values of the base runs, and of the new ones, each once."""
+
+    what: str
+    base: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def differing(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> list[Differing]:
+    found = []
+    for what, value_of in _VALUES.items():
+        sides = [tuple(dict.fromkeys(map(value_of, side))) for side in (base, new)]
+        if len({value for side in sides for value in side}) > 1:
+            found.append(Differing(what, *sides))
+    return found
+
+
+def why_unwell(run: MeasuredRun) -> str | None:
+    """Why its times are not those of the whole program, in words; None if it ended well."""
+    if run.unread:
+        return run.unread
+    meta, processes = run.meta, run.processes
+    if not processes:
+        return "no process called MPI"
+    if meta.signal is not None:
+        return f"killed by {_signal_name(meta.signal)}"
+    if meta.exit_code:
+        return f"exit code {meta.exit_code}"
+    if meta.tare is not None and meta.exit_code is None:
+        return "not seen to end"
+    for process in processes:
+        if why := _why_unwell(process):
+            who = f"rank {process['rank']}" if process["rank"] >= 0 else f"process {process['pid']}"
+            return f"{who} {why}"
+    return None
+
+
+def _why_unwell(process: Process) -> str | None:
+    if process["state"] != "finished":
+        return {"running": "still runs", "aborted": "called MPI_Abort"}.get(
+            process["state"], process["state"]
+        )
+    if process["exit_code"]:
+        return f"ended with exit code {process['exit_code']}"
+    if process["rank"] >= 0 and not process["finalized"]:
+        return "exited without MPI_Finalize"
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _program(run: MeasuredRun) -> str:
+    """The name, wherever the program lies: two versions of it seldom lie in one place."""
+    executables = sorted({PurePath(process["executable"]).name for process in run.processes})
+    named = run.meta.name
+    return named if not executables or executables == [named] else f"{named} ({', '.join(executables)})"
+
+
+def _arguments(run: MeasuredRun) -> str:
+    return shlex.join(arguments(run.meta.command)) or "none"
+
+
+def _ranks(run: MeasuredRun) -> str:
+    return f"{len(run.processes):,}"
+
+
+def _mpi(run: MeasuredRun) -> str:
+    names = dict.fromkeys(_version(process["mpi"]) for process in run.processes if process["mpi"])
+    return ", ".join(names) or "none"
+
+
+def _version(text: str) -> str:
+    """Without the package, and on one line."""
+    return " ".join(text.split(", package:")[0].split())
+
+
+def _options(run: MeasuredRun) -> str:
+    """Those that are not as usual."""
+    chosen = []
+    for name in OPTIONS:
+        value = getattr(run.meta.options, name)
+        if value != getattr(_USUAL, name):
+            chosen.append(name if value is True else f"{name} {value}")
+    return ", ".join(chosen) or "none"
+
+
+_USUAL = Options()
+_VALUES: dict[str, Callable[[MeasuredRun], str]] = {
+    "program": _program,
+    "arguments": _arguments,
+    "ranks": _ranks,
+    "MPI": _mpi,
+    "measured with": _options,
+}

@@ -1,0 +1,47 @@
+"""How a verb that reads runs begins and ends: what of them could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from tare.errors import CommandError
+from tare.recording import Recording, open_recording
+from tare.reporters import warnings
+
+T = TypeVar("T")
+
+
+def open_readable(run: Path, member: str | None = None) -> Recording:
+    """The run; CommandError if nothing can be read of what it says it has."""
+    recording = open_recording(run, member)
+    if recording.unread and not recording.processes:
+        conclude(recording, named=True)
+    return recording
+
+
+def conclude(*recordings: Recording, told: bool = False, named: bool = False) -> None:
+    """What of them is damaged, unless it was `told`; CommandError if what a run says it has is not there."""
+    several = named or len(recordings) > 1
+    for recording in recordings:
+        lines = [line for line in recording.warnings if line != recording.unread]
+        if not told:
+            warnings.show(lines, str(recording.run_dir) if several else "")
+    for recording in recordings:
+        if recording.unread:
+            where = f"{recording.run_dir}: " if several else ""
+            raise CommandError(where + recording.unread)
+
+
+class Counted(Iterator[T]):
+    """The same items, and how many have come by."""
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._items = items
+        self.count = 0
+
+    def __next__(self) -> T:
+        item = next(self._items)
+        self.count += 1
+        return item
