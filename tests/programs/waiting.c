@@ -60,6 +60,61 @@ static void wildcard(void) {
     MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// Each names itself as the root.
+static void roots(void) {
+  int value = rank, sum = 0;
+  MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, rank, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// A send that waits for its receive, which has another tag.
+static void tags(void) {
+  int value = rank;
+  if (rank == 0)
+    MPI_Ssend(&value, 1, MPI_INT, 1, tag + 1, MPI_COMM_WORLD);
+  else
+    MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// A small message with another tag than the receive: its send has long returned.
+static void lost(void) {
+  int value = rank;
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag + 1, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// The same collectives on two communicators, the other way round on rank 1.
+static void orders(void) {
+  MPI_Comm both[2];
+  int value = rank, sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &both[i]);
+    MPI_Comm_set_name(both[i], i == 0 ? "first" : "second");
+  }
+  for (int i = 0; i < 2; ++i) MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, both[rank == 1 ? 1 - i : i]);
+}
+
+// Rank 1 asks for ever whether a message has come, which rank 0 sends only after a barrier.
+static void polls(void) {
+  int value = 0, done = 0;
+  if (rank == 1) {
+    MPI_Request request;
+    MPI_Irecv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &request);
+    while (!done) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+}
+
+static void probes(void) {
+  int value = 0, found = 0;
+  while (rank == 1 && !found) MPI_Iprobe(0, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+}
+
 // A program that goes on: rank 0 works, long, between messages that the others wait for.
 static void slow(void) {
   for (int i = 0; i < forever_s; ++i) {
@@ -76,7 +131,9 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)(void);
   } ways[] = {{"receive", receive}, {"crossed", crossed},   {"barrier", barrier}, {"exits", exits},
-              {"waitall", waitall}, {"wildcard", wildcard}, {"slow", slow}};
+              {"waitall", waitall}, {"wildcard", wildcard}, {"slow", slow},       {"roots", roots},
+              {"tags", tags},       {"lost", lost},         {"orders", orders},   {"polls", polls},
+              {"probes", probes}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

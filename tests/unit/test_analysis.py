@@ -39,6 +39,15 @@ def test_by_function_sums_ranks_and_sites() -> None:
     assert (send["min_ns"], send["max_ns"]) == (2_500_000, 150_000_000)
 
 
+def test_the_mean_is_of_the_calls_that_are_shown() -> None:
+    """Look-ups, which are counted only, stand apart from calls that are timed."""
+    (row,) = profile.summed(recorded(), ["communicator"])
+    assert (row["calls"], row["lookups"]) == (12, 4)
+    assert row["mean_ns"] == row["time_ns"] / row["calls"]
+    by_function = {row["function"]: row for row in profile.summed(recorded(), ["function"])}
+    assert [by_function["MPI_Comm_rank"][name] for name in ("calls", "lookups", "mean_ns")] == [4, 4, 0.0]
+
+
 def test_by_function_keeps_worlds_apart() -> None:
     second = [{**row, "world": 1} for row in PROFILE]
     rows = profile.summed(recorded([*PROFILE, *second]), ["function"])

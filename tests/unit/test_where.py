@@ -68,10 +68,11 @@ def running(
             for (rank, communicator), count in (completed or {}).get(function, {}).items()
         ]
 
-    return SimpleNamespace(
-        processes=processes, sites=fake_native.SITES, communicators=COMMUNICATORS, current_calls=list(calls),
-        calls_of=calls_of, end_ns=None, **more,
-    )  # fmt: skip
+    return SimpleNamespace(**{
+        "processes": processes, "sites": fake_native.SITES, "communicators": COMMUNICATORS,
+        "current_calls": list(calls), "calls_of": calls_of, "end_ns": None,
+        "peer_sums": lambda by, worlds, ranks, communicators: [], **more,
+    })  # fmt: skip
 
 
 def blocked(run: Any) -> list[int]:
@@ -323,6 +324,100 @@ def test_threads_in_the_same_state_are_one_line() -> None:
     assert "exchange, app.c:12" in text
     assert "Deadlock: ranks 1-2 wait for each other" in text
     assert "Ranks 0, 3 wait for these, directly or not." in text
+
+
+def kinds(run: Any) -> list[str]:
+    return [each.kind for each in where.look(run).mismatches]
+
+
+def test_roots_that_differ() -> None:
+    calls = [call(0, "MPI_Reduce", 0), call(1, "MPI_Reduce", 0), call(2, "MPI_Reduce", 2), computing(3)]
+    run = running(*calls)
+    (found,) = where.look(run).mismatches
+    assert [(side.root, side.ranks) for side in found.sides] == [(0, ((0, 0), (0, 1))), (2, ((0, 2),))]
+    assert "ranks 0-1: root 0; rank 2: root 2" in shown(run)
+    # Rank 2 is in its second one: that has a root of its own.
+    assert kinds(running(*calls, completed={"MPI_Reduce": {(2, 0): 1}})) == []
+    assert kinds(running(*calls[:2], computing(2), computing(3))) == []
+    # What is not the same at a second look goes on.
+    seen = where.identities(running(*calls[:2]).current_calls)
+    assert where.look(running(*calls), seen).mismatches == []
+
+
+def test_tags_and_communicators_that_do_not_match() -> None:
+    receive = call(0, "MPI_Recv", 1, 7)
+    assert kinds(running(receive, call(1, "MPI_Ssend", 0, 8))) == ["tags"]
+    assert kinds(running(receive, call(1, "MPI_Ssend", 0, 7, communicator=1))) == ["communicators"]
+    waiting = call(1, "MPI_Waitall", requests=1, communicator=-1, pending=[request("MPI_Isend", 0, 9)])
+    assert kinds(running(receive, waiting)) == ["tags"]
+    assert "for tag 7 from rank 1, which sends it tag 9" in " ".join(shown(running(receive, waiting)).split())
+    # The message is for another rank.
+    assert kinds(running(receive, call(1, "MPI_Recv", 0, 8, pending=[request("MPI_Isend", 2, 9)]))) == []
+
+
+def test_a_message_that_was_never_received() -> None:
+    def peer(rank: int, peer: int, sent: int, received: int) -> dict[str, int]:
+        return {"world": 0, "rank": rank, "peer": peer, "sent_messages": sent, "received_messages": received}
+
+    calls = [
+        call(0, "MPI_Recv", 1, 7),
+        call(1, "MPI_Barrier"),
+        call(2, "MPI_Barrier"),
+        call(3, "MPI_Barrier"),
+    ]
+    for sent, messages in ((5, [2]), (3, [])):
+        run = running(*calls, peer_sums=lambda *_, sent=sent: [peer(0, 1, 9, 3), peer(1, 0, sent, 9)])
+        assert [each.messages for each in where.look(run).mismatches] == messages
+    run = running(*calls, peer_sums=lambda *_: [peer(0, 1, 9, 3), peer(1, 0, 5, 9)])
+    assert "Rank 1 has sent rank 0 2 messages that it has not received" in shown(run)
+
+
+def test_collectives_that_differ() -> None:
+    both = [call(1, "MPI_Barrier", communicator=1), call(3, "MPI_Allreduce")]
+    others = [call(0, "MPI_Allreduce"), call(2, "MPI_Allreduce")]
+    assert kinds(running(*both, *others)) == ["order"]
+    alike = [call(rank, "MPI_Barrier" if rank % 2 else "MPI_Allreduce") for rank in range(4)]
+    assert kinds(running(*alike)) == ["collectives"]
+    text = " ".join(shown(running(*alike)).split())
+    assert "ranks 1, 3 in MPI_Barrier on MPI_COMM_WORLD" in text
+    assert "ranks 0, 2 in MPI_Allreduce on MPI_COMM_WORLD" in text
+
+
+def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
+    """Rank 1 asks for a message of rank 0, which waits for rank 1."""
+    poll = {
+        **computing(1),
+        "function": "MPI_Test",
+        "peer": None,
+        "pending": [request("MPI_Irecv", 0, 7, False)],
+    }
+    first = where.look(running(call(0, "MPI_Recv", 1, 5), poll))
+    assert (first.deadlock, first.stalled) == (None, None)
+    assert where.needs_second_look(first)
+    assert where.blocked_in_s(first) == where.POLLING_AFTER_S
+    seen = where.identities(first.calls)
+
+    def second(**more: Any) -> where.Look:
+        return where.look(running(call(0, "MPI_Recv", 1, 5), {**poll, "enter_ticks": 5, **more}), seen)
+
+    found = second()
+    assert found.deadlock is None
+    assert found.stalled is not None
+    assert found.stalled.cycles == (((0, 0), (0, 1)),)
+    assert [row["polling"] for row in found.rows] == [False, True, False, False]
+    # It asks for another message, or waits elsewhere, or has it under way.
+    assert second(pending=[{**request("MPI_Irecv", 0, 7, False), "start_ns": 1}]).stalled is None
+    assert second(function="MPI_Iprobe").stalled is None
+    assert second(pending=[request("MPI_Irecv", 2, 7, False)]).stalled is None
+
+
+@pytest.mark.parametrize(
+    ("function", "how"),
+    [("MPI_Irecv", "from"), ("MPI_Imrecv", "from"), ("MPI_Iprobe", "from"),      ("MPI_Isend", "to"), ("MPI_Sendrecv", "to"), ("MPI_Put", "to")],
+)  # fmt: skip
+def test_a_peer_is_a_source_or_a_destination(function: str, how: str) -> None:
+    assert f"since {function} {how} rank 1" in shown(running({**computing(0), "function": function, "peer": 1,
+                                                              "peer_world": 1}))  # fmt: skip
 
 
 def test_everything_has_its_words() -> None:

@@ -45,6 +45,7 @@ FIGURES = (
     "waited_ns",
     "timed",
     "estimated_calls",
+    "lookups",
 )
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
 OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
@@ -231,7 +232,8 @@ def _key(row: Mapping[str, Any], by: Iterable[SumKey]) -> Hashable:
 def _figures(row: ProfileSum) -> Row:
     timed = row["timed_calls"]
     return {
-        "calls": row["calls"],
+        # Those that the time and the mean are of: look-ups, which are counted only, stand beside them.
+        "calls": timed or row["calls"],
         "time_ns": row["time_ns"],
         "mean_ns": row["time_ns"] / timed if timed else 0.0,
         "min_ns": row["min_ns"],
@@ -241,6 +243,7 @@ def _figures(row: ProfileSum) -> Row:
         "waited_ns": row["waited_ns"],
         "timed": timed > 0,
         "estimated_calls": row["estimated_calls"],
+        "lookups": row["calls"] - timed,
     }
 
 

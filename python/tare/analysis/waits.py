@@ -30,6 +30,68 @@ _OF_LOCKS = dict.fromkeys(of_meaning(lock="takes"), 1) | dict.fromkeys(of_meanin
 Completed = Callable[[Rank, str, int], "int | None"]
 
 
+@dataclass(frozen=True)
+class Send:
+    """A message that is being sent: by a call, or a request that is not complete."""
+
+    function: str
+    communicator: int
+    to: Rank
+    tag: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A receive that has not ended; no source: any, or it is not known."""
+
+    function: str
+    communicator: int
+    source: Rank | None
+    tag: int | None
+
+
+def sends_of(call: CurrentCall) -> list[Send]:
+    """What a thread and the requests of its process send."""
+    sent: list[CurrentCall | PendingRequest] = [
+        each for each in call["pending"] if not each["receives"] and _sends(each["function"])
+    ]
+    if call["inside"] and (_sends(call["function"]) or _exchanges(call["function"])):
+        sent.append(call)
+    return [
+        Send(each["function"], each["communicator"], (call["world"], each["peer_world"]), each["tag"])
+        for each in sent
+        if each["peer_world"] is not None and each["tag"] is not None
+    ]
+
+
+def wanted_of(call: CurrentCall) -> list[Wanted]:
+    """What a call waits to receive, or polls for."""
+    world, name = call["world"], call["function"]
+
+    def wanted(function: str, communicator: int, source: int | None, tag: int | None) -> Wanted:
+        return Wanted(function, communicator, None if source is None else (world, source), tag)
+
+    if _exchanges(name):
+        return [wanted(name, call["communicator"], call["source_world"], call["source_tag"])]
+    if _receives(name) or _probes_again(name):
+        return [wanted(name, call["communicator"], call["peer_world"], call["tag"])]
+    return [
+        wanted(each["function"], each["communicator"], each["peer_world"], each["tag"])
+        for each in call["pending"]
+        if each["receives"] and (each["waited_for"] or is_poll(name))
+    ]
+
+
+def is_rooted(function: str) -> bool:
+    """A collective from or to one rank, which blocks."""
+    return is_collective(function) and meaning(function).waits in ("root", "at_root")
+
+
+def is_poll(function: str) -> bool:
+    """Programs wait in it only by calling it again and again."""
+    return meaning(function).poll != ""
+
+
 @dataclass
 class Members:
     """The ranks of communicators, listed at first use."""
@@ -129,6 +191,17 @@ class Waits:
         if meaning(name).waits == "locks":
             return self._of_lock(call)
         return self._of_collective(call, name)
+
+    def polled_needs(self, call: CurrentCall) -> list[Need] | None:
+        """What must come true for a thread to go on that polls until it has what it asks for.
+
+        Which requests it asks for is not known, so that any of its process may be it.
+        """
+        if call["rank"] < 0:
+            return None
+        if _probes_again(call["function"]):
+            return _some_of([self._to_be_sent(call)])
+        return _some_of([self._of_request(call, each) for each in call["pending"]])
 
     def _of_lock(self, call: CurrentCall) -> list[Need] | None:
         """Those who hold locks of windows of the communicator, or the target, which has to grant it.
@@ -284,6 +357,10 @@ def _sends(name: str) -> bool:
 
 def _receives(name: str) -> bool:
     return meaning(name).kind in ("receive", "probe") and meaning(name).waits == "sender"
+
+
+def _probes_again(name: str) -> bool:
+    return meaning(name).kind == "probe" and is_poll(name)
 
 
 def _exchanges(name: str) -> bool:

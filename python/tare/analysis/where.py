@@ -6,20 +6,23 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tare.analysis import deadlock
+from tare.analysis import deadlock, mismatch
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.functions import is_collective, meaning
+from tare.analysis.mismatch import Mismatch
 from tare.analysis.profile import Row, communicator_names, place
-from tare.analysis.waits import Members, Need, Rank, Waits
+from tare.analysis.waits import Members, Need, Rank, Waits, is_poll
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, CurrentCall, PendingRequest, Process, ProfileSum, Site
+    from tare._native import Communicator, CurrentCall, PeerSum, PendingRequest, Process, ProfileSum, Site
 
 # A call counts as blocked once it has lasted that long: messages under way arrive sooner.
 BLOCKED_AFTER_NS = NS_PER_S
 # And if it is still the same after so long.
 BETWEEN_LOOKS_S = 0.2
+# A thread polls if it is still at the same poll, for the same requests, after so long.
+POLLING_AFTER_S = 1.0
 
 Identity = tuple[object, ...]
 
@@ -43,21 +46,33 @@ class Running(Protocol):
         """The profile of the function, and of calls whose function is not known, by world, rank, function and
         communicator."""
 
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None,
+        ranks: list[int] | None,
+        communicators: list[int] | None,
+    ) -> list[PeerSum]:
+        """Messages between ranks."""
+
 
 @dataclass(frozen=True)
 class Look:
     """The threads of a run at one moment, or at its end.
 
-    `deadlock` needs a second look while the run goes on. Where there is none, the ranks of `waiting` wait,
-    directly or not, for those of `waited_for`, who wait for nobody.
+    `deadlock` needs a second look while the run goes on. `stalled` would be one if threads that poll never
+    stopped. Where there is none, the ranks of `waiting` wait, directly or not, for those of `waited_for`,
+    who wait for nobody. `mismatches` are what calls contradict each other in.
     """
 
     rows: list[Row]
     calls: list[CurrentCall]
     is_over: bool
     deadlock: Deadlock | None
+    stalled: Deadlock | None
     waiting: frozenset[Rank]
     waited_for: frozenset[Rank]
+    mismatches: list[Mismatch]
 
 
 def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
@@ -65,27 +80,53 @@ def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
     calls = run.current_calls
     processes = run.processes
     is_over = not any(process["state"] == "running" for process in processes)
-    waits = Waits(calls, _members(run), _Completed(run))
+    members, completed = _members(run), _Completed(run)
+    waits = Waits(calls, members, completed)
     needs = [waits.needs(call) for call in calls]
     describe = _Description(run, is_over)
     rows = [describe.call(call, need) for call, need in zip(calls, needs, strict=True)]
     living, ended = _living(processes, is_over), _ended(processes, is_over)
-    old = [
-        need if _is_old(row) and (standing is None or identity(call) in standing) else None
-        for call, row, need in zip(calls, rows, needs, strict=True)
+    stands = [
+        _is_old(row) and (standing is None or identity(call) in standing)
+        for call, row in zip(calls, rows, strict=True)
     ]
+    old = [need if stand else None for stand, need in zip(stands, needs, strict=True)]
     found = deadlock.find(calls, old, living, ended)
+    stalled = None
+    if standing is not None and not is_over:
+        polled = [_is_polling(call, standing) for call in calls]
+        for row, polls in zip(rows, polled, strict=True):
+            row["polling"] = polls
+        if found is None and any(polled):
+            with_polls = [
+                waits.polled_needs(call) if polls else need
+                for call, polls, need in zip(calls, polled, old, strict=True)
+            ]
+            stalled = deadlock.find(calls, with_polls, living, ended)
+    explained = found or stalled
+    mismatches = mismatch.differing_roots(
+        (call for call, stand in zip(calls, stands, strict=True) if stand and _rank(call) in living),
+        completed,
+    )
+    if explained is not None:
+        mismatches += mismatch.of_deadlock(explained, calls, members, run)
     waiting, waited_for = deadlock.roots(calls, needs, living)
     rows += describe.others({call["process"] for call in calls})
     rows.sort(key=lambda row: (row["world"], row["rank"], row["pid"] or 0, row["thread"]))
-    return Look(rows, calls, is_over, found, waiting, waited_for)
+    return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches)
+
+
+def needs_second_look(first: Look) -> bool:
+    """Whether anything is said of what was seen only if it is still so a while later."""
+    return bool(first.waiting or first.mismatches) or any(map(_may_poll, first.calls))
 
 
 def blocked_in_s(first: Look) -> float:
     """Seconds from a look until it can be said of all calls of a deadlock that they are blocked."""
     waiting = [row["for_ns"] or 0 for row in first.rows if row["inside"] and row["waits_for"]]
     youngest = min(waiting, default=BLOCKED_AFTER_NS)
-    return max(BETWEEN_LOOKS_S, (BLOCKED_AFTER_NS - youngest) / NS_PER_S)
+    least = POLLING_AFTER_S if any(map(_may_poll, first.calls)) else BETWEEN_LOOKS_S
+    return max(least, (BLOCKED_AFTER_NS - youngest) / NS_PER_S)
 
 
 def identity(call: CurrentCall) -> Identity:
@@ -93,17 +134,48 @@ def identity(call: CurrentCall) -> Identity:
     return call["process"], call["thread"], call["function"], call["enter_ticks"]
 
 
+def identities(calls: Iterable[CurrentCall]) -> set[Identity]:
+    """What a second look knows them by: threads that poll, by what they poll for."""
+    return {each for call in calls for each in (identity(call), _polling(call))}
+
+
+def _polling(call: CurrentCall) -> Identity:
+    """The same as long as a thread polls at one place for the same requests."""
+    requests = tuple(sorted((each["start_ns"], each["function"]) for each in call["pending"]))
+    return (
+        call["process"],
+        call["thread"],
+        call["function"],
+        call["site"],
+        call["peer"],
+        call["tag"],
+        requests,
+    )
+
+
+def _may_poll(call: CurrentCall) -> bool:
+    """Of polls that ask for requests, only where there are some."""
+    return is_poll(call["function"]) and (bool(call["pending"]) or call["peer"] is not None)
+
+
+def _is_polling(call: CurrentCall, standing: Collection[Identity]) -> bool:
+    """Not the same call of it: that hangs."""
+    return _may_poll(call) and _polling(call) in standing and identity(call) not in standing
+
+
 def folded(rows: Iterable[Row]) -> list[list[Row]]:
     """Rows of one kind together, in the order of their first ranks."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[name] for name in _FOLDED_BY), []).append(row)
+        # A thread that polls is inside by chance.
+        inside = row["inside"] and not row["polling"]
+        groups.setdefault((inside, *(row[name] for name in _FOLDED_BY)), []).append(row)
     return list(groups.values())
 
 
 _FOLDED_BY = (
-    "world", "thread", "state", "exit_code", "finalized", "stopped", "function", "inside", "communicator",
-    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset",
+    "world", "thread", "state", "exit_code", "finalized", "stopped", "function", "communicator",
+    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset", "polling",
 )  # fmt: skip
 
 
@@ -267,6 +339,7 @@ def _empty_row(world: int, rank: int, sites: Sequence[Site]) -> Row:
         **dict.fromkeys(_OF_PROCESS),
         "state": "unknown",
         "inside": False,
+        "polling": False,
         **dict.fromkeys(_OF_CALLS),
         "requests": 0,
         "waits_for": [],

@@ -9,6 +9,8 @@ from typing import Any
 
 from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
+from tare.analysis.mismatch import Mismatch
+from tare.analysis.profile import communicator_names
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude, open_readable
@@ -41,11 +43,11 @@ def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
     """A deadlock must stand at a second look, unless the run is over."""
     recording = open_readable(run, member)
     first = places.look(recording)
-    if first.is_over or not first.waiting:
+    if first.is_over or not places.needs_second_look(first):
         return recording, first
     time.sleep(places.blocked_in_s(first))
     recording = open_readable(run, member)
-    return recording, places.look(recording, {places.identity(call) for call in first.calls})
+    return recording, places.look(recording, places.identities(first.calls))
 
 
 def _content(recording: Recording, look: Look) -> dict[str, Any]:
@@ -54,10 +56,27 @@ def _content(recording: Recording, look: Look) -> dict[str, Any]:
         "state": recording.meta.state,
         "rows": look.rows,
         "deadlock": None if look.deadlock is None else _deadlock(look.deadlock, look),
+        "stalled": None if look.stalled is None else _deadlock(look.stalled, look),
+        "mismatches": [_mismatch(each, recording) for each in look.mismatches],
         "waiting": [{"world": world, "rank": rank} for world, rank in sorted(look.waiting)],
         "waited_for": [{"world": world, "rank": rank} for world, rank in sorted(look.waited_for)],
         "warnings": recording.warnings,
     }
+
+
+def _mismatch(found: Mismatch, recording: Recording) -> dict[str, Any]:
+    names = communicator_names(recording.communicators)
+    sides = [
+        {
+            "ranks": [{"world": world, "rank": rank} for world, rank in side.ranks],
+            "function": side.function or None,
+            "communicator": names[side.communicator] if side.communicator >= 0 else None,
+            "root": side.root,
+            "tag": side.tag,
+        }
+        for side in found.sides
+    ]
+    return {"kind": found.kind, "sides": sides, "messages": found.messages}
 
 
 def _deadlock(found: Deadlock, look: Look) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def title(base: Sequence[Recording], new: Sequence[Recording]) -> str:
 def differing(found: Sequence[Differing]) -> Iterator[str]:
     """What the runs differ in beside their times: then these are not of the same work."""
     for each in found:
-        base, new = (" and ".join(value for value in side) for side in (each.base, each.new))
+        base, new = (" and ".join(side) for side in (each.base, each.new))
         yield f"Not the same {each.what}: base {base}; new {new}"
     if any(each.what == "ranks" for each in found):
         yield "Times of MPI on different numbers of ranks are not of the same work."

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import where as places
 from tare.analysis.functions import is_collective, meaning
+from tare.analysis.profile import communicator_names
 from tare.analysis.waits import ANY, NO_PROCESS
 from tare.reporters import summary, terminal
 
 if TYPE_CHECKING:
     from tare.analysis.deadlock import Blocked, Deadlock
+    from tare.analysis.mismatch import Mismatch, Side
     from tare.analysis.profile import Row
     from tare.analysis.waits import Rank
     from tare.analysis.where import Look
@@ -34,8 +36,18 @@ def show(out: Console, recording: Recording, look: Look) -> None:
     out.line()
     _show_groups(out, places.folded(look.rows), recording.worlds)
     if look.deadlock is not None:
-        _show_deadlock(out, look)
-    else:
+        _show_deadlock(out, look, look.deadlock, "Deadlock")
+    elif look.stalled is not None:
+        polling = {(row["world"], row["rank"]) for row in look.rows if row["polling"]}
+        stop = {_rank(each) for each in look.stalled.blocked} & polling
+        unless = f"unless {_ranks(stop)} stop{'s' if len(stop) == 1 else ''} polling"
+        _show_deadlock(out, look, look.stalled, f"Deadlock {unless}")
+    names = communicator_names(recording.communicators) if look.mismatches else []
+    for found in look.mismatches[:LISTED]:
+        title, text = _mismatch(found, names)
+        _heading(out, f"\n{title}")
+        out.paragraph(text, GAP)
+    if look.deadlock is None and look.stalled is None:
         _show_waited_for(out, look)
 
 
@@ -63,17 +75,45 @@ def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> 
             out.paragraph(text, " " * (len(start) + len(GAP)))
 
 
-def _show_deadlock(out: Console, look: Look) -> None:
+def _mismatch(found: Mismatch, names: Sequence[str]) -> tuple[str, str]:
+    """What is wrong, and who says what."""
+
+    def on(side: Side) -> str:
+        return names[side.communicator]
+
+    one, other = found.sides[0], found.sides[-1]
+    if found.kind == "roots":
+        said = "; ".join(f"{_ranks(side.ranks)}: root {side.root}" for side in found.sides[:LISTED])
+        more = f"; and {len(found.sides) - LISTED:,} more" if len(found.sides) > LISTED else ""
+        return f"Roots differ: {one.function} on {on(one)}", said + more
+    if found.kind in ("collectives", "order"):
+        said = "; ".join(f"{_ranks(side.ranks)} in {side.function} on {on(side)}" for side in found.sides)
+        if found.kind == "order":
+            return "Collectives on two communicators, in different orders", said
+        return "Different collectives on one communicator", said
+    receiver, sender = _ranks(one.ranks), _ranks(other.ranks)
+    wanted = f"{receiver} waits in {one.function}"
+    if found.kind == "tags":
+        said = f"{wanted} for tag {one.tag} from {sender}, which sends it tag {other.tag} ({other.function})"
+        return "Tags do not match", said
+    if found.kind == "communicators":
+        said = f"{wanted} on {on(one)} for {sender}, which sends to it on {on(other)} ({other.function})"
+        return "Communicators do not match", said
+    count = f"{found.messages:,} message{'s' if found.messages != 1 else ''}"
+    tag = "any tag" if one.tag == ANY else f"tag {one.tag}"
+    said = f"{wanted} for {tag} on {on(one)}: do {sender} and {receiver} name the same tag and communicator?"
+    return f"{sender.capitalize()} has sent {receiver} {count} that it has not received", said
+
+
+def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None:
     """Who waits for whom, and where."""
-    found = look.deadlock
-    assert found is not None
     rows = {(row["world"], row["rank"], row["thread"]): row for row in look.rows}
     shown: set[Rank] = set()
     for cycle in found.cycles:
         title = (
-            f"Deadlock: rank {cycle[0][1]} waits for itself"
+            f"{name}: rank {cycle[0][1]} waits for itself"
             if len(cycle) == 1
-            else f"Deadlock: {_ranks(cycle)} wait for each other"
+            else f"{name}: {_ranks(cycle)} wait for each other"
         )
         _heading(out, f"\n{title}")
         _show_blocked(out, _in_order(found, cycle), rows)
@@ -82,7 +122,7 @@ def _show_deadlock(out: Console, look: Look) -> None:
         waiting = [each for each in found.blocked if rank in each.waits_for]
         shown |= {_rank(each) for each in waiting}
         row = next(row for row in look.rows if (row["world"], row["rank"]) == rank)
-        _heading(out, f"\nDeadlock: {_ranks({_rank(each) for each in waiting})} "
+        _heading(out, f"\n{name}: {_ranks({_rank(each) for each in waiting})} "
                       f"wait{'s' if len({_rank(each) for each in waiting}) == 1 else ''} for rank {rank[1]}, "
                       f"which {'was ' * (row['state'] == 'killed')}{_ended(row)}")  # fmt: skip
         _show_blocked(out, waiting, rows)
@@ -121,7 +161,8 @@ def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int
         row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
         whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
         at = _place(row)
-        text = f"rank {row['rank']} waits for {whom}: {_call([row])}{f' at {at}' if at else ''}"
+        how = "polls" if row["polling"] else "waits"
+        text = f"rank {row['rank']} {how} for {whom}: {_call([row])}{f' at {at}' if at else ''}"
         out.paragraph(text, GAP)
     if len(blocked) > LISTED:
         out.line(f"{GAP}… and {len(blocked) - LISTED:,} more")
@@ -158,6 +199,8 @@ def _doing(rows: Sequence[Row]) -> str:
             return f"{_ended(first)} in {_call(rows)}{begun}"
         return f"{_ended(first)}; its last call: {_call(rows)}"
     stopped = "STOPPED by a signal or a debugger; " if first["stopped"] else ""
+    if first["polling"]:
+        return f"{stopped}polls: {_call(rows)}"
     if first["inside"]:
         return f"{stopped}{_call(rows)}, for {_time(rows)}"
     if first["finalized"]:
@@ -186,6 +229,9 @@ def _call(rows: Sequence[Row]) -> str:
     means = meaning(name)
     if first["inside"] and (first["requests"] or means.waits == "requests"):
         return f"{first['function']}{_requests(rows)}"
+    if first["polling"] and first["peer"] is None:
+        pending = [each for row in rows for each in row["pending"]]
+        return f"{first['function']}; under way: {_request_kinds(pending)}"
     parts = [first["function"]]
     if is_collective(name):
         parts += _collective(rows)
@@ -241,13 +287,18 @@ def _requests(rows: Sequence[Row]) -> str:
         return ""
     count = f"{most:,}" if most == least else f"{least:,}-{most:,}"
     waited = [each for row in rows for each in row["pending"] if each["waited_for"]]
-    kinds = [
+    kinds = _request_kinds(waited)
+    text = f" for {count} request{'s' if most > 1 else ''}"
+    return f"{text}: {kinds}" if kinds else text
+
+
+def _request_kinds(requests: Sequence[Row]) -> str:
+    """ "MPI_Irecv from ranks 0-1, tag 4; MPI_Isend to rank 2, tag 5"."""
+    return "; ".join(
         text
         for receives, how in ((True, "from"), (False, "to"))
-        if (text := _request_kind([each for each in waited if each["receives"] == receives], how))
-    ]
-    text = f" for {count} request{'s' if most > 1 else ''}"
-    return f"{text}: {'; '.join(kinds)}" if kinds else text
+        if (text := _request_kind([each for each in requests if each["receives"] == receives], how))
+    )
 
 
 def _request_kind(requests: Sequence[Row], how: str) -> str:

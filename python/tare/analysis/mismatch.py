@@ -1,0 +1,159 @@
+"""What calls under way contradict each other in: roots, tags, communicators, the order of collectives.
+
+A deadlock says who waits for whom; this says which arguments are the mistake (docs/where.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from tare.analysis.functions import base, is_collective
+from tare.analysis.waits import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
+
+if TYPE_CHECKING:
+    from tare._native import CurrentCall, PeerSum
+    from tare.analysis.deadlock import Blocked, Deadlock
+
+Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unreceived"]
+
+
+class Exchanging(Protocol):
+    """What a run holds, as far as messages between ranks go (recording.Recording)."""
+
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None,
+        ranks: list[int] | None,
+        communicators: list[int] | None,
+    ) -> list[PeerSum]: ...
+
+
+@dataclass(frozen=True)
+class Side:
+    """Ranks that agree, and what they say; what does not matter to the kind is None."""
+
+    ranks: tuple[Rank, ...]
+    function: str
+    communicator: int
+    root: int | None = None
+    tag: int | None = None
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Of messages the first side is the receiver's, the second the sender's."""
+
+    kind: Kind
+    sides: tuple[Side, ...]
+    messages: int | None = None  # sent, and not received
+
+
+def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[Mismatch]:
+    """`calls`: those that stand. The same collective of a communicator, with roots that are not the same."""
+    found: dict[tuple[str, int, int], dict[int, list[Rank]]] = {}
+    for call in calls:
+        root, communicator = call["peer"], call["communicator"]
+        if not call["inside"] or not is_rooted(call["function"]) or communicator < 0:
+            continue
+        number = completed(_rank(call), call["function"], communicator)
+        if number is not None and root is not None:
+            at = (call["function"], communicator, number)
+            found.setdefault(at, {}).setdefault(root, []).append(_rank(call))
+    return [
+        Mismatch(
+            "roots",
+            tuple(
+                Side(tuple(sorted(ranks)), function, communicator, root=root)
+                for root, ranks in sorted(roots.items())
+            ),
+        )
+        for (function, communicator, _), roots in sorted(found.items())
+        if len(roots) > 1 and min(roots) >= 0  # of intercommunicators, one side says MPI_ROOT
+    ]
+
+
+def of_deadlock(
+    found: Deadlock, calls: Sequence[CurrentCall], members: Members, run: Exchanging
+) -> list[Mismatch]:
+    """What explains that these wait for one another."""
+    return [*_of_collectives(found, members), *_of_messages(found, calls, run)]
+
+
+def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
+    """Ranks that wait for others, which are in another collective that these have to come to, too."""
+    inside = {
+        _rank(each.call): each for each in found.blocked if each.call["inside"] and _is_collective(each.call)
+    }
+    told: set[frozenset[tuple[str, int]]] = set()
+    for one in inside.values():
+        for rank in one.waits_for:
+            other = inside.get(rank)
+            if other is None or _in(one) == _in(other):
+                continue
+            pair = frozenset((_in(one), _in(other)))
+            both = members.of(other.call["communicator"])
+            if pair in told or both is None or _rank(one.call) not in both:
+                continue
+            told.add(pair)
+            same = one.call["communicator"] == other.call["communicator"]
+            sides = tuple(_side(inside.values(), each) for each in (one, other))
+            yield Mismatch("collectives" if same else "order", sides)
+
+
+def _is_collective(call: CurrentCall) -> bool:
+    return is_collective(call["function"]) and call["communicator"] >= 0
+
+
+def _in(blocked: Blocked) -> tuple[str, int]:
+    return base(blocked.call["function"]), blocked.call["communicator"]
+
+
+def _side(all_inside: Iterable[Blocked], like: Blocked) -> Side:
+    ranks = sorted(_rank(each.call) for each in all_inside if _in(each) == _in(like))
+    return Side(tuple(ranks), like.call["function"], like.call["communicator"])
+
+
+def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Exchanging) -> Iterator[Mismatch]:
+    """Receives whose source sends something else, or has sent something that was never received."""
+    sent: dict[tuple[Rank, Rank], list[Send]] = {}
+    for call in calls:
+        for send in sends_of(call):
+            sent.setdefault((_rank(call), send.to), []).append(send)
+    for blocked in found.blocked:
+        here = _rank(blocked.call)
+        for wanted in wanted_of(blocked.call):
+            if wanted.source is None or wanted.source not in blocked.waits_for:
+                continue
+            if mismatch := _of_receive(here, wanted, sent.get((wanted.source, here), []), run):
+                yield mismatch
+
+
+def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Exchanging) -> Mismatch | None:
+    assert wanted.source is not None
+    receiver = Side((here,), wanted.function, wanted.communicator, tag=wanted.tag)
+    there = [send for send in sends if send.communicator == wanted.communicator]
+    for send in there or sends:
+        sender = Side((wanted.source,), send.function, send.communicator, tag=send.tag)
+        return Mismatch("tags" if there else "communicators", (receiver, sender))
+    count = _unreceived(here, wanted.source, run)
+    if count <= 0:
+        return None
+    return Mismatch("unreceived", (receiver, Side((wanted.source,), "", -1)), count)
+
+
+def _unreceived(receiver: Rank, sender: Rank, run: Exchanging) -> int:
+    """Messages that the one has sent to the other, and this has not received."""
+    world = receiver[0]
+    rows = run.peer_sums(["rank"], [world], [receiver[1], sender[1]], None)
+    sent = sum(row["sent_messages"] for row in rows if (row["rank"], row["peer"]) == (sender[1], receiver[1]))
+    received = sum(
+        row["received_messages"] for row in rows if (row["rank"], row["peer"]) == (receiver[1], sender[1])
+    )
+    return sent - received
+
+
+def _rank(call: CurrentCall) -> Rank:
+    return call["world"], call["rank"]
