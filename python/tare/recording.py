@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import archive, rundir, runner
-from tare.analysis import ranks
+from tare.analysis import ranks, telling
 from tare.errors import UsageError, native_errors
 from tare.reporters import progress
 
@@ -112,7 +112,8 @@ class Recording:
     @cached_property
     def sites(self) -> list[Site]:
         with self._reading():
-            return self._native.sites() if self._native else []
+            found = self._native.sites() if self._native else []
+        return telling.told(found, self.profile_sums)
 
     @cached_property
     def communicators(self) -> list[Communicator]:

@@ -413,7 +413,10 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
 
 @pytest.mark.parametrize(
     ("function", "how"),
-    [("MPI_Irecv", "from"), ("MPI_Imrecv", "from"), ("MPI_Iprobe", "from"),      ("MPI_Isend", "to"), ("MPI_Sendrecv", "to"), ("MPI_Put", "to")],
+    [
+        ("MPI_Irecv", "from"), ("MPI_Imrecv", "from"), ("MPI_Iprobe", "from"),
+        ("MPI_Isend", "to"), ("MPI_Sendrecv", "to"), ("MPI_Put", "to"),
+    ],
 )  # fmt: skip
 def test_a_peer_is_a_source_or_a_destination(function: str, how: str) -> None:
     assert f"since {function} {how} rank 1" in shown(running({**computing(0), "function": function, "peer": 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tare.reporters import terminal
+from tare.reporters import names, terminal
 from tare.units import NOTHING
 
 CUT = "… beyond here the stack is not known"
@@ -43,4 +43,6 @@ def one_line(row: Mapping[str, Any]) -> str:
 def _frame(frame: Mapping[str, Any]) -> str:
     name = frame["caller"]
     place = terminal.place(frame, exactly=True)
+    if name and frame.get("object") != terminal.PYTHON:
+        name = names.short_with_inlined(name)
     return f"{name}  {place}" if name else place

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.reporters import cells
+from tare.reporters import cells, names
 from tare.reporters.sheet import Sheet
 from tare.streams import visible
 from tare.units import NOTHING, NS_PER_S
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 COLUMN_GAP = "  "
 PLACE_WITH_LINE = re.compile(r"(\.\w+:\d+|\+0x[0-9a-f]+)$")
 BELOW = "    "
+# The object of frames in Python code, whose names ("<module>") are no C++.
+PYTHON = "python"
 NARROWEST_TEXT = 8
 # An optional column goes before texts become narrower than this.
 READABLE_TEXT = 14
@@ -157,8 +159,9 @@ def _sheet_line(headings: Sequence[Heading], row: Sequence[str], widths: Sequenc
 
 
 def _cut_cell(cell: str, width: int) -> str:
-    """Of a place, "solver.c:202", the end says more than the beginning."""
-    return cells.cut_left(cell, width) if PLACE_WITH_LINE.search(cell) else cells.cut(cell, width)
+    """Of a place, "solver.c:202", and of "Solver::step", the end says more than the beginning."""
+    end_first = "::" in cell or PLACE_WITH_LINE.search(cell)
+    return cells.cut_left(cell, width) if end_first else cells.cut(cell, width)
 
 
 def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
@@ -187,7 +190,8 @@ def place(row: Mapping[str, Any], *, exactly: bool = False) -> str:
 
 def caller(row: Mapping[str, Any]) -> str:
     """The function that a call is in, without those that it was inlined in."""
-    return (row["caller"] or NOTHING).partition(" (inlined in ")[0]
+    name = (row["caller"] or NOTHING).partition(names.INLINED)[0]
+    return name if row.get("object") == PYTHON else names.short(name)
 
 
 def rank(row: Mapping[str, Any]) -> str:

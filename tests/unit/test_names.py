@@ -1,0 +1,45 @@
+"""Names of functions as people say them."""
+
+from __future__ import annotations
+
+import pytest
+from tare.reporters import names, terminal
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("main", "main"),
+        ("hypre_SMGRelax", "hypre_SMGRelax"),
+        ("solver::step", "solver::step"),
+        ("LAMMPS_NS::CommBrick::forward_comm(int)", "LAMMPS_NS::CommBrick::forward_comm"),
+        ("a::Grid<double, 3>::exchange(std::vector<int> const&) const", "a::Grid::exchange"),
+        ("void reduce<std::pair<int, int> >(int (*)(int), long)", "reduce"),
+        ("unsigned long count<3>()", "count"),
+        ("(anonymous namespace)::halo(int)", "(anonymous namespace)::halo"),
+        ("main::{lambda(int)#1}::operator()(int) const", "main::{lambda#1}::operator()"),
+        ("std::ostream& operator<< <char>(std::ostream&, char)", "operator<<"),
+        ("bool ns::A<int>::operator<(ns::A<int> const&) const", "ns::A::operator<"),
+        ("A::operator unsigned long() const", "A::operator unsigned long"),
+        ("f[abi:cxx11](int)", "f"),
+        ("f(int) [clone .constprop.0]", "f"),
+        ("a > b (odd", "a > b (odd"),
+        ("<module>", "<module>"),
+    ],
+)
+def test_short(name: str, short: str) -> None:
+    assert names.short(name) == short
+
+
+def test_inlined_functions_are_short_too() -> None:
+    assert names.short_with_inlined("f<int>(int) (inlined in ns::g(long))") == "f (inlined in ns::g)"
+    assert names.short_with_inlined("f (inlined in g)") == "f (inlined in g)"
+
+
+def test_python_is_no_cpp() -> None:
+    assert terminal.caller({"caller": "outer.<locals>.inner", "object": "python"}) == "outer.<locals>.inner"
+    assert terminal.caller({"caller": "f<int>(int) (inlined in g(int))", "object": "/bin/app"}) == "f"
+
+
+def test_long_names_are_cut_on_the_left() -> None:
+    assert terminal._cut_cell("LAMMPS_NS::CommBrick::reverse_comm", 20) == "…Brick::reverse_comm"
