@@ -23,6 +23,9 @@ inline constexpr unsigned function_count = 0
 // "MPI_Send"; "" for numbers outside 1 .. function_count.
 const char* function_name(unsigned number) noexcept;
 
+// The number of "MPI_Send"; 0 if there is no such function.
+unsigned function_number(const char* name) noexcept;
+
 // Whether the function only looks something up, and is counted instead of timed unless the user asks.
 bool is_lookup(unsigned number) noexcept;
 

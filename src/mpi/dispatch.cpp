@@ -1,20 +1,22 @@
 #include "mpi/dispatch.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "format/sample_spec.h"
+#include "mpi/dlsym.h"
+#include "mpi/library.h"
 #include "mpi/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
 
 extern "C" {
 constinit thread_local std::uint32_t tare_depth = 0;
-[[gnu::visibility("hidden")]] void* tare_resolve(unsigned number) noexcept;
+[[gnu::visibility("hidden")]] void* tare_resolve(unsigned number, const void* caller) noexcept;
 }
 
 namespace tare::mpi {
@@ -27,59 +29,11 @@ namespace {
 using format::Abi;
 using recorder::complain;
 
-// The MPI library: the first loaded object through which PMPI_Init is reached.
-struct Library {
-  void* handle;
-  const char* path;
-  Abi abi;
-};
-
-Library open_library(void* address) noexcept {
-  Dl_info info{};
-  if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-  return {dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), info.dli_fname, Abi::none};
-}
-
-// Normally MPI comes after this library in the program's own search order. A library that Python or a plugin
-// loader opened locally is not there, and is found among all loaded objects, in the order of loading.
-Library find_library() noexcept {
-  const Library next = open_library(dlsym(RTLD_NEXT, "PMPI_Init"));
-  if (next.handle != nullptr) return next;
-  void* self = dlopen(nullptr, RTLD_LAZY);
-  link_map* object = nullptr;
-  if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return {};
-  Dl_info own{};
-  dladdr(reinterpret_cast<void*>(&tare_resolve), &own);
-  for (; object != nullptr; object = object->l_next) {
-    if (object->l_name[0] == '\0' || object->l_addr == reinterpret_cast<std::uintptr_t>(own.dli_fbase)) continue;
-    void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* address = dlsym(handle, "PMPI_Init");
-    dlclose(handle);
-    const Library found = open_library(address);
-    if (found.handle != nullptr && address != dlsym(self, "PMPI_Init")) return found;
-  }
-  return {};
-}
-
-const char* soname(const char* path) noexcept {
-  const char* slash = std::strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
-}
-
-// See mpi/abi/abi.h for what tells them apart, and why in this order.
-Abi recognise(const Library& library) noexcept {
-  if (std::strncmp(soname(library.path), "libmpi_abi.so", 13) == 0) return Abi::standard;
-  if (dlsym(library.handle, "ompi_mpi_comm_world") != nullptr) return Abi::openmpi;
-  if (dlsym(library.handle, "MPI_UNWEIGHTED") != nullptr) return Abi::mpich;
-  return Abi::none;
-}
-
 // Where MPI's variables are: a program that is not position-independent holds copies of them, and the copies
 // count; they are found through the default search order.
 void* lookup_variable(const char* symbol, void* library) noexcept {
-  void* address = dlsym(RTLD_DEFAULT, symbol);
-  return address != nullptr ? address : dlsym(library, symbol);
+  void* address = real_dlsym(RTLD_DEFAULT, symbol);
+  return address != nullptr ? address : real_dlsym(library, symbol);
 }
 
 // A function that the loaded library is too old to have. Its error class differs by ABI, MPI_ERR_OTHER is near.
@@ -92,9 +46,9 @@ void fill_next(const Library& library) noexcept {
   char name[128];
   for (unsigned i = 1; i <= format::function_count; ++i) {
     std::snprintf(name, sizeof name, "P%s", format::function_name(i));
-    void* next = dlsym(RTLD_NEXT, name + 1);
-    if (next == nullptr) next = dlsym(library.handle, name + 1);
-    void* profiling = dlsym(library.handle, name);
+    void* next = real_dlsym(RTLD_NEXT, name + 1);
+    if (next == nullptr) next = real_dlsym(library.handle, name + 1);
+    void* profiling = real_dlsym(library.handle, name);
     if (profiling == nullptr) profiling = next;
     if (next == nullptr) next = profiling;
     missing[i] = next == nullptr;
@@ -106,7 +60,8 @@ void fill_next(const Library& library) noexcept {
 // Another tool below: it will call PMPI_X itself, and calls that it makes for functions only counted would
 // be counted twice.
 bool chained(const Library& library) noexcept {
-  return dlsym(RTLD_NEXT, "MPI_Init") != nullptr && dlsym(RTLD_NEXT, "MPI_Init") != dlsym(library.handle, "MPI_Init");
+  return real_dlsym(RTLD_NEXT, "MPI_Init") != nullptr &&
+         real_dlsym(RTLD_NEXT, "MPI_Init") != real_dlsym(library.handle, "MPI_Init");
 }
 
 void fill_nested(const NestedWrapper* nested) noexcept {
@@ -135,7 +90,7 @@ void fill_sampled(const SampledWrapper* sampled) noexcept {
   }
 }
 
-constinit bool attached = false;
+constinit std::atomic<bool> attached{false};
 
 // Says what is wrong once a process, not at every call.
 void complain_once(const char* text) noexcept {
@@ -144,15 +99,14 @@ void complain_once(const char* text) noexcept {
   said = true;
 }
 
-void attach() noexcept {
+void attach(const void* caller, const void* asked) noexcept {
   recorder::choose_clock();
   const std::uint64_t start = recorder::now();
-  Library library = find_library();
+  const Library library = find_library(caller, asked);
   if (library.handle == nullptr) {
     complain_once("a call of MPI, but no MPI library is loaded: link the program with one");
     return;
   }
-  library.abi = recognise(library);
   const Tables* tables = recording() ? tables_for(library.abi) : nullptr;
   fill_next(library);
   if (tables != nullptr && !tables->bind(lookup_variable, library.handle)) tables = nullptr;
@@ -167,10 +121,25 @@ void attach() noexcept {
   if (tables != nullptr) fill_nested(tables->nested);
   null_weak_references([](unsigned function) { return missing[function]; });
   if (tables != nullptr) tables->attached(recorder::now() - start);
-  attached = true;
+  attached.store(true, std::memory_order_release);
+  settle_asked();
 }
 
 }  // namespace
+
+bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
+
+void attach_once(const void* caller, const void* asked) noexcept {
+  const std::uint32_t depth = tare_depth;
+  // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
+  tare_depth = 1;
+  if (!is_attached()) attach(caller, asked);
+  tare_depth = depth;
+}
+
+bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept {
+  return !missing[number] && (profiling ? profiling_below_table : below_table)[number] == address;
+}
 
 bool recording() noexcept {
   const char* run_dir = getenv("TARE_RUN_DIR");
@@ -201,17 +170,15 @@ bool has(Function function) noexcept { return !missing[static_cast<unsigned>(fun
 
 }  // namespace tare::mpi
 
-void* tare_resolve(unsigned number) noexcept {
+void* tare_resolve(unsigned number, const void* caller) noexcept {
+  using namespace tare::mpi;
   const tare::recorder::ErrnoGuard guard;
-  // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
-  tare_depth = 1;
-  if (!tare::mpi::attached) tare::mpi::attach();
-  tare_depth = 0;
-  if (tare::mpi::attached && !tare::mpi::missing[number]) return tare_slots[number];
-  if (!tare::mpi::attached) return reinterpret_cast<void*>(&tare::mpi::missing_function);
+  attach_once(caller, nullptr);
+  if (is_attached() && !missing[number]) return tare_slots[number];
+  if (!is_attached()) return reinterpret_cast<void*>(&missing_function);
   char text[256];
   std::snprintf(text, sizeof text, "the program calls %s, which the loaded MPI library does not have",
                 tare::format::function_name(number));
-  tare::mpi::complain_once(text);
-  return reinterpret_cast<void*>(&tare::mpi::missing_function);
+  complain_once(text);
+  return reinterpret_cast<void*>(&missing_function);
 }

@@ -37,6 +37,13 @@ struct Tables {
 };
 const Tables* tables_for(format::Abi abi) noexcept;
 
+// Finds out where calls go, unless that is known; `caller` and `asked` as of find_library() (library.h).
+void attach_once(const void* caller, const void* asked) noexcept;
+bool is_attached() noexcept;
+
+// Whether calls of MPI_X (or PMPI_X), the function by its number, go on to the address.
+bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept;
+
 // Whether the loaded library has the function.
 bool has(Function function) noexcept;
 

@@ -12,6 +12,7 @@
         .type   tare_stub_\name, %function
         .p2align 4
 tare_stub_\name:
+.Ltare_stub_\name:
         .cfi_startproc
         hint    #34     // bti c
         adrp    x16, :gottprel:tare_depth
@@ -38,9 +39,11 @@ tare_first_\number:
         .text
 #include "stubs.inc"
 
-// First call of a function: finds out where it goes (tare_resolve), then goes there.
-tare_first:
+// First call of a function: finds out where it goes (what `resolve` returns for the number in w17), then goes there.
+        .macro TARE_FIRST label, resolve
+\label:
         .cfi_startproc
+        hint    #34
         stp     x29, x30, [sp, #-224]!
         .cfi_adjust_cfa_offset 224
         .cfi_rel_offset x29, 0
@@ -55,7 +58,8 @@ tare_first:
         stp     q4, q5, [sp, #160]
         stp     q6, q7, [sp, #192]
         mov     w0, w17
-        bl      tare_resolve
+        mov     x1, x30         // where the program made the call
+        bl      \resolve
         mov     x16, x0
         ldp     x0, x1, [sp, #16]
         ldp     x2, x3, [sp, #32]
@@ -72,6 +76,112 @@ tare_first:
         .cfi_restore x30
         br      x16
         .cfi_endproc
+        .endm
+
+        TARE_FIRST tare_first, tare_resolve
+
+        .globl  tare_asked_first
+        .hidden tare_asked_first
+        TARE_FIRST tare_asked_first, tare_resolve_asked
+
+// dlsym: see stubs_x86_64.S.
+        .globl  dlsym
+        .type   dlsym, %function
+        .p2align 4
+dlsym:
+        .cfi_startproc
+        hint    #34
+        cbz     x1, 1f
+        ldrb    w16, [x1]
+        cmp     w16, #'M'
+        b.eq    2f
+        cmp     w16, #'P'
+        b.eq    2f
+1:      adrp    x16, tare_dlsym_below
+        ldr     x16, [x16, :lo12:tare_dlsym_below]
+        br      x16
+2:      stp     x29, x30, [sp, #-32]!
+        .cfi_adjust_cfa_offset 32
+        .cfi_rel_offset x29, 0
+        .cfi_rel_offset x30, 8
+        stp     x0, x1, [sp, #16]
+        mov     x2, x30
+        bl      tare_find
+        mov     x16, x0
+        ldp     x0, x1, [sp, #16]
+        ldp     x29, x30, [sp], #32
+        .cfi_adjust_cfa_offset -32
+        .cfi_restore x29
+        .cfi_restore x30
+        cbz     x16, 1b
+        mov     x0, x16
+        ret
+        .cfi_endproc
+        .size   dlsym, .-dlsym
+
+        .globl  tare_dlsym_first
+        .hidden tare_dlsym_first
+        .p2align 4
+tare_dlsym_first:
+        .cfi_startproc
+        hint    #34
+        stp     x29, x30, [sp, #-32]!
+        .cfi_adjust_cfa_offset 32
+        .cfi_rel_offset x29, 0
+        .cfi_rel_offset x30, 8
+        stp     x0, x1, [sp, #16]
+        bl      tare_find_dlsym
+        mov     x16, x0
+        ldp     x0, x1, [sp, #16]
+        ldp     x29, x30, [sp], #32
+        .cfi_adjust_cfa_offset -32
+        .cfi_restore x29
+        .cfi_restore x30
+        br      x16
+        .cfi_endproc
+
+// Functions handed out by dlsym before it is known which MPI library will be called (dlsym.h), 32 bytes each: four times
+// the pairs of MPI_X and PMPI_X, by number, after a pair for the number 0.
+        .purgem TARE_STUB
+        .macro TARE_ASKED
+        .p2align 5
+        hint    #34
+        mov     w17, #asked
+        TARE_JUMP tare_asked, asked
+        .set    asked, asked+1
+        .endm
+        .macro TARE_STUB name, number
+        TARE_ASKED
+        TARE_ASKED
+        .endm
+
+        .globl  tare_asked_stubs
+        .hidden tare_asked_stubs
+        .p2align 5
+        .set    asked, 0
+tare_asked_stubs:
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+
+// Where the stubs of MPI_X and PMPI_X are, from tare_stub_places, by 2 * number and the next.
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .long   .Ltare_stub_\name - tare_stub_places
+        .long   .Ltare_stub_P\name - tare_stub_places
+        .endm
+
+        .globl  tare_stub_places
+        .hidden tare_stub_places
+        .p2align 3
+tare_stub_places:
+        .quad   0
+#include "stubs.inc"
 
         .purgem TARE_STUB
         .macro TARE_STUB name, number

@@ -2,14 +2,16 @@
 // call) and all argument registers pass through.
 //
 // The symbols carry a version that is not the default one: the dynamic linker binds the program's references
-// to them all the same, while dlsym goes on finding the MPI library. Programs that look around with dlsym to
-// learn which MPI is loaded (mpi4py does) would else mistake this library for one.
+// to them all the same, while the C library's dlsym goes on finding the MPI library. Programs that look around with
+// dlsym to learn which MPI is loaded (mpi4py does) would else mistake this library for one. Those that call what
+// dlsym finds are given stubs by a dlsym of our own (dlsym.h).
 
         .macro TARE_ENTRY name, number, slots, next
         .globl  tare_stub_\name
         .type   tare_stub_\name, @function
         .p2align 4
 tare_stub_\name:
+.Ltare_stub_\name:
         .cfi_startproc
         endbr64
         movq    tare_depth@gottpoff(%rip), %r11
@@ -34,8 +36,9 @@ tare_first_\number:
         .text
 #include "stubs.inc"
 
-// First call of a function: finds out where it goes (tare_resolve), then goes there.
-tare_first:
+// First call of a function: finds out where it goes (what `resolve` returns for the number in r11), then goes there.
+        .macro TARE_FIRST label, resolve
+\label:
         .cfi_startproc
         pushq   %rdi
         pushq   %rsi
@@ -56,7 +59,8 @@ tare_first:
         movups  %xmm6, 96(%rsp)
         movups  %xmm7, 112(%rsp)
         movl    %r11d, %edi
-        call    tare_resolve
+        movq    184(%rsp), %rsi         // where the program made the call
+        call    \resolve
         movq    %rax, %r11
         movups  (%rsp), %xmm0
         movups  16(%rsp), %xmm1
@@ -78,6 +82,109 @@ tare_first:
         .cfi_adjust_cfa_offset -56
         jmpq    *%r11
         .cfi_endproc
+        .endm
+
+        TARE_FIRST tare_first, tare_resolve
+
+        .globl  tare_asked_first
+        .hidden tare_asked_first
+        TARE_FIRST tare_asked_first, tare_resolve_asked
+
+// dlsym: for a name that may be of a function of MPI, what tare_find says; for all others, and where that is null,
+// the C library's, which sees the program's arguments and the program's return address.
+        .globl  dlsym
+        .type   dlsym, @function
+        .p2align 4
+dlsym:
+        .cfi_startproc
+        endbr64
+        testq   %rsi, %rsi
+        je      1f
+        cmpb    $'M', (%rsi)
+        je      2f
+        cmpb    $'P', (%rsi)
+        je      2f
+1:      jmpq    *tare_dlsym_below(%rip)
+2:      pushq   %rdi
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 16
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    24(%rsp), %rdx
+        call    tare_find
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        popq    %rdi
+        .cfi_adjust_cfa_offset -16
+        testq   %rax, %rax
+        je      1b
+        ret
+        .cfi_endproc
+        .size   dlsym, .-dlsym
+
+// What tare_dlsym_below is at first.
+        .globl  tare_dlsym_first
+        .hidden tare_dlsym_first
+        .p2align 4
+tare_dlsym_first:
+        .cfi_startproc
+        pushq   %rdi
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 16
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        call    tare_find_dlsym
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        popq    %rdi
+        .cfi_adjust_cfa_offset -16
+        jmpq    *%rax
+        .cfi_endproc
+
+// Functions handed out by dlsym before it is known which MPI library will be called (dlsym.h), 16 bytes each: four times
+// the pairs of MPI_X and PMPI_X, by number, after a pair for the number 0.
+        .purgem TARE_STUB
+        .macro TARE_ASKED
+        .p2align 4
+        endbr64
+        movl    $asked, %r11d
+        jmpq    *tare_asked+8*asked(%rip)
+        .set    asked, asked+1
+        .endm
+        .macro TARE_STUB name, number
+        TARE_ASKED
+        TARE_ASKED
+        .endm
+
+        .globl  tare_asked_stubs
+        .hidden tare_asked_stubs
+        .p2align 4
+        .set    asked, 0
+tare_asked_stubs:
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+        TARE_STUB none, 0
+#include "stubs.inc"
+
+// Where the stubs of MPI_X and PMPI_X are, from tare_stub_places, by 2 * number and the next.
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .long   .Ltare_stub_\name - tare_stub_places
+        .long   .Ltare_stub_P\name - tare_stub_places
+        .endm
+
+        .globl  tare_stub_places
+        .hidden tare_stub_places
+        .p2align 3
+tare_stub_places:
+        .quad   0
+#include "stubs.inc"
 
         .purgem TARE_STUB
         .macro TARE_STUB name, number

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "format/functions.h"
 
@@ -20,24 +19,6 @@ constexpr bool refers_to_symbol(unsigned type) {
   return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_ABS64;
 }
 #endif
-
-// Number of an MPI function by its name or its profiling name; 0 if there is none.
-unsigned number_of(const char* name) noexcept {
-  if (name[0] == 'P') ++name;
-  if (std::strncmp(name, "MPI_", 4) != 0) return 0;
-  unsigned low = 1;
-  unsigned high = format::function_count;
-  while (low <= high) {  // functions are in the order of their names
-    const unsigned middle = (low + high) / 2;
-    const int order = std::strcmp(name, format::function_name(middle));
-    if (order == 0) return middle;
-    if (order < 0)
-      high = middle - 1;
-    else
-      low = middle + 1;
-  }
-  return 0;
-}
 
 // The tables of an object that relocations need.
 struct Object {
@@ -113,7 +94,8 @@ void visit(const Object& object, const Object::Table& table, bool (*is_missing)(
     if (!refers_to_symbol(static_cast<unsigned>(ELF64_R_TYPE(entry.r_info)))) continue;
     const ElfW(Sym)& symbol = object.symbols[ELF64_R_SYM(entry.r_info)];
     if (symbol.st_shndx != SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) != STB_WEAK) continue;
-    const unsigned number = number_of(object.names + symbol.st_name);
+    const char* name = object.names + symbol.st_name;
+    const unsigned number = format::function_number(name[0] == 'P' ? name + 1 : name);
     if (number != 0 && is_missing(number)) set_null(object, object.bias + entry.r_offset);
   }
 }

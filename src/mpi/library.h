@@ -1,0 +1,28 @@
+// The MPI library that calls go to, and what it is.
+#pragma once
+
+#include "format/segment.h"
+
+namespace tare::mpi {
+
+struct Library {
+  void* handle;  // of the loader; nullptr: there is none
+  const char* path;
+  format::Abi abi;
+};
+
+// The library that a call made at `caller` would reach without tare. `asked`, if not null, is the address of a function
+// of MPI that the program got from dlsym and calls: where nothing is in the program's own search order, its library.
+// Calls the loader: hold no lock.
+Library find_library(const void* caller, const void* asked) noexcept;
+
+// The MPI library that an address is of; {} if it is of none. Keeps it loaded.
+Library library_of(const void* address) noexcept;
+
+// Whether it is of one.
+bool is_of_library(const void* address) noexcept;
+
+// This library's own object, as the loader knows it.
+const void* own_object() noexcept;
+
+}  // namespace tare::mpi
