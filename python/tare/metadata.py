@@ -38,6 +38,7 @@ class Options:
     stack: int | None = None
     time_lookups: bool = False
     sample: str | None = None
+    keep_env: tuple[str, ...] = ()
     forward: bool = False
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
-import secrets
-import socket
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tare import private_files, runner
+from tare import environment, private_files, runner
 from tare.errors import CommandError, UsageError
 from tare.metadata import META, Metadata, Options, decode, encode
 from tare.units import KIB, MIB
@@ -24,24 +20,8 @@ RESERVES = {RESERVE: 256 * KIB, META_RESERVE: 64 * KIB}
 SHARED_MEMORY = Path("/dev/shm")
 # Room for the segments of a node: 4 ranks of the default 16 MiB.
 SHARED_MEMORY_NEEDED = 64 * MIB
-HIDDEN = "<hidden>"
 # A rank takes some 150 bytes of it.
 LARGEST_META = 1 << 30
-
-_SECRET_NAME = re.compile(
-    r"SECRET|TOKEN|PASS(WORD|WD|PHRASE|_|$)|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE|(^|_)KEY($|_)"
-    r"|AUTH|COOKIE|(^|_)PW($|_)|SIGNATURE|SESSION_ID",
-    re.IGNORECASE,
-)
-_URL_PASSWORD = re.compile(r"(://[^/@\s:]*):[^/@\s]+@")
-
-
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the values hidden that look like secrets."""
-    return {
-        name: HIDDEN if _SECRET_NAME.search(name) else _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", value)
-        for name, value in sorted(environment.items())
-    }
 
 
 def create(name: str, wanted: Path | None) -> Path:
@@ -98,17 +78,17 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
     return Metadata(
         format=version,
         tare=__version__,
-        run_id=secrets.token_hex(8),
+        run_id=os.urandom(8).hex(),
         name=name,
         command=command,
         cwd=str(Path.cwd()),
-        host=socket.gethostname(),
+        host=os.uname().nodename,
         start_ns=time.time_ns(),
         options=options,
         segment_dir=str(choose_segment_dir(run_dir)),
         runner=runner.this_process(),
         state="running",
-        environment=without_secrets(os.environ),
+        environment=environment.kept(os.environ, options.keep_env),
     )
 
 

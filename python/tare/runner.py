@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -60,7 +59,7 @@ def is_going_on(run_dir: Path, meta: Metadata) -> bool:
     """
     if meta.state != "running" or meta.runner is None:
         return False
-    if meta.host == socket.gethostname():
+    if meta.host == os.uname().nodename:
         found = _stat_of(meta.runner.pid)
         alive = found is not None and found[_STATE] not in _ENDED
         return alive and found is not None and int(found[_START]) == meta.runner.start_ticks

@@ -34,7 +34,8 @@ def test_summary_fits_80_columns_and_goes_to_standard_error(tare: Tare, program:
 
 
 def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) -> None:
-    tare("run", "-o", "here", "--buffer", "4M", "--", program, "exit 3", MY_TOKEN="x")
+    tare("run", "-o", "here", "--buffer", "4M", "--keep-env", "MY_*", "--", program, "exit 3", MY_TOKEN="x",
+         MY_SIZE="7", OTHER="o", OMP_NUM_THREADS="2")  # fmt: skip
     assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["meta.json", "node.tare"]
     written = meta(tmp_path / "here")
     assert written["command"] == [str(program), "exit 3"]
@@ -48,11 +49,14 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "drain": "inline",
         "time_lookups": False,
         "sample": None,
+        "keep_env": ["MY_*"],
         "forward": False,
     }
     assert (written["state"], written["exit_code"], written["signal"]) == ("ended", 3, None)
     assert [rank["state"] for rank in written["ranks"]] == ["finished", "killed"]
-    assert written["environment"]["MY_TOKEN"] == "<hidden>"
+    environment = written["environment"]
+    assert (environment["MY_SIZE"], environment["OMP_NUM_THREADS"]) == ("7", "2")
+    assert not {"MY_TOKEN", "OTHER", "HOME"} & set(environment)
     assert written["wall_ns"] > 0
     assert written["cost"]["calls"] == 20
 

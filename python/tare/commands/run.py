@@ -191,6 +191,14 @@ def run(
             help="The run directory; must be empty or new.",
         ),
     ] = None,
+    keep_env: Annotated[
+        list[str] | None,
+        Option(
+            "--keep-env",
+            metavar="PATTERN",
+            help="Keep these variables of the environment in meta.json too, like MKL_* (may be repeated).",
+        ),
+    ] = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
     forward: Annotated[bool, Option("--forward", hidden=True)] = False,
 ) -> int:
@@ -222,6 +230,7 @@ def run(
         stack=stack,
         sample=sample,
         time_lookups=time_lookups,
+        keep_env=tuple(keep_env or ()),
         forward=forward,
     )
     measured = measure(command, output, options)

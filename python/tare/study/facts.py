@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from tare.environment import kept
+
 Facts = dict[str, str]
 # Facts whose change makes a result incomparable: the program, the MPI, the tool, the machine.
 IDENTITY = re.compile(r"(program|launcher|library|tool)\.|machine\.(host|processor|processors|memory)$")
@@ -92,10 +94,8 @@ def tool(name: str, words: Iterable[str]) -> Facts:
 
 
 def environment(variables: Mapping[str, str]) -> Facts:
-    """Variables that say how programs run; what looks secret is hidden."""
-    from tare.rundir import without_secrets
-
-    return {f"environment.{name}": value for name, value in without_secrets(variables).items()}
+    """Variables that say how programs run, without secrets."""
+    return {f"environment.{name}": value for name, value in kept(variables).items()}
 
 
 def fingerprint(facts: Mapping[str, str]) -> str:
