@@ -17,9 +17,9 @@ def write(table: EventTable, to: Path) -> None:
     try:
         import duckdb
     except ImportError as error:
-        raise CommandError(
-            "Parquet files need duckdb: pip install 'tare[study]', or pip install duckdb"
-        ) from error
+        from tare.study.packages import how_to_install
+
+        raise CommandError(f"Parquet files need duckdb: {how_to_install(['duckdb'])}") from error
 
     part = to.with_name(f"{to.name}.part")
     try:

@@ -1,7 +1,10 @@
-"""The packages of the extra `study`, which the other verbs do without."""
+"""The packages that `tare study` needs, and the other verbs do without."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 from tare.errors import CommandError
@@ -13,7 +16,9 @@ def require() -> None:
     """Says in one line what is missing, before anything has been run."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise CommandError(
-            f"tare study needs {', '.join(missing)}: pip install 'tare[study]', "
-            "or in a checkout: tools/venv.sh study"
-        )
+        raise CommandError(f"tare study needs {', '.join(missing)}: {how_to_install(missing)}")
+
+
+def how_to_install(names: Sequence[str]) -> str:
+    """The command that brings them where this tare runs; tare itself is in no package index."""
+    return shlex.join([sys.executable, "-m", "pip", "install", *names])

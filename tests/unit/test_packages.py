@@ -1,0 +1,49 @@
+"""What this distribution is called, what it needs, and how people are told to get that."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from environments import ROOT
+from tare.errors import CommandError
+from tare.study import packages
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# In indices of packages, `tare` is somebody else's.
+OTHERS = re.compile(r"pip install\W+tare\b(?!-mpi)|tare\[")
+
+
+def test_the_distribution_has_a_name_of_its_own_and_the_command_keeps_its() -> None:
+    assert PROJECT["name"] == "tare-mpi"
+    assert list(PROJECT["scripts"]) == ["tare"]
+
+
+def test_what_a_study_needs_is_said_once() -> None:
+    said = [re.split(r"\W", each)[0] for each in PROJECT["optional-dependencies"]["study"]]
+    required = (ROOT / "tools" / "requirements" / "study.txt").read_text().splitlines()
+    assert tuple(said) == packages.NEEDED == tuple(re.split(r"\W", line)[0] for line in required)
+
+
+def test_nobody_is_told_to_install_what_is_somebody_elses() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md", "*.py", "*.sh", "*.toml", "Makefile"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    files = [ROOT / name for name in listed if (ROOT / name).is_file() and not name.startswith("tests/")]
+    assert len(files) > 100
+    assert not [str(file) for file in files if OTHERS.search(file.read_text())]
+
+
+def test_what_is_missing_comes_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"pandas", "duckdb"}
+    monkeypatch.setattr(packages, "find_spec", lambda name: None if name in missing else Path(name))
+    with pytest.raises(CommandError) as error:
+        packages.require()
+    assert str(error.value) == (
+        f"tare study needs duckdb, pandas: {sys.executable} -m pip install duckdb pandas"
+    )
