@@ -16,7 +16,9 @@ import pytest
 import tare as package
 from fake_native import EVIL
 from fake_tare import SOURCES, Tare
+from some_run import metadata
 from tare import cli
+from tare.metadata import Options, encode
 from tare.reporters import cells
 from tare.reporters.console import Console
 from tare.streams import visible
@@ -40,12 +42,11 @@ def hostile(tmp_path: Path) -> Path:
     run_dir.mkdir()
     for name in ("sampled", "node.tare"):
         (run_dir / name).touch()
-    meta = {
-        "format": 1, "run_id": "1", "segment_dir": str(run_dir), "state": "ended", "start_ns": 0,
-        "wall_ns": 10**9, "exit_code": 0, "signal": None, "options": {"trace": True},
-        "name": EVIL, "host": EVIL, "cwd": EVIL, "command": ["./app", EVIL], "environment": {EVIL: EVIL},
-    }  # fmt: skip
-    (run_dir / "meta.json").write_text(json.dumps(meta))
+    meta = metadata(
+        segment_dir=str(run_dir), options=Options(trace=True), name=EVIL, host=EVIL, cwd=EVIL,
+        command=["./app", EVIL], environment={EVIL: EVIL},
+    )  # fmt: skip
+    (run_dir / "meta.json").write_bytes(encode(meta))
     return run_dir
 
 
