@@ -150,7 +150,8 @@ struct RequestEntry {
   std::uint32_t block;    // where the row of the call that started it lies
   std::uint16_t row;
   std::uint16_t function;
-  // MPI gives sends that are complete at once the same handle again and again: how many stand behind this one.
+  // MPI gives requests that are complete at once one handle: how many of this row have it now. Those of other rows have
+  // entries of their own.
   std::uint16_t starts;
   std::uint8_t kind;    // RequestKind
   std::uint8_t active;  // 0: persistent, and not started
@@ -158,7 +159,7 @@ struct RequestEntry {
   bool receives() const noexcept { return (kind & 1U) != 0; }
   bool persistent() const noexcept { return (kind & 2U) != 0; }
   bool exchanges() const noexcept { return (kind & 8U) != 0; }
-  bool is_shared() const noexcept { return (kind & 16U) != 0; }
+  bool unrecorded() const noexcept { return (kind & 16U) != 0; }
   bool sends() const noexcept { return (kind & 4U) != 0; }
 };
 enum RequestKind : std::uint8_t {
@@ -167,7 +168,7 @@ enum RequestKind : std::uint8_t {
   persistent_request = 2,
   send_request = 4,      // beside persistent_request: what it starts are messages to `peer`
   exchange_request = 8,  // beside receive_request: sends as well (MPI_Isendrecv)
-  shared_handle = 16     // requests of several threads have had the handle at the same time
+  unrecorded_request = 16  // started while its thread did not record (MPI_Pcontrol): it has no row
 };
 static_assert(sizeof(RequestEntry) == 64);
 
@@ -177,7 +178,7 @@ inline constexpr unsigned request_slots = 32768;
 struct RequestTable {
   std::atomic<std::uint32_t> count;  // requests in the table
   std::atomic<std::uint32_t> used;   // entries 1 to this have been in use
-  std::uint32_t free;                // the first of a list, linked by `row`
+  std::uint32_t free;                // the first of a list, which its owner keeps
   std::uint32_t last_id;
   std::uint64_t reserved[6];
   RequestEntry entries[request_capacity];

@@ -70,14 +70,15 @@ template <class A>
         caller, [] { return 0; }, peer, tagged, moves, sending);
   };
   Costs costs{};
-  Request copy;
+  RequestCopy copy;
   costs.call = cheapest(one_call, empty);
   costs.lookup = cheapest([](int) { count_call(Function::none, Caller::asks, __builtin_return_address(0)); }, [] {});
   costs.completion = cheapest(
       [&](int i) {
         const std::uint64_t handle = 0x10000U + static_cast<unsigned>(i) * 64U;
-        requests.put(handle, true, [&](Request& entry) { start(entry, thread, {}, thread.rows[0]); });
-        complete<A, false>(thread, handle, look_up(thread, handle, true, &copy), nullptr, 0);
+        requests.put(handle, starter_of(thread, thread.rows[0], format::plain_request),
+                     [&](Request& entry) { start(entry, {}, thread.rows[0]); });
+        complete<A, false>(thread, recording_block(thread), handle, look_up(thread, handle, true, &copy), nullptr, 0);
       },
       empty);
   if (!thread.traced()) costs.poll = cost_of_poll<A>(thread, caller);

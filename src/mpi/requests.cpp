@@ -7,43 +7,83 @@ namespace tare::mpi {
 constinit Requests requests;
 
 // The first request of the process.
-Request* Requests::place_first(std::uint64_t handle, bool plain_send) noexcept {
+Request* Requests::place_first(std::uint64_t handle, Starter starter) noexcept {
   table_ = recorder::request_table();
-  return table_ == nullptr ? nullptr : place(handle, plain_send);
+  return table_ == nullptr ? nullptr : place(handle, starter);
 }
 
-// The entry for a request, its handle still 0. Calls nothing that it goes on after, so that it saves no registers.
-Request* Requests::place(std::uint64_t handle, bool plain_send) noexcept {
+// The entry for a request, its handle still 0 if it is new. Calls nothing that it goes on after, so that it saves no
+// registers.
+Request* Requests::place(std::uint64_t handle, Starter starter) noexcept {
   if (table_ == nullptr) [[unlikely]]
-    return place_first(handle, plain_send);
-  format::RequestTable& table = *table_;
+    return place_first(handle, starter);
   const unsigned slot = slot_of(handle);
-  std::uint32_t number = table.index[slot];
-  if (number != 0) {
+  if (table_->index[slot] != 0) return place_beside(slot, starter);
+  return add(slot, 0);
+}
+
+// The same where the handle has requests. Goes to the front of them.
+Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
+  format::RequestTable& table = *table_;
+  const std::uint16_t newest = table.index[slot];
+  std::uint16_t before = 0;
+  for (std::uint16_t number = newest; number != 0; before = number, number = next_[number]) {
     Request& known = table.entries[number];
-    const bool beside = plain_send && (known.kind & ~unsigned{format::shared_handle}) == format::plain_request;
-    if (!beside) {
-      known.starts = 1;
-      known.id = ++table.last_id;
-    } else if (known.starts != UINT16_MAX) {
+    if (may_share(starter.kind)) {
+      if (known.row != starter.row || known.block != starter.block || known.kind != starter.kind ||
+          known.starts == UINT16_MAX)
+        continue;
       ++known.starts;
+    } else {
+      if (may_share(known.kind)) continue;
+      known.starts = 1;  // the older one has ended
+      known.id = ++table.last_id;
+    }
+    if (before != 0) {
+      next_[before] = next_[number];
+      next_[number] = newest;
+      table.index[slot] = number;
     }
     return &known;
   }
-  number = table.free;
+  Request* entry = add(slot, newest);
+  // No telling any more which requests of the handle have completed: they are nobody's.
+  if (entry == nullptr && may_share(starter.kind)) {
+    for (std::uint16_t number = newest; number != 0; number = next_[number])
+      if (may_share(table.entries[number].kind)) {
+        table.entries[number].block = Starter::no_block;
+        table.entries[number].kind |= format::unrecorded_request;
+      }
+  }
+  return entry;
+}
+
+// A new entry in front of `next`; nullptr if the table is full.
+Request* Requests::add(unsigned slot, std::uint16_t next) noexcept {
+  format::RequestTable& table = *table_;
+  std::uint32_t number = table.free;
   if (number != 0) {
-    table.free = table.entries[number].row;
+    table.free = next_[number];
   } else {
     number = table.used.load(std::memory_order_relaxed) + 1;
     if (number >= format::request_capacity) return nullptr;
     table.used.store(number, std::memory_order_release);
   }
   table.index[slot] = static_cast<std::uint16_t>(number);
+  next_[number] = next;
   table.count.store(table.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   Request& entry = table.entries[number];
   entry.id = ++table.last_id;
   entry.starts = 1;
   return &entry;
+}
+
+void Requests::erase_behind(std::uint16_t newest, Request& entry) noexcept {
+  const std::uint16_t number = number_of(entry);
+  std::uint16_t before = newest;
+  while (next_[before] != number) before = next_[before];
+  next_[before] = next_[number];
+  free(entry);
 }
 
 unsigned Requests::move_up(unsigned hole) noexcept {
@@ -60,15 +100,55 @@ unsigned Requests::move_up(unsigned hole) noexcept {
   return hole;
 }
 
-void Requests::finish_shared(const Request& request) noexcept {
-  const Locked locked(*this);
-  Request* entry = entry_of(request);
-  if (entry != nullptr) end(*entry);
+// One that calls of the thread have started, else the newest; nullptr if there is none.
+Request* Requests::pick(std::uint64_t handle, std::uint32_t block) noexcept {
+  Request* newest = of(handle);
+  if (newest == nullptr || newest->block == block || newest->persistent()) return newest;
+  Request* own = first(handle, [&](const Request& each) { return each.block == block && each.active; });
+  return own == nullptr ? newest : own;
 }
 
-void Requests::forget(std::uint64_t handle) noexcept {
+bool Requests::copy(std::uint64_t handle, std::uint32_t block, std::uint32_t waiter, RequestCopy& to) noexcept {
   const Locked locked(*this);
-  Request* entry = of(handle);
+  Request* entry = pick(handle, block);
+  if (entry == nullptr) return false;
+  if (waiter != 0 && entry->active) entry->waiter = waiter;
+  static_cast<Request&>(to) = *entry;
+  to.newest = table_->last_id;
+  return true;
+}
+
+bool Requests::claim(std::uint64_t handle, const Request& found, std::uint32_t block, Request& taken) noexcept {
+  const Locked locked(*this);
+  const bool is_copy = !is_entry(found);
+  Request* entry = nullptr;
+  if (is_copy) {
+    entry = first(handle, [&](const Request& each) { return each.id == found.id; });
+    if (entry == nullptr && !may_share(found.kind)) {
+      taken = found;  // another thread has put its next one of the handle in its place
+      return true;
+    }
+  } else if (found.handle == handle && found.block == block) {
+    entry = const_cast<Request*>(&found);
+  }
+  // What other threads have started since the call began is not what it has completed.
+  const auto is_there = [&](const Request& each) {
+    const bool is_older = !is_copy || static_cast<std::int32_t>(static_cast<const RequestCopy&>(found).newest -
+                                                                each.id) >= 0;  // ids wrap around
+    return each.active && (each.block == block || is_older);
+  };
+  if (entry == nullptr)
+    entry = first(handle, [&](const Request& each) { return each.block == block && is_there(each); });
+  if (entry == nullptr) entry = first(handle, is_there);
+  if (entry == nullptr) return false;
+  taken = *entry;
+  end(*entry);
+  return true;
+}
+
+void Requests::forget(std::uint64_t handle, std::uint32_t block) noexcept {
+  const Locked locked(*this);
+  Request* entry = pick(handle, block);
   if (entry != nullptr && (entry->persistent() || --entry->starts == 0)) erase(*entry);
 }
 

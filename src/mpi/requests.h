@@ -2,6 +2,12 @@
 // received, and the time waited for it, are credited to the row of the call that started it, and so that a reader
 // of the segment sees what a rank waits for.
 //
+// A handle does not name a request: MPI gives requests that are complete at once one handle (Open MPI's
+// ompi_request_empty, MPICH's lightweight requests), and uses handles of completed requests again. So the requests of
+// a handle are a list of entries, the newest first, one for each row that has started some; a completion takes one of
+// them out (claim), and nothing where there is none. All starts are put in, also those of threads that do not record:
+// they are part of what a handle stands for.
+//
 // The table lies in the segment (format::RequestTable) and is bounded; requests that do not fit are counted
 // (ProcessRecord::untracked_requests), and miss both. Thread-safe; the lock is taken only where MPI may be called
 // by several threads at a time.
@@ -18,24 +24,47 @@ namespace tare::mpi {
 
 using Request = format::RequestEntry;
 
+// The row of the call that has started a request, and flags of format::RequestKind.
+struct Starter {
+  std::uint32_t block;
+  std::uint16_t row;
+  std::uint8_t kind;
+
+  // No row: the thread does not record.
+  static constexpr std::uint32_t no_block = UINT32_MAX;
+};
+
+// Whether MPI may give requests of a kind one handle: not those that have a message to tell of, or are started again.
+constexpr bool may_share(std::uint8_t kind) noexcept {
+  return (kind & (format::receive_request | format::persistent_request)) == 0;
+}
+
+// A request as it was before the call that completes it, where other threads may change the table meanwhile.
+struct RequestCopy : Request {
+  std::uint32_t newest;  // id of the newest request of all then
+};
+
 class Requests {
  public:
-  // Number of requests in the table; a hint, for skipping work when there are none.
+  // Number of entries in the table; a hint, for skipping work when there are none.
   std::uint32_t count() const noexcept { return table_ == nullptr ? 0 : table_->count.load(std::memory_order_relaxed); }
 
-  // Adds a request, in place of an older one of the same handle; fill(Request&) sets what is known of it. False if
-  // it does not fit. A send that finds a send of its handle stands beside it (RequestEntry::starts).
+  // Adds a request. fill(Request&) sets what is known of it, beside `starter`. False if it does not fit. It stands
+  // beside others of its handle if these, or it, may share one; else it takes their place.
   template <class Fill>
-  bool put(std::uint64_t handle, bool plain_send, Fill fill) noexcept {
+  bool put(std::uint64_t handle, Starter starter, Fill fill) noexcept {
     const Locked locked(*this);
-    Request* entry = place(handle, plain_send);
+    Request* entry = place(handle, starter);
     if (entry == nullptr) return false;
+    entry->block = starter.block;
+    entry->row = starter.row;
+    entry->kind = starter.kind;
     fill(*entry);
     std::atomic_ref(entry->handle).store(handle, std::memory_order_release);  // a reader believes it from here on
     return true;
   }
 
-  // The request of a handle, where one thread at a time calls MPI; nullptr if there is none.
+  // The newest request of a handle, where one thread at a time calls MPI; nullptr if there is none.
   Request* of(std::uint64_t handle) noexcept { return count() == 0 ? nullptr : of_some(handle); }
   // The same where count() is not 0.
   Request* of_some(std::uint64_t handle) noexcept {
@@ -43,28 +72,28 @@ class Requests {
     return number == 0 ? nullptr : &table_->entries[number];
   }
 
-  // A copy of the request of a handle; its handle is 0 if there is none.
+  // A copy of the newest request of a handle; its handle is 0 if there is none.
   Request find(std::uint64_t handle) noexcept {
     const Locked locked(*this);
     const Request* entry = of(handle);
     return entry == nullptr ? Request{} : *entry;
   }
 
-  // What RequestEntry::message is of the request of a handle; 0 if there is none.
+  // What RequestEntry::message is of the newest request of a handle; 0 if there is none.
   std::uint32_t message_of(std::uint64_t handle) noexcept {
     const Locked locked(*this);
     const Request* entry = of(handle);
     return entry == nullptr ? 0 : entry->message;
   }
 
-  // Changes the request of a handle, if there is one.
+  // Changes the newest request of a handle, if there is one.
   template <class Change>
   void change(std::uint64_t handle, Change apply) noexcept {
     const Locked locked(*this);
     if (Request* entry = of(handle)) apply(*entry);
   }
 
-  // each(Request&) of all requests.
+  // each(Request&) of all entries.
   template <class Each>
   void for_each(Each each) noexcept {
     const Locked locked(*this);
@@ -73,26 +102,40 @@ class Requests {
       if (table_->entries[number].handle != 0) each(table_->entries[number]);
   }
 
-  // Nobody waits any more for a request (RequestEntry::waiter); as for finish().
+  // Nobody waits any more for a request (RequestEntry::waiter). `request`: an entry, or a copy of one.
   void stop_waiting(const Request& request) noexcept {
     const Locked locked(*this);
-    if (Request* entry = entry_of(request)) entry->waiter = 0;
+    if (!shared_) {
+      const_cast<Request&>(request).waiter = 0;
+    } else if (Request* entry = first(request.handle, [&](const Request& each) { return each.id == request.id; })) {
+      entry->waiter = 0;
+    }
   }
 
   // What a persistent collective takes out beside its bytes, every time that it is started; format::no_bytes if nothing
   // is. Of an entry, as fill and change get it.
   std::uint64_t& received(const Request& entry) noexcept { return received_[&entry - table_->entries]; }
 
-  // A request has completed: a persistent one stays. `request` is an entry, or a copy that was made before the
-  // call, after which the handle may be another request's.
-  [[gnu::always_inline]] void finish(const Request& request) noexcept {
-    if (shared_) [[unlikely]]
-      return finish_shared(request);
-    end(const_cast<Request&>(request));
-  }
+  // Copies what a thread of `block` is to look at before a call that may complete a request of `handle`: one that its
+  // own calls have started, else the newest; false if there is none. A thread with number `waiter` - 1 waits for it
+  // then; 0: none does.
+  bool copy(std::uint64_t handle, std::uint32_t block, std::uint32_t waiter, RequestCopy& to) noexcept;
 
-  // Removes the request of a handle that the program gives up.
-  void forget(std::uint64_t handle) noexcept;
+  // Whether what was found of a handle before a call is what the call has completed, where nothing else can be: a
+  // request that the thread of `block` has started, and one thread at a time calls MPI. finish() is to follow.
+  [[gnu::always_inline]] bool is_as_found(const Request& found, std::uint64_t handle,
+                                          std::uint32_t block) const noexcept {
+    return found.handle == handle && found.block == block && !shared_;
+  }
+  // The claimed request has completed. A persistent one stays.
+  [[gnu::always_inline]] void finish(const Request& entry) noexcept { end(const_cast<Request&>(entry)); }
+
+  // Takes a request of `handle` out that a call has completed in a thread of `block`, and copies it: what was found
+  // before the call, or, where another completion has taken that, one that was there as well. False if there is none.
+  bool claim(std::uint64_t handle, const Request& found, std::uint32_t block, Request& taken) noexcept;
+
+  // Removes a request of a handle that the program gives up, in a thread of `block`.
+  void forget(std::uint64_t handle, std::uint32_t block) noexcept;
 
   // From here on more than one thread uses the table.
   void share() noexcept { shared_ = true; }
@@ -131,27 +174,55 @@ class Requests {
       if (number == 0 || table_->entries[number].handle == handle) return slot;
     }
   }
-  // The entry that `request` is, or is a copy of; nullptr if it is not there any more.
-  Request* entry_of(const Request& request) noexcept {
-    if (!shared_) return const_cast<Request*>(&request);
-    Request* entry = of(request.handle);
-    return entry != nullptr && entry->id == request.id ? entry : nullptr;
+  std::uint16_t number_of(const Request& entry) const noexcept {
+    return static_cast<std::uint16_t>(&entry - table_->entries);
   }
-  Request* place(std::uint64_t handle, bool plain_send) noexcept;
-  [[gnu::cold, gnu::noinline]] Request* place_first(std::uint64_t handle, bool plain_send) noexcept;
+  // The first of the requests of a handle, from the newest on, for which is(const Request&) holds; nullptr if there is
+  // none.
+  template <class Is>
+  Request* first(std::uint64_t handle, Is is) noexcept {
+    if (count() == 0) return nullptr;
+    for (std::uint16_t number = table_->index[slot_of(handle)]; number != 0; number = next_[number])
+      if (is(table_->entries[number])) return &table_->entries[number];
+    return nullptr;
+  }
+  bool is_entry(const Request& request) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(&request);
+    const auto begin = reinterpret_cast<std::uintptr_t>(table_->entries);
+    return at >= begin && at < begin + sizeof table_->entries;
+  }
+  Request* pick(std::uint64_t handle, std::uint32_t block) noexcept;
+  Request* place(std::uint64_t handle, Starter starter) noexcept;
+  [[gnu::cold, gnu::noinline]] Request* place_first(std::uint64_t handle, Starter starter) noexcept;
+  Request* place_beside(unsigned slot, Starter starter) noexcept;
+  Request* add(unsigned slot, std::uint16_t next) noexcept;
   // Linear probing; deleting moves later slots up, so there are no tombstones.
   [[gnu::always_inline]] void erase(Request& entry) noexcept {
     format::RequestTable& table = *table_;
-    const auto number = static_cast<std::uint32_t>(&entry - table.entries);
+    const std::uint32_t number = number_of(entry);
     unsigned hole = home_of(entry.handle);
-    while (table.index[hole] != number) hole = (hole + 1) % format::request_slots;
-    if (table.index[(hole + 1) % format::request_slots] != 0) [[unlikely]]
-      hole = move_up(hole);
-    table.index[hole] = 0;
+    while (table.index[hole] != number) {
+      if (table.entries[table.index[hole]].handle == entry.handle) [[unlikely]]
+        return erase_behind(table.index[hole], entry);
+      hole = (hole + 1) % format::request_slots;
+    }
+    if (next_[number] != 0) [[unlikely]] {
+      table.index[hole] = next_[number];
+    } else {
+      if (table.index[(hole + 1) % format::request_slots] != 0) [[unlikely]]
+        hole = move_up(hole);
+      table.index[hole] = 0;
+    }
+    free(entry);
+  }
+  // Of an entry that is not the newest of its handle, which is `newest`.
+  [[gnu::noinline]] void erase_behind(std::uint16_t newest, Request& entry) noexcept;
+  void free(Request& entry) noexcept {
+    const std::uint16_t number = number_of(entry);
     std::atomic_ref(entry.handle).store(0, std::memory_order_release);
-    entry.row = static_cast<std::uint16_t>(table.free);
-    table.free = number;
-    table.count.store(table.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    next_[number] = static_cast<std::uint16_t>(table_->free);
+    table_->free = number;
+    table_->count.store(table_->count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   }
   [[gnu::always_inline]] void end(Request& entry) noexcept {
     entry.waiter = 0;
@@ -162,12 +233,13 @@ class Requests {
   }
   // Fills a hole with those behind it that it stands in the way of. Returns where the hole is then.
   unsigned move_up(unsigned hole) noexcept;
-  [[gnu::cold]] void finish_shared(const Request& request) noexcept;
 
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on
   bool shared_ = false;
   recorder::SpinLock lock_;
   std::uint64_t received_[format::request_capacity] = {};  // by entry
+  // By entry: the next older one of its handle; of a free entry, the next free one. 0: none.
+  std::uint16_t next_[format::request_capacity] = {};
 };
 
 [[gnu::visibility("hidden")]] extern Requests requests;

@@ -26,9 +26,9 @@ class RequestsTest : public testing::Test {
  protected:
   RequestsTest() { table_of_test = table_.get(); }
 
-  bool put(std::uint64_t handle, std::uint8_t kind = format::plain_request) {
-    return requests_->put(handle, kind == format::plain_request, [&](Request& entry) {
-      entry.kind = kind;
+  bool put(std::uint64_t handle, std::uint8_t kind = format::plain_request) { return put(handle, {0, 1, kind}); }
+  bool put(std::uint64_t handle, Starter starter) {
+    return requests_->put(handle, starter, [&](Request& entry) {
       entry.tag = ++last_tag_;
       entry.active = true;
     });
@@ -69,7 +69,7 @@ TEST_F(RequestsTest, AreFoundUntilTheyAreFinishedInAnyOrder) {
       if (handle % 2 == 0)
         requests_->finish(*entry);
       else
-        requests_->forget(handle);
+        requests_->forget(handle, 0);
       known.erase(handle);
       ASSERT_EQ(requests_->of(handle), nullptr);
     }
@@ -86,9 +86,10 @@ TEST_F(RequestsTest, AreFoundUntilTheyAreFinishedInAnyOrder) {
   }
 }
 
-TEST_F(RequestsTest, SendsOfOneHandleStandBesideOneAnother) {
+TEST_F(RequestsTest, RequestsOfOneHandleAndRowStandBesideOneAnotherInOneEntry) {
   put(8);
   put(8);
+  EXPECT_EQ(requests_->count(), 1U);
   requests_->finish(*requests_->of(8));
   ASSERT_NE(requests_->of(8), nullptr);
   EXPECT_EQ(requests_->of(8)->starts, 1);
@@ -96,12 +97,110 @@ TEST_F(RequestsTest, SendsOfOneHandleStandBesideOneAnother) {
   EXPECT_EQ(requests_->of(8), nullptr);
 }
 
-TEST_F(RequestsTest, OthersTakeThePlaceOfAnOlderOneOfTheirHandle) {
-  put(8);
+// As a call does that has looked all of its requests up before it completes them.
+TEST_F(RequestsTest, EveryStartOfAHandleIsCompletedOnceAndNoMore) {
+  std::mt19937_64 random{1};
+  for (int round = 0; round < 2000; ++round) {
+    requests_->put(77, {0, 1, format::plain_request}, [](Request&) {});  // a neighbour, perhaps, in the index
+    std::map<std::uint16_t, int> starts;
+    const auto rows = static_cast<std::uint16_t>(1 + random() % 5);
+    const auto all = static_cast<int>(random() % 20);
+    for (int i = 0; i < all; ++i) {
+      const auto row = static_cast<std::uint16_t>(1 + random() % rows);
+      ASSERT_TRUE(put(8, {0, row, format::plain_request}));
+      ++starts[row];
+    }
+    ASSERT_EQ(requests_->count(), starts.size() + 1);
+    const Request* found = requests_->of(8);
+    Request taken;
+    for (int i = 0; i < all; ++i) {
+      ASSERT_NE(found, nullptr);
+      ASSERT_TRUE(requests_->claim(8, *found, 0, taken));
+      ASSERT_GE(--starts[taken.row], 0);
+    }
+    // MPI_PROC_NULL may have had the handle as often as it likes.
+    EXPECT_FALSE(found != nullptr && requests_->claim(8, *found, 0, taken));
+    requests_->forget(77, 0);
+    ASSERT_EQ(requests_->count(), 0U);
+    ASSERT_EQ(handles().size(), 0U);
+  }
+}
+
+TEST_F(RequestsTest, TheNewestOfAHandleIsTakenFirst) {
+  put(8, {0, 1, format::plain_request});  // never completed, as far as is known
+  put(8, {0, 2, format::plain_request});
+  put(8, {0, 1, format::plain_request});
+  put(8, {0, 3, format::plain_request});
+  Request taken;
+  for (const int row : {3, 1, 1, 2}) {
+    ASSERT_TRUE(requests_->claim(8, *requests_->of(8), 0, taken));
+    EXPECT_EQ(taken.row, row);
+  }
+}
+
+TEST_F(RequestsTest, AThreadCompletesItsOwnOfAHandleFirst) {
+  put(8, {0, 1, format::plain_request});
+  put(8, {1, 2, format::plain_request});
+  Request taken;
+  ASSERT_TRUE(requests_->claim(8, *requests_->of(8), 0, taken));
+  EXPECT_EQ(taken.block, 0U);
+  ASSERT_TRUE(requests_->claim(8, *requests_->of(8), 0, taken));
+  EXPECT_EQ(taken.block, 1U);
+}
+
+TEST_F(RequestsTest, WhatOtherThreadsHaveStartedMeanwhileIsTheirs) {
+  requests_->share();
+  put(8, {0, 1, format::plain_request});
+  RequestCopy copies[2];
+  for (RequestCopy& copy : copies) ASSERT_TRUE(requests_->copy(8, 0, 1, copy));
+  put(8, {1, 2, format::plain_request});
+  Request taken;
+  EXPECT_TRUE(requests_->claim(8, copies[0], 0, taken));
+  EXPECT_EQ(taken.row, 1);
+  EXPECT_FALSE(requests_->claim(8, copies[1], 0, taken));
+  ASSERT_NE(requests_->of(8), nullptr);
+  EXPECT_EQ(requests_->of(8)->row, 2);
+}
+
+TEST_F(RequestsTest, AReceiveTakesThePlaceOfAnOlderOneOfItsHandle) {
+  put(8, format::receive_request);
   put(8, format::receive_request);
   EXPECT_EQ(requests_->of(8)->tag, 2);
   requests_->finish(*requests_->of(8));
   EXPECT_EQ(requests_->count(), 0U);
+}
+
+TEST_F(RequestsTest, AReceiveIsCreditedThoughAnotherThreadHasItsHandleNow) {
+  requests_->share();
+  put(8, {0, 1, format::receive_request});
+  RequestCopy copy;
+  ASSERT_TRUE(requests_->copy(8, 0, 1, copy));
+  put(8, {1, 2, format::receive_request});
+  Request taken;
+  ASSERT_TRUE(requests_->claim(8, copy, 0, taken));
+  EXPECT_EQ(taken.row, 1);
+  ASSERT_NE(requests_->of(8), nullptr);
+  EXPECT_EQ(requests_->of(8)->row, 2);
+}
+
+// A freed entry is not what a look before the call has found any more, whatever it is used for next.
+TEST_F(RequestsTest, AFreedEntryIsNobodys) {
+  put(8);
+  const Request* found = requests_->of(8);
+  requests_->finish(*found);
+  EXPECT_FALSE(requests_->is_as_found(*found, 8, 0));
+  put(9, {0, 5, format::plain_request});
+  Request taken;
+  EXPECT_FALSE(requests_->is_as_found(*found, 8, 0));
+  EXPECT_FALSE(requests_->claim(8, *found, 0, taken));
+  EXPECT_EQ(requests_->of(9)->starts, 1);
+}
+
+TEST_F(RequestsTest, AHandleOfWhichAStartHadNoRoomIsNobodys) {
+  put(1, {0, 1, format::plain_request});
+  for (std::uint64_t handle = 2; handle < format::request_capacity; ++handle) ASSERT_TRUE(put(handle));
+  EXPECT_FALSE(put(1, {0, 2, format::plain_request}));
+  EXPECT_TRUE(requests_->of(1)->unrecorded());
 }
 
 TEST_F(RequestsTest, PersistentOnesStayUntilTheyAreForgotten) {
@@ -111,26 +210,14 @@ TEST_F(RequestsTest, PersistentOnesStayUntilTheyAreForgotten) {
   ASSERT_NE(requests_->of(8), nullptr);
   EXPECT_FALSE(requests_->of(8)->active);
   EXPECT_EQ(requests_->of(8)->waiter, 0U);
-  requests_->forget(8);
-  EXPECT_EQ(requests_->of(8), nullptr);
-}
-
-TEST_F(RequestsTest, ACopyDoesNotFinishTheNextOneOfItsHandle) {
-  requests_->share();
-  put(8);
-  const Request first = requests_->find(8);
-  requests_->finish(first);
-  put(8);
-  requests_->finish(first);
-  ASSERT_NE(requests_->of(8), nullptr);
-  requests_->finish(requests_->find(8));
+  requests_->forget(8, 0);
   EXPECT_EQ(requests_->of(8), nullptr);
 }
 
 TEST_F(RequestsTest, WhatDoesNotFitIsSaid) {
   for (std::uint64_t handle = 1; handle < format::request_capacity; ++handle) ASSERT_TRUE(put(handle));
   EXPECT_FALSE(put(format::request_capacity));
-  requests_->forget(7);
+  requests_->forget(7, 0);
   EXPECT_TRUE(put(format::request_capacity));
 }
 

@@ -73,36 +73,76 @@ template <class A>
   return true;
 }
 
-// Credits one completed request to the row of the call that started it, and notes it in the trace. `entry` is
-// what the table holds, or held before the call; nullptr if there was nothing. `waited` is its share of the time
-// that the call took: requests that a call completes share it evenly. `samples`: messages are sampled.
+// Credits a request that a call has completed to `row`, that of the call that started it, and notes it in the trace. A
+// thread that does not record credits nothing. `waited` is its share of the time that the call took: requests that a
+// call completes share it evenly. `samples`: messages are sampled.
 template <class A, bool samples>
-void complete(Thread& thread, std::uint64_t handle, const Request* entry, const typename A::Status* status,
-              std::uint64_t waited) noexcept {
-  ++thread.shared->summary.completions;
+[[gnu::always_inline]] inline void credit(Thread& thread, const Request& entry, format::ProfileRow* row,
+                                          format::RecordKind kind, const typename A::Status* status,
+                                          std::uint64_t waited) noexcept {
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
-  format::RecordKind kind = format::completion;
-  if (entry != nullptr) [[likely]] {
-    format::ProfileRow& row = row_of(thread, *entry);
-    if (entry->block != thread.shared->block && !entry->is_shared()) [[unlikely]]
-      kind = format::foreign_completion;
-    row.waited_ticks += waited;
-    if (entry->receives() && entry->active && status != nullptr && !was_cancelled<A>(*status)) {
-      bytes = received_bytes<A>(*status);
-      source = Peer<A>::normal(A::source(*status));
-      tag = Tag<A>::normal(A::tag(*status));
-      (entry->exchanges() ? row.received : row.bytes) += bytes;
+  if (row != nullptr) row->waited_ticks += waited;
+  if (entry.receives() && entry.active && status != nullptr && !was_cancelled<A>(*status)) {
+    bytes = received_bytes<A>(*status);
+    source = Peer<A>::normal(A::source(*status));
+    tag = Tag<A>::normal(A::tag(*status));
+    if (row != nullptr) {
+      (entry.exchanges() ? row->received : row->bytes) += bytes;
       thread.count_in_phase(bytes);
-      thread.count_received(entry->communicator, source, bytes);
+      thread.count_received(entry.communicator, source, bytes);
     }
-    if constexpr (samples)
-      if (entry->message != 0 && !ends_unchosen(*entry, source != format::no_peer))
-        end_sampled<A>(thread, *entry, status, bytes);
-    requests.finish(*entry);
   }
-  if (thread.traced()) thread.commit_completion(fold(handle), bytes, source, tag, kind);
+  if constexpr (samples)
+    if (entry.message != 0 && !ends_unchosen(entry, source != format::no_peer))
+      end_sampled<A>(thread, entry, status, bytes);
+  if (row != nullptr && thread.traced()) thread.commit_completion(fold(entry.handle), bytes, source, tag, kind);
+}
+
+// The row of the call that started a request, where the thread records; nullptr if there is none. Of another thread's,
+// the row of the same key of this one.
+inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexcept {
+  if (thread.mode == recorder::Mode::paused || request.unrecorded()) return nullptr;
+  if (request.block == thread.shared->block) return &thread.rows[request.row];
+  const format::ProfileRow* row = recorder::row_of(request.block, request.row);
+  return row == nullptr ? nullptr : &thread.row(row->site, row->function, row->size_class, row->communicator);
+}
+
+// Where it is not the usual: the thread does not record, or others may have started it, or have its handle.
+template <class A, bool samples>
+[[gnu::noinline]] void complete_any(Thread& thread, std::uint64_t handle, const Request& found,
+                                    const typename A::Status* status, std::uint64_t waited) noexcept {
+  const std::uint32_t block = thread.shared->block;
+  Request entry;
+  if (requests.claim(handle, found, block, entry)) {
+    const format::RecordKind kind = entry.block == block ? format::completion : format::foreign_completion;
+    credit<A, samples>(thread, entry, row_of(thread, entry), kind, status, waited);
+  } else if (thread.traced()) {
+    thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+  }
+}
+
+// The block of a thread that records; of one that does not, none that a request is of.
+inline std::uint32_t recording_block(const Thread& thread) noexcept {
+  static_assert(Starter::no_block == UINT32_MAX);
+  return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.shared->block;
+}
+
+// A request of `handle` has completed. `found` is what the table held of the handle before the call; nullptr if there
+// was nothing. `block` is recording_block().
+template <class A, bool samples>
+void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const Request* found,
+              const typename A::Status* status, std::uint64_t waited) noexcept {
+  ++thread.shared->summary.completions;
+  if (found == nullptr) [[unlikely]] {
+    if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+  } else if (requests.is_as_found(*found, handle, block)) [[likely]] {
+    credit<A, samples>(thread, *found, &thread.rows[found->row], format::completion, status, waited);
+    requests.finish(*found);
+  } else {
+    complete_any<A, samples>(thread, handle, *found, status, waited);
+  }
 }
 
 // Requests that a call may complete are looked up before the call. While threads share the table what is found is a
@@ -114,23 +154,19 @@ inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.sha
 // A persistent one that has not been started counts as complete, and is none that a call completes.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
 
-// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one.
-[[gnu::noinline, gnu::cold]] inline const Request* look_up_shared(std::uint64_t handle, bool waits,
-                                                                  std::uint32_t waiter, Request* copy) noexcept {
-  copy->handle = 0;
-  requests.change(handle, [&](Request& entry) {
-    if (entry.active && waits) entry.waiter = waiter;
-    *copy = entry;
-  });
-  return copy->handle == 0 ? nullptr : copy;
+// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one; nullptr: when the
+// call began, one thread used the table.
+[[gnu::noinline, gnu::cold]] inline const Request* look_up_shared(std::uint64_t handle, bool waits, std::uint32_t block,
+                                                                  RequestCopy* copy) noexcept {
+  return requests.copy(handle, block, waits ? block + 1 : 0, *copy) ? copy : nullptr;
 }
 [[gnu::always_inline]] inline const Request* look_up(const Thread& thread, std::uint64_t handle, bool waits,
-                                                     Request* copy) noexcept {
-  const std::uint32_t waiter = thread.shared->block + 1;
-  if (requests.shared()) [[unlikely]]
-    return look_up_shared(handle, waits, waiter, copy);
+                                                     RequestCopy* copy) noexcept {
+  const std::uint32_t block = thread.shared->block;
+  if (requests.shared() && copy != nullptr) [[unlikely]]
+    return look_up_shared(handle, waits, block, copy);
   Request* entry = requests.of(handle);
-  if (waits && entry != nullptr && entry->active) entry->waiter = waiter;
+  if (waits && entry != nullptr && entry->active) entry->waiter = block + 1;
   return entry;
 }
 
@@ -151,7 +187,7 @@ struct CompletesOne : Role {
   Status own;
   std::uint64_t handle;  // may be that of the null request; 0: there is none. This and the next: from before() on
   const Request* known;
-  Request copy;
+  RequestCopy copy;
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
@@ -176,10 +212,11 @@ struct CompletesOne : Role {
     if (!waits && result == A::success && *flag == 0) return;
     if (looks_up_later(waits)) find(thread);
     if (handle == 0 || handle == bits(A::request_null())) return;
+    const std::uint32_t block = recording_block(thread);
     if (result == A::success) [[likely]]
-      complete<A, samples>(thread, handle, known, status(), call.leave - call.enter);
+      complete<A, samples>(thread, block, handle, known, status(), call.leave - call.enter);
     else if (*request == A::request_null())
-      complete<A, samples>(thread, handle, known, nullptr, call.leave - call.enter);
+      complete<A, samples>(thread, block, handle, known, nullptr, call.leave - call.enter);
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -199,6 +236,7 @@ class Snapshot {
     later_ = receives_ = looks_up_later(waits);
     if (count > few || (!later_ && (!any || requests.shared()))) return take_all(thread, count, handles, waits);
     handles_ = few_handles_;
+    statuses_ = few_statuses_;
     if (!later_) return take_few(thread, count, handles);
     for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
   }
@@ -207,10 +245,9 @@ class Snapshot {
     if (later_) find_later(thread, count);
   }
   explicit operator bool() const noexcept { return handles_ != nullptr; }
-  // Where MPI is to put statuses, if the program asked for none and some are of interest.
+  // Where MPI is to put statuses, if the program asked for none, some are of interest, and there is room for all.
   Status* statuses(Status* asked) noexcept {
-    if (asked != A::statuses_ignore() || !receives_) return asked;
-    return statuses_ == nullptr ? few_statuses_ : statuses_;
+    return asked != A::statuses_ignore() || !receives_ || statuses_ == nullptr ? asked : statuses_;
   }
   // What it has put there, or nullptr.
   const Status* filled(Status* asked) noexcept {
@@ -227,17 +264,18 @@ class Snapshot {
     } else {
       entry = std::exchange(entries_[i], nullptr);
     }
-    complete<A, samples>(thread, bits(handles_[i]), entry, status, waited);
+    complete<A, samples>(thread, recording_block(thread), bits(handles_[i]), entry, status, waited);
     handles_[i] = A::request_null();
   }
   // The call has completed all of them, which find_all() has found. Nothing is left to be done with them.
   [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
                                            std::uint64_t waited) noexcept {
     const Handle null = A::request_null();
+    const std::uint32_t block = recording_block(thread);
     for (int i = 0; i < count; ++i)
       if (handles_[i] != null)
-        complete<A, samples>(thread, bits(handles_[i]), entries_[i], statuses == nullptr ? nullptr : &statuses[i],
-                             waited);
+        complete<A, samples>(thread, block, bits(handles_[i]), entries_[i],
+                             statuses == nullptr ? nullptr : &statuses[i], waited);
   }
   // Nobody waits any more for those that have not been completed.
   void stop_waiting(int count) noexcept {
@@ -276,20 +314,22 @@ class Snapshot {
     thread.shared->current.requests = present;
   }
   [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
-    if (entries_ == nullptr) entries_ = few_entries_;
+    if (entries_ == nullptr) entries_ = few_entries_;  // handles_ are the few, too
     for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
     later_ = false;
   }
   [[gnu::noinline]] void take_all(Thread& thread, int count, const Handle* handles, bool waits) noexcept {
     const auto n = static_cast<std::size_t>(count);
-    const std::size_t copied = requests.shared() ? sizeof(Request) : 0;
-    Request* copies = nullptr;
-    handles_ = few_handles_;
-    entries_ = few_entries_;
-    if (count > few || copied != 0) {
-      handles_ = nullptr;
-      if (!reserve(thread, n * (copied + sizeof(Request*) + sizeof(Status) + sizeof(Handle)))) return;
-      copies = reinterpret_cast<Request*>(thread.scratch);
+    const std::size_t copied = requests.shared() ? sizeof(RequestCopy) : 0;
+    RequestCopy* copies = nullptr;
+    if (count <= few && copied == 0) {
+      handles_ = few_handles_;
+      entries_ = few_entries_;
+      statuses_ = few_statuses_;
+    } else {
+      if (!reserve(thread, n * (copied + sizeof(Request*) + sizeof(Status) + sizeof(Handle))))
+        return count_untracked(static_cast<std::uint32_t>(count));
+      copies = reinterpret_cast<RequestCopy*>(thread.scratch);
       entries_ = reinterpret_cast<const Request**>(thread.scratch + n * copied);
       statuses_ = reinterpret_cast<Status*>(entries_ + n);
       handles_ = reinterpret_cast<Handle*>(statuses_ + n);
@@ -299,7 +339,7 @@ class Snapshot {
     for (int i = 0; i < count; ++i) find(thread, i, waits, copied == 0 ? nullptr : &copies[i]);
     if (waits) thread.shared->current.requests = present_;
   }
-  [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, Request* copy) noexcept {
+  [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, RequestCopy* copy) noexcept {
     entries_[i] = nullptr;
     if (handles_[i] == A::request_null()) return;
     const Request* entry = look_up(thread, bits(handles_[i]), waits, copy);
@@ -326,7 +366,7 @@ class Snapshot {
 
   Handle* handles_ = nullptr;          // nullptr: there is nothing to look up. The null request: there is none
   const Request** entries_ = nullptr;  // nullptr: not in the table
-  Status* statuses_ = nullptr;         // nullptr: the few
+  Status* statuses_ = nullptr;         // room for one of each request; nullptr: there is none
   std::uint32_t present_ = 0;
   bool receives_ = false;  // or may
   bool later_ = false;     // see looks_up_later()

@@ -106,28 +106,24 @@ struct Fetches : Role {
   static constexpr unsigned traffic = recorder::receives;
 };
 
-[[gnu::cold]] inline void count_untracked() noexcept {
+[[gnu::cold]] inline void count_untracked(std::uint32_t count) noexcept {
   if (auto* segment = recorder::segment())
-    std::atomic_ref(segment->process.untracked_requests).fetch_add(1, std::memory_order_relaxed);
+    std::atomic_ref(segment->process.untracked_requests).fetch_add(count, std::memory_order_relaxed);
+}
+
+// The row of a call that starts requests of a kind.
+inline Starter starter_of(const Thread& thread, const format::ProfileRow& row, unsigned kind) noexcept {
+  if (thread.mode == recorder::Mode::paused) [[unlikely]]
+    return {Starter::no_block, 0, static_cast<std::uint8_t>(kind | format::unrecorded_request)};
+  return {thread.shared->block, static_cast<std::uint16_t>(&row - thread.rows), static_cast<std::uint8_t>(kind)};
 }
 
 // Notes in the entry of a request which call has started it.
-inline void start(Request& entry, const Thread& thread, const recorder::Call& call,
-                  const format::ProfileRow& row) noexcept {
+inline void start(Request& entry, const recorder::Call& call, const format::ProfileRow& row) noexcept {
   entry.started = call.enter;
-  entry.block = thread.shared->block;
-  entry.row = static_cast<std::uint16_t>(&row - thread.rows);
   entry.site = row.site;
   entry.function = call.function;
   entry.active = true;
-}
-
-// The row of the call that started a request; where another thread has, the row of the same key of this one.
-inline format::ProfileRow& row_of(Thread& thread, const Request& request) noexcept {
-  if (request.block == thread.shared->block) [[likely]]
-    return thread.rows[request.row];
-  const format::ProfileRow* row = recorder::row_of(request.block, request.row);
-  return row == nullptr ? thread.rows[0] : thread.row(row->site, row->function, row->size_class, row->communicator);
 }
 
 // A call that creates a request; `what` is made of format::RequestKind.
@@ -141,7 +137,8 @@ struct Starts : Role {
   const typename A::Request* request;
   std::uint64_t bytes = 0;
   std::uint64_t received = format::no_bytes;  // of persistent collectives
-  Request* entry = nullptr;  // of the request, in the table; nothing is left of it unless another role asks
+  // Of the request, in the table, if it is recorded and has a peer; nothing is left of it unless another role asks.
+  Request* entry = nullptr;
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
@@ -155,25 +152,25 @@ struct Starts : Role {
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int) noexcept {
     if (call.request == format::no_request) [[unlikely]]
       return;
-    // Complete already, and all of them may have the same handle.
-    const bool complete = (kind & format::exchange_request) == 0 && call.peer == format::proc_null;
-    if (!is_persistent && (complete || thread.mode == recorder::Mode::paused)) return;
-    const bool fits = requests.put(bits(*request), kind == format::plain_request, [&](Request& put) {
+    unsigned started = kind;
+    // From nobody nothing is received: complete already, and may have the handle of others that are.
+    if constexpr (!is_persistent && (kind & format::exchange_request) == 0)
+      if (call.peer == format::proc_null) started = format::plain_request;
+    const Starter starter = starter_of(thread, row, started);
+    const bool fits = requests.put(bits(*request), starter, [&](Request& put) {
       put.bytes = bytes;
       put.communicator = call.communicator;
       put.peer = call.peer;
       put.tag = call.tag;
-      const bool is_shared = put.starts > 1 && (put.block != thread.shared->block || put.is_shared());
-      put.kind = static_cast<std::uint8_t>(kind | (is_shared ? unsigned{format::shared_handle} : 0U));
       put.waiter = 0;
       put.message = 0;
-      start(put, thread, call, row);
+      start(put, call, row);
       put.active = !is_persistent;
       if constexpr (is_collective) requests.received(put) = received;
-      entry = &put;
+      if (is_persistent || starter.kind == kind) entry = &put;
     });
     if (!fits) [[unlikely]]
-      count_untracked();
+      count_untracked(1);
   }
 };
 
@@ -206,7 +203,12 @@ struct StartsPersistent : Role {
       recorder::Call started;
       started.request = fold(bits(handles[i]));
       requests.change(bits(handles[i]), [&](Request& entry) {
-        start(entry, thread, call, row);
+        if (!entry.persistent()) return;  // not that which is started: it found no room
+        const Starter starter = starter_of(thread, row, entry.kind & ~unsigned{format::unrecorded_request});
+        entry.block = starter.block;
+        entry.row = starter.row;
+        entry.kind = starter.kind;
+        start(entry, call, row);
         if (entry.sends() && call.bytes != format::no_bytes)
           thread.count_sent(entry.communicator, entry.peer, entry.bytes);
         describe(entry, started);
@@ -216,9 +218,10 @@ struct StartsPersistent : Role {
   }
   // What starting an entry means.
   static void describe(const Request& entry, recorder::Call& started) noexcept {
+    if (!entry.persistent()) return;
     started.communicator = entry.communicator;
     if (!entry.receives()) started.bytes = entry.bytes;
-    if (entry.kind == format::persistent_request) {  // a collective
+    if ((entry.kind & ~unsigned{format::unrecorded_request}) == format::persistent_request) {  // a collective
       started.received = requests.received(entry);
       return;
     }
@@ -235,7 +238,7 @@ struct ForgetsRequest : Role {
   std::uint64_t handle;
   explicit ForgetsRequest(const typename A::Request* request) noexcept
       : handle(request == nullptr ? 0 : bits(*request)) {}
-  void before(Thread&, recorder::Call&) noexcept { requests.forget(handle); }
+  void before(Thread& thread, recorder::Call&) noexcept { requests.forget(handle, thread.shared->block); }
 };
 
 }  // namespace tare::mpi

@@ -255,8 +255,9 @@ template <class A>
 void note_sampled(const Thread& thread, const typename A::Request* request, std::uint32_t receive) noexcept {
   if (receive == 0) return;
   bool noted = false;
-  if (!is_paused(thread))  // whose requests are not in the table
+  if (!is_paused(thread))
     requests.change(bits(*request), [&](Request& entry) {
+      if (!entry.receives()) return;  // not the one: it found no room
       entry.message = receive;
       noted = true;
     });
@@ -344,7 +345,9 @@ struct SamplesInit : Role {
       std::snprintf(persistent.communicator, sizeof persistent.communicator, "%s", sampled_name<A>(on.comm, name));
     }
     const std::uint32_t place = sampling::persistents.add(persistent);
-    requests.change(bits(*request), [&](Request& entry) { entry.message = place; });
+    requests.change(bits(*request), [&](Request& entry) {
+      if (entry.persistent()) entry.message = place;
+    });
   }
 };
 

@@ -1,0 +1,132 @@
+// What tests of roles (src/mpi/roles/) need in place of an MPI library and a measured process: a made-up ABI page, and
+// a thread that records into memory of the test.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mpi/abi/mpich.h"
+#include "mpi/measure.h"
+#include "mpi/requests.h"
+#include "recorder/process.h"
+
+namespace tare::mpi::testing {
+
+// An ABI without a library: all of its values are constants.
+struct MadeUpPage : abi::Mpich {
+  static constexpr const char* name = "made up";
+
+  static Status received(int source, int tag, unsigned bytes) noexcept { return {bytes, 0, source, tag, success}; }
+};
+
+// The request table of the process (made_up_process.cpp).
+inline format::RequestTable* request_table = nullptr;
+
+// A thread, its profile and its trace. Calls are made by call(), at times that follow one another.
+class RecordingThread {
+ public:
+  static constexpr std::uint32_t row_capacity = 16;
+  static constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+  explicit RecordingThread(std::uint32_t block = 0) {
+    shared_->block = block;
+    shared_->current.source = format::no_peer;
+    shared_->current.source_tag = format::no_tag;
+    shared_->summary.rows = shared_->summary.peers = 1;
+    shared_->summary.phases = format::outside_phases + 1;
+    shared_->summary.phase = format::outside_phases;
+    thread_->shared = shared_.get();
+    // Rows behind the end, to find out who writes there.
+    rows_.resize(row_capacity + std::size_t{format::request_capacity});
+    for (format::ProfileRow& row : rows_) row.ticks_min = UINT64_MAX;
+    thread_->rows = rows_.data();
+    thread_->row_capacity = row_capacity;
+    thread_->phase = &shared_->phases[format::outside_phases];
+    threads[block] = this;
+  }
+  ~RecordingThread() { threads[shared_->block] = nullptr; }
+  RecordingThread(const RecordingThread&) = delete;
+  RecordingThread& operator=(const RecordingThread&) = delete;
+
+  // The thread of a block; nullptr if there is none.
+  static const RecordingThread* of_block(std::uint32_t block) noexcept {
+    return block < most_threads ? threads[block] : nullptr;
+  }
+  const format::ProfileRow* rows() const noexcept { return rows_.data(); }
+
+  // Records a trace as well.
+  void trace() {
+    buffer_.resize(buffer_bytes);
+    thread_->base = buffer_.data();
+    thread_->limit = buffer_bytes;
+  }
+
+  Thread& thread() noexcept { return *thread_; }
+  void pause(bool paused) noexcept { thread_->pause(paused); }
+
+  // A call of the function from a site, which takes `ticks`; real() is what MPI does. As measure() does, whose own
+  // times and sites the test could not know. Returns its row.
+  template <class Real, class... Roles>
+  format::ProfileRow& call(Function function, std::uint32_t site, std::uint64_t ticks, Real real, Roles&&... roles) {
+    recorder::Call call;
+    call.function = static_cast<std::uint16_t>(function);
+    call.site = site;
+    begin_call(*thread_, call, roles...);
+    call.enter = shared_->current.enter = time_ += 10;
+    const int result = real();
+    call.leave = shared_->current.leave = time_ += ticks;
+    return end_call(*thread_, call, thread_->any_rows, result, roles...);
+  }
+
+  // The row of a site; the test ends if there is none.
+  const format::ProfileRow& row(std::uint32_t site) const {
+    for (std::uint32_t number = 1; number < shared_->summary.rows; ++number)
+      if (rows_[number].site == site) return rows_[number];
+    std::abort();
+  }
+  // Of all rows that calls have had, the time that is credited to requests; of those that no call has had, it must be
+  // 0.
+  std::uint64_t waited() const {
+    std::uint64_t sum = 0;
+    for (const format::ProfileRow& row : rows_) sum += row.waited_ticks;
+    return sum;
+  }
+  // Whether nothing has been written to rows that there are not, nor to row 0, which has no calls.
+  bool is_clean_behind() const {
+    static const format::ProfileRow untouched = [] {
+      format::ProfileRow row{};
+      row.ticks_min = UINT64_MAX;
+      return row;
+    }();
+    if (std::memcmp(&rows_[0], &untouched, sizeof untouched) != 0) return false;
+    for (std::size_t number = shared_->summary.rows; number < rows_.size(); ++number)
+      if (std::memcmp(&rows_[number], &untouched, sizeof untouched) != 0) return false;
+    return true;
+  }
+  // The completions in the trace, in order.
+  std::vector<format::CompletionRecord> completions() const {
+    std::vector<format::CompletionRecord> found;
+    for (std::uint64_t at = 0; at < thread_->head;) {
+      format::RecordHead head;
+      std::memcpy(&head, buffer_.data() + at, sizeof head);
+      if (head.kind == format::completion || head.kind == format::foreign_completion)
+        std::memcpy(&found.emplace_back(), buffer_.data() + at, sizeof(format::CompletionRecord));
+      at += head.words * 8U;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::uint32_t most_threads = 4;
+  static inline const RecordingThread* threads[most_threads] = {};  // by block
+
+  std::unique_ptr<format::LocationHeader> shared_ = std::make_unique<format::LocationHeader>();
+  std::unique_ptr<Thread> thread_ = std::make_unique<Thread>();
+  std::vector<format::ProfileRow> rows_;
+  std::vector<char> buffer_;
+  std::uint64_t time_ = 1000;
+};
+
+}  // namespace tare::mpi::testing
