@@ -24,14 +24,17 @@ template <class A, class Real, class InVain, class... Roles>
                                                     recorder::KnownRows& rows, Real real, InVain in_vain,
                                                     Roles&... roles) {
   format::CurrentCall& current = thread.shared->current;
-  call.enter = current.enter = recorder::now();
+  const std::uint64_t last = current.leave;
+  const std::uint64_t now = recorder::now();
+  call.enter = current.enter = thread.polls.begin(thread, last, now);
   const int result = real();
   current.function.store(call.function | format::returned, std::memory_order_release);
   const bool vain = result == A::success && in_vain();
   call.leave = current.leave = recorder::now();
   format::ProfileRow& row = end_call(thread, call, rows, result, roles...);
-  if (!thread.traced() && thread.mode != recorder::Mode::paused)
-    thread.polls.note(thread, thread.paths, caller, call, row, vain);
+  if (thread.mode == recorder::Mode::paused) return result;
+  thread.polls.end(thread, call, vain);
+  if (!thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, vain, last, now);
   return result;
 }
 
@@ -61,11 +64,12 @@ template <Function F, class... Roles>
 [[gnu::noinline, gnu::cold]] void end_untimed_poll(Thread& thread, Polls::Site& site, int result,
                                                    Roles&... roles) noexcept {
   recorder::Call call = begun_poll<F>(thread);
+  const std::uint64_t last = thread.shared->current.leave;
   call.leave = thread.shared->current.leave = recorder::now();
   call.enter = thread.shared->current.enter = site.estimated_enter(call.leave);
   format::ProfileRow& row = end_call(thread, call, thread.any_rows, result, roles...);
   ++row.estimated;
-  thread.polls.end_streak(thread, site, call);
+  thread.polls.end_streak(thread, site, call, last);
 }
 
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER); in_vain() says of one that has

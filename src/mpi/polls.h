@@ -1,11 +1,17 @@
 // Polls: calls that ask whether something has come, and do not wait for it. Most find nothing.
 //
+// A program that polls again and again waits, also between its polls. So a poll that follows one in vain within
+// `gap_ns`, without another call of MPI or of tare's API between, begins where that one has ended. Profile and trace
+// have it so: their times and all that is made of them agree on what is waiting.
+//
 // A program may poll every few nanoseconds; reading the clock before and after would more than double the time of a
 // poll. So where the polls of a call site have found nothing `period` times in a row, and follow one another quickly,
-// only one of `period` is timed. The others are counted, and taken to have lasted as long as the one that is timed next
-// (ProfileRow::estimated). One of these others that finds something ends the streak: it is taken to have lasted as long
-// as the last one that found something and was timed, and to have ended when it did. The program deals with what was
-// found; then a few in vain begin the next streak.
+// only one of `period` is timed. The others are counted. Together they took all the time up to the next that is timed,
+// if that is not much longer than as many took when all were timed; else something came between, and each is taken to
+// have lasted as long as the one that is timed next (ProfileRow::estimated). One of these others that finds something
+// ends the streak: it is taken to have lasted as long as the last one that found something and was timed, and to have
+// ended when it did. The program deals with what was found; then a few in vain begin the next streak. All are timed of
+// polls of several sites in turn.
 //
 // Only the owning thread uses it; zero-initialised, and cleared before its first use.
 #pragma once
@@ -23,6 +29,7 @@ class Polls {
  public:
   static constexpr std::uint32_t period = 32;
   static constexpr std::uint32_t few = 2;
+  static constexpr std::uint64_t gap_ns = 1024;  // about, by the clock's ticks
 
   // The polls of one call site and communicator, from one place of the stack.
   struct alignas(64) Site {
@@ -39,6 +46,9 @@ class Polls {
     std::uint64_t leave;        // of the last one that was timed, and how long
     std::uint64_t vain_ticks;   // the last one that was timed took that was in vain,
     std::uint64_t found_ticks;  // and the last one that was not; 0: there is none
+    // Of those that were timed one after another quickly, how many, and the time from the end of each to that of the
+    // next.
+    std::uint64_t cycles, cycle_ticks;
 
     // Whether a poll of this key (key_of) need not be timed.
     [[gnu::always_inline]] bool has_skips(std::uint64_t of, const Frame& caller) const noexcept {
@@ -68,11 +78,23 @@ class Polls {
   }
   // Where those of a key are, if they are not others.
   Site& site(std::uint64_t key) noexcept { return sites_[key / 8 % slots]; }
-  // After one that found something, and was not timed.
-  void end_streak(recorder::Location& location, Site& site, const recorder::Call& call) const noexcept;
-  // After one that has been timed, and committed to `row`.
+  // When one that is timed has begun: at `now`, when the call of the thread before it had ended at `last`. Where it
+  // begins as profile and trace have it.
+  std::uint64_t begin(const recorder::Location& location, std::uint64_t last, std::uint64_t now) const noexcept {
+    const bool goes_on = last == vain_leave_ && now - last < quick_ticks_ && location.head == vain_head_ &&
+                         location.shared->summary.phase_since <= last && (skipping_ == nullptr || pending() == 0);
+    return goes_on ? last : now;
+  }
+  // When it has ended, and been committed.
+  void end(const recorder::Location& location, const recorder::Call& call, bool in_vain) noexcept {
+    vain_leave_ = in_vain ? call.leave : 0;
+    vain_head_ = location.head;
+  }
+  // After one that found something, and was not timed. `last` as above.
+  void end_streak(recorder::Location& location, Site& site, const recorder::Call& call, std::uint64_t last) noexcept;
+  // After one that has been timed, and committed to `row`, where there is no trace. `last` and `now` as above.
   void note(recorder::Location& location, PathMemo& paths, const Frame& caller, const recorder::Call& call,
-            format::ProfileRow& row, bool in_vain) noexcept;
+            format::ProfileRow& row, bool in_vain, std::uint64_t last, std::uint64_t now) noexcept;
   // All are timed again, until there are streaks anew.
   void forget() noexcept;
   void clear() noexcept;
@@ -81,12 +103,19 @@ class Polls {
   static constexpr unsigned slots = 32;
 
   Site sites_[slots];
-  // Adds to the row of `site` the time of those that were not timed, up to `time`, of which each took as long as one
-  // that was timed, and took `ticks`; together no longer than it has been since the one before them.
-  void settle(recorder::Location& location, const Site& site, std::uint64_t ticks, std::uint64_t time) const noexcept;
+  // Adds to the row of `site` the time of those that were not timed, up to `time`: all that there was since the one
+  // before them, or, if something came between, what as many take; one that was timed took `ticks`. Whether it was all.
+  // `last`: when the call of the thread had ended that was timed last.
+  bool settle(recorder::Location& location, const Site& site, std::uint64_t ticks, std::uint64_t last,
+              std::uint64_t time) const noexcept;
+  std::uint32_t pending() const noexcept { return skipping_->pending(); }
 
+  Site* skipping_;            // of which some need not be timed, or were not; nullptr: none
+  const Site* last_;          // of the last one that was timed
+  std::uint64_t vain_leave_;  // end of the last call, if that was a poll in vain
+  std::uint64_t vain_head_;   // Location::head then
   std::uint64_t
-      quick_ticks_;  // of polls that follow one another quickly, the time from the end of one to that of the next
+      quick_ticks_;  // gap_ns; also of polls that follow one another quickly, from the end of one to the next's
   std::uint64_t clock_ticks_;  // that a reading of the clock adds to a time
 };
 

@@ -90,3 +90,23 @@ def test_every_poll_is_in_the_trace_and_so_is_what_it_completed(
     for request in completed:
         tag = started[request["request"]]["tag"]
         assert (request["tag"], request["bytes"]) == (tag, 8 if tag == 99 else 8 * (tag + 1))
+
+
+@pytest.mark.parametrize("trace", [False, True], ids=["profile", "trace"])
+def test_polling_in_vain_is_waiting_and_what_is_computed_meanwhile_is_not(
+    mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path: Path
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "poll_waits.c"], tmp_path / "poll_waits")
+    measured = measure(tare, mpi, 2, [program, "200"], tmp_path / "run", *(["--trace"] if trace else []))
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    truth = json.loads(measured.ended.stdout)
+    assert truth["cpu_s"] > 0.02 and truth["computed_s"] > 0.02
+    polls = [
+        row
+        for row in measured.profile("function,rank")
+        if row["rank"] == 1 and row["function"] in ("MPI_Test", "MPI_Iprobe")
+    ]
+    polled_s = 1e-9 * sum(row["time_ns"] for row in polls)
+    # A rank that loses its core between polls looks as if it computed, and so does writing the trace.
+    flushed_s = 1e-9 * measured.info()["cost"]["flush_ns"]
+    assert 0.85 * (truth["cpu_s"] - flushed_s) < polled_s < truth["span_s"] + 0.1 * truth["computed_s"]

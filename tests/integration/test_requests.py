@@ -48,4 +48,7 @@ def test_time_waited_is_of_the_calls_that_started_what_was_waited_for(
     assert least <= waited["MPI_Isend"] + waited["MPI_Irecv"] <= most
     # The peers of messages are known, too: those that were sent, and those that were received.
     (peer,) = measured.profile("peer")
-    assert (peer["sent_messages"], peer["received_messages"]) == (4 * ROUNDS + 2 * ROUNDS, 2 * ROUNDS + ROUNDS)
+    assert (peer["sent_messages"], peer["received_messages"]) == (
+        4 * ROUNDS + 2 * ROUNDS,
+        2 * ROUNDS + ROUNDS,
+    )
