@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
+import fake_native
 import pytest
 from fake_tare import Tare
 from tare.analysis import samples as analysis
@@ -132,3 +134,22 @@ def test_the_comparison_of_clocks_at_the_end_bounds_the_uncertainty(
     classes = [between(0, 1, 5000), between(3, 2, 5000), between(0, 2, 0), between(-1, 1, 7)]
     after = [row["uncertainty_ns"] for row in analysis.with_both_comparisons(classes, summaries)]
     assert after == [uncertainty, uncertainty, 0, 7]
+
+
+def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
+    """docs/json.md names all that a document holds, and says nothing of what it does not."""
+    page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
+    section = page.split("## `tare.samples/1`")[1].split("\n## ")[0]
+    described = {
+        name
+        for line in section.splitlines()
+        if line.startswith("| ")
+        for cell in line.split(" | ")[:2]
+        for name in re.findall(r"`(\w+)`", cell)
+    }
+    found = document(tare, sampled)
+    clock = analysis.comparisons([
+        {**fake_native.SAMPLE_SUMMARIES[0], "clock_uncertainty_ns": 5}  # type: ignore[typeddict-item]
+    ])  # fmt: skip
+    fields = {*found, *found["messages"], *clock[0], *(field for row in found["rows"] for field in row)}
+    assert described == fields - {"schema", "run"}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fake_tare import Tare, fake_command, fake_environment
 from tare.cli import GROUPS, VERBS
+from tare.reporters import terminal
 
 OF_STUDY = ("init", "run", "report", "model", "tools", "export")
 
@@ -334,6 +335,14 @@ def test_events_table(tare: Tare, run_dir: Path) -> None:
     damage, none = tare("events", run_dir, "--from", "0").stderr.splitlines()
     assert none.startswith("tare: no events: none matches; --from and --to are seconds since the start")
     assert damage == "tare: node.tare: 812 bytes at offset 4096 are not a whole chunk and were skipped"
+
+
+def test_special_peers_and_tags_have_their_names() -> None:
+    row = {"peer": -2, "source": -1, "tag": -1, "source_tag": 3}
+    assert terminal._both(row, "peer", "source", terminal.PEERS) == "MPI_PROC_NULL/MPI_ANY_SOURCE"
+    assert terminal._both(row, "tag", "source_tag", terminal.TAGS) == "MPI_ANY_TAG/3"
+    assert terminal._both({"peer": 0, "source": None}, "peer", "source", terminal.PEERS) == "0/-"
+    assert terminal._both({"bytes": -1}, "bytes", "received") == "-1"
 
 
 def test_info_json(tare: Tare, run_dir: Path) -> None:

@@ -31,6 +31,10 @@ EVENTS_PER_PAGE = 1000
 EVENT_COLUMNS = (
     "Time", "Rank", "Thread", "Function", "Where", "Duration", "Peer", "Tag", "Bytes", "Communicator",
 )  # fmt: skip
+# Values of peers and tags that are no ranks and tags (docs/json.md).
+PEERS = {-1: "MPI_ANY_SOURCE", -2: "MPI_PROC_NULL"}
+TAGS = {-1: "MPI_ANY_TAG"}
+NUMBERS: Mapping[int, str] = {}
 LEFT_EVENT_COLUMNS = {EVENT_COLUMNS.index(name) for name in ("Function", "Where", "Communicator")}
 
 
@@ -228,8 +232,8 @@ def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
         rank(row),
         _thread(row),
         *([row["name"], _what(row), NOTHING] if "kind" in row else _call_cells(row)),
-        _both(row, "peer", "source"),
-        _both(row, "tag", "source_tag"),
+        _both(row, "peer", "source", PEERS),
+        _both(row, "tag", "source_tag", TAGS),
         _both(row, "bytes", "received"),
         row["mpi_file"] if "mpi_file" in row else _known(row, "communicator"),
     ]
@@ -241,9 +245,14 @@ def _thread(row: Mapping[str, Any]) -> str:
     return f"{row['thread']} {row['thread_name']}" if named else str(row["thread"])
 
 
-def _both(row: Mapping[str, Any], sent: str, received: str) -> str:
-    """What is sent, and behind a stroke what is received, by a call that does both."""
-    return f"{_known(row, sent)}/{_known(row, received)}" if received in row else _known(row, sent)
+def _both(row: Mapping[str, Any], sent: str, received: str, special: Mapping[int, str] = NUMBERS) -> str:
+    """What is sent, and behind a stroke what is received, by a call that does both; MPI's names for values
+    that are no numbers."""
+    texts = [
+        special.get(row[name], _known(row, name)) if row.get(name) is not None else NOTHING
+        for name in (sent, *([received] if received in row else []))
+    ]
+    return "/".join(texts)
 
 
 def _call_cells(row: Mapping[str, Any]) -> list[str]:
