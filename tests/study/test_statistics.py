@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -126,6 +127,24 @@ def test_the_model_finds_the_parameters_of_flushes() -> None:
     assert found.latency_s == pytest.approx(200e-6, rel=0.05)
     assert found.bytes_per_s == pytest.approx(400e6, rel=0.02)
     assert found.bytes_per_s_low < 400e6 < found.bytes_per_s_high
+
+
+@pytest.mark.parametrize(
+    ("durations", "why"),
+    [
+        (lambda sizes: RANDOM.normal(1e-3, 1e-4, len(sizes)), "R² = 0.0"),
+        (lambda sizes: 2e-3 - sizes / 1e9, "flushes of more bytes do not take longer"),
+    ],
+)
+def test_no_model_is_made_of_what_sizes_do_not_explain(durations: Any, why: str) -> None:
+    sizes = RANDOM.uniform(10_000, 1_000_000, 500)
+    with pytest.raises(model.NoModelError, match=why):
+        model.fit(list(sizes), list(durations(sizes)))
+
+
+def test_no_model_is_made_of_flushes_of_one_size() -> None:
+    with pytest.raises(model.NoModelError, match="all 50 flushes have 195"):
+        model.fit([200_000.0] * 50, list(RANDOM.normal(1e-3, 1e-4, 50)))
 
 
 def test_a_small_system_is_as_measured_and_a_crowd_is_slower() -> None:

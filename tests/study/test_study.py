@@ -311,15 +311,32 @@ def test_a_program_without_mpi_is_judged_by_what_it_prints(tmp_path: Path) -> No
 def test_failures_are_told_and_recorded(
     mpich: MpiEnvironment, compiled: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    file = described(mpich, compiled, tmp_path, 1, calls=10)
-    file.write_text(file.read_text().replace("send ([0-9.]+) s", "sent ([0-9.]+) s"))
-    failed = study("run", file, cwd=tmp_path)
+    """Also from where: results lie beside the study."""
+    file = described(mpich, compiled, tmp_path, 3, calls=10)
+    right = file.read_text()
+    file.write_text(
+        right.replace("send ([0-9.]+) s", "sent ([0-9.]+) s").replace("cpu ([0-9.]+)", "zpu ([0-9.]+)")
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    failed = study("run", file, cwd=elsewhere)
     assert failed.returncode == 1
-    assert "nothing that matches send wall" in failed.stderr
+    assert "nothing that matches send wall, send cpu" in failed.stderr
+    for pattern in (
+        "send wall of workload sender: 'sent ([0-9.]+) s'",
+        "send cpu of workload sender: 'zpu ([0-9.]+) s'",
+    ):
+        assert f"nothing matches {pattern}, in 2 runs" in failed.stderr
+    assert "2 patterns of" in failed.stderr
+    assert query(file, "SELECT count(*) FROM runs") == [(2,)], "one of each, and no more"
+    assert list(elsewhere.iterdir()) == []
     ((state, message),) = query(file, "SELECT DISTINCT state, message FROM runs")
     assert state == "failed"
     assert "send wall" in message
-    assert study("report", file, cwd=tmp_path).returncode == 1
+    assert study("report", file, cwd=elsewhere).returncode == 1
+    file.write_text(right)
+    done = study("run", file, "--resume", "--repetitions", "1", cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_run_that_does_not_end_is_ended(

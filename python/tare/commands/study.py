@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
+from tare.commands import finite
 from tare.errors import INTERRUPTED, CommandError, UsageError
 from tare.options import Argument, Group, Option
 
@@ -22,7 +23,11 @@ File = Annotated[Path, Argument(metavar="STUDY.toml", help="The description of t
 Where = Annotated[
     Path | None,
     Option(
-        "-o", "--output", metavar="DIR", show_default=False, help="Directory of the results (STUDY-results)."
+        "-o",
+        "--output",
+        metavar="DIR",
+        show_default=False,
+        help="Directory of the results (STUDY-results, beside STUDY.toml).",
     ),
 ]
 
@@ -31,7 +36,7 @@ def results_of(file: Path, output: Path | None) -> Path:
     """Of a description, or the directory itself where that was given."""
     if output is not None:
         return output
-    return file if file.is_dir() else Path(f"{file.stem}-results")
+    return file if file.is_dir() else file.with_name(f"{file.stem}-results")
 
 
 def init(file: Annotated[Path, Argument(metavar="STUDY.toml", help="The file; must be new.")]) -> None:
@@ -151,9 +156,13 @@ def model(
     file: File,
     output: Where = None,
     servers: Annotated[int, Option(min=1, help="Servers of the file system.")] = 500,
-    server_rate: Annotated[float, Option(min=0.001, help="GB/s of one of them.")] = 5.0,
-    creates: Annotated[float, Option(min=1, help="Files that it creates in a second.")] = 50_000,
-    switch_cost: Annotated[float, Option(min=0, help="Loss by switching between files.")] = 0.15,
+    server_rate: Annotated[float, Option(parser=finite, min=0.001, help="GB/s of one of them.")] = 5.0,
+    creates: Annotated[
+        float, Option(parser=finite, min=1, help="Files that it creates in a second.")
+    ] = 50_000,
+    switch_cost: Annotated[
+        float, Option(parser=finite, min=0, help="Loss by switching between files.")
+    ] = 0.15,
     ranks_per_node: Annotated[int, Option(min=1, help="Ranks of a node.")] = 64,
 ) -> None:
     """Predict what writing traces costs at up to a million ranks.
@@ -253,6 +262,16 @@ def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) ->
     if ended.interrupted:
         streams.tell(f"tare: interrupted; go on with: tare study run {file}{where} --resume")
         return INTERRUPTED
+    if ended.unmatched:
+        for line in ended.unmatched:
+            streams.tell(f"nothing matches {line}")
+        many = len(ended.unmatched) > 1
+        what = f"{len(ended.unmatched)} pattern{'s' if many else ''} of {file}"
+        raise CommandError(
+            f"{what} found nothing in the first run of each kind, so no more were made: "
+            f"correct {'them' if many else 'it'}, then: "
+            f"tare study run {file}{where} --resume"
+        )
     if ended.reached is False:
         streams.tell("the precision that --until asks for is not reached within most_repetitions")
     if ended.failed and ended.failed == ended.runs:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tare.errors import CommandError
 from tare.study import model
-from tare.study.model import Demand, FileSystem, Fit
+from tare.study.model import Demand, FileSystem, Fit, NoModelError
 from tare.study.sections import BYTES, COUNT, RATIO, SECONDS, Section, Table, columns
 from tare.study.store import Store
 
@@ -14,13 +13,23 @@ RANKS = (512, 4096, 32_768, 131_072, 1_000_000)
 MOST_FLUSHES = 200_000
 
 
+TITLE = "Writing at a million ranks, on paper"
+
+
+def section_or_why_not(store: Store, set_name: str, system: FileSystem) -> Section:
+    try:
+        return section(store, set_name, system)
+    except NoModelError as error:
+        return Section(TITLE, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+
+
 def section(store: Store, set_name: str, system: FileSystem) -> Section:
-    """Fails with one line where the study has no flushes to fit."""
+    """NoModelError where the flushes of the study do not say enough."""
     sizes, durations = _flushes(store, set_name)
     fitted = model.fit(sizes, durations)
     demand = _demand(store, set_name)
     return Section(
-        "Writing at a million ranks, on paper",
+        TITLE,
         "A model fitted to the flushes of this study; docs/study.md explains it. It says what the "
         "assumptions below "
         "imply, no more: nothing here was measured on such a machine.",
@@ -45,7 +54,7 @@ def _demand(store: Store, set_name: str) -> Demand:
         set_name,
     )[0]
     if flushes is None:
-        raise CommandError("no rank of this study has written a flush")
+        raise NoModelError("no rank of this study has written a flush")
     return Demand(float(flushes), float(size))
 
 

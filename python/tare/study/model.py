@@ -24,6 +24,12 @@ from tare.errors import CommandError
 
 # Fewer tell nothing about a slope.
 LEAST_FLUSHES = 20
+# A fit that explains less of the variation of the durations (R squared) says nothing about other sizes.
+LEAST_EXPLAINED = 0.1
+
+
+class NoModelError(CommandError):
+    """The flushes do not say what the model needs."""
 
 
 @dataclass(frozen=True)
@@ -81,26 +87,34 @@ class Prediction:
 
 
 def fit(sizes: Sequence[float], durations: Sequence[float]) -> Fit:
-    """Least squares over single flushes; of sizes that do not vary the whole duration is the rate's."""
+    """Least squares over single flushes; NoModelError where sizes explain nothing of the durations."""
     import numpy as np
     import statsmodels.api as models
 
     if len(sizes) < LEAST_FLUSHES:
-        raise CommandError(
+        raise NoModelError(
             f"only {len(sizes)} flushes are recorded, {LEAST_FLUSHES} are needed: run with smaller buffers"
         )
     across, up = np.asarray(sizes, float), np.asarray(durations, float)
     mean_bytes = float(across.mean())
     if float(across.std()) < 0.01 * mean_bytes:
-        rate = mean_bytes / float(up.mean())
-        return Fit(0.0, math.nan, rate, rate, rate, 0.0, len(across), mean_bytes)
+        raise NoModelError(
+            f"no model: all {len(sizes):,} flushes have {mean_bytes / 1024:.1f} KiB, so that nothing tells "
+            "their fixed part from the rate; vary the buffer in the study"
+        )
     found = models.OLS(up, models.add_constant(across)).fit()
     latency, slope = (float(value) for value in found.params)
     low, high = (float(value) for value in found.conf_int(0.05)[1])
-    if slope <= 0:
-        # Duration does not grow with size here: all of it is fixed.
-        return Fit(
-            float(up.mean()), float(up.std()), math.inf, _rate(high), math.inf, 0.0, len(up), mean_bytes
+    if slope <= 0 or float(found.rsquared) < LEAST_EXPLAINED:
+        why = (
+            "flushes of more bytes do not take longer"
+            if slope <= 0
+            else "something else decides how long they take"
+        )
+        explained = float(found.rsquared)
+        raise NoModelError(
+            f"no model: the sizes of {len(sizes):,} flushes explain {100 * explained:.1f} % of the variation "
+            f"of their durations (R² = {explained:.3f}, {100 * LEAST_EXPLAINED:.0f} % are needed): {why}"
         )
     return Fit(
         max(0.0, latency), float(found.bse[0]), 1 / slope, _rate(high), _rate(low), float(found.rsquared),

@@ -57,6 +57,7 @@ class Outcome:
     measures: list[tuple[str, str, str, float]]  # phase, quantity, unit, value
     counts: Counts
     counting_s: float  # that the harness took to read what the tool wrote
+    unmatched: tuple[str, ...] = ()  # patterns of a run that ended well, and their names
 
 
 def command(description: Description, cell: Cell, output: Path, timing: Path | None) -> Command:
@@ -162,8 +163,9 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
         message = f"ended after the time limit of {description.time_limit_s:g} s"
     timings = _timings(scratch)
     measures, missing = _measures(description, cell, text)
-    if state == "ok" and missing:
-        state, message = "failed", f"the output has nothing that matches {missing}"
+    unmatched = tuple(missing.values()) if state == "ok" else ()
+    if unmatched:
+        state, message = "failed", f"the output has nothing that matches {', '.join(missing)}"
     if state == "ok" and workload.mpi and not timings:
         state, message = "failed", NO_TIMING
     found, start = Counts(), time.perf_counter()
@@ -171,7 +173,7 @@ def run(description: Description, cell: Cell, scratch: Path, output: Path, thoro
         found = counts.of_run(description.tools[cell.level("tool")], output, started.values, thorough)
     return Outcome(
         state, message, exit_code, begun_ns, wall_s, before.average, after.average,
-        load.foreign_share(before, after), timings, measures, found, time.perf_counter() - start,
+        load.foreign_share(before, after), timings, measures, found, time.perf_counter() - start, unmatched,
     )  # fmt: skip
 
 
@@ -226,14 +228,16 @@ def _timings(scratch: Path) -> list[dict[str, Any]]:
 
 def _measures(
     description: Description, cell: Cell, text: str
-) -> tuple[list[tuple[str, str, str, float]], str]:
-    """What the program reports, and the first pattern that found nothing."""
+) -> tuple[list[tuple[str, str, str, float]], dict[str, str]]:
+    """What the program reports; and what its output does not hold, with the pattern that looks for it."""
     result: list[tuple[str, str, str, float]] = []
-    missing = ""
-    for measure in description.workloads[cell.level("workload")].measures:
+    missing: dict[str, str] = {}
+    workload = description.workloads[cell.level("workload")]
+    for measure in workload.measures:
         value = counts.number(measure.pattern, text, measure.take)
         if value is None:
-            missing = missing or f"{measure.phase} {measure.quantity}".strip()
+            name = f"{measure.phase} {measure.quantity}".strip()
+            missing[name] = f"{name} of workload {workload.name}: '{measure.pattern.pattern}'"
         else:
             result.append((measure.phase, measure.quantity, measure.unit, value * measure.scale))
     return result, missing

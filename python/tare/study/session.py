@@ -74,6 +74,7 @@ class Ended:
     interrupted: bool
     lost_share: float | None  # of the time, to the harness
     reached: bool | None  # the wished precision
+    unmatched: list[str]  # patterns that found nothing in the first runs: then there were no more
 
 
 def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Cell], list[str]]:
@@ -162,6 +163,10 @@ def run(
         return session.run(cells)
 
 
+def _runs(cells: list[str]) -> str:
+    return cells[0] if len(cells) == 1 else f"{len(cells)} runs, as {cells[0]}"
+
+
 def _interrupt(_signal: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
@@ -190,6 +195,7 @@ class _Session:
         self.thorough: Counter[str] = Counter()  # runs that were read whole, by cell
         self.slow_to_count: set[str] = set()  # cells whose events another program counts
         self.failed = 0
+        self.unmatched: dict[str, list[str]] = {}  # patterns that found nothing, with the cells
 
     def run(self, cells: list[Cell]) -> Ended:
         """Ends early, with what there is stored, at Ctrl-C and at SIGTERM, which batch systems send."""
@@ -205,6 +211,8 @@ class _Session:
         try:
             for blocks in self._stages():
                 self._make(blocks, cells, progress)
+                if self.unmatched:
+                    break
                 if self.wishes.until is not None and blocks.stop > 1:
                     reached = self._precise_enough(self.wishes.until)
                     if reached:
@@ -216,7 +224,8 @@ class _Session:
             self._remember(started_ns, elapsed_s, progress.done)
         busy_s = self.runs_s + self.pauses_s
         lost = max(0.0, 1 - busy_s / elapsed_s) if progress.done else None
-        return Ended(progress.done, self.failed, interrupted, lost, reached)
+        unmatched = [f"{what}, in {_runs(cells)}" for what, cells in self.unmatched.items()]
+        return Ended(progress.done, self.failed, interrupted, lost, reached, unmatched)
 
     def _precise_enough(self, half_width: float) -> bool:
         return precision.reached(self.store, self.description, self.wishes.set_name, half_width)
@@ -241,11 +250,18 @@ class _Session:
             if (planned.block, planned.cell.key) not in done
         ]
         progress.runs += len(left)
+        # Of each cell there is one run first, so that all that is wrong with the patterns is known at once.
+        first = left[0].block if left and not progress.done else None
         while left:
             planned = left.pop(0)
-            self._one(planned, progress, left)
+            outcome = self._one(planned, progress, left)
+            if planned.block == first:
+                for what in outcome.unmatched:
+                    self.unmatched.setdefault(what, []).append(planned.cell.key)
+            if self.unmatched and (not left or left[0].block != first):
+                break
 
-    def _one(self, planned: Planned, progress: Progress, left: list[Planned]) -> None:
+    def _one(self, planned: Planned, progress: Progress, left: list[Planned]) -> Outcome:
         thorough = planned.block > 0 and self._has_time_for(planned.cell)
         with tempfile.TemporaryDirectory(prefix="run-", dir=self.place) as made:
             scratch, output = Path(made) / "run", Path(made) / "output"
@@ -265,6 +281,7 @@ class _Session:
         if self.description.pause_s and left:
             time.sleep(self.description.pause_s)
             self.pauses_s += self.description.pause_s
+        return outcome
 
     def _has_time_for(self, cell: Cell) -> bool:
         """Whether a run of this cell may be read whole; slow ones take turns, or some would have none."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tare.errors import CommandError
 from tare.study import description as descriptions
 from tare.study import extrapolation, figures, frames
 from tare.study.analysis import Analysis
@@ -59,8 +57,8 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
                     section.parts += draw(analysis)
         warnings = runs.warnings(analysis)
         # A study without flushes has nothing to extrapolate.
-        with suppress(CommandError):
-            sections.append(extrapolation.section(store, chosen, FileSystem()))
+        if store.rows("SELECT 1 FROM flushes LIMIT 1"):
+            sections.append(extrapolation.section_or_why_not(store, chosen, FileSystem()))
     return Report(described.title, described.text, chosen, warnings, sections)
 
 
