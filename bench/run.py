@@ -26,6 +26,7 @@ from measurements import (
     sampling,
     scale,
     solver,
+    start,
     studies,
     sustained,
 )
@@ -43,6 +44,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "solver": (20, 3, "a real program with many calls"),
     "applications": (20, 3, "hpcc's MPIRandomAccess, and LAMMPS"),
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
+    "start": (15, 3, "the start of every verb, and what `tare run` adds to a command"),
     "memory": (3, 3, "memory of a rank"),
     "collectives": (11, 3, "short collectives"),
     "sampling": (15, 2, "message sampling: its strategies and methods, and how evenly they cover a program"),
@@ -66,6 +68,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "applications": applications.measure,
     "frames": frames.measure,
     "hooks": hooks.measure,
+    "start": start.measure,
     "memory": memory.measure,
     "sampling": sampling.measure,
     "sampled-calls": sampling.measure_calls,

@@ -32,3 +32,5 @@ if ! cmp -s pyproject.toml .venv/.installed-pyproject.toml || [ ! -x .venv/bin/t
 fi
 site=$(echo "$PWD"/.venv/lib/python3*/site-packages)
 cmake --install $build --component python --prefix "$site" >$build/install.log
+# As pip does: verbs start quickly also where Python may not write here, or is told not to.
+$python -m compileall -q "$site"/tare

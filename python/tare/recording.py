@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import archive, rundir, runner
+from tare import rundir, runner
 from tare.analysis import ranks, telling
 from tare.errors import UsageError, native_errors
 from tare.reporters import progress
@@ -237,7 +237,9 @@ def open_recording(run_dir: Path, member: str | None = None) -> Recording:
     """The run in `run_dir`, or the one of an archive that `member` names; one clear line if it is none."""
     from tare import _native
 
-    if archive.is_archive(run_dir):
+    if run_dir.is_file() and _native.is_archive(str(run_dir)):
+        from tare import archive
+
         chosen = archive.choose_run(run_dir, member)
         return Recording(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
     if member is not None:

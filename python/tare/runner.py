@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +32,8 @@ def process(pid: int) -> Runner | None:
 @contextmanager
 def watched(run_dir: Path) -> Iterator[None]:
     """Touches meta.json until the end."""
+    import threading
+
     over = threading.Event()
 
     def touch() -> None:

@@ -387,15 +387,20 @@ def install(library: Path) -> None:
     tare.library.find = lambda name: library
 
 
-def main() -> int:
-    """The command line of tare on this module, with a library preloaded that does nothing."""
-    import ctypes.util
+def find_generated() -> None:
+    """The sources lack what the build generates."""
     import sysconfig
 
     import tare
 
-    # The sources lack what the build generates.
     tare.__path__.append(str(Path(sysconfig.get_path("platlib")) / "tare"))
+
+
+def main() -> int:
+    """The command line of tare on this module, with a library preloaded that does nothing."""
+    import ctypes.util
+
+    find_generated()
     from tare.__main__ import main as tare_main
 
     if "FAKE_HOSTILE" in os.environ:

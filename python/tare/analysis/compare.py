@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, geometric_mean, stdev
 
 CONFIDENCE = 0.95
 ALPHA = 1 - CONFIDENCE
@@ -29,11 +28,11 @@ class Comparison:
     @property
     def base_mean(self) -> float:
         """Geometric where there is a ratio, so that this is the ratio of the means."""
-        return fmean(self.base) if self.ratio is None else geometric_mean(self.base)
+        return _mean(self.base) if self.ratio is None else _geometric_mean(self.base)
 
     @property
     def new_mean(self) -> float:
-        return fmean(self.new) if self.ratio is None else geometric_mean(self.new)
+        return _mean(self.new) if self.ratio is None else _geometric_mean(self.new)
 
     @property
     def differs(self) -> bool | None:
@@ -47,7 +46,7 @@ def compare(base: Sequence[float], new: Sequence[float]) -> Comparison:
     positive = min(*base, *new) > 0
     a = [math.log(value) for value in base] if positive else list(base)
     b = [math.log(value) for value in new] if positive else list(new)
-    shift = fmean(b) - fmean(a)
+    shift = _mean(b) - _mean(a)
     ratio = math.exp(shift) if positive else None
     p, half_width = _test(a, b, shift)
     interval = None
@@ -80,5 +79,15 @@ def _test(a: Sequence[float], b: Sequence[float], shift: float) -> tuple[float |
     return float(result.pvalue), float(interval.high - interval.low) / 2
 
 
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(_mean([math.log(value) for value in values]))
+
+
 def _spread(values: Sequence[float]) -> float:
+    from statistics import stdev  # loads more than all of `tare diff` for two runs
+
     return stdev(values) if len(values) > 1 else 0.0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from tare import streams, units
+
+if TYPE_CHECKING:
+    import threading
 
 PATIENCE_S = 1.0
 INTERVAL_S = 0.2
@@ -44,6 +47,8 @@ def reading(name: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    import threading
+
     done = threading.Event()
     teller = threading.Thread(target=_tell, args=(name, done), daemon=True)
     teller.start()

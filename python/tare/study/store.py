@@ -52,11 +52,11 @@ class Store:
 
     def __init__(self, directory: Path, *, create: bool = False) -> None:
         packages.require()
-        import duckdb
-
         path = directory / FILE
         if not create and not path.is_file():
             raise CommandError(f"{directory} holds no results; `tare study run` makes them")
+        import duckdb
+
         directory.mkdir(parents=True, exist_ok=True)
         with _one_line(f"{path} cannot be opened"):
             self._connection = duckdb.connect(str(path), read_only=not create)
