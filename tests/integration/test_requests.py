@@ -1,12 +1,15 @@
-"""Requests of which several have one handle, and requests of calls that are not recorded."""
+"""Requests that share a handle, those of calls that are not recorded, and what requests receive."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
-from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+import tare as tare_package
+from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, measure
+from snippets import snippets
 
 # As one_handle.c has them; more requests at a time than a thread's profile table has rows.
 ROUNDS, MANY, BYTES = 4, 3000, 24
@@ -52,3 +55,28 @@ def test_time_waited_is_of_the_calls_that_started_what_was_waited_for(
         4 * ROUNDS + 2 * ROUNDS,
         2 * ROUNDS + ROUNDS,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "arguments"),
+    [("exchange", 2, []), ("persistent", 2, ["300"]), ("one_handle", 1, ["300"])],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_bytes_by_function_are_the_same_in_profile_and_trace(
+    mpi: MpiEnvironment, name: str, ranks: int, arguments: list[str], tare: Path, tmp_path: Path
+) -> None:
+    """By the query of the documentation; also of requests that outlive the chunk that has their start."""
+    program = compile_c(mpi, [PROGRAMS / f"{name}.c"], tmp_path / name)
+    measured = measure(
+        tare, mpi, ranks, [program, *arguments], tmp_path / "run", "--trace", "--buffer", "64K"
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    texts = [each.text for each in snippets(ROOT / "docs" / "tables.md")]
+    (query,) = [text.split('"""')[1] for text in texts if "by_function" in text]
+    events = tare_package.open(measured.directory).event_table()
+    with duckdb.connect() as connection:
+        connection.register("events", events)
+        of_trace = {function: size for function, size in connection.sql(query).fetchall() if size}
+    of_profile = {row["function"]: row["bytes"] for row in measured.profile("function") if row["bytes"]}
+    assert of_trace == of_profile
+    assert not any(function.startswith(("MPI_Wait", "MPI_Test")) for function in of_trace)
