@@ -7,6 +7,8 @@ namespace {
 
 constexpr unsigned capacity = 256;
 constinit Message messages[capacity] = {};
+// Messages from MPI_PROC_NULL have one handle, MPI_MESSAGE_NO_PROC: how many more than one.
+constinit std::uint32_t others[capacity] = {};
 constinit unsigned used = 0;  // entries that were ever in use; few, as programs have few such messages at a time
 constinit recorder::SpinLock messages_lock;
 
@@ -22,8 +24,15 @@ Message* find(std::uint64_t handle) noexcept {
 void add_message(const Message& message) noexcept {
   messages_lock.lock();
   Message* known = find(message.handle);
+  const bool shares = known != nullptr && message.peer == format::proc_null && known->peer == format::proc_null;
   if (known == nullptr) known = find(0);
-  if (known != nullptr) *known = message;
+  if (shares) {
+    ++others[known - messages];
+    if (known->communicator != message.communicator) known->communicator = format::no_communicator;
+  } else if (known != nullptr) {
+    *known = message;
+    others[known - messages] = 0;
+  }
   messages_lock.unlock();
 }
 
@@ -40,7 +49,10 @@ Message take_message(std::uint64_t handle) noexcept {
   messages_lock.lock();
   if (Message* known = handle == 0 ? nullptr : find(handle)) {
     taken = *known;
-    *known = {};
+    if (others[known - messages] == 0)
+      *known = {};
+    else
+      --others[known - messages];
   }
   messages_lock.unlock();
   return taken;
