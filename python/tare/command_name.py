@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import PurePath
+
+from tare import programs
 
 LAUNCHERS = re.compile(
     r"(mpiexec|mpirun|orterun|prterun|prun)(\.\w+)?|srun|aprun|jsrun|ibrun|env|nice|nohup|numactl"
@@ -72,7 +73,7 @@ def _after_launcher(words: list[str]) -> list[str]:
             at += 3 if PAIRED.fullmatch(word) else 2 if VALUED.fullmatch(word) else 1
             continue
         if "=" not in word and not NUMBER.fullmatch(word):
-            if shutil.which(word):
+            if programs.find(word):
                 return words[at:]
             first_word = first_word or words[at:]
         at += 1

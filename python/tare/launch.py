@@ -5,17 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tare import library, streams, tared
+from tare import library, programs, streams, tared
 from tare.errors import CommandError
 from tare.metadata import Metadata
 
@@ -88,7 +88,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
 def check_startable(command: Sequence[str]) -> None:
     """Fails as a shell would, before anything is made for the command."""
     program = command[0]
-    if shutil.which(program):
+    if programs.find(program):
         return
     if "/" in program and Path(program).exists():
         why = "is a directory" if Path(program).is_dir() else "is not executable (chmod +x?)"
@@ -100,7 +100,8 @@ class Relay:
     """While installed, signals that would end tare go to the command instead."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: int | None = None  # its process id, until its end has been seen
+        self._has_ended = False
         self._pending: list[int] = []
 
     def install(self) -> None:
@@ -109,10 +110,22 @@ class Relay:
         for number in FORWARDED:
             self._handle(number, self._forward)
 
-    def attach(self, child: subprocess.Popen[bytes]) -> None:
+    def attach(self, child: int) -> None:
         self._child = child
         for number in self._pending:
-            child.send_signal(number)
+            os.kill(child, number)
+
+    def has_ended(self) -> bool:
+        assert self._child is not None
+        return os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def wait(self) -> int:
+        """Its exit code, or minus the signal that ended it."""
+        assert self._child is not None
+        # The process id stays its own until no signal can be sent there any more.
+        os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOWAIT)
+        self._has_ended = True
+        return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
 
     @staticmethod
     def _handle(number: int, handler: Any) -> None:
@@ -124,18 +137,26 @@ class Relay:
     def _forward(self, number: int, _frame: FrameType | None) -> None:
         if self._child is None:
             self._pending.append(number)
-        elif self._child.returncode is None:
-            self._child.send_signal(number)
+        elif not self._has_ended:
+            os.kill(self._child, number)
 
 
-def run(command: Sequence[str], variables: Mapping[str, str]) -> Ending:
-    """Runs `command` on our own standard streams, in our process group, and waits for it."""
+def run(command: Sequence[str], variables: Mapping[str, str], modules: Iterable[str] = ()) -> Ending:
+    """Runs `command` on our own standard streams, in our process group, and waits for it.
+
+    `modules`, which its end needs, are loaded while it runs.
+    """
     relay = Relay()
     relay.install()
     start = time.monotonic_ns()
     child = _start(command, variables)
     relay.attach(child)
-    code = child.wait()
+    for module in modules:
+        if relay.has_ended():
+            break
+        with suppress(ImportError):  # it is told where the module is needed
+            import_module(module)
+    code = relay.wait()
     wall_ns = time.monotonic_ns() - start
     ended_ns = raw_clock_ns()
     return Ending(code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
@@ -146,15 +167,21 @@ def raw_clock_ns() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
-def _start(command: Sequence[str], variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], variables: Mapping[str, str]) -> int:
     try:
-        return subprocess.Popen(command, env=variables, close_fds=False)
+        return _spawn(command[0], command, variables)
     except OSError as error:
         if error.errno == errno.ENOEXEC:
             # A script without a #! line: shells hand it to sh.
-            return subprocess.Popen(["/bin/sh", *command], env=variables, close_fds=False)
+            script = programs.find(command[0]) or command[0]
+            return _spawn("/bin/sh", ["/bin/sh", script, *command[1:]], variables)
         code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
         raise CommandError(f"cannot start {command[0]}: {error.strerror}", code) from error
+
+
+def _spawn(program: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Its process id. What Python ignores is as the system has it."""
+    return os.posix_spawnp(program, list(command), variables, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
 
 
 def die_of(number: int) -> int:

@@ -16,6 +16,7 @@ from tare.metadata import Metadata, Options, Taken, as_rank_ends
 if TYPE_CHECKING:
     from tare._native import Collected
     from tare.launch import Ending
+    from tare.recording import Recording
 
 # Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
 LATE_RANKS_S = 2.0
@@ -24,7 +25,7 @@ LATE_RANKS_POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Measured:
-    """A run that has ended; `collected` is None if no process called MPI.
+    """A run that has ended; `collected` and `recording` are None if no process called MPI.
 
     `trouble` says what went wrong after the command had ended; it does not change the exit code.
     """
@@ -33,11 +34,17 @@ class Measured:
     meta: Metadata
     ending: Ending
     collected: Collected | None
+    recording: Recording | None
     trouble: str | None
 
 
-def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Measured:
-    """Runs `command` under the preload library and leaves a run directory."""
+def measure(
+    command: Sequence[str], wanted: Path | None, options: Options, modules: Sequence[str] = ()
+) -> Measured:
+    """Runs `command` under the preload library and leaves a run directory.
+
+    `modules`, beside what is needed here for the end, are loaded while the command runs.
+    """
     from tare import _native
 
     launch.check_startable(command)
@@ -48,7 +55,7 @@ def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Me
     try:
         variables = launch.environment(meta, run_dir, preload)
         with tared.serving(meta, run_dir), runner.watched(run_dir):
-            ending = launch.run(command, variables)
+            ending = launch.run(command, variables, ("tare.recording", *modules))
     except CommandError:
         rundir.discard(run_dir)
         raise
@@ -61,13 +68,14 @@ def measure(command: Sequence[str], wanted: Path | None, options: Options) -> Me
 def _finished(run_dir: Path, meta: Metadata, ending: Ending) -> Measured:
     """Collects; whatever fails is told, and can be repeated by `tare recover`."""
     collected = None
+    recording = None
     trouble = None
     try:
         collected = collect(run_dir, meta, ending.ended_ns)
-        complete_meta(run_dir, meta, collected)
+        recording = complete_meta(run_dir, meta, collected)
     except (TareError, OSError) as error:
         trouble = f"{error}; afterwards: tare recover {run_dir}"
-    return Measured(run_dir, meta, ending, collected, trouble)
+    return Measured(run_dir, meta, ending, collected, recording, trouble)
 
 
 def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Metadata:
@@ -83,8 +91,9 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     return meta
 
 
-def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> None:
-    """Writes to meta.json how it ended."""
+def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> Recording | None:
+    """Writes to meta.json how it ended; what was recorded, if anything was."""
+    recording = None
     if collected is not None:
         from tare.recording import Recording
 
@@ -94,6 +103,7 @@ def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) ->
         meta.collected = Taken(**collected)
     rundir.release_reserve(run_dir, rundir.META_RESERVE)
     rundir.write_meta(run_dir, meta)
+    return recording
 
 
 def collect(run_dir: Path, meta: Metadata, ended_ns: int | None = None) -> Collected | None:

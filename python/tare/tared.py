@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +26,8 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
     if not is_asked_for(meta.options):
         yield
         return
+    import subprocess
+
     program = library.find(library.TARED)
     arguments = [str(run_dir), meta.run_id, meta.segment_dir, str(os.getpid())]
     try:

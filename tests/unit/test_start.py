@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from fake_tare import fake_environment
+from tare import launch
 
 # Each takes longer to load than a verb may take to start, or is for few of them.
 HEAVY = {
@@ -75,3 +78,36 @@ def test_verbs_load_nothing_heavy_before_they_have_something_to_do(
 ) -> None:
     found = loaded(tmp_path, *arguments)
     assert not found & (HEAVY - {"hashlib", "random", "tomllib", "socket", "importlib.resources"})
+
+
+def test_run_loads_neither_what_starts_nor_what_finds_programs_in_python(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "run", "-q", "-o", "r", "--", "true")
+    assert not found & (HEAVY | {"subprocess", "shutil", "tare.archive", "tare.reporters.summary"})
+
+
+def test_what_the_end_needs_is_loaded_while_the_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for the second module, and the third one is not there."""
+    (tmp_path / "first_of_the_end.py").touch()
+    (tmp_path / "second_of_the_end.py").write_text(f"open({str(tmp_path / 'loaded')!r}, 'w')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(launch.Relay, "install", lambda self: None)
+    modules = ["first_of_the_end", "second_of_the_end", "third_of_the_end"]
+    command = ["sh", "-c", f"until [ -e '{tmp_path}/loaded' ]; do sleep 0.01; done; exit 5"]
+    ending = launch.run(command, dict(os.environ), modules)
+    assert (ending.exit_code, ending.signal) == (5, None)
+
+
+def test_a_command_that_ends_at_once_is_not_kept_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first module waits for its end; the second is not loaded any more."""
+    (tmp_path / "waits_for_the_end.py").write_text(
+        "import os\nos.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)\n"
+    )
+    (tmp_path / "too_late.py").write_text("raise SystemExit('loaded')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(launch.Relay, "install", lambda self: None)
+    ending = launch.run(["sh", "-c", "kill -9 $$"], dict(os.environ), ["waits_for_the_end", "too_late"])
+    assert (ending.exit_code, ending.signal) == (None, signal.SIGKILL)

@@ -16,6 +16,7 @@ from tare.measurement import Measured, measure
 from tare.metadata import Options
 from tare.options import Argument, Option
 
+FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
 NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
     "linked dynamically, and not setuid? `tare doctor` checks this machine"
@@ -233,7 +234,7 @@ def run(
         keep_env=tuple(keep_env or ()),
         forward=forward,
     )
-    measured = measure(command, output, options)
+    measured = measure(command, output, options, () if quiet else FOR_SUMMARY)
     if not quiet:
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
@@ -276,7 +277,8 @@ def _print_summary(measured: Measured) -> None:
     from tare.reporters import summary
     from tare.reporters.console import console
 
-    recording = Recording(measured.run_dir, measured.meta)
+    # It is missing where meta.json could not be written.
+    recording = measured.recording or Recording(measured.run_dir, measured.meta)
     out = console(sys.stderr, cut=True)
     out.line()
     summary.after_run(out, recording, _notes(measured))
