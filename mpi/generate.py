@@ -28,7 +28,7 @@ from typing import Any
 import meanings as outputs
 from roles import in_vain, in_vain_where_sampled, is_sampled, roles, roles_where_sampled
 from standard import Function, functions, without_varargs
-from table import TableError, meanings
+from table import TableError, checked, meanings
 from wrappers import counted_wrapper, wrapper
 
 
@@ -76,7 +76,7 @@ def write(path: Path, lines: list[str]) -> None:
 def main() -> None:
     source, output = Path(sys.argv[1]), Path(sys.argv[2])
     try:
-        files = generated(tomllib.loads(source.read_text())["mpi"])
+        files = generated(checked(tomllib.loads(source.read_text())))
     except (TableError, ValueError) as error:
         raise SystemExit(f"{source.name}: {error}") from None
     output.mkdir(parents=True, exist_ok=True)

@@ -117,6 +117,17 @@ class Meaning:
     received: str = ""
 
 
+def checked(tables: dict[str, Any]) -> dict[str, Any]:
+    """The tables of MPI. Those of other interfaces will stand beside them."""
+    for name in tables:
+        if name != "mpi":
+            raise TableError(f"[{name}]: nothing is generated of it; functions of MPI are in [mpi.functions]")
+    mpi: dict[str, Any] = tables.get("mpi", {})
+    for name in sorted({"functions", "libraries"} ^ mpi.keys()):
+        raise TableError(f"[mpi.{name}] {'is missing' if name not in mpi else 'means nothing'}")
+    return mpi
+
+
 def meanings(rows: dict[str, dict[str, Any]], functions: Sequence[Function]) -> list[Meaning]:
     """Of all functions, in their order."""
     names = {function.bare_name for function in functions} | {

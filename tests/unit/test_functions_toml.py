@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from environments import ROOT
 from standard import Function, functions
-from table import CLASSES, WAITS, Meaning, TableError, expanded, meanings
+from table import CLASSES, WAITS, Meaning, TableError, checked, expanded, meanings
 from tare._functions import TABLE
 from tare.analysis.functions import OUTSIDE_NET, is_collective, meaning
 from tare.analysis.functions import Meaning as PythonMeaning
@@ -205,6 +205,20 @@ def test_what_the_table_may_not_say(
     with pytest.raises(TableError, match=complaint) as raised:
         meanings({key: row for key, row in changed.items() if row is not None}, standard)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "complaint"),
+    [
+        ({}, r"\[mpi.functions\] is missing"),
+        ({"mpi": {"functions": {}}}, r"\[mpi.libraries\] is missing"),
+        ({"mpi": {"functions": {}, "libraries": {}, "function": {}}}, r"\[mpi.function\] means nothing"),
+        ({"mpi": {"functions": {}, "libraries": {}}, "Send": {}}, r"\[Send\]: nothing is generated of it"),
+    ],
+)
+def test_tables_that_nobody_reads_are_refused(tables: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(TableError, match=complaint):
+        checked(tables)
 
 
 def test_a_fault_is_one_line_of_the_build(tmp_path: Path) -> None:
