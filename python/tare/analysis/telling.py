@@ -66,26 +66,29 @@ def told(sites: list[Site], sums: Sums) -> list[Site]:
         for site in (sites[row["site"]],)
     ]
     for _ in range(MOST_STEPS):
-        if not (_into_library(calls) or _out_of_wrappers(calls)):
+        before = [call.at for call in calls]
+        told_apart = _rows(calls)
+        _into_library(calls)
+        _out_of_wrappers(calls)  # also of those in the library
+        if _rows(calls) <= told_apart:
+            for call, at in zip(calls, before, strict=True):
+                call.at = at
             break
     changed = {call.site: call.at for call in calls if call.at != sites[call.site]["shown"]}
     return [_shown(site, changed[number]) if number in changed else site for number, site in enumerate(sites)]
 
 
-def _into_library(calls: Sequence[_Call]) -> bool:
+def _into_library(calls: Sequence[_Call]) -> None:
     """Where nearly all come by one line: the innermost frame in the library that this line calls."""
     by_line = _grouped(calls, lambda call: _line(call.frame))
     of_line = max(by_line.values(), key=_rows, default=[])
     inner = [call for call in of_line if call.at > 0]
     if not _are_nearly_all(of_line, calls) or len(inner) < NEARLY_ALL * len(of_line):
-        return False
+        return
     below = Counter(call.path[call.at - 1]["object"] for call in inner)
     library = below.most_common(1)[0][0]
-    chosen = [
-        (call, next((at for at in range(call.at) if _is_own(call, at, library)), call.at - 1))
-        for call in inner
-    ]
-    return _moved(chosen)
+    for call in inner:
+        call.at = next((at for at in range(call.at) if _is_own(call, at, library)), call.at - 1)
 
 
 def _is_own(call: _Call, at: int, library: str) -> bool:
@@ -94,7 +97,7 @@ def _is_own(call: _Call, at: int, library: str) -> bool:
     return frame["object"] == library and call.function not in (frame["caller"] or "")
 
 
-def _out_of_wrappers(calls: Sequence[_Call]) -> bool:
+def _out_of_wrappers(calls: Sequence[_Call]) -> None:
     """Where nearly all come from one file of thin functions: their callers, if there are more of these."""
     by_file = _grouped((call for call in calls if call.frame["file"]), lambda call: call.frame["file"])
     of_file = max(by_file.values(), key=_rows, default=[])
@@ -106,19 +109,12 @@ def _out_of_wrappers(calls: Sequence[_Call]) -> bool:
     thin = _grouped(of_file, lambda call: call.frame["caller"]).values()
     are_thin = sum(len({call.function for call in each}) == 1 for each in thin) >= NEARLY_ALL * len(thin)
     if not _are_nearly_all(of_file, calls) or not are_thin or len(outside) < NEARLY_ALL * len(of_file):
-        return False
-    return len({call.function for call in of_file}) > 1 and _moved(outside)
-
-
-def _moved(chosen: Sequence[tuple[_Call, int]]) -> bool:
-    """Moves them if that tells more of them apart."""
-    before = {call.row for call, _ in chosen}
-    after = {(call.function, _line(call.path[at])) for call, at in chosen}
-    if len(after) <= len(before):
-        return False
-    for call, at in chosen:
-        call.at = at
-    return True
+        return
+    before = {call.row for call, _ in outside}
+    after = {(call.function, _line(call.path[at])) for call, at in outside}
+    if len({call.function for call in of_file}) > 1 and len(after) > len(before):
+        for call, at in outside:
+            call.at = at
 
 
 def _are_nearly_all(some: Sequence[_Call], calls: Sequence[_Call]) -> bool:
