@@ -12,6 +12,26 @@ Request* Requests::place_first(std::uint64_t handle, Starter starter) noexcept {
   return table_ == nullptr ? nullptr : place(handle, starter);
 }
 
+// A new entry in front of `next`; nullptr if the table is full.
+[[gnu::always_inline]] inline Request* Requests::add(unsigned slot, std::uint16_t next) noexcept {
+  format::RequestTable& table = *table_;
+  std::uint32_t number = table.free;
+  if (number != 0) {
+    table.free = next_[number];
+  } else {
+    number = table.used.load(std::memory_order_relaxed) + 1;
+    if (number >= format::request_capacity) return nullptr;
+    table.used.store(number, std::memory_order_release);
+  }
+  table.index[slot] = static_cast<std::uint16_t>(number);
+  next_[number] = next;
+  table.count.store(table.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  Request& entry = table.entries[number];
+  entry.id = ++table.last_id;
+  entry.starts = 1;
+  return &entry;
+}
+
 // The entry for a request, its handle still 0 if it is new. Calls nothing that it goes on after, so that it saves no
 // registers.
 Request* Requests::place(std::uint64_t handle, Starter starter) noexcept {
@@ -56,26 +76,6 @@ Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
       }
   }
   return entry;
-}
-
-// A new entry in front of `next`; nullptr if the table is full.
-Request* Requests::add(unsigned slot, std::uint16_t next) noexcept {
-  format::RequestTable& table = *table_;
-  std::uint32_t number = table.free;
-  if (number != 0) {
-    table.free = next_[number];
-  } else {
-    number = table.used.load(std::memory_order_relaxed) + 1;
-    if (number >= format::request_capacity) return nullptr;
-    table.used.store(number, std::memory_order_release);
-  }
-  table.index[slot] = static_cast<std::uint16_t>(number);
-  next_[number] = next;
-  table.count.store(table.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  Request& entry = table.entries[number];
-  entry.id = ++table.last_id;
-  entry.starts = 1;
-  return &entry;
 }
 
 void Requests::erase_behind(std::uint16_t newest, Request& entry) noexcept {
