@@ -68,7 +68,7 @@ inline std::uint64_t ticks_before(std::uint64_t end, std::uint64_t ns, const Clo
 
 // Who this process is and what its measurement cost. Also on disk: the payload of a process chunk.
 struct ProcessRecord {
-  std::uint64_t process;  // unique in the run: pid in the low 32 bits, boot-time based salt above
+  std::uint64_t process;  // unique in the run, on whatever host (recorder/identity.h)
   std::uint32_t pid;
   ProcessState state;
   std::int32_t rank;  // in its MPI_COMM_WORLD; -1 before it is known

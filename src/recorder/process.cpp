@@ -17,6 +17,7 @@
 #include "recorder/drain.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
+#include "recorder/identity.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
 #include "recorder/step.h"
@@ -55,8 +56,7 @@ struct State {
   Options options;
   pthread_key_t thread_end;
   bool handlers_installed;
-  char path[512];  // of the segment
-  std::uint32_t attachments;
+  char path[512];                       // of the segment
   std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
   std::atomic<End> end;
   bool complained;  // of a thread without a buffer
@@ -174,9 +174,9 @@ std::uint32_t flags_of(const Configuration& configuration) noexcept {
   return flags;
 }
 
-void describe_process(format::ProcessRecord& p, std::uint64_t salt) noexcept {
+void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
   p.pid = static_cast<std::uint32_t>(getpid());
-  p.process = salt << 32 | p.pid;
+  p.process = name;
   p.state = ProcessState::running;
   p.rank = p.size = -1;
   p.exit_code = format::exit_code_unknown;
@@ -203,9 +203,9 @@ std::uint64_t locations_at() noexcept {
 }
 
 // Creates the segment file in `directory`: head, definition log and request table.
-SegmentHeader* create_segment(const char* directory, const char* run_id, std::uint64_t salt) noexcept {
-  std::snprintf(state.path, sizeof state.path, "%s/tare-%s-%d-%08x", directory, run_id, static_cast<int>(getpid()),
-                static_cast<unsigned>(salt));
+SegmentHeader* create_segment(const char* directory, const char* run_id, std::uint64_t name) noexcept {
+  std::snprintf(state.path, sizeof state.path, "%s/tare-%s-%d-%016llx", directory, run_id, static_cast<int>(getpid()),
+                static_cast<unsigned long long>(name));
   if (!create_file(state.path)) return nullptr;
   void* memory = map_file(state.path, 0, locations_at());
   if (memory == nullptr) unlink(state.path);
@@ -273,9 +273,9 @@ bool attach_locked(const Configuration& configuration) noexcept {
   if (configuration.run_dir == nullptr || configuration.run_id == nullptr) return false;
   state.options = default_options();
   choose_clock();
-  std::uint64_t salt = (read_ns(CLOCK_REALTIME) / 1000 + state.attachments++) & 0xffffffffU;
-  SegmentHeader* header = create_segment(configuration.segment_dir, configuration.run_id, salt);
-  if (header == nullptr) header = create_segment(configuration.run_dir, configuration.run_id, salt);
+  const std::uint64_t name = new_process_name();
+  SegmentHeader* header = create_segment(configuration.segment_dir, configuration.run_id, name);
+  if (header == nullptr) header = create_segment(configuration.run_dir, configuration.run_id, name);
   if (header == nullptr) {
     complain("no room for a segment, neither in shared memory nor in the run directory: this process is not measured");
     return false;
@@ -290,7 +290,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   header->row_capacity = state.options.rows;
   header->ring = configuration.ring;
   header->location_stride = whole_pages(format::buffer_at(state.options.rows) + header->ring.total());
-  describe_process(header->process, salt);
+  describe_process(header->process, name);
   header->keep_ns = configuration.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
   header->process.flags = flags_of(configuration);
   set_node_file(configuration.run_dir, header->process.host);

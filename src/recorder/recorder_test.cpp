@@ -15,12 +15,14 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "recorder/identity.h"
 #include "recorder/location.h"
 #include "recorder/process.h"
 #include "recorder/testing/recorded_run.h"
@@ -181,6 +183,29 @@ TEST_F(Recorder, RawBytesFitTheSmallestBuffer) {
       "1");
   EXPECT_EQ(run.raws.size(), 1000U);
   EXPECT_GE(run.flushes, 450U) << "a sub-buffer takes one, a buffer two";
+}
+
+TEST_F(Recorder, NoTwoProcessesHaveOneName) {
+  std::set<std::uint64_t> names;
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(names.insert(new_process_name()).second);
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(run_program([&] {
+                const std::uint64_t name = new_process_name();
+                return ::write(pipe_ends[1], &name, sizeof name) == sizeof name ? 0 : 1;
+              }),
+              0);
+    std::uint64_t name = 0;
+    ASSERT_EQ(::read(pipe_ends[0], &name, sizeof name), static_cast<ssize_t>(sizeof name));
+    EXPECT_TRUE(names.insert(name).second);
+  }
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+  EXPECT_NE(node_name(), 0U);
+  EXPECT_EQ(node_name(), node_name());
+  EXPECT_NE(shared_memory_name("/dev"), shared_memory_name("/proc"));
+  EXPECT_EQ(shared_memory_name("/no/such/directory"), 0U);
 }
 
 TEST_F(Recorder, UnknownTypesHaveNoNumber) {
