@@ -27,7 +27,11 @@ int main(int argc, char** argv) {
   tare_mark(restart);
   const char* line = "converged";
   tare_record_raw(text, line, strlen(line));
+  tare_pause();
+  tare_mark(restart); /* not recorded */
+  tare_resume();
   tare_end_phase(iterate);
+  tare_flush(); /* the buffer of the trace is written now */
   puts(tare_recording() ? "recorded" : "not recorded");
   return 0;
 }

@@ -26,6 +26,10 @@ int main(int argc, char** argv) {
     }
     restart();
     text("converged");
+    tare::pause();
+    restart();  // not recorded
+    tare::resume();
   }
+  tare::flush();  // the buffer of the trace is written now
   std::puts(tare::recording() ? "recorded" : "not recorded");
 }

@@ -30,7 +30,11 @@ program events
   end do
   call tare_mark(restart)
   call tare_record_raw(text, "converged   ")
+  call tare_pause()
+  call tare_mark(restart)                                  ! not recorded
+  call tare_resume()
   call tare_end_phase(iterate)
+  call tare_flush()                                        ! the buffer of the trace is written now
   if (tare_recording()) then
     print '(a)', "recorded"
   else

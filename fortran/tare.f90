@@ -20,6 +20,7 @@ module tare
   integer, parameter, public :: tare_max_raw_bytes = 2048
 
   public :: tare_start, tare_recording, tare_sample
+  public :: tare_pause, tare_resume, tare_flush
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
@@ -65,6 +66,15 @@ module tare
       integer(tare_id), value :: event
       integer(c_int64_t), intent(in) :: words(*)
       integer(c_int), value :: count
+    end subroutine
+
+    ! Nothing that this thread does is recorded from here on; or it is again.
+    subroutine tare_pause() bind(c, name="tare_pause")
+    end subroutine
+    subroutine tare_resume() bind(c, name="tare_resume")
+    end subroutine
+    ! Writes what this thread has recorded of the trace.
+    subroutine tare_flush() bind(c, name="tare_flush")
     end subroutine
 
     function c_start(directory) bind(c, name="tare_start") result(status)

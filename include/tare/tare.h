@@ -52,6 +52,16 @@ TARE_API void tare_end_phase(tare_id phase);
  * stderr if nothing changes. */
 TARE_API int tare_sample(const char* spec);
 
+/* From here on nothing that this thread does is recorded: no MPI calls in profile and trace, no events, and of the
+ * messages that it sends or receives none is sampled; until tare_resume(). Phases go on, and count their time. Regions
+ * are to be entered and left on the same side of it. MPI_Pcontrol(0) and MPI_Pcontrol(1) do the same. */
+TARE_API void tare_pause(void);
+TARE_API void tare_resume(void);
+
+/* Writes what this thread has recorded of the trace to the run, and so frees its buffer, at a time of the program's
+ * choice. Nothing is lost without it. MPI_Pcontrol(2) does the same. */
+TARE_API void tare_flush(void);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

@@ -91,6 +91,13 @@ void record(tare_id event, Words... words) noexcept {
 // Changes which messages are sampled (tare_sample).
 inline bool sample(const char* spec) noexcept { return tare_sample(spec) == 0; }
 
+// Nothing that this thread does is recorded from here on; or it is again (tare_pause, tare_resume).
+inline void pause() noexcept { tare_pause(); }
+inline void resume() noexcept { tare_resume(); }
+
+// Writes what this thread has recorded of the trace (tare_flush).
+inline void flush() noexcept { tare_flush(); }
+
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }
 

@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
 
-    from tare.api import count, counter, event, is_recording, mark, packed, phase, raw, region, sample, start
+    from tare.api import (
+        count,
+        counter,
+        event,
+        flush,
+        is_recording,
+        mark,
+        packed,
+        pause,
+        phase,
+        raw,
+        region,
+        resume,
+        sample,
+        start,
+    )
     from tare.recording import Recording
 
 __version__ = "0.1.0"
@@ -18,12 +33,15 @@ __all__ = [
     "count",
     "counter",
     "event",
+    "flush",
     "is_recording",
     "mark",
     "packed",
+    "pause",
     "phase",
     "raw",
     "region",
+    "resume",
     "sample",
     "start",
 ]

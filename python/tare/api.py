@@ -71,6 +71,21 @@ def sample(spec: str) -> bool:
     return _record.sample(spec)
 
 
+def pause() -> None:
+    """From here on nothing that this thread does is recorded, until `resume()`: calls, events and samples."""
+    _record.pause()
+
+
+def resume() -> None:
+    """What this thread does is recorded again."""
+    _record.resume()
+
+
+def flush() -> None:
+    """Writes what this thread has recorded of the trace to the run, at a time of the program's choice."""
+    _record.flush()
+
+
 def region(name: str) -> Region:
     """A span of the program: `with region("solve"): ...`, or a decorator of a function. Spans nest."""
     return _regions.get(name) or _regions.setdefault(name, Region(name))

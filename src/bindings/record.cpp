@@ -32,6 +32,9 @@ struct Recorder {
   decltype(&tare_begin_phase) begin_phase;
   decltype(&tare_end_phase) end_phase;
   decltype(&tare_sample) sample;
+  decltype(&tare_pause) pause;
+  decltype(&tare_resume) resume;
+  decltype(&tare_flush) flush;
   decltype(&tare_define_counter) define_counter;
   decltype(&tare_count) count;
   decltype(&tare_define_marker) define_marker;
@@ -73,6 +76,9 @@ void load(const std::string& path) {
   resolve(library, "tare_begin_phase", found.begin_phase);
   resolve(library, "tare_end_phase", found.end_phase);
   resolve(library, "tare_sample", found.sample);
+  resolve(library, "tare_pause", found.pause);
+  resolve(library, "tare_resume", found.resume);
+  resolve(library, "tare_flush", found.flush);
   resolve(library, "tare_define_counter", found.define_counter);
   resolve(library, "tare_count", found.count);
   resolve(library, "tare_define_marker", found.define_marker);
@@ -219,6 +225,9 @@ NB_MODULE(_record, module) {
   module.doc() = "The recorder's API for programs; load() comes first.";
   module.def("load", &load, "path"_a, "Finds the recorder of this process; else loads the one at `path`.");
   module.def("start", &start, "path"_a.none(), "Begins a run.");
+  module.def("pause", [] { api.pause(); });
+  module.def("resume", [] { api.resume(); });
+  module.def("flush", [] { api.flush(); });
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });

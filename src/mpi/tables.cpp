@@ -46,6 +46,7 @@ tare::recorder::Options tare::recorder::default_options() noexcept {
           true,
           tare::mpi::sampling_asked() ? tare::mpi::sample_classes : 0,
           tare::mpi::begin_paths,
+          [](tare::recorder::Location& location) noexcept { static_cast<tare::mpi::Thread&>(location).polls.forget(); },
           [](const char* spec) noexcept { return tare::mpi::sampling::sampler.change(spec); },
           tare::mpi::in_forked_child};
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/own_run.h"
@@ -85,6 +86,23 @@ void tare_end_phase(tare_id phase) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && phase != 0) location->end_phase(phase);
   record(phase, std::uint64_t{0});
+}
+
+void tare_pause(void) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location == nullptr) return;
+  if (const auto pauses = tare::recorder::default_options().pauses) pauses(*location);
+  location->pause(true);
+}
+void tare_resume(void) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location == nullptr) return;
+  location->pause(false);
+  if (tare::recorder::any_event_type()) tare::recorder::weigh_events(*location);  // those named meanwhile
+}
+void tare_flush(void) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location != nullptr) location->flush();
 }
 
 int tare_sample(const char* spec) {

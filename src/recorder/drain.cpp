@@ -305,4 +305,11 @@ void Location::drain(std::uint64_t enter) noexcept {
   note_flush(all.records, enter, leave, all.bytes);
 }
 
+void Location::flush() noexcept {
+  const bool was_paused = mode == Mode::paused;
+  pause(false);
+  drain();
+  pause(was_paused);
+}
+
 }  // namespace tare::recorder

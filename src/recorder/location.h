@@ -58,7 +58,8 @@ struct Location {
   // The event buffer (format/ring.h): the next record goes to base + head, if it ends within limit.
   char* base;
   std::uint64_t head;   // == shared->head
-  std::uint64_t limit;  // 0 without trace
+  std::uint64_t limit;  // 0 without trace, or while paused
+  std::uint64_t limit_behind_pause;
   format::RingShape ring;
   std::uint32_t row_capacity;
   Mode mode;
@@ -71,6 +72,7 @@ struct Location {
   std::uint32_t drains_seen;                 // of node_words->drains
   KnownRows any_rows;                        // of calls whose call site remembers none
 
+  // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
 
   // The row of a call, made at its first. Row 0 if the table is full.
@@ -192,8 +194,10 @@ struct Location {
   bool is_in_phase(std::uint32_t type) const noexcept;
   // A thread begins, or ends: outside of all phases.
   void leave_all_phases() noexcept;
-  // From here on, calls are not recorded; or are again.
+  // From here on nothing of the thread is recorded: no calls, events or samples; or it is again.
   void pause(bool paused) noexcept;
+  // Writes what is in the event buffer, also of a thread that is paused.
+  void flush() noexcept;
 
   // Notes a completed request of the call committed last, if there is a trace. `kind`: completion, or
   // foreign_completion.

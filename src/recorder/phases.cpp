@@ -1,5 +1,6 @@
-// Phases of a thread. Its time and its calls count for the innermost phase that it is in.
+// Phases of a thread, and pauses. Its time and its calls count for the innermost phase that it is in.
 #include <algorithm>
+#include <utility>
 
 #include "recorder/location.h"
 
@@ -33,11 +34,13 @@ void Location::switch_to_phase(std::uint32_t number) noexcept {
   if (mode != Mode::paused) pause(false);
 }
 
+// A buffer that looks full keeps every record out of it: so a pause costs nothing on any path where there is none.
 void Location::pause(bool paused) noexcept {
-  if (paused)
-    mode = Mode::paused;
-  else
-    mode = shared->summary.phase == format::outside_phases ? Mode::usual : Mode::in_phase;
+  const bool was_paused = mode == Mode::paused;
+  if (paused && !was_paused) limit_behind_pause = std::exchange(limit, 0);
+  if (!paused && was_paused) limit = limit_behind_pause;
+  const Mode unpaused = shared->summary.phase == format::outside_phases ? Mode::usual : Mode::in_phase;
+  mode = paused ? Mode::paused : unpaused;
 }
 
 void Location::begin_phase(std::uint32_t type) noexcept {

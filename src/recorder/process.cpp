@@ -367,9 +367,9 @@ void at_thread_end(void* value) noexcept {
   const ErrnoGuard guard;
   // After a fork in between, the location belongs to the parent's segment.
   if (state.header == nullptr || this_location != location) return;
+  location->pause(false);
   location->note_name();
   if (location->ring.policy != format::Policy::overwrite) location->drain();
-  location->pause(false);
   location->leave_all_phases();
   this_location = nullptr;
   const Locked locked;

@@ -21,6 +21,8 @@ struct Options {
   std::uint32_t sample_classes;  // room for classes of sampled messages; 0: messages are not sampled
   // Called in a thread that has got its location, which may have been another's; may be nullptr.
   void (*started)(Location& location) noexcept;
+  // Called in a thread that pauses; may be nullptr.
+  void (*pauses)(Location& location) noexcept;
   // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
   const char* (*change_sampling)(const char* spec) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.

@@ -185,6 +185,58 @@ TEST_F(Recorder, RawBytesFitTheSmallestBuffer) {
   EXPECT_GE(run.flushes, 450U) << "a sub-buffer takes one, a buffer two";
 }
 
+TEST_F(Recorder, NothingIsRecordedInAPause) {
+  const ReadBack run = record([] {
+    const tare::marker marker{"marker"};
+    const tare::raw raw{"raw"};
+    marker();
+    tare::pause();
+    tare::pause();  // does not nest
+    EXPECT_FALSE(tare::recording());
+    for (int i = 0; i < 100'000; ++i) marker();  // more than the buffer holds
+    raw("text");
+    tare_record(tare_define_event("named in a pause", "i"), nullptr, 0);
+    tare::flush();
+    marker();
+    EXPECT_FALSE(tare::recording());
+    std::thread([&] { marker(); }).join();  // another thread is not paused
+    tare::resume();
+    tare::resume();
+    EXPECT_TRUE(tare::recording());
+    raw("more");
+    if (testing::Test::HasFailure()) std::exit(1);
+  });
+  EXPECT_EQ(run.events.size(), 2U);
+  EXPECT_EQ(run.flushes, 2U) << "of both threads' markers";
+  ASSERT_EQ(run.raws.size(), 1U);
+  EXPECT_EQ(run.raws[0].text, "more");
+}
+
+TEST_F(Recorder, AThreadThatEndsInAPauseLeavesNoneToTheNext) {
+  const ReadBack run = record([] {
+    const tare::marker marker{"marker"};
+    for (int i = 0; i < 3; ++i)
+      std::thread([&] {
+        marker();
+        tare::pause();
+        marker();
+      }).join();
+  });
+  EXPECT_EQ(run.events.size(), 3U);
+}
+
+TEST_F(Recorder, AFlushWritesWhatIsThere) {
+  const ReadBack run = record([] {
+    const tare::marker marker{"marker"};
+    for (int i = 0; i < 3; ++i) {
+      marker();
+      tare::flush();
+    }
+  });
+  EXPECT_EQ(run.events.size(), 3U);
+  EXPECT_EQ(run.flushes, 3U);
+}
+
 TEST_F(Recorder, NoTwoProcessesHaveOneName) {
   std::set<std::uint64_t> names;
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(names.insert(new_process_name()).second);

@@ -39,6 +39,11 @@ def main() -> None:
         tare.packed("sent")(1, 2**40)
         tare.raw("note")("ä\n")
         tare.raw("note")(b"\xff")
+        tare.pause()
+        assert not tare.is_recording()
+        tare.mark("here")
+        tare.flush()
+        tare.resume()
     threads = [threading.Thread(target=solve) for _ in range(THREADS)]
     for thread in threads:
         thread.start()

@@ -9,7 +9,8 @@
 
 namespace tare::mpi {
 
-// 0: from here on the calls of this thread are not recorded. 1: they are again; ends the phase. 2: writes the buffer.
+// For programs without tare in them, what tare_pause() and its kin do (include/tare/tare.h). 0: from here on nothing of
+// this thread is recorded. 1: it is again; ends the phase. 2: writes the buffer.
 // Another: phase "pcontrol LEVEL" begins, in place of the one that a call before has begun; negative: it ends.
 struct Controls : Role {
   int level;
