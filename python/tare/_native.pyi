@@ -333,6 +333,9 @@ class SampleSummary(TypedDict):
     clock_drift_ns: int
     clock_span_ns: int
     clock_rank: int
+    joining: list[
+        str
+    ]  # how far the ranks have come to tell one another of messages: names of format::SampleJoining
 
 class EventRow(TypedDict):
     """A call, which has `duration_ns` and `function`, or an event of the API, which has `kind` and `name`."""

@@ -1,6 +1,7 @@
 #include "bindings/samples.h"
 
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -58,6 +59,16 @@ class ReceivedFrom {
   std::map<std::pair<int, std::int32_t>, std::size_t> by_rank_;
 };
 
+// Names of the bits of SampleJoining, in their order.
+nb::list joining_list(std::uint32_t joining) {
+  constexpr const char* names[] = {"begun",       "met",       "met_late",       "several_nodes",
+                                   "path_agreed", "no_memory", "clocks_unknown", "some_take_no_part"};
+  nb::list said;
+  for (unsigned bit = 0; bit < std::size(names); ++bit)
+    if ((joining >> bit & 1U) != 0) said.append(names[bit]);
+  return said;
+}
+
 nb::dict summary_dict(const reader::Process& process, const format::SampleSummary& summary) {
   nb::dict row;
   row["world"] = process.world;
@@ -81,6 +92,7 @@ nb::dict summary_dict(const reader::Process& process, const format::SampleSummar
   row["clock_drift_ns"] = summary.clock_drift_ns;
   row["clock_span_ns"] = summary.clock_span_ns;
   row["clock_rank"] = summary.clock_rank;
+  row["joining"] = joining_list(summary.joining);
   return row;
 }
 

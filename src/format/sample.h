@@ -44,6 +44,18 @@ struct SampleClass {
 };
 static_assert(sizeof(SampleClass) == 272);
 
+// How far the ranks of the world have come to tell one another of messages.
+enum SampleJoining : std::uint32_t {
+  begun = 1,               // in MPI_Init; 0: not known (a trace of an older version), or it has not come so far
+  met = 2,                 // all have come, and those of this node tell one another
+  met_late = 4,            // only after MPI_Init had returned
+  several_nodes = 8,       // the world is on several
+  path_agreed = 16,        // and they tell one another too
+  no_memory = 32,          // on this node for what its ranks share
+  clocks_unknown = 64,     // of this node: it could not be compared while MPI_Init was waited in
+  some_take_no_part = 128  // ranks that are not measured
+};
+
 // Counters of a process, in messages.
 struct SampleSummary {
   std::uint32_t classes;  // in use; number 0 takes the messages that found no room, if it has any
@@ -67,8 +79,8 @@ struct SampleSummary {
   std::int64_t clock_drift_ns;             // by how much the first node's clock went ahead of this one's in between
   std::uint64_t clock_span_ns;             // the time in between; 0: not compared at the end
   std::int32_t clock_rank;                 // rank in the world of the process that compared them for this node
-  std::uint32_t reserved;
-  char spec[256];  // the one in force last, cut if longer
+  std::uint32_t joining;                   // SampleJoining
+  char spec[256];                          // the one in force last, cut if longer
 };
 static_assert(sizeof(SampleSummary) == 408);
 

@@ -26,6 +26,8 @@ inline constexpr std::uint32_t segment_layout = 14;
 
 // Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/step.h).
 inline constexpr char step_suffix[] = ".step";
+// And tare-<run id>.mail-<node>, if messages are sampled, until all ranks of the node have mapped it.
+inline constexpr char mail_suffix[] = ".mail-";
 
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed

@@ -2,6 +2,8 @@
 // of its arguments (mpi/roles/) and calls measure().
 #pragma once
 
+#include <type_traits>
+
 #include "mpi/site.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
@@ -27,6 +29,8 @@ struct Role {
   void after(Thread&, recorder::Call&, int) noexcept {}
   // After the call has been added to profile and trace; `row` is its row.
   void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
+  // After a call of a thread that has no location: no more is known of it, and none of the above has been called.
+  static void unmeasured(int) noexcept {}
 };
 
 // What comes before a call: from here on others see what this thread is in.
@@ -56,8 +60,11 @@ template <class Result, class... Roles>
 template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
-  if (location == nullptr) [[unlikely]]
-    return real();
+  if (location == nullptr) [[unlikely]] {
+    const auto result = real();
+    if constexpr (std::is_same_v<decltype(result), const int>) (Roles::unmeasured(result), ...);
+    return result;
+  }
   auto& thread = static_cast<Thread&>(*location);
   const Inside inside;
   recorder::Call call;

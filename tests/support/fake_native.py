@@ -236,6 +236,7 @@ SAMPLE_SUMMARIES = [
         "paired": 14 * rank, "ambiguous": 1, "ambiguous_received": 0, "unnumbered": 0, "unpaired": 0,
         "recordless": 0, "contradictory": 0, "lost": 0, "unreachable": 0, "clock_uncertainty_ns": 0,
         "clock_end_uncertainty_ns": 0, "clock_drift_ns": 0, "clock_span_ns": 0, "clock_rank": 0,
+        "joining": ["begun", "met"],
     }
     for rank in (0, 1)
 ]  # fmt: skip

@@ -153,3 +153,36 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
     ])  # fmt: skip
     fields = {*found, *found["messages"], *clock[0], *(field for row in found["rows"] for field in row)}
     assert described == fields - {"schema", "run"}
+
+
+def joined(*said: str) -> Any:
+    return {"joining": ["begun", *said]}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [
+        ([{"joining": []}] * 2, []),  # of an older version
+        ([joined("met")] * 2, []),
+        ([joined("met", "several_nodes", "path_agreed")] * 2, []),
+        ([joined("met", "met_late"), joined("met")], ["1 rank began late"]),
+        ([joined(), joined()], ["2 ranks did not sample: not all ranks"]),
+        ([joined("no_memory"), joined("met")], ["1 rank did not sample: no room"]),
+        (
+            [joined("met", "several_nodes"), joined("met", "several_nodes", "clocks_unknown")],
+            ["messages between nodes were not sampled: the clocks"],
+        ),
+        (
+            [joined("met", "several_nodes", "some_take_no_part")],
+            ["messages between nodes were not sampled: some ranks are not measured"],
+        ),
+        (
+            [joined("met", "several_nodes")],
+            ["messages between nodes were not sampled: not all ranks have agreed"],
+        ),
+    ],
+)
+def test_what_kept_ranks_apart_is_said(ranks: list[Any], expected: list[str]) -> None:
+    said = analysis.limits(ranks)
+    assert len(said) == len(expected)
+    assert all(found.startswith(start) for found, start in zip(said, expected, strict=True))

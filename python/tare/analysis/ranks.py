@@ -23,6 +23,7 @@ class TotalCost(TypedDict):
     events: int
     wrapper_ns: int
     net_share: float
+    wall_share: float  # of the time from the first call to the end, hooks included
     hook_init_ns: int
     hook_finalize_ns: int
     flushes: int
@@ -70,6 +71,8 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
     costs = [process["cost"] for process in processes]
     net_ns = sum(process["net_ns"] for process in processes)
     spent_ns = sum(process["cost"]["net_share"] * process["net_ns"] for process in processes)
+    wall_ns = sum(process["wall_ns"] for process in processes)
+    hooks_ns = sum(cost["hook_init_ns"] + cost["hook_finalize_ns"] for cost in costs)
     ranks = max(len(processes), 1)
     return {
         "calls": sum(process["calls"] for process in processes),
@@ -80,6 +83,7 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
         "events": sum(cost["events"] for cost in costs),
         "wrapper_ns": sum(cost["wrapper_ns"] for cost in costs),
         "net_share": spent_ns / net_ns if net_ns else 0.0,
+        "wall_share": (spent_ns + hooks_ns) / wall_ns if wall_ns else 0.0,
         "hook_init_ns": sum(cost["hook_init_ns"] for cost in costs),
         "hook_finalize_ns": sum(cost["hook_finalize_ns"] for cost in costs),
         "flushes": sum(cost["flushes"] for cost in costs),

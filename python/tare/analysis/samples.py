@@ -76,6 +76,44 @@ def comparisons(summaries: Iterable[SampleSummary]) -> list[Row]:
     ]
 
 
+def limits(summaries: Iterable[SampleSummary]) -> list[str]:
+    """What kept ranks from telling one another of all messages, and why; nothing in the usual case."""
+    joining = [set(summary["joining"]) for summary in summaries]
+    apart = [said for said in joining if "begun" in said and "met" not in said]
+    late = [said for said in joining if "met_late" in said]
+    known = [said for said in joining if "several_nodes" in said]
+    found = []
+    if apart:
+        memory = sum("no_memory" in said for said in apart)
+        found.append(
+            f"{_ranks(memory)} did not sample: no room for the memory that ranks of a node share"
+            if memory == len(apart)
+            else f"{_ranks(len(apart))} did not sample: not all ranks of their world came out of MPI_Init, "
+            "or some are not measured"
+        )
+    if late:
+        found.append(
+            f"{_ranks(len(late))} began late, after MPI_Init had returned: another rank was held up in it; "
+            "messages before that have no pair"
+        )
+    if known and not all("path_agreed" in said for said in known):
+        reasons = {
+            "some_take_no_part": "some ranks are not measured",
+            "no_memory": "there is no room for the memory that ranks of a node share",
+            "clocks_unknown": "the clocks of the nodes could not be compared in MPI_Init in time",
+        }
+        every = set().union(*joining)
+        reason = next(
+            (text for name, text in reasons.items() if name in every), "not all ranks have agreed in time"
+        )
+        found.append(f"messages between nodes were not sampled: {reason}")
+    return found
+
+
+def _ranks(count: int) -> str:
+    return "1 rank" if count == 1 else f"{count:,} ranks"
+
+
 @dataclass(frozen=True)
 class ClockOfNode:
     """What the comparisons of a node's clock with the first node's, at the start and at the end, say."""

@@ -93,6 +93,7 @@ def samples(
         content = {
             "spec": specs[0] if len(specs) == 1 else specs,
             "messages": counts,
+            "limits": analysis.limits(recording.sample_summaries),
             "clocks": analysis.comparisons(recording.sample_summaries),
             "rows": shown,
         }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis import samples as analysis
 from tare.analysis.samples import FIRST_WIDTH, SITE_COLUMNS
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
@@ -49,7 +50,7 @@ LOSSES = {
     "recordless": "received, but nothing came of their sender",
     "contradictory": "of another length than the sender said: please report this",
     "lost": "for which there was no room on the way",
-    "unreachable": "to ranks that there is no private path to (spawned, or measured by another run)",
+    "unreachable": "to ranks that could not be told of them (not yet, spawned, or measured by another run)",
 }
 LEVELS = " ▁▂▃▄▅▆▇█"
 BAR_WIDTH = 50
@@ -117,6 +118,8 @@ def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) 
     if together:
         why = "of classes that the table had no room for; they are counted together"
         out.paragraph(why, f"  {together:,} ")
+    for limit in analysis.limits(recording.sample_summaries):
+        out.paragraph(limit, "  ")
     if said := _clocks(recording.sample_summaries):
         out.paragraph(said, "  ")
     out.line()

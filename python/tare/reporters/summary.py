@@ -89,6 +89,10 @@ def where_to_look(out: Console, recording: Recording) -> None:
         _field(out, "", f"tare events {path} --limit 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
+        from tare.analysis import samples
+
+        for limit in samples.limits(recording.sample_summaries):
+            _field(out, "sampling", limit)
 
 
 def ending(recording: Recording) -> str:
@@ -220,7 +224,11 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
         f"{units.duration(cost['hook_init_ns'])} in MPI_Init, "
         f"{units.duration(cost['hook_finalize_ns'])} in MPI_Finalize",
     )
-    yield "in all", f"{100 * cost['net_share']:.2f} % of net time (estimated)"
+    yield (
+        "in all",
+        f"{100 * cost['net_share']:.2f} % of net time (estimated), "
+        f"{100 * cost['wall_share']:.2f} % of all time with the hooks",
+    )
     if not trace["written"]:
         yield "trace", "encoded, but not written (--write none)"
     elif trace["events"] or trace["dropped"]:

@@ -61,8 +61,8 @@ struct Initialises : Role {
     }
     notice_modules();  // what MPI has loaded meanwhile
     recorder::note_clock();
-    process.init_leave = call.leave;
-    process.hook_init += recorder::now() - call.leave;
+    process.init_leave = recorder::now();  // for the program
+    process.hook_init += process.init_leave - call.leave;
   }
 };
 
@@ -91,8 +91,8 @@ struct InitialisesSession : Role {
     notice_modules();
     recorder::note_clock();
     process.init_enter = call.enter;
-    process.init_leave = call.leave;
-    process.hook_init += recorder::now() - call.leave;
+    process.init_leave = recorder::now();
+    process.hook_init += process.init_leave - call.leave;
   }
 };
 

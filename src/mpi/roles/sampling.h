@@ -420,7 +420,7 @@ struct SamplesStartall : Role {
   bool pending = false;                   // there is something to do when the call has succeeded
   SamplesStartall(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
 
-  void before(Thread& thread, recorder::Call& call) noexcept {
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     if (!sampler.active()) return;
     find();
     each([&](sampling::Persistent& p) {
@@ -441,7 +441,7 @@ struct SamplesStartall : Role {
     sampling::Persistent* p = first;
     for (int i = 0; i < sampled; ++i, p = p->next) apply(*p);
   }
-  void find() noexcept {
+  [[gnu::noinline]] void find() noexcept {
     sampling::Persistent** last = &first;
     const std::uint32_t start = sampler.next_start();
     together = count > 1 && sampler.shared();

@@ -4,32 +4,29 @@
 // shortest way, and is uncertain by half of that way.
 #pragma once
 
-#include "mpi/sampling/sampler.h"
+#include <sched.h>
+
+#include "mpi/sampling/node.h"
+#include "mpi/sampling/seats.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi::sampling {
-
-struct ClockOffset {
-  std::int64_t ahead_ns = 0;  // the first node's clock against this one's
-  std::uint64_t uncertainty_ns = 0;
-};
 
 template <class A>
 class ClockComparison {
  public:
   using Comm = typename A::Comm;
 
-  // `leaders`: the first ranks of the nodes. False if one of them has not answered by the deadline
-  // (CLOCK_MONOTONIC_RAW).
-  static bool among(Comm leaders, int rank, int size, std::uint64_t deadline_ns, ClockOffset& own) noexcept {
+  // Called by the first ranks of the nodes, each with its seat. False if another one of them has not answered by the
+  // deadline (CLOCK_MONOTONIC_RAW).
+  static bool among(Comm comm, const Seat& seat, std::uint64_t deadline_ns, ClockOffset& own) noexcept {
     own = {};
-    int stride = 1;
-    while (2 * stride < size) stride *= 2;
-    for (; stride >= 1; stride /= 2) {
-      const bool teaches = rank % (2 * stride) == 0 && rank + stride < size;
-      if (teaches && !serve(leaders, rank + stride, deadline_ns, own)) return false;
-      if (rank % (2 * stride) == stride && !ask(leaders, rank - stride, deadline_ns, own)) return false;
+    for (unsigned level = clock_levels; level-- > 0;) {
+      const std::int32_t other = seat.others[level];
+      if (other < 0) continue;
+      const bool learns = (seat.number >> level & 1U) != 0;
+      if (learns ? !ask(comm, other, deadline_ns, own) : !serve(comm, other, deadline_ns, own)) return false;
     }
     return true;
   }
@@ -51,6 +48,7 @@ class ClockComparison {
       library<int(Request*, int*, Status*)>(Function::MPI_Test)(&request, &done, &status);
       if (done != 0) return true;
       if (recorder::read_ns(CLOCK_MONOTONIC_RAW) > deadline_ns) return false;
+      sched_yield();  // to the one that is to answer, where ranks outnumber processors
     }
   }
   // From memory that stays, in case that it is not sent by the deadline.

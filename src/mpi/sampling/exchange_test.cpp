@@ -1,6 +1,7 @@
 // What goes from sender to receiver, and what becomes of it.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -82,9 +83,13 @@ TEST(Mailbox, IsWrittenWhileItIsRead) {
 TEST(Node, GivesEachPairOfRanksAMailbox) {
   constexpr std::uint32_t size = 100;
   const Memory memory(Node::bytes(size));
-  Node::prepare(memory.at(), size);
   std::vector<Node> ranks(size);
-  for (std::uint32_t i = 0; i < size; ++i) ranks[i].join(memory.at(), i, static_cast<std::int32_t>(1000 + i));
+  EXPECT_FALSE(ranks[3].join(memory.at(), size, 3, 1003)) << "in any order";
+  EXPECT_EQ(ranks[3].rank(99), -1);
+  for (std::uint32_t i = 0; i < size; ++i) {
+    if (i == 3) continue;
+    EXPECT_EQ(ranks[i].join(memory.at(), size, i, static_cast<std::int32_t>(1000 + i)), i == size - 1);
+  }
   EXPECT_EQ(ranks[3].rank(99), 1099);
   EXPECT_EQ(ranks[3].from(5), nullptr);
   std::set<Mailbox*> given;
@@ -104,6 +109,20 @@ TEST(Node, GivesEachPairOfRanksAMailbox) {
   ranks[1].distrust(7);
   EXPECT_EQ(ranks[7].doubted(), 1U);
   EXPECT_EQ(ranks[1].doubted(), 0U);
+}
+
+TEST(Node, HasOneRankLookAtTheFile) {
+  const Memory memory(Node::bytes(2));
+  Node ranks[2];
+  for (std::uint32_t i = 0; i < 2; ++i) ranks[i].join(memory.at(), 2, i, static_cast<std::int32_t>(i));
+  constexpr std::uint64_t second = 1'000'000'000;
+  EXPECT_TRUE(ranks[0].is_to_look(5 * second, second));
+  EXPECT_FALSE(ranks[0].is_to_look(5 * second + 1, second));
+  EXPECT_FALSE(ranks[1].is_to_look(6 * second - 1, second));
+  EXPECT_TRUE(ranks[1].is_to_look(6 * second, second));
+  EXPECT_EQ(ranks[0].version(), 0U);
+  ranks[1].note_version(77);
+  EXPECT_EQ(ranks[0].version(), 77U);
 }
 
 TEST(Records, AreFoundByTheirMessages) {
@@ -211,12 +230,11 @@ class TwoRanks : public testing::Test {
   void begin(const char* text) {
     Spec spec;
     ASSERT_EQ(nullptr, format::parse_sample_spec(text, spec));
-    Node::prepare(memory.at(), 2);
-    for (int i = 0; i < 2; ++i) node[i].join(memory.at(), static_cast<std::uint32_t>(i), i);
+    for (int i = 0; i < 2; ++i) node[i].join(memory.at(), 2, static_cast<std::uint32_t>(i), i);
     for (int i = 0; i < 2; ++i) {
       side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
       side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
-      side[i].set_node(&node[i]);
+      if (meets_at_once) side[i].meet(&node[i]);
     }
   }
   void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
@@ -233,6 +251,7 @@ class TwoRanks : public testing::Test {
     side[1].received({9, 5, nullptr}, {0, tag}, {200, 200, 300}, bytes, 22);
   }
 
+  bool meets_at_once = true;
   Ticket ticket{};
   Memory memory{Node::bytes(2)};
   Node node[2];
@@ -278,6 +297,76 @@ TEST_F(TwoRanks, PairReceivesWhoseNumberIsKnownWhenTheyArePosted) {
   EXPECT_LT(table[0].summary.chosen, 48U);
   EXPECT_EQ(table[1].summary.paired + table[1].summary.unpaired, table[0].summary.chosen);
   EXPECT_LE(table[1].summary.unpaired, 3U);  // of those received before they were sent
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+}
+
+// The sender learns that all have come, then the receiver, which has received messages meanwhile.
+TEST_F(TwoRanks, MeetLateAndLoseWhatWasBefore) {
+  meets_at_once = false;
+  begin("random:1,stat");
+  const auto exchange = [&](int messages) {
+    for (int i = 0; i < messages; ++i) {
+      send(0, 8);
+      receive(0, 8);
+    }
+  };
+  exchange(10);
+  side[0].meet(&node[0]);
+  exchange(20);
+  send(0, 8);
+  send(5, 8);
+  side[1].meet(&node[1]);
+  receive(0, 8);
+  receive(5, 8);
+  exchange(40);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.sent, 72U);
+  EXPECT_EQ(table[0].summary.unreachable, 10U);
+  EXPECT_EQ(table[1].summary.unpaired, 20U);
+  EXPECT_EQ(table[1].summary.paired, 42U);
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+}
+
+TEST_F(TwoRanks, GoOnWithJoiningNowAndThen) {
+  static int calls;
+  calls = 0;
+  begin("random:1,stat");
+  side[0].look(recorder::now());
+  side[0].set_joining([]() noexcept { return ++calls == 2; });
+  side[0].look(recorder::now());
+  EXPECT_EQ(calls, 1);
+  side[0].look(UINT64_MAX / 2);
+  EXPECT_EQ(calls, 2);
+  side[0].look(UINT64_MAX);
+  EXPECT_EQ(calls, 2) << "there is no more to come";
+}
+
+// Below MPI_THREAD_MULTIPLE: one thread is in MPI, another one says what is sampled. For TSan.
+TEST_F(TwoRanks, AreToldByAnotherThreadWhatToSample) {
+  begin("none,stat");
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    for (int i = 0; !over; ++i)
+      EXPECT_EQ(nullptr, side[0].change(i % 2 == 0 ? "random:0.5,stat,size=4-" : "counter:3,1,freq,communicator=x"));
+  });
+  for (int i = 0; i < 20'000; ++i) {
+    send(i % 3, 8);
+    side[0].look(recorder::now());
+    receive(i % 3, 8);
+    side[1].look(recorder::now());
+  }
+  over = true;
+  other.join();
+  EXPECT_EQ(nullptr, side[0].change("random:1,stat,size=0-"));
+  send(0, 8);
+  receive(0, 8);
+  const std::uint64_t chosen = table[0].summary.chosen;
+  const std::uint64_t paired = table[1].summary.paired;
+  send(0, 8);
+  receive(0, 8);
+  EXPECT_EQ(table[0].summary.chosen, chosen + 1) << "from the next message on";
+  EXPECT_EQ(table[1].summary.paired, paired + 1);
+  for (int i = 0; i < 2; ++i) side[i].finish();
   EXPECT_EQ(table[1].summary.contradictory, 0U);
 }
 
@@ -376,11 +465,10 @@ class TwoNodes : public TwoRanks {
     ASSERT_EQ(nullptr, format::parse_sample_spec(text, spec));
     way.clear();
     for (int i = 0; i < 2; ++i) {
-      Node::prepare(nodes[i].at(), 1);
-      node[i].join(nodes[i].at(), 0, i);
+      node[i].join(nodes[i].at(), 1, 0, i);
       side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
       side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
-      side[i].set_node(&node[i]);
+      side[i].meet(&node[i]);
       side[i].set_private_path({[](const MessageRecord& record, std::int32_t) noexcept {
                                   way.push_back(record);
                                   return true;

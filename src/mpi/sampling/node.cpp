@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "mpi/sampling/sampler.h"
+#include "format/segment.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
@@ -22,12 +22,15 @@ std::uint32_t slots(std::uint32_t size) noexcept { return std::bit_floor(slots_o
 
 constinit Node node;
 
-bool path_of(std::uint64_t name, char (&path)[768]) noexcept {
+// The file of this process, as long as it has its name.
+constinit char path[768] = "";
+
+bool name_file(std::uint64_t name) noexcept {
   const char* directory = getenv("TARE_SEGMENT_DIR");
   const char* run_id = getenv("TARE_RUN_ID");
   if (run_id == nullptr) return false;
-  std::snprintf(path, sizeof path, "%s/tare_mail-%s-%016llx", directory == nullptr ? "/dev/shm" : directory, run_id,
-                static_cast<unsigned long long>(name));
+  std::snprintf(path, sizeof path, "%s/tare-%s%s%016llx", directory == nullptr ? "/dev/shm" : directory, run_id,
+                format::mail_suffix, static_cast<unsigned long long>(name));
   return true;
 }
 
@@ -42,56 +45,47 @@ std::uint64_t Node::bytes(std::uint32_t size) noexcept {
   return mailboxes_at(size) + std::uint64_t{size} * writers(size) * Mailbox::bytes(slots(size));
 }
 
-void Node::prepare(void* memory, std::uint32_t size) noexcept {
-  *static_cast<Head*>(memory) = {size, size * writers(size), slots(size), 0, 0};
-}
-
-void Node::join(void* memory, std::uint32_t place, std::int32_t rank) noexcept {
+bool Node::join(void* memory, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
   head_ = static_cast<Head*>(memory);
+  size_ = size;
+  slots_ = slots(size);
   own_ = place;
   doubted_ = &doubts()[place];
   told_by_ = &directory(place, 0);
   std::atomic_ref(ranks()[place]).store(rank + 1, std::memory_order_release);
+  return std::atomic_ref(head_->joined).fetch_add(1, std::memory_order_acq_rel) + 1 == size;
 }
 
 Mailbox* Node::to(std::uint32_t place) noexcept {
   std::uint32_t& number = directory(place, own_);
   if (number == 0) {
     std::atomic_ref used(head_->used);
-    if (used.load(std::memory_order_relaxed) >= head_->mailboxes) return nullptr;
+    const std::uint32_t mailboxes = size_ * writers(size_);
+    if (used.load(std::memory_order_relaxed) >= mailboxes) return nullptr;
     const std::uint32_t taken = used.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (taken > head_->mailboxes) return nullptr;
-    mailbox(taken)->open(head_->slots);
+    if (taken > mailboxes) return nullptr;
+    mailbox(taken)->open(slots_);
     std::atomic_ref(number).store(taken, std::memory_order_release);
     tell_news(place);
   }
   return mailbox(number);
 }
 
-bool make_node_file(std::uint64_t name, std::uint32_t size) noexcept {
-  char path[768];
-  if (!path_of(name, path)) return false;
-  if (!recorder::create_file(path)) return false;
+Node* join_node(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
+  if (!name_file(name)) return nullptr;
+  recorder::create_file(path);
   void* memory = recorder::map_file(path, 0, Node::bytes(size));
   if (memory == nullptr) {
-    unlink(path);
-    return false;
+    close_node();
+    return nullptr;
   }
-  Node::prepare(memory, size);
-  recorder::unmap_memory(memory, Node::bytes(size));
-  return true;
+  if (node.join(memory, size, place, rank)) close_node();
+  return &node;
 }
 
-void open_node_file(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
-  char path[768];
-  if (!path_of(name, path)) return;
-  if (void* memory = recorder::map_file(path, 0, Node::bytes(size))) node.join(memory, place, rank);
-}
-
-void use_node_file(std::uint64_t name, std::uint32_t place) noexcept {
-  char path[768];
-  if (place == 0 && path_of(name, path)) unlink(path);
-  if (node.joined()) sampler.set_node(&node);
+void close_node() noexcept {
+  if (path[0] != '\0') unlink(path);
+  path[0] = '\0';
 }
 
 }  // namespace tare::mpi::sampling

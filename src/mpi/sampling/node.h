@@ -1,5 +1,7 @@
-// The mailboxes of a node: one file in shared memory, mapped by its ranks and then removed, so that nothing is left
-// behind however they end. A pair of ranks is given a mailbox when the first message between them is told of.
+// The mailboxes of a node: one file in shared memory, mapped by its ranks, of which the last one removes its name, so
+// that nothing is left behind however they end. A pair of ranks is given a mailbox when the first message between them
+// is told of. Nobody makes the file for the others: whoever comes first does, and zeroed memory is a node without
+// ranks.
 #pragma once
 
 #include <atomic>
@@ -9,17 +11,22 @@
 
 namespace tare::mpi::sampling {
 
+// A clock against the first node's.
+struct ClockOffset {
+  std::int64_t ahead_ns = 0;  // the first node's is so far ahead
+  std::uint64_t uncertainty_ns = 0;
+};
+
 // The memory that the ranks of a node share. A rank is named by its place on the node.
 class Node {
  public:
   static std::uint64_t bytes(std::uint32_t size) noexcept;
-  // By the first rank, in zeroed memory for `size` ranks.
-  static void prepare(void* memory, std::uint32_t size) noexcept;
 
-  // `rank`, in the world, has that place.
-  void join(void* memory, std::uint32_t place, std::int32_t rank) noexcept;
+  // `memory`, zeroed before the first of `size` ranks has joined; `rank`, in the world, has that place. True for the
+  // last one to join.
+  bool join(void* memory, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept;
   bool joined() const noexcept { return head_ != nullptr; }
-  std::uint32_t size() const noexcept { return head_->size; }
+  std::uint32_t size() const noexcept { return size_; }
   // Rank in the world; negative if that rank has not joined.
   std::int32_t rank(std::uint32_t place) const noexcept {
     return std::atomic_ref(ranks()[place]).load(std::memory_order_acquire) - 1;
@@ -40,21 +47,38 @@ class Node {
   // How often that was said to this rank.
   std::uint32_t doubted() const noexcept { return std::atomic_ref(*doubted_).load(std::memory_order_acquire); }
 
-  // Whether no other rank of the node has seen this version of the file by which the user says what is sampled.
+  // The file by which the user says what is sampled is looked at by one rank of the node at a time: true for the one
+  // that is to do so now, because nobody has for `interval_ns`.
+  bool is_to_look(std::uint64_t now_ns, std::uint64_t interval_ns) noexcept {
+    const std::atomic_ref looked(head_->looked_ns);
+    std::uint64_t last = looked.load(std::memory_order_relaxed);
+    return now_ns - last >= interval_ns && looked.compare_exchange_strong(last, now_ns, std::memory_order_relaxed);
+  }
+  // The version of it that was seen last, for all to see; 0: none.
+  void note_version(std::uint64_t version) noexcept {
+    std::atomic_ref(head_->version).store(version, std::memory_order_release);
+  }
+  std::uint64_t version() const noexcept { return std::atomic_ref(head_->version).load(std::memory_order_acquire); }
+  // Whether no other rank of the node has seen this version.
   bool is_first_to_see(std::uint64_t version) noexcept {
     return std::atomic_ref(head_->seen).exchange(version, std::memory_order_relaxed) != version;
   }
+
+  // What the first rank of the node has found out about its clock; for the others, who know in another way that it has.
+  void set_clock(const ClockOffset& clock) noexcept { head_->clock = clock; }
+  ClockOffset clock() const noexcept { return head_->clock; }
 
   // Changes when this rank is given a mailbox more, or doubts.
   std::uint32_t* news_word() const noexcept { return &news()[own_]; }
 
  private:
   struct alignas(64) Head {
-    std::uint32_t size;       // ranks
-    std::uint32_t mailboxes;  // behind the directory
-    std::uint32_t slots;      // of each
+    std::uint32_t joined;     // ranks
     std::uint32_t used;       // mailboxes given to pairs of ranks
-    std::uint64_t seen;       // last by is_first_to_see()
+    std::uint64_t looked_ns;  // this and the next two: see is_to_look()
+    std::uint64_t version;
+    std::uint64_t seen;
+    ClockOffset clock;
   };
   static std::uint64_t mailboxes_at(std::uint32_t size) noexcept;
   void tell_news(std::uint32_t place) noexcept {
@@ -62,30 +86,30 @@ class Node {
   }
 
   std::int32_t* ranks() const noexcept { return reinterpret_cast<std::int32_t*>(head_ + 1); }  // + 1; 0: not here
-  std::uint32_t* doubts() const noexcept { return reinterpret_cast<std::uint32_t*>(ranks() + head_->size); }
-  std::uint32_t* news() const noexcept { return doubts() + head_->size; }
+  std::uint32_t* doubts() const noexcept { return reinterpret_cast<std::uint32_t*>(ranks() + size_); }
+  std::uint32_t* news() const noexcept { return doubts() + size_; }
   // 1 + number of the mailbox in which a rank is told; 0: none yet.
   std::uint32_t& directory(std::uint32_t reader, std::uint32_t writer) const noexcept {
-    return news()[head_->size + std::uint64_t{reader} * head_->size + writer];
+    return news()[size_ + std::uint64_t{reader} * size_ + writer];
   }
   Mailbox* mailbox(std::uint32_t number) const noexcept {
     if (number == 0) return nullptr;
-    return reinterpret_cast<Mailbox*>(reinterpret_cast<char*>(head_) + mailboxes_at(head_->size) +
-                                      (number - 1) * Mailbox::bytes(head_->slots));
+    return reinterpret_cast<Mailbox*>(reinterpret_cast<char*>(head_) + mailboxes_at(size_) +
+                                      (number - 1) * Mailbox::bytes(slots_));
   }
 
   Head* head_ = nullptr;
   std::uint32_t* doubted_ = nullptr;  // of this rank
   std::uint32_t* told_by_ = nullptr;  // its part of the directory
   std::uint32_t own_ = 0;
+  std::uint32_t size_ = 0;   // ranks
+  std::uint32_t slots_ = 0;  // of each mailbox
 };
 
-// Makes the file for `size` ranks; called by the first of them, with a `name` that nobody else takes. False if there
-// is no room.
-bool make_node_file(std::uint64_t name, std::uint32_t size) noexcept;
-// Maps the file that the first rank has made: the `place`-th rank of the node, `rank` in the world, is there.
-void open_node_file(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept;
-// Once all have: the sampler uses it. The first rank removes its name.
-void use_node_file(std::uint64_t name, std::uint32_t place) noexcept;
+// Joins the `size` ranks of a node in a file whose `name` nobody else takes: `rank`, in the world, has that place.
+// nullptr if there is no room.
+Node* join_node(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept;
+// No rank joins any more: the file loses its name, if the last one has not come.
+void close_node() noexcept;
 
 }  // namespace tare::mpi::sampling

@@ -1,7 +1,8 @@
 // The path of records between nodes: messages on a private communicator, a copy of MPI_COMM_WORLD. Nothing here waits
-// for the program's own messages, and nothing blocks but what happens inside MPI_Init.
+// for the program's own messages, and nothing blocks.
 #pragma once
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +14,13 @@
 #include "recorder/clock.h"
 
 namespace tare::mpi::sampling {
+
+// How long tare waits for other ranks in MPI_Init and in MPI_Finalize.
+inline std::uint64_t waiting_limit_ns() noexcept {
+  const char* text = getenv("TARE_SAMPLE_WAIT");
+  const std::uint64_t ms = text == nullptr ? 2000 : std::strtoull(text, nullptr, 10);
+  return ms * 1'000'000U;
+}
 
 template <class A>
 class PrivatePathOf {
@@ -56,46 +64,52 @@ class PrivatePathOf {
   // In MPI_Finalize, which all ranks of the world enter: takes all records that are under way (the algorithm NBX of
   // Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A synchronous message
   // behind the records to each rank told of any; when mine have been received, a barrier without waiting; when that is
-  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody, and one that comes
-  // later finds a file that says so, because it would wait in vain; true if all came.
+  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody, and says so in a
+  // file, in which those see it that wait or come later; true if all came.
   static bool drain() noexcept {
-    const std::uint64_t deadline = recorder::read_ns(CLOCK_MONOTONIC_RAW) + give_up_ns;
+    Patience patience;
     sampler.listen();
-    if (has_been_given_up()) return false;
-    if (!take_all(deadline)) {
-      give_up();
-      return false;
+    if (!has_been_given_up() && take_all(patience)) {
+      sampler.listen();
+      return true;
     }
-    sampler.listen();
-    sampler.set_private_path({});
-    library<int(Comm*)>(Function::MPI_Comm_free)(&comm_);
-    return true;
+    give_up();
+    return false;
   }
 
  private:
-  static constexpr std::uint64_t give_up_ns = 10'000'000'000U;
+  // Until when to wait; whether others have given up is looked at the more seldom the longer it takes.
+  struct Patience {
+    std::uint64_t start_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+    std::uint64_t look_after_ns = 50'000'000;
+  };
   struct Slot {
     Request request;
     MessageRecord record;
   };
 
-  static bool take_all(std::uint64_t deadline) noexcept {
+  static bool take_all(Patience& patience) noexcept {
     MessageRecord last{};
     last.kind = RecordKind::flush;
     for (std::uint32_t i = 0; i < told_count_; ++i)
       while (!start(last, told_[i], Function::MPI_Issend))
-        if (!keep_going(deadline)) return false;
+        if (!keep_going(patience)) return false;
     while (!all_sent())
-      if (!keep_going(deadline)) return false;
+      if (!keep_going(patience)) return false;
     Request barrier = A::request_null();
     if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return false;
     while (!is_complete(barrier))
-      if (!keep_going(deadline)) return false;
+      if (!keep_going(patience)) return false;
     return true;
   }
-  static bool keep_going(std::uint64_t deadline) noexcept {
+  static bool keep_going(Patience& patience) noexcept {
     sampler.listen();
-    return recorder::read_ns(CLOCK_MONOTONIC_RAW) < deadline;
+    sched_yield();
+    const std::uint64_t waited_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - patience.start_ns;
+    if (waited_ns >= waiting_limit_ns()) return false;
+    if (waited_ns < patience.look_after_ns) return true;
+    patience.look_after_ns *= 2;
+    return !has_been_given_up();
   }
   // In the run directory, which the nodes share; removed by `tare run`.
   static bool path_of_note(char (&path)[768]) noexcept {

@@ -51,17 +51,14 @@ class ReceivedRing {
   }
   // Takes the message of that number in the channel; false if it is not there.
   bool take(std::uint32_t place, const ReceiveChannel& channel, std::uint64_t number, Received& received) noexcept {
-    for (std::uint32_t turn = channel.kept; turn_ - turn < capacity && ring_ != nullptr;) {
-      Entry& entry = ring_[turn % capacity];
-      if (entry.turn != turn || entry.channel != place) return false;
-      if (entry.received.number == number) {
-        received = entry.received;
-        entry.received.number = 0;
-        return true;
-      }
-      turn = entry.before;
-    }
-    return false;
+    Entry* entry = find(place, channel, number);
+    if (entry == nullptr) return false;
+    received = entry->received;
+    entry->received.number = 0;
+    return true;
+  }
+  bool has(std::uint32_t place, const ReceiveChannel& channel, std::uint64_t number) const noexcept {
+    return find(place, channel, number) != nullptr;
   }
 
   // Messages whose record should come, and has not.
@@ -82,6 +79,15 @@ class ReceivedRing {
   };
   static_assert(sizeof(Entry) == 64);
 
+  Entry* find(std::uint32_t place, const ReceiveChannel& channel, std::uint64_t number) const noexcept {
+    for (std::uint32_t turn = channel.kept; turn_ - turn < capacity && ring_ != nullptr;) {
+      Entry& entry = ring_[turn % capacity];
+      if (entry.turn != turn || entry.channel != place) return nullptr;
+      if (entry.received.number == number) return &entry;
+      turn = entry.before;
+    }
+    return nullptr;
+  }
   [[gnu::cold, gnu::noinline]] void reserve() noexcept {
     const recorder::ErrnoGuard guard;
     ring_ = static_cast<Entry*>(recorder::map_memory(sizeof(Entry) * capacity));

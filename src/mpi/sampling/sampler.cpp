@@ -15,18 +15,42 @@ namespace tare::mpi::sampling {
 
 constinit Sampler sampler;
 
+namespace {
+
+// What a look around costs where nothing has changed is a clock and a word of shared memory.
+constexpr std::uint64_t look_interval_ns = 100'000'000;
+constexpr std::uint64_t join_interval_ns = 1'000'000;
+constexpr std::uint64_t file_interval_ns = 1'000'000'000;
+
+}  // namespace
+
 void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* summary,
                     format::SampleClass* classes) noexcept {
   summary_ = summary;
   summary_->seed = spec.seed;
   note_spec(text);
   classes_.use(summary, classes);
-  spec_ = spec;
+  spec_ = asked_ = spec;
   narrowed_ = spec.narrowed();
   asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
   chooser_.use(spec_, rank_, ticks_per_ns_);
-  active_ = true;
+  active_.store(true, std::memory_order_relaxed);
   settle();
+}
+
+// Nothing is numbered quickly while somebody has asked for another spec, until that is in force.
+void Sampler::settle() noexcept {
+  if (!active()) {  // without the lock, which in a forked child nobody may be left to open
+    quick_ = false;
+    quick_sends_.store(false, std::memory_order_relaxed);
+    return;
+  }
+  asked_lock_.lock();
+  quick_ = !shared_;
+  const bool quick_sends =
+      quick_ && (!narrowed_ || chooser_.is_coordinated()) && !asks_.load(std::memory_order_relaxed);
+  quick_sends_.store(quick_sends, std::memory_order_relaxed);
+  asked_lock_.unlock();
 }
 
 void Sampler::set_rank(std::int32_t rank,
@@ -40,7 +64,37 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
   ticks_per_ns_ = ticks_per_ns;
   ns_per_tick_ = 1 / ticks_per_ns;
   chooser_.use(spec_, rank_, ticks_per_ns_);
-  look_at_.store(recorder::now() + look_interval(), std::memory_order_relaxed);
+  look_at_.store(recorder::now() + ticks_of(look_interval_ns), std::memory_order_relaxed);
+}
+
+void Sampler::meet(Node* node) noexcept {
+  const Locked locked(*this);
+  node_ = node;
+  news_word_ = node->news_word();
+  sends_.for_each([this](SendChannel& channel) {
+    if (channel.destination >= 0) channel.place = place_of(channel.destination);
+  });
+  receives_.for_each_channel([this](ReceiveChannel& channel) {
+    if (channel.origin >= 0) channel.place = place_of(channel.origin);
+  });
+  // Those who met earlier have told of messages that have been received meanwhile.
+  for (std::uint32_t place = 0; place < node_->size(); ++place) {
+    Mailbox* mailbox = node_->from(place);
+    while (const MessageRecord* record = mailbox == nullptr ? nullptr : mailbox->first()) {
+      if (is_past(*record))
+        ++summary_->unpaired;
+      else
+        apply(*record);
+      mailbox->pop();
+    }
+  }
+  read_news();
+  settle_news();
+}
+
+void Sampler::set_joining(bool (*join)() noexcept) noexcept {
+  join_.store(join, std::memory_order_release);
+  look_at_.store(0, std::memory_order_relaxed);
 }
 
 void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept {
@@ -76,31 +130,44 @@ std::uint64_t Sampler::raw_ns_of(std::uint64_t ticks) noexcept {
 }
 
 const char* Sampler::change(const char* text) noexcept {
-  if (!active_) return "this process does not sample: start it with tare run --sample none, or with what you want";
-  const Locked locked(*this);
-  Spec spec = spec_;
-  if (const char* wrong = format::parse_sample_spec(text, spec)) return wrong;
-  if (spec.method == Method::write) {
-    const recorder::Location* location = recorder::here();
-    if (location == nullptr || !location->traced()) return "write needs a trace (--trace)";
+  if (!active()) return "this process does not sample: start it with tare run --sample none, or with what you want";
+  asked_lock_.lock();
+  Spec spec = asked_;
+  const char* wrong = format::parse_sample_spec(text, spec);
+  if (wrong == nullptr && spec.method == Method::write && !recorder::traced()) wrong = "write needs a trace (--trace)";
+  if (wrong == nullptr) {
+    asked_ = spec;
+    asks_.store(true, std::memory_order_release);
+    quick_sends_.store(false, std::memory_order_relaxed);
+    look_at_.store(0, std::memory_order_relaxed);
+    note_spec(text);
   }
-  spec_ = spec;
-  narrowed_ = spec.narrowed();
-  asks_for_names_.store(spec.communicator[0] != '\0', std::memory_order_relaxed);
+  asked_lock_.unlock();
+  return wrong;
+}
+
+// Puts into force what was asked for last. Called under the lock where threads share MPI, else by the one that is in
+// it.
+void Sampler::use_asked() noexcept {
+  asked_lock_.lock();
+  asks_.store(false, std::memory_order_relaxed);
+  spec_ = asked_;
+  asked_lock_.unlock();
+  narrowed_ = spec_.narrowed();
+  asks_for_names_.store(spec_.communicator[0] != '\0', std::memory_order_relaxed);
   changed_ = true;
   phase_ = 0;
   chooser_.use(spec_, rank_, ticks_per_ns_);
   settle();
   std::memset(verdicts_, 0, sizeof verdicts_);
-  note_spec(text);
-  return nullptr;
 }
 
 void Sampler::note_spec(const char* text) noexcept { std::snprintf(summary_->spec, sizeof summary_->spec, "%s", text); }
 
 void Sampler::finish() noexcept {
-  if (!active_) return;
+  if (!active()) return;
   listen();
+  join_.store(nullptr, std::memory_order_relaxed);
   const Locked locked(*this);
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
@@ -135,6 +202,8 @@ SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t pe
 bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                          bool muted, const Sent& sent) noexcept {
   const Locked locked(*this);
+  if (asks_.load(std::memory_order_acquire)) [[unlikely]]
+    use_asked();
   ticket.told = ticket.to_tell = ticket.ends = false;
   ticket.channel = sends_.find(endpoint.communicator, peer, tag);
   if (ticket.channel == nullptr) [[unlikely]] {
@@ -393,7 +462,7 @@ void Sampler::lose(std::uint32_t receive) noexcept {
 }
 
 void Sampler::forget_communicator(std::uint32_t communicator) noexcept {
-  if (!active_) return;
+  if (!active()) return;
   const Locked locked(*this);
   sends_.forget(communicator);
   receives_.forget(communicator, ring_);
@@ -473,6 +542,10 @@ void Sampler::listen() noexcept {
   MessageRecord record;
   while (path_.listen(record)) {
     const Locked locked(*this);
+    if (record.kind == RecordKind::message && is_past(record)) {
+      ++summary_->unpaired;
+      continue;
+    }
     apply(record);
     settle_news();
   }
@@ -503,6 +576,15 @@ void Sampler::forget_doubted() noexcept {
   summary_->unpaired += records_.forget_all();
 }
 
+// Whether a record tells of a message that has been received, and that nobody remembers: its sender tells, and this
+// rank did not ask yet, or it came too late.
+bool Sampler::is_past(const MessageRecord& record) noexcept {
+  const std::uint32_t place = receives_.find_channel(record.channel);
+  if (place == 0) return false;
+  const ReceiveChannel& channel = receives_.channel(place);
+  return record.number <= channel.completed && channel.under_way == 0 && !ring_.has(place, channel, record.number);
+}
+
 void Sampler::apply(const MessageRecord& record) noexcept {
   if (record.kind == RecordKind::retract) {
     records_.forget(record.channel, record.number, record.bytes);
@@ -527,7 +609,8 @@ void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, c
     return;
   }
   ++summary_->paired;
-  if (spec_.method == Method::off) return;
+  const recorder::Location* here = recorder::this_location;
+  if (spec_.method == Method::off || (here != nullptr && here->mode == recorder::Mode::paused)) return;
   const ReceiveTimes& times = received.times;
   const bool between_nodes = channel.place == 0;
   Pair pair{record.source, record.site, received.site, record.bytes, 0, 0, 0, 0, record.weight, between_nodes, 0};
@@ -574,27 +657,49 @@ void Sampler::write(const Pair& pair, std::uint64_t number, const ReceiveChannel
 
 // ---- what the user says meanwhile
 
-void Sampler::look_at_file(std::uint64_t ticks) noexcept {
+void Sampler::look_around(std::uint64_t ticks) noexcept {
   std::uint64_t due = look_at_.load(std::memory_order_relaxed);
-  if (!active_ || ticks < due || !look_at_.compare_exchange_strong(due, ticks + look_interval())) return;
+  if (!active() || ticks < due) return;
+  const auto join = join_.load(std::memory_order_acquire);
+  const std::uint64_t interval_ns = join == nullptr ? look_interval_ns : join_interval_ns;
+  if (!look_at_.compare_exchange_strong(due, ticks + ticks_of(interval_ns))) return;
+  const recorder::ErrnoGuard guard;
+  if (join != nullptr && join()) join_.store(nullptr, std::memory_order_relaxed);
+  if (is_to_look_at_file()) look_at_file();
+  if (!asks_.load(std::memory_order_acquire)) return;
+  const Locked locked(*this);
+  use_asked();
+}
+
+// One rank of a node asks the file system, once a second; the others ask its memory.
+bool Sampler::is_to_look_at_file() noexcept {
+  const std::uint64_t now_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+  if (node_ != nullptr) return node_->is_to_look(now_ns, file_interval_ns) || node_->version() != file_version_;
+  if (now_ns - file_looked_ns_ < file_interval_ns) return false;
+  file_looked_ns_ = now_ns;
+  return true;
+}
+
+void Sampler::look_at_file() noexcept {
   const char* run_dir = getenv("TARE_RUN_DIR");
   if (run_dir == nullptr) return;
-  const recorder::ErrnoGuard guard;
   char path[768];
   std::snprintf(path, sizeof path, "%s/sample", run_dir);
   struct stat status {};
   if (stat(path, &status) != 0) return;
-  const std::int64_t changed_ns = status.st_mtim.tv_sec * 1'000'000'000LL + status.st_mtim.tv_nsec;
-  if (changed_ns == file_changed_ns_ && status.st_size == file_bytes_) return;
+  const std::uint64_t changed_ns = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000U +
+                                   static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+  const std::uint64_t version = mix(changed_ns) + static_cast<std::uint64_t>(status.st_size);
+  if (node_ != nullptr) node_->note_version(version);
+  if (version == file_version_) return;
   char text[4096];
   const long bytes = recorder::read_file(path, text, sizeof text - 1);
   if (bytes <= 0) return;  // it is just being written
-  file_changed_ns_ = changed_ns;
-  file_bytes_ = status.st_size;
+  file_version_ = version;
   text[bytes] = '\0';
   text[std::strcspn(text, "\n")] = '\0';
   const char* wrong = bytes < static_cast<long>(sizeof text) - 1 ? change(text) : "it has at most 4094 bytes";
-  if (wrong == nullptr || (node_ != nullptr && !node_->is_first_to_see(static_cast<std::uint64_t>(changed_ns)))) return;
+  if (wrong == nullptr || (node_ != nullptr && !node_->is_first_to_see(version))) return;
   char line[1024];
   std::snprintf(line, sizeof line, "%s: %s; nothing changes", path, wrong);
   recorder::complain(line);

@@ -53,17 +53,17 @@ class Sampler {
 
   // Begins to number. `summary` and `classes` lie in the segment.
   void begin(const Spec& spec, const char* text, format::SampleSummary* summary, format::SampleClass* classes) noexcept;
-  bool active() const noexcept { return active_; }
+  bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
   // From here on several threads may be in MPI at a time.
   void share() noexcept {
     shared_ = true;
     settle();
   }
-  // What the ranks of this node share, when all of them have joined.
-  void set_node(Node* node) noexcept {
-    node_ = node;
-    news_word_ = node->news_word();
-  }
+  // What the ranks of this node share, when all of them have joined. From here on they tell one another.
+  void meet(Node* node) noexcept;
+  // What is to be gone on with now and then, as it may wait for other ranks: until it gives true, meaning that there is
+  // no more to come. Called outside the lock; may call MPI.
+  void set_joining(bool (*join)() noexcept) noexcept;
   void set_clock_rate(double ticks_per_ns) noexcept;
   // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
   // The rank of the world `rank` found that out for this node.
@@ -75,19 +75,20 @@ class Sampler {
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;
   // Whether a call site, by its number, is one that the spec names.
   void set_sites(bool (*is_at)(std::uint64_t number, const Spec& spec) noexcept) noexcept { is_at_ = is_at; }
-  // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes.
+  // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes. May be called
+  // by any thread at any time: where one thread at a time is in MPI, that thread puts it into force.
   const char* change(const char* text) noexcept;
   // Looks now and then whether the user has said so in a file. To be called after each call that sends or receives,
   // which returned at `ticks`.
   [[gnu::always_inline]] void look(std::uint64_t ticks) noexcept {
     if (ticks >= look_at_.load(std::memory_order_relaxed)) [[unlikely]]
-      look_at_file(ticks);
+      look_around(ticks);
   }
   // All has been sent and received that will be.
   void finish() noexcept;
   // In a forked child: it has no part in the parent's messages.
   void stop() noexcept {
-    active_ = false;
+    active_.store(false, std::memory_order_relaxed);
     settle();
   }
 
@@ -97,7 +98,7 @@ class Sampler {
   // channel's count. nullptr: begin_send() has to be called.
   [[gnu::always_inline]] SendChannel* number_sent(std::uint32_t communicator, std::int32_t peer,
                                                   std::int32_t tag) noexcept {
-    if (!quick_sends_) return nullptr;
+    if (!sends_quickly()) return nullptr;
     SendChannel* channel = sends_.recent(communicator, peer, tag);
     if (channel == nullptr) return nullptr;
     ++summary_->sent;
@@ -132,7 +133,7 @@ class Sampler {
   // it gives false, chosen() has to be called if the ticket has a channel now, begin_send() if it has none.
   [[gnu::always_inline]] bool pass(Ticket& ticket, KnownChannel<SendChannel>& known, std::uint32_t communicator,
                                    const Pattern& to) noexcept {
-    SendChannel* channel = quick_sends_ ? sends_.recall(known, communicator, to.source, to.tag) : nullptr;
+    SendChannel* channel = sends_quickly() ? sends_.recall(known, communicator, to.source, to.tag) : nullptr;
     ticket.channel = channel;
     ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
     if (channel == nullptr) return false;
@@ -293,10 +294,8 @@ class Sampler {
   }
   std::uint32_t news() const noexcept { return std::atomic_ref(*news_word_).load(std::memory_order_acquire); }
   // To be called when anything has changed that these follow from.
-  void settle() noexcept {
-    quick_ = active_ && !shared_;
-    quick_sends_ = quick_ && (!narrowed_ || chooser_.is_coordinated());
-  }
+  void settle() noexcept;
+  bool sends_quickly() const noexcept { return quick_sends_.load(std::memory_order_relaxed); }
   // To be called when records were kept or taken, or news read.
   void settle_news() noexcept { quiet_ = records_.empty() ? news_ : never; }
   // The channel of a receive that number_posted() has numbered.
@@ -344,16 +343,22 @@ class Sampler {
     return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
   }
   std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept;
-  void look_at_file(std::uint64_t ticks) noexcept;
-  std::uint64_t look_interval() const noexcept { return static_cast<std::uint64_t>(1e9 * ticks_per_ns_); }
+  void use_asked() noexcept;
+  void look_around(std::uint64_t ticks) noexcept;
+  void look_at_file() noexcept;
+  bool is_to_look_at_file() noexcept;
+  bool is_past(const MessageRecord& record) noexcept;
+  std::uint64_t ticks_of(std::uint64_t ns) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);
+  }
   std::uint64_t raw_ns_of(std::uint64_t ticks) noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
   // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
   // sends.
   bool quick_ = false;
-  bool quick_sends_ = false;
-  bool active_ = false;
+  std::atomic<bool> quick_sends_{false};
+  std::atomic<bool> active_{false};
   bool shared_ = false;
   bool narrowed_ = false;
   std::atomic<bool> asks_for_names_{false};
@@ -393,8 +398,13 @@ class Sampler {
   std::uint32_t event_type_ = 0;
   std::uint32_t phase_ = 0;                         // number of the phase that the spec names; 0: not known yet
   std::atomic<std::uint64_t> look_at_{UINT64_MAX};  // ticks
-  std::int64_t file_changed_ns_ = 0;
-  std::int64_t file_bytes_ = 0;
+  std::atomic<bool (*)() noexcept> join_{nullptr};
+  std::uint64_t file_looked_ns_ = 0;
+  std::uint64_t file_version_ = 0;  // of what was read last; 0: nothing was
+  // What was asked for last. Where one thread at a time is in MPI it is in force when that thread has seen it.
+  recorder::SpinLock asked_lock_;
+  Spec asked_{};
+  std::atomic<bool> asks_{false};
   struct SiteVerdict {
     std::uint32_t number;
     bool wanted;

@@ -1,5 +1,6 @@
 #include "reader/run/collect.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -130,8 +131,10 @@ class Collector {
     for (const std::string& directory : segment_directories(paths_))
       for (const SegmentName& name : list_segments(directory, paths_.run_id)) collect_segment(directory, name);
     if (collected_.running != 0) return;
-    for (const std::string& directory : segment_directories(paths_))
+    for (const std::string& directory : segment_directories(paths_)) {
       ::unlink((directory + "/tare-" + paths_.run_id + format::step_suffix).c_str());
+      remove_mail(directory);
+    }
   }
 
   // Symbols of the frames that the run has none for yet.
@@ -164,6 +167,15 @@ class Collector {
   }
 
  private:
+  // What ranks that were killed have shared of sampled messages.
+  void remove_mail(const std::string& directory) const {
+    DIR* dir = ::opendir(directory.c_str());
+    if (dir == nullptr) return;
+    const std::string prefix = "tare-" + paths_.run_id + format::mail_suffix;
+    while (const dirent* entry = ::readdir(dir))
+      if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) ::unlinkat(::dirfd(dir), entry->d_name, 0);
+    ::closedir(dir);
+  }
   void say(std::string message) { collected_.messages.push_back(std::move(message)); }
 
   void collect_segment(const std::string& directory, const SegmentName& name) {

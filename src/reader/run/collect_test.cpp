@@ -208,6 +208,16 @@ TEST_F(CollectTest, ASegmentThatNeverBeganGoes) {
   EXPECT_FALSE(segment_dir_.has(name));
 }
 
+TEST_F(CollectTest, WhatRanksSharedOfSampledMessagesGoes) {
+  const std::string own = std::string("tare-") + run_id + format::mail_suffix + "00ff";
+  const std::string foreign = std::string("tare-fedcba9876543210") + format::mail_suffix + "00ff";
+  segment_dir_.write(own, "x");
+  segment_dir_.write(foreign, "x");
+  EXPECT_TRUE(collect_all().messages.empty());
+  EXPECT_FALSE(segment_dir_.has(own));
+  EXPECT_TRUE(segment_dir_.has(foreign));
+}
+
 TEST_F(CollectTest, TornRecordsAtTheEndOfABufferAreLeftOut) {
   Segment segment(segment_dir_, process_record(0, ProcessState::running));
   fill(segment);
