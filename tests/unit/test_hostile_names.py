@@ -163,3 +163,28 @@ def test_nothing_is_printed_past_the_one_way_out() -> None:
             ):  # fmt: skip
                 past.append(f"{name}:{node.lineno}")
     assert not past
+
+
+def test_tables_of_a_study_hold_no_formula(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    from tare.study.store import Store
+
+    with Store(tmp_path / "results", create=True) as store:
+        store.describe({"=1+1": "-2+3", "plain": "-", "description": "a\n=b"})
+        (path,) = [path for path in store.export(tmp_path / "tables", "csv") if path.stem == "study"]
+        kept = store.described("=1+1")
+    cells = {cell for row in csv.reader(io.StringIO(path.read_text())) for cell in row}
+    assert {"'=1+1", "'-2+3", "plain", "'-"} <= cells
+    assert kept == "-2+3"
+
+
+def test_labels_of_figures_are_no_formulas() -> None:
+    pytest.importorskip("matplotlib")
+    from tare.study import figures
+
+    axes = figures._bars(1)
+    figures._label_rows(axes, [f"$\\frac{{ {EVIL}"])
+    svg = figures._svg(axes)
+    assert r"$\frac{ =\x1b]0;x" in svg
+    assert svg.replace("\n", "").isprintable()
+    assert "<b>" not in svg
