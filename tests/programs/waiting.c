@@ -81,7 +81,7 @@ static void tags(void) {
 static void lost(void) {
   int value = rank;
   if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, tag + 1, MPI_COMM_WORLD);
-  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank != 0) MPI_Recv(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

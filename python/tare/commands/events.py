@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from tare import streams
 from tare.analysis import choice
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
@@ -60,9 +61,8 @@ def events(
     if parquet is not None and (json or paths):
         raise UsageError("--parquet goes without --json and --paths")
     recording = open_readable(run, member)
-    if recording.processes:
-        choice.check_ranks(recording, rank)
-        choice.check_functions(recording, function, events=True)
+    choice.check_ranks(recording, rank)
+    choice.check_functions(recording, function, events=True)
     if parquet is not None:
         _write_parquet(recording, parquet, rank or None, function or None, start, end, limit)
         conclude(recording)
@@ -82,21 +82,18 @@ def events(
         terminal.events(console(), rows, recording.start_ns, recording.worlds)
     # Last: damage to a chunk of events is seen when it is read.
     conclude(recording)
-    if not rows.count and (why := _why_none(recording, bool(rank or function), (start, end))):
-        raise CommandError(f"no events: {why}")
+    if rows.count or not recording.processes:
+        return
+    if not recording.meta.options.trace:
+        streams.tell("no events: this run was measured without --trace")
+    else:
+        raise CommandError(f"no events: {_why_none(recording, bool(rank or function), (start, end))}")
 
 
-def _why_none(
-    recording: Recording, is_chosen: bool, time_span: tuple[float | None, float | None]
-) -> str | None:
-    """None where it is no failure: nothing was asked for that is not there."""
-    if not recording.processes:
-        return choice.NOTHING_MEASURED if is_chosen else None
+def _why_none(recording: Recording, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
     trace = total_trace(recording.processes)
     if not trace["written"]:
         return "they were recorded, but not written (--write none)"
-    if not recording.meta.options.trace:
-        return "this run was measured without --trace"
     if time_span != (None, None):
         end_ns = max(process["start_ns"] + process["wall_ns"] for process in recording.processes)
         last = (end_ns - recording.start_ns) / NS_PER_S
