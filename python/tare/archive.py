@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import rundir
+from tare import private_files, rundir
 from tare.errors import CommandError, UsageError, native_errors
 from tare.metadata import META, Metadata, decode
 
@@ -166,7 +166,9 @@ def _files_below(run_dir: Path) -> list[tuple[str, int]]:
                 raise CommandError(f"{Path(folder) / name} is a link to a directory; remove it")
         for name in sorted(names):
             path = Path(folder) / name
-            status = path.stat()
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                raise CommandError(f"{path} is a link; put the file in its place, or remove it")
             if not stat.S_ISREG(status.st_mode):
                 raise CommandError(f"{path} is not a regular file; remove it")
             found.append((_text(path.relative_to(run_dir).as_posix()), status.st_size))
@@ -253,12 +255,12 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
         raise CommandError(f"{archive.warnings()[0]}; take out what is left with --damaged")
     output.parent.mkdir(parents=True, exist_ok=True)
     new = _new_beside(output)
-    new.mkdir()
+    new.mkdir(private_files.PRIVATE_DIRECTORY)
     try:
         with _named(new, output), native_errors():
             for number, file in enumerate(archive.files()):
                 to = new / file["member"] / file["name"] if file["kind"] == "run" else new / file["member"]
-                to.parent.mkdir(parents=True, exist_ok=True)
+                to.parent.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
                 archive.extract(number, to, not damaged, progress)
         refuse_filled(output)
         new.replace(output)

@@ -38,6 +38,7 @@ VARIABLES = (
     "STACK",
     "LOOKUPS",
     "SAMPLE",
+    "GROUP",
 )
 
 
@@ -82,7 +83,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_LOOKUPS"] = "time"
     if options.sample:
         result["TARE_SAMPLE"] = options.sample
-    return result
+    return result | tared.group_variable(meta)
 
 
 def check_startable(command: Sequence[str]) -> None:

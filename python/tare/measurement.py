@@ -50,7 +50,7 @@ def measure(
     launch.check_startable(command)
     preload = library.find(library.FORWARDING if options.forward else library.MEASURING)
     name = program_name(command)
-    run_dir = rundir.create(name, wanted)
+    run_dir = rundir.create(name, wanted, rundir.group_number(options.group))
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
@@ -127,6 +127,7 @@ def collect(run_dir: Path, meta: Metadata, ended_ns: int | None = None) -> Colle
             now_ns = None if ended_ns is None else launch.raw_clock_ns()
             again = _native.collect(run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, now_ns)
             collected = _together(collected, again)
+    rundir.open_to_group(run_dir, meta)
     return collected
 
 

@@ -40,6 +40,7 @@ class Options:
     sample: str | None = None
     keep_env: tuple[str, ...] = ()
     forward: bool = False
+    group: str | None = None  # that may read the run, beside its owner
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,12 @@ SHARED_MEMORY_NEEDED = 64 * MIB
 LARGEST_META = 1 << 30
 
 
-def create(name: str, wanted: Path | None) -> Path:
-    """Makes an empty run directory: `wanted`, or one named after the program and the time."""
+def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
+    """Makes an empty directory for this user and `group`: `wanted`, or one named after program and time."""
     try:
-        return _create_wanted(wanted) if wanted else _create_named(name)
+        run_dir = _create_wanted(wanted) if wanted else _create_named(name)
+        _protect(run_dir, group)
+        return run_dir
     except OSError as error:
         where = wanted or Path.cwd()
         raise CommandError(
@@ -38,8 +40,15 @@ def create(name: str, wanted: Path | None) -> Path:
 def _create_wanted(wanted: Path) -> Path:
     if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
         raise UsageError(f"{wanted} exists and is not an empty directory; choose another with -o")
-    wanted.mkdir(parents=True, exist_ok=True)
+    wanted.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
     return wanted.resolve()
+
+
+def _protect(run_dir: Path, group: int | None) -> None:
+    """Also a directory that was there before: nobody else may put files or links into it."""
+    run_dir.chmod(private_files.PRIVATE_DIRECTORY if group is None else private_files.GROUP_DIRECTORY)
+    if group is not None:
+        os.chown(run_dir, -1, group)
 
 
 def _create_named(name: str) -> Path:
@@ -47,7 +56,7 @@ def _create_named(name: str) -> Path:
     for attempt in range(1, 1000):
         path = Path.cwd() / (stem if attempt == 1 else f"{stem}-{attempt}")
         try:
-            path.mkdir()
+            path.mkdir(private_files.PRIVATE_DIRECTORY)
             return path
         except FileExistsError:
             continue
@@ -93,9 +102,10 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
 
 
 def keep_reserves(run_dir: Path) -> None:
-    for name, size in RESERVES.items():
-        with (run_dir / name).open("wb") as reserve:
-            os.posix_fallocate(reserve.fileno(), 0, size)
+    with private_files.opened_directory(run_dir) as directory:
+        for name, size in RESERVES.items():
+            with os.fdopen(private_files.create(directory, name), "wb") as reserve:
+                os.posix_fallocate(reserve.fileno(), 0, size)
 
 
 def release_reserve(run_dir: Path, name: str) -> None:
@@ -113,7 +123,27 @@ def remove_notes(run_dir: Path) -> None:
 
 def write_meta(run_dir: Path, meta: Metadata) -> None:
     """Replaces meta.json as a whole or not at all."""
-    private_files.replace(run_dir / META, encode(meta))
+    private_files.replace(run_dir / META, encode(meta), group_number(meta.options.group))
+
+
+def group_number(name: str | None) -> int | None:
+    """Of a group by its name or number; None if there is none of that name here."""
+    if name is None:
+        return None
+    import grp
+
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        return int(name) if name.isascii() and name.isdigit() else None
+
+
+def open_to_group(run_dir: Path, meta: Metadata) -> None:
+    """Has the group of the run read what was collected."""
+    group = group_number(meta.options.group)
+    if group is not None:
+        for path in run_dir.glob("*.tare"):
+            private_files.open_to_group(path, group)
 
 
 def read_meta(run_dir: Path, newest_version: int) -> Metadata:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tare import library
+from tare import library, rundir
 from tare.errors import CommandError
 from tare.metadata import Metadata, Options
 
@@ -18,6 +18,12 @@ ENDS_WITHIN_S = 5.0
 def is_asked_for(options: Options) -> bool:
     """Whether there is anything to drain for it: a flight recorder is not drained."""
     return options.drain == "tared" and options.trace and options.policy != "overwrite"
+
+
+def group_variable(meta: Metadata) -> dict[str, str]:
+    """Tells it, and ranks, who else may read what they write."""
+    group = rundir.group_number(meta.options.group)
+    return {} if group is None else {"TARE_GROUP": str(group)}
 
 
 @contextmanager
@@ -37,7 +43,7 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env={},
+            env=group_variable(meta),
         )
     except OSError as error:
         raise CommandError(f"cannot start {program}: {error.strerror}; leave out --drain tared") from error

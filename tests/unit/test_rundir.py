@@ -8,7 +8,7 @@ import pytest
 from some_run import metadata
 from tare import rundir
 from tare.errors import CommandError, UsageError
-from tare.metadata import META
+from tare.metadata import META, Options
 
 
 def test_names_do_not_collide_within_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,3 +97,47 @@ def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, content: str | None,
     with pytest.raises(CommandError, match=message) as caught:
         rundir.read_meta(tmp_path, 1)
     assert "\n" not in str(caught.value)
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_run_directory_is_for_its_owner_alone(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir(0o755)
+    for wanted in ("new", "there"):
+        assert mode(rundir.create("app", tmp_path / wanted)) == 0o700
+    rundir.keep_reserves(tmp_path / "new")
+    assert {mode(path) for path in (tmp_path / "new").iterdir()} == {0o600}
+
+
+def test_a_run_may_be_opened_to_a_group(tmp_path: Path) -> None:
+    group = os.getegid()
+    run_dir = rundir.create("app", tmp_path / "run", group)
+    assert (mode(run_dir), run_dir.stat().st_gid) == (0o750, group)
+    meta = metadata(options=Options(group=str(group)))
+    rundir.write_meta(run_dir, meta)
+    (run_dir / "node.tare").touch(0o600)
+    (tmp_path / "outside").touch(0o600)
+    (run_dir / "link.tare").symlink_to(tmp_path / "outside")
+    (run_dir / "other.tare").hardlink_to(tmp_path / "outside")
+    rundir.open_to_group(run_dir, meta)
+    assert mode(run_dir / META) == mode(run_dir / "node.tare") == 0o640
+    assert mode(tmp_path / "outside") == 0o600, "what has a second name is not only the run's"
+
+
+def test_a_group_has_a_name_or_a_number() -> None:
+    assert rundir.group_number("root") == 0
+    assert rundir.group_number("1234567") == 1234567
+    assert rundir.group_number("no-such-group") is None
+    assert rundir.group_number(None) is None
+
+
+def test_reserves_do_not_go_where_links_lead(tmp_path: Path) -> None:
+    run_dir, outside = tmp_path / "run", tmp_path / "outside"
+    run_dir.mkdir()
+    outside.write_text("mine")
+    for name in rundir.RESERVES:
+        (run_dir / name).symlink_to(outside)
+    rundir.keep_reserves(run_dir)
+    assert outside.read_text() == "mine"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import launch, streams, units
+from tare import launch, rundir, streams, units
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
 from tare.measurement import Measured, measure
@@ -200,6 +200,14 @@ def run(
             help="Keep these variables of the environment in meta.json too, like MKL_* (may be repeated).",
         ),
     ] = None,
+    group: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            show_default=False,
+            help="A group of yours that may read the run; else nobody but you can.",
+        ),
+    ] = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
     forward: Annotated[bool, Option("--forward", hidden=True)] = False,
 ) -> int:
@@ -233,6 +241,7 @@ def run(
         time_lookups=time_lookups,
         keep_env=tuple(keep_env or ()),
         forward=forward,
+        group=_group(group),
     )
     measured = measure(command, output, options, () if quiet else FOR_SUMMARY)
     if not quiet:
@@ -245,6 +254,17 @@ def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
     if keep and policy not in (None, Policy.overwrite):
         raise UsageError(f"--keep overwrites the oldest events: leave out --policy {policy}")
     return Policy.overwrite if keep else policy or Policy.block
+
+
+def _group(name: str | None) -> str | None:
+    if name is None:
+        return None
+    number = rundir.group_number(name)
+    if number is None:
+        raise UsageError(f"--group {name}: there is no such group")
+    if os.geteuid() != 0 and number not in {os.getegid(), *os.getgroups()}:
+        raise UsageError(f"--group {name}: you are not in this group (`groups` lists those that you are in)")
+    return name
 
 
 def _drain(drain: Drain | None, policy: Policy) -> Drain:
