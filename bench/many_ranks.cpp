@@ -131,7 +131,7 @@ std::string profile(std::mt19937& random, const std::vector<Place>& all, const s
 
 void write_node(const std::string& dir, std::uint32_t node, std::uint32_t ranks, const std::vector<Place>& all) {
   const std::string host = "node" + std::to_string(100'000 + node);
-  reader::ChunkFile file(reader::chunk_file_path(dir, host));
+  reader::ChunkFile file(dir, reader::chunk_file_name(host));
   const std::uint32_t end = std::min(ranks, (node + 1) * ranks_a_node);
   for (std::uint32_t rank = node * ranks_a_node; rank < end; ++rank) {
     std::mt19937 random(rank);

@@ -58,6 +58,8 @@ class Trace(TypedDict):
     dropped: int
     overwritten_bytes: int
     policy: Literal["block", "drop", "overwrite"] | None
+    kept_newest: bool  # a buffer could not be written out: from then on, its newest events were kept
+    no_space: bool  # for want of space
     written: bool
 
 class Process(TypedDict):

@@ -97,6 +97,8 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   trace["dropped"] = totals.dropped;
   trace["overwritten_bytes"] = totals.overwritten_bytes;
   trace["policy"] = policy_of(record);
+  trace["kept_newest"] = (totals.full & format::kept_newest) != 0;
+  trace["no_space"] = (totals.full & format::no_space) != 0;
   trace["written"] = (record.flags & format::not_written) == 0;
   nb::dict row;
   row["world"] = process.world;

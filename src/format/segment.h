@@ -346,7 +346,13 @@ struct LocationSummary {
   TaredTotals tared;                // in a segment 0: see summary_of
 };
 static_assert(sizeof(LocationSummary) == 152);
-enum FullTables : std::uint32_t { full_rows = 1, full_peers = 2, full_phases = 4 };
+enum FullTables : std::uint32_t {
+  full_rows = 1,
+  full_peers = 2,
+  full_phases = 4,
+  kept_newest = 8,  // the buffer could not be written out: from then on its newest events were kept, those between lost
+  no_space = 16     // beside that: for want of space
+};
 
 // Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
 inline constexpr unsigned max_functions = 1024;

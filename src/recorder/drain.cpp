@@ -3,6 +3,7 @@
 #include "recorder/drain.h"
 
 #include <atomic>
+#include <cerrno>
 #include <new>
 
 #include "recorder/location.h"
@@ -87,6 +88,7 @@ Written write_records(const format::SegmentHeader& segment, const Source& source
       written.bytes += chunk.bytes;
     } else {
       written.lost += chunk.records;
+      written.error = errno;
     }
   }
   return written;
@@ -104,7 +106,7 @@ bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeade
          from.bytes <= ring.bytes;
 }
 
-Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block,
+Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block, std::uint32_t number,
                        std::uint64_t* copy) noexcept {
   const format::RingShape& ring = segment.ring;
   const std::uint64_t head = block.head.load(std::memory_order_acquire);
@@ -118,13 +120,13 @@ Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHea
   format::SubBufferHead from{};
   if (!copy_sub_buffer(segment, block, ordinal, head, copy, from))
     return from.bytes > ring.bytes ? Handled::failed : Handled::one;
-  const Written written = write_records(segment, {block.block, from.thread, drained.sequence},
-                                        reinterpret_cast<const char*>(copy), from.bytes);
+  const Written written =
+      write_records(segment, {number, from.thread, drained.sequence}, reinterpret_cast<const char*>(copy), from.bytes);
   if (written.lost != 0) return Handled::failed;
   const std::uint64_t leave = now();
   const format::FlushRecord record{
       {format::flush, sizeof record / 8}, static_cast<std::uint32_t>(written.records), enter, leave, written.bytes};
-  write_records(segment, {block.block | format::tared_block, from.thread, static_cast<std::uint32_t>(ordinal)},
+  write_records(segment, {number | format::tared_block, from.thread, static_cast<std::uint32_t>(ordinal)},
                 reinterpret_cast<const char*>(&record), sizeof record);
   const format::Drained since{static_cast<std::uint32_t>(ordinal + 1), drained.sequence + written.chunks};
   if (!block.drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) return Handled::one;
@@ -169,12 +171,29 @@ void Location::next_sub_buffer(std::uint64_t open) noexcept {
   if (served) call_tared();
 }
 
+// Where a full disk would lose what comes next: the last events before a crash are worth more than those before them.
+void Location::keep_newest(int error) noexcept {
+  ring.policy = format::Policy::overwrite;
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  shared->summary.full |= format::kept_newest | (full ? format::no_space : 0U);
+}
+
 // Reads of its records that began before are void from here on, so this comes before the first new record.
 void Location::forget_oldest(format::Drained drained, std::uint64_t open) noexcept {
   const std::uint64_t oldest = open + 1 - drained.waiting(open);
-  shared->summary.overwritten_bytes += sub_buffer(oldest).bytes;
-  drained = {static_cast<std::uint32_t>(oldest + 1), ring.sequence_behind(oldest, drained.sequence, 0)};
-  shared->drained.exchange(drained.word(), std::memory_order_acq_rel);
+  const format::SubBufferHead& from = sub_buffer(oldest);
+  const bool is_lost = (shared->summary.full & format::kept_newest) != 0;
+  const std::uint64_t records =
+      is_lost ? format::count_records(reinterpret_cast<const char*>(&from + 1), from.bytes) : 0;
+  const std::uint64_t bytes = from.bytes;
+  std::uint64_t word = drained.word();
+  const format::Drained since{static_cast<std::uint32_t>(oldest + 1),
+                              ring.sequence_behind(oldest, drained.sequence, 0)};
+  // Else tared has drained it in the end.
+  if (!shared->drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) return;
+  shared->summary.overwritten_bytes += bytes;
+  shared->summary.events += records;
+  shared->summary.dropped += records;
 }
 
 void Location::drop() noexcept {
@@ -217,8 +236,8 @@ bool Location::tared_makes_room(std::uint64_t open) noexcept {
 
 bool Location::make_room(bool continues) noexcept {
   const std::uint64_t open = open_ordinal();
-  const auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
-  const bool full = drained.waiting(open) >= ring.count;
+  auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+  bool full = drained.waiting(open) >= ring.count;
   // What belongs to a dropped record is dropped with it.
   if (ring.policy == format::Policy::drop && (full || (continues && gap != nullptr))) {
     drop();
@@ -228,8 +247,9 @@ bool Location::make_room(bool continues) noexcept {
   const bool waits = full && ring.policy == format::Policy::block;
   if (waits && !tared_makes_room(open)) {
     drains_seen = node_words->drains.fetch_add(1, std::memory_order_relaxed) + 1;
-    drain(enter);
-    return true;
+    if (drain(enter)) return true;
+    drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+    full = drained.waiting(open) >= ring.count;
   }
   if ((full || tared_serves()) && wait_if_ended()) {
     open_sub_buffer(open);
@@ -237,7 +257,7 @@ bool Location::make_room(bool continues) noexcept {
   }
   if (full && ring.policy == format::Policy::overwrite) forget_oldest(drained, open);
   next_sub_buffer(open);
-  if (waits) note_flush(0, enter, now(), 0);
+  if (waits && ring.policy == format::Policy::block) note_flush(0, enter, now(), 0);
   return true;
 }
 
@@ -259,13 +279,16 @@ void Location::note_flush(std::uint64_t records, std::uint64_t enter, std::uint6
   shared->head.store(head, std::memory_order_release);
 }
 
-void Location::drain(std::uint64_t enter) noexcept {
+bool Location::drain(std::uint64_t enter) noexcept {
   format::SegmentHeader* segment = recorder::segment();
-  if (segment == nullptr || !traced()) return;
+  if (segment == nullptr || !traced()) return true;
   const std::uint64_t open = open_ordinal();
   format::Drained drained = format::Drained::of(shared->drained.load(std::memory_order_relaxed));
-  if (open_bytes() == 0 && drained.waiting(open) <= 1) return;
-  if (wait_if_ended()) return open_sub_buffer(open);
+  if (open_bytes() == 0 && drained.waiting(open) <= 1) return true;
+  if (wait_if_ended()) {
+    open_sub_buffer(open);
+    return true;
+  }
   const ErrnoGuard guard;
   // Once early, so that the events of a file that is cut off, or whose process was killed, have a rank.
   if (shared->summary.flushes == 0) write_process(*segment);
@@ -279,6 +302,11 @@ void Location::drain(std::uint64_t enter) noexcept {
     const std::uint64_t bytes = ordinal == open ? open_bytes() : from.bytes;
     const Written written = write_records(*segment, {shared->block, from.thread, drained.sequence},
                                           reinterpret_cast<const char*>(&from + 1), bytes);
+    all.lost = written.lost;
+    if (written.lost != 0) {
+      keep_newest(written.error);
+      break;
+    }
     const format::Drained since{static_cast<std::uint32_t>(ordinal + 1),
                                 ring.sequence_behind(ordinal, drained.sequence, written.chunks)};
     std::uint64_t word = drained.word();
@@ -290,19 +318,21 @@ void Location::drain(std::uint64_t enter) noexcept {
     raw_bytes += bytes;
     all.records += written.records;
     all.bytes += written.bytes;
-    all.lost += written.lost;
   }
   note_clock();
   format::LocationSummary& summary = shared->summary;
   const std::uint64_t leave = now();
-  summary.events += all.records + all.lost;
-  summary.dropped += all.lost;
+  summary.events += all.records;
   summary.flush_raw_bytes += raw_bytes;
   summary.flush_bytes += all.bytes;
+  if (all.lost != 0) {
+    ++summary.flushes;
+    summary.flush_ticks += leave - enter;
+    return false;
+  }
   open_sub_buffer(open + 1);
-  if (all.lost != 0)
-    put(*this, format::LossRecord{{format::loss, sizeof(format::LossRecord) / 8}, 0, enter, leave, all.lost});
   note_flush(all.records, enter, leave, all.bytes);
+  return true;
 }
 
 void Location::flush() noexcept {

@@ -40,6 +40,7 @@ struct Written {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   std::uint64_t lost = 0;    // could not be written, or make no sense
+  int error = 0;             // errno of those that could not be written; 0: there is no memory to encode them
   std::uint32_t chunks = 0;  // sequence numbers that they took, also if they could not be written
 };
 
@@ -59,7 +60,9 @@ bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeade
 // From another process: drains the oldest full sub-buffer of a block, whose thread goes on meanwhile. `failed`: it
 // cannot be written, and is left to the thread, which counts what is lost.
 enum class Handled : std::uint8_t { nothing, one, failed };
-Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block,
+// `segment` is a copy that nobody writes to, and has been checked (format/segment_layout.h); `number` that of the
+// block.
+Handled drain_one_full(const format::SegmentHeader& segment, format::LocationHeader& block, std::uint32_t number,
                        std::uint64_t* copy) noexcept;
 
 }  // namespace tare::recorder

@@ -263,9 +263,9 @@ struct Location {
   void note_name() noexcept;
   void inherit_name() noexcept;
 
-  // Encodes and appends all that is in the buffer to the node's file; empties it. What cannot be written is
-  // counted as dropped. `enter`: when it began to take the thread's time.
-  void drain(std::uint64_t enter = now()) noexcept;
+  // Encodes and appends all that is in the buffer to the node's file; empties it. False if it cannot be written: then
+  // it stays there, and from now on the newest events are kept. `enter`: when it began to take the thread's time.
+  bool drain(std::uint64_t enter = now()) noexcept;
 
   // Begins a sub-buffer for this thread, behind those of the block's threads before.
   void begin_thread() noexcept;
@@ -344,6 +344,7 @@ struct Location {
   bool tared_makes_room(std::uint64_t open) noexcept;
   // There is room for it.
   void note_flush(std::uint64_t records, std::uint64_t enter, std::uint64_t leave, std::uint64_t bytes) noexcept;
+  void keep_newest(int error) noexcept;
   void forget_oldest(format::Drained drained, std::uint64_t open) noexcept;
   void drop() noexcept;
   format::SubBufferHead& sub_buffer(std::uint64_t ordinal) noexcept;

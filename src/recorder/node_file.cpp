@@ -6,6 +6,7 @@
 
 #include "format/chunk_writer.h"
 #include "format/functions.h"
+#include "format/node_file_name.h"
 #include "format/sample.h"
 #include "recorder/clock.h"
 #include "recorder/drain.h"
@@ -151,7 +152,8 @@ bool write_samples(const format::SegmentHeader& segment) noexcept {
 // The block stays as it is: should its thread or a collector write the same records once more, then under the same
 // numbers, and a reader keeps the copy with the most records.
 bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
-  const format::RingShape& ring = segment.ring;
+  format::RingShape ring = segment.ring;
+  if ((block.summary.full & format::kept_newest) != 0) ring.policy = format::Policy::overwrite;
   const std::uint64_t head = block.head.load(std::memory_order_acquire);
   if (ring.count == 0 || head == 0) return true;
   auto* copy = static_cast<std::uint64_t*>(map_memory(ring.bytes));
@@ -181,7 +183,9 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
 }  // namespace
 
 void set_node_file(const char* run_dir, const char* host) noexcept {
-  std::snprintf(path, sizeof path, "%s/%s.tare", run_dir, host);
+  char name[sizeof(format::ProcessRecord::host) + 8];
+  format::node_file_name(name, sizeof name, host);
+  std::snprintf(path, sizeof path, "%s/%s", run_dir, name);
 }
 
 void release_node_file() noexcept {

@@ -138,7 +138,7 @@ bool make_run(const char* wanted, OwnRun& run) noexcept {
     std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
     std::snprintf(path, sizeof path, "%s-%s", name, stamp);
   }
-  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;
+  if (mkdir(path, 0700) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;
   if (realpath(path, run.directory) == nullptr) return false;
   std::snprintf(run.id, sizeof run.id, "%016llx",
                 static_cast<unsigned long long>((start_ns << 16) ^ static_cast<std::uint64_t>(getpid())));

@@ -273,6 +273,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   if (configuration.run_dir == nullptr || configuration.run_id == nullptr) return false;
   state.options = default_options();
   choose_clock();
+  open_to_group(getenv(group_variable));
   const std::uint64_t name = new_process_name();
   SegmentHeader* header = create_segment(configuration.segment_dir, configuration.run_id, name);
   if (header == nullptr) header = create_segment(configuration.run_dir, configuration.run_id, name);

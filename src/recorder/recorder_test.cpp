@@ -439,11 +439,12 @@ TEST_F(Recorder, PeersWithoutRoomAreOne) {
   EXPECT_EQ(run.blocks.begin()->second.full, tare::format::full_peers);
 }
 
-TEST_F(Recorder, AFullDiskIsCounted) {
+// What is on disk by then stays, and behind a gap, which is counted, come the newest events, as the buffer holds them.
+TEST_F(Recorder, OnAFullDiskTheNewestAreKept) {
   constexpr std::uint64_t recorded = 200'000;
   const ReadBack run = record([] {
     const tare::packed event{"event"};
-    event(0U);  // the segment exists
+    event(0U, 0U, 0U);  // the segment exists
     rlimit limit{};
     getrlimit(RLIMIT_FSIZE, &limit);
     const rlimit small{std::size_t{1} << 20, limit.rlim_max};
@@ -451,19 +452,28 @@ TEST_F(Recorder, AFullDiskIsCounted) {
     std::uint64_t random = 1;
     for (std::uint64_t i = 1; i < recorded; ++i) {
       random = random * 6364136223846793005U + 1442695040888963407U;
-      event(random, random * random);
+      event(i, random, random * random);
     }
     setrlimit(RLIMIT_FSIZE, &limit);
   });
   ASSERT_EQ(run.blocks.size(), 1U);
   const tare::format::LocationSummary& summary = run.blocks.begin()->second;
-  const std::uint64_t missing = recorded - run.count("event");
+  EXPECT_EQ(summary.full, tare::format::kept_newest | tare::format::no_space);
+  const auto events = run.words("event");
+  const std::uint64_t missing = recorded - events.size();
   EXPECT_GT(missing, recorded / 4);
   EXPECT_LT(missing, recorded - 10'000);
-  // Besides events, records of flushes and losses were lost.
   EXPECT_GE(summary.dropped, missing);
-  EXPECT_LE(summary.dropped, missing + 2 * summary.flushes);
-  EXPECT_GE(run.losses, 1U);
+  EXPECT_LE(summary.dropped, missing + summary.flushes) << "records of flushes, besides";
+  std::uint64_t gaps = 0;
+  for (std::size_t i = 1; i < events.size(); ++i)
+    if (events[i].at(0) != events[i - 1].at(0) + 1) {
+      ++gaps;
+      EXPECT_EQ(events[i].at(0) - events[i - 1].at(0), missing + 1);
+    }
+  EXPECT_EQ(gaps, 1U);
+  EXPECT_EQ(events.front().at(0), 0U);
+  EXPECT_EQ(events.back().at(0), recorded - 1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "recorder/step.h"
 #include "recorder/system.h"
@@ -22,6 +23,7 @@ constexpr std::size_t stack_bytes = 32 * 1024;
 
 struct Start {
   char* const* arguments;
+  char* const* environment;
   char* stack;  // for the second process
 };
 
@@ -32,10 +34,8 @@ struct Start {
 
 // In the process that becomes tared. Its parent's memory is this process's too, until exec.
 [[gnu::no_sanitize("thread")]] int become_tared(void* start) noexcept {
-  char* const* arguments = static_cast<Start*>(start)->arguments;
-  // Of the program's environment it needs nothing, least of all what is preloaded.
-  char* const environment[] = {nullptr};
-  syscall(SYS_execve, arguments[0], arguments, environment);
+  const auto* what = static_cast<const Start*>(start);
+  syscall(SYS_execve, what->arguments[0], what->arguments, what->environment);
   leave(127);
 }
 
@@ -61,7 +61,12 @@ void start_tared(const TaredArguments& given) noexcept {
                              const_cast<char*>(given.segment_dir),
                              starter,
                              nullptr};
-  Start start{arguments, stacks + stack_bytes};
+  // Of the program's environment it needs nothing else, least of all what is preloaded.
+  char group[32];
+  const char* number = getenv(group_variable);
+  if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
+  char* const environment[] = {number == nullptr ? nullptr : group, nullptr};
+  Start start{arguments, environment, stacks + stack_bytes};
   // No handler of the program may run in the children, which share its memory.
   sigset_t all;
   sigset_t before;

@@ -40,6 +40,7 @@ void call_tared() noexcept;
 
 // Starts `program`, which is tared, for a run; of the processes of a node the first one that asks. It is nobody's
 // child, and ends when there is none of them any more (src/tared/tared.cpp).
+inline constexpr char group_variable[] = "TARE_GROUP";  // number of the group that may read the run; it knows it too
 struct TaredArguments {
   const char* program;
   const char* run_dir;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -21,16 +22,43 @@ namespace {
 // Not through libc's open, write and close: those are cancellation points, and a thread must not be
 // cancelled in code that the program does not know of.
 int open_file(const char* path, int flags) noexcept {
-  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0644));
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
 }
 void close_file(int fd) noexcept { syscall(SYS_close, fd); }
+
+constexpr gid_t no_group = static_cast<gid_t>(-1);
+constinit gid_t reading_group = no_group;
+
+// Where a file system knows other numbers of users than this machine, all that we make there has the same one.
+bool is_owner_of_directory(uid_t owner, const char* path) noexcept {
+  char directory[PATH_MAX];
+  const char* slash = std::strrchr(path, '/');
+  const std::size_t bytes = slash == nullptr ? 0 : static_cast<std::size_t>(slash - path);
+  if (bytes == 0 || bytes >= sizeof directory) return false;
+  std::memcpy(directory, path, bytes);
+  directory[bytes] = '\0';
+  struct stat status {};
+  return stat(directory, &status) == 0 && status.st_uid == owner;
+}
+
+// Somebody else may have put a file of this name where we would, or given one of ours a second name.
+bool is_ours(int fd, const char* path) noexcept {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return false;
+  const bool ours = S_ISREG(status.st_mode) && status.st_nlink <= 1 &&
+                    (status.st_uid == geteuid() || is_owner_of_directory(status.st_uid, path));
+  if (!ours) errno = EPERM;
+  return ours;
+}
 
 // A write beyond RLIMIT_FSIZE would raise SIGXFSZ in the program.
 bool within_file_limit(int fd, std::size_t bytes) noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
   struct stat status {};
-  return fstat(fd, &status) == 0 && static_cast<rlim_t>(status.st_size) + bytes <= limit.rlim_cur;
+  const bool within = fstat(fd, &status) == 0 && static_cast<rlim_t>(status.st_size) + bytes <= limit.rlim_cur;
+  if (!within) errno = EFBIG;
+  return within;
 }
 
 }  // namespace
@@ -52,11 +80,12 @@ long read_file(const char* path, char* out, std::size_t bytes) noexcept {
 bool append_file(const char* path, const char* data, std::size_t bytes) noexcept {
   const int fd = open_file(path, O_WRONLY | O_APPEND);
   if (fd < 0) return false;
-  bool whole = within_file_limit(fd, bytes);
+  bool whole = is_ours(fd, path) && within_file_limit(fd, bytes);
   while (whole && bytes != 0) {
     const long n = syscall(SYS_write, fd, data, bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) whole = false;
+    if (n == 0) errno = ENOSPC;
     if (n > 0) {
       data += n;
       bytes -= static_cast<std::size_t>(n);
@@ -69,8 +98,13 @@ bool append_file(const char* path, const char* data, std::size_t bytes) noexcept
 bool create_file(const char* path) noexcept {
   const int fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
   if (fd < 0) return false;
+  if (reading_group != no_group && syscall(SYS_fchown, fd, -1, reading_group) == 0) syscall(SYS_fchmod, fd, 0640);
   close_file(fd);
   return true;
+}
+
+void open_to_group(const char* number) noexcept {
+  reading_group = number == nullptr ? no_group : static_cast<gid_t>(std::strtoul(number, nullptr, 10));
 }
 
 void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept {
@@ -78,7 +112,7 @@ void* map_file(const char* path, std::size_t offset, std::size_t length) noexcep
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;
   // Populating now spares the measured calls the page faults.
-  if (within_file_limit(fd, offset + length) &&
+  if (is_ours(fd, path) && within_file_limit(fd, offset + length) &&
       posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0)
     memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
   close_file(fd);

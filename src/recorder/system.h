@@ -36,11 +36,14 @@ class SpinLock {
 // Reads at most `bytes` bytes of a file; -1 if it cannot be opened.
 long read_file(const char* path, char* out, std::size_t bytes) noexcept;
 
-// Appends to a file that exists, in one write if the system takes it whole. False if any byte is missing.
+// Appends to a file that exists, in one write if the system takes it whole. False, with errno, if any byte is missing.
+// What has the name must be ours, here and in map_file(): a regular file of this user, or of whose the directory is.
 bool append_file(const char* path, const char* data, std::size_t bytes) noexcept;
 
-// Creates an empty file unless it exists; true if this call created it.
+// Creates an empty file unless it exists; true if this call created it. It is for this user alone, and, after
+// open_to_group(), for a group to read.
 bool create_file(const char* path) noexcept;
+void open_to_group(const char* number) noexcept;  // nullptr: to none
 
 // Extends a file to `bytes` bytes with memory behind it reserved, so that touching the mapping cannot fault
 // on a full disk, and maps [offset, offset + length) shared. nullptr on failure.

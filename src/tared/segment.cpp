@@ -7,8 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <type_traits>
 
 #include "recorder/clock.h"
 #include "recorder/drain.h"
@@ -16,6 +20,11 @@
 namespace tare::tared {
 
 using namespace format;
+
+namespace {
+// More than a process can have (recorder/process.cpp), and few enough that the last one is at a position of a file.
+constexpr std::uint32_t max_locations = 1U << 20U;
+}  // namespace
 
 Watched::Watched(pid_t pid) : pid_(pid), fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
 
@@ -44,37 +53,48 @@ Mapping::~Mapping() {
 
 Segment::Segment(const std::string& path, pid_t pid)
     : process_(pid),
-      fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)),
-      head_(std::make_unique<Mapping>(fd_, 0, segment_header_bytes)) {}
+      fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
+      shared_header_(std::make_unique<Mapping>(fd_, 0, segment_header_bytes)),
+      header_(std::make_unique<SegmentHeader>()) {
+  ready_ = *shared_header_ && take_header();
+}
 
 Segment::~Segment() {
   if (fd_ >= 0) close(fd_);
 }
 
-bool Segment::is_ready() const {
-  return *head_ && head().magic == segment_magic && head().layout == segment_layout &&
-         head().process.clock == recorder::clock_kind();
+bool Segment::take_header() {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
+  const auto& shared = *shared_header_->as<SegmentHeader>();
+  if (std::atomic_ref(const_cast<std::uint64_t&>(shared.magic)).load(std::memory_order_acquire) != segment_magic)
+    return false;
+  static_assert(std::is_trivially_destructible_v<SegmentHeader>);
+  std::memcpy(static_cast<void*>(header_.get()), &shared, sizeof shared);
+  return header_->layout == segment_layout && header_->process.clock == recorder::clock_kind() &&
+         header_->process.tick_shift < 64 &&
+         fault_of(layout_of(*header_), static_cast<std::uint64_t>(status.st_size)) == nullptr;
 }
 
 void Segment::map_new_locations() {
-  const std::uint32_t count = head().locations.load(std::memory_order_acquire);
-  while (locations_.size() < count) {
-    const std::uint64_t at = head().locations_at + locations_.size() * head().location_stride;
-    auto location = std::make_unique<Mapping>(fd_, at, head().location_stride);
+  const std::uint32_t count = shared_header_->as<SegmentHeader>()->locations.load(std::memory_order_acquire);
+  while (locations_.size() < std::min(count, max_locations)) {
+    const std::uint64_t at = header_->locations_at + locations_.size() * header_->location_stride;
+    auto location = std::make_unique<Mapping>(fd_, at, header_->location_stride);
     if (!*location) return;
     locations_.push_back(std::move(location));
   }
 }
 
 Segment::Drained Segment::drain() {
-  const RingShape& ring = head().ring;
+  const RingShape& ring = header_->ring;
   if (ring.count == 0 || ring.policy == Policy::overwrite) return Drained::nothing;
-  if (head().location_stride < buffer_at(head().row_capacity) + ring.total()) return Drained::nothing;
   map_new_locations();
   copy_.resize(ring.bytes / sizeof(std::uint64_t));
   auto result = Drained::nothing;
-  for (const auto& location : locations_) {
-    const auto handled = recorder::drain_one_full(head(), *location->as<LocationHeader>(), copy_.data());
+  for (std::uint32_t block = 0; block < locations_.size(); ++block) {
+    auto& location = *locations_[block]->as<LocationHeader>();
+    const auto handled = recorder::drain_one_full(*header_, location, block, copy_.data());
     if (handled == recorder::Handled::failed) return Drained::failed;
     if (handled == recorder::Handled::one) result = Drained::some;
   }

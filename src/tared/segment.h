@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "format/segment.h"
+#include "format/segment_layout.h"
 
 namespace tare::tared {
 
@@ -52,8 +52,8 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  // False if it is none of this build, or its process has not yet filled in its head.
-  bool is_ready() const;
+  // False if it is none of this build and this user, or its process has not yet filled in its head.
+  bool is_ready() const { return ready_; }
   bool is_alive() const { return process_.is_there(); }
 
   // Drains a full sub-buffer of each location.
@@ -61,12 +61,14 @@ class Segment {
   Drained drain();
 
  private:
-  format::SegmentHeader& head() const { return *head_->as<format::SegmentHeader>(); }
+  bool take_header();
   void map_new_locations();
 
   Watched process_;
   int fd_;
-  std::unique_ptr<Mapping> head_;
+  std::unique_ptr<Mapping> shared_header_;  // read but for the number of locations once, into:
+  std::unique_ptr<format::SegmentHeader> header_;
+  bool ready_ = false;
   std::vector<std::unique_ptr<Mapping>> locations_;
   std::vector<std::uint64_t> copy_;  // of a sub-buffer
 };

@@ -23,7 +23,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "format/segment_name.h"
 #include "recorder/clock.h"
 #include "recorder/node_file.h"
 #include "recorder/process.h"
@@ -45,17 +47,16 @@ void on_term(int) { told_to_end = 1; }
 // The processes of the run.
 class Node {
  public:
-  Node(std::string run_directory, std::string segment_directory, const std::string& run_id)
-      : directories_{std::move(run_directory), std::move(segment_directory)}, prefix_("tare-" + run_id + "-") {}
+  Node(std::string run_directory, std::string segment_directory, std::string run_id)
+      : directories_{std::move(run_directory), std::move(segment_directory)}, run_id_(std::move(run_id)) {}
 
   // Finds those that have begun to record, and forgets those whose segments are gone.
   void look() {
-    std::set<std::string> paths;
+    std::map<std::string, pid_t> paths;
     for (const std::string& directory : directories_) list(directory, paths);
     std::erase_if(segments_, [&](const auto& entry) { return !paths.contains(entry.first); });
-    for (const std::string& path : paths) {
+    for (const auto& [path, pid] : paths) {
       if (segments_.contains(path)) continue;
-      const auto pid = static_cast<pid_t>(std::atol(path.c_str() + path.rfind(prefix_) + prefix_.size()));
       auto segment = std::make_unique<Segment>(path, pid);
       if (segment->is_ready()) segments_[path] = std::move(segment);
     }
@@ -74,17 +75,18 @@ class Node {
   }
 
  private:
-  void list(const std::string& directory, std::set<std::string>& paths) const {
+  void list(const std::string& directory, std::map<std::string, pid_t>& paths) const {
     DIR* entries = opendir(directory.c_str());
     if (entries == nullptr) return;
-    while (const dirent* entry = readdir(entries))
-      if (std::strncmp(entry->d_name, prefix_.c_str(), prefix_.size()) == 0)
-        paths.insert(directory + "/" + entry->d_name);
+    while (const dirent* entry = readdir(entries)) {
+      const auto name = format::parse_segment_name(entry->d_name);
+      if (name && name->run_id == run_id_) paths[directory + "/" + entry->d_name] = static_cast<pid_t>(name->pid);
+    }
     closedir(entries);
   }
 
   std::set<std::string> directories_;
-  std::string prefix_;
+  std::string run_id_;
   std::map<std::string, std::unique_ptr<Segment>> segments_;  // by path
 };
 
@@ -139,6 +141,7 @@ void come_away(bool of_a_rank) {
 
 int run(const char* run_directory, const char* run_id, const char* segment_directory, pid_t starter) {
   recorder::choose_clock();
+  recorder::open_to_group(getenv(recorder::group_variable));
   if (!recorder::fall_in(segment_directory, run_id) && !recorder::fall_in(run_directory, run_id)) return 1;
   come_away(node_words->started.load() != 0);
   node_words->started.store(1);

@@ -207,7 +207,7 @@ TEST_F(Tared, ThreadAndDrainerNeedNoLock) {
         std::atomic<bool> done{false};
         std::thread drainer([&] {
           std::vector<std::uint64_t> copy(segment()->ring.bytes / sizeof(std::uint64_t));
-          while (!done) drain_one_full(*segment(), block, copy.data());
+          while (!done) drain_one_full(*segment(), block, block.block, copy.data());
         });
         events.record(2 * many);
         done = true;

@@ -61,7 +61,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         },
         "trace": {
             "events": 3, "bytes": 30, "dropped": 0, "overwritten_bytes": 0,
-            "policy": "block", "written": True,
+            "policy": "block", "kept_newest": False, "no_space": False, "written": True,
         },
     }  # fmt: skip
 

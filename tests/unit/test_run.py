@@ -51,6 +51,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "sample": None,
         "keep_env": ["MY_*"],
         "forward": False,
+        "group": None,
     }
     assert (written["state"], written["exit_code"], written["signal"]) == ("ended", 3, None)
     assert [rank["state"] for rank in written["ranks"]] == ["finished", "killed"]

@@ -99,6 +99,14 @@ def test_places_are_cut_at_their_beginning(recording: Recording) -> None:
     assert "_solver.c:40 " in shown(recording)
 
 
+def test_a_full_disk_is_named(recording: Recording) -> None:
+    process = recording.processes[0]
+    process["trace"] |= {"dropped": 1234, "kept_newest": True, "no_space": True, "overwritten_bytes": 9}
+    text = " ".join(shown(recording).split())
+    assert "DROPPED 1,234 records: no space on" in text
+    assert "KEPT the records before those, and the newest" in text
+
+
 def test_end_by_an_unnamed_signal(recording: Recording) -> None:
     recording.meta = metadata(exit_code=None, signal=64)
     assert summary.ending(recording).startswith("killed by ")

@@ -355,6 +355,8 @@ def test_info_json(tare: Tare, run_dir: Path) -> None:
         "dropped": 0,
         "overwritten_bytes": 0,
         "policy": "block",
+        "kept_newest": False,
+        "no_space": False,
         "written": True,
     }
     assert document["cost"]["wrapper_ns"] == 540

@@ -63,6 +63,8 @@ def total_trace(processes: Sequence[Process]) -> Trace:
         "dropped": sum(process["trace"]["dropped"] for process in processes),
         "overwritten_bytes": sum(process["trace"]["overwritten_bytes"] for process in processes),
         "policy": next((process["trace"]["policy"] for process in processes), None),
+        "kept_newest": any(process["trace"]["kept_newest"] for process in processes),
+        "no_space": any(process["trace"]["no_space"] for process in processes),
         "written": all(process["trace"]["written"] for process in processes),
     }
 

@@ -234,7 +234,9 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
     elif trace["events"] or trace["dropped"]:
         yield "trace", _trace(trace)
     if cost["dropped"] or trace["dropped"]:
-        yield "DROPPED", f"{max(cost['dropped'], trace['dropped']):,} records were lost"
+        yield "DROPPED", _dropped(max(cost["dropped"], trace["dropped"]), trace, recording)
+    if trace["kept_newest"]:
+        yield "KEPT", "the records before those, and the newest"
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
@@ -259,10 +261,18 @@ def _drains(cost: TotalCost) -> str:
     return f"{cost['drains']:,}, {units.duration(cost['drain_ns'])}, {units.size(cost['drain_bytes'])}"
 
 
+def _dropped(records: int, trace: Trace, recording: Recording) -> str:
+    if not trace["kept_newest"]:
+        return f"{records:,} records were lost"
+    where = _short_path(recording.run_dir)
+    reason = f"no space on {where}" if trace["no_space"] else f"{where} could not be written to"
+    return f"{records:,} records: {reason}"
+
+
 def _trace(trace: Trace) -> str:
     events, size_bytes = trace["events"], trace["bytes"]
     each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
-    newest = "the newest " if trace["overwritten_bytes"] else ""
+    newest = "the newest " if trace["overwritten_bytes"] and not trace["kept_newest"] else ""
     return f"{newest}{events:,} events, {units.size(size_bytes)}{each}"
 
 

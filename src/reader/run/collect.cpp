@@ -12,6 +12,7 @@
 #include <map>
 #include <tuple>
 
+#include "format/segment_name.h"
 #include "reader/store/buffer_encoder.h"
 #include "reader/store/calls_chunk.h"
 #include "reader/store/chunk_file.h"
@@ -125,7 +126,7 @@ void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
 class Collector {
  public:
   Collector(const RunPaths& paths, const RunFiles& files, std::optional<std::uint64_t> command_ended_ns)
-      : paths_(paths), command_ended_ns_(command_ended_ns), on_disk_(event_chunks(files)) {}
+      : paths_(paths), owners_(paths.run_dir), command_ended_ns_(command_ended_ns), on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
     for (const std::string& directory : segment_directories(paths_))
@@ -144,7 +145,7 @@ class Collector {
     std::string payload;
     for (const FrameInfo& frame : run->new_symbols()) append_symbol(payload, frame.at, frame.symbol);
     if (payload.empty() || run->files().names.empty()) return;
-    ChunkFile file(paths_.run_dir + "/" + run->files().names.front());
+    ChunkFile file(paths_.run_dir, run->files().names.front());
     ChunkHeader identity{};
     identity.type = ChunkType::symbols;
     if (!file.append(identity, payload))
@@ -183,7 +184,7 @@ class Collector {
       ++collected_.running;
       return;
     }
-    const auto segment = SegmentFile::open(directory, name);
+    const auto segment = SegmentFile::open(directory, name, owners_);
     if (!segment) {
       const bool vanished = ::access((directory + "/" + name.file).c_str(), F_OK) != 0;
       if (!vanished) say(segment.error());  // else another collector was faster
@@ -204,7 +205,7 @@ class Collector {
     note_end(*contents, command_ended_ns_);
     remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
-    ChunkFile file(chunk_file_path(paths_.run_dir, contents->process.host));
+    ChunkFile file(paths_.run_dir, chunk_file_name(contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
                          write_samples(file, *contents) && write_definitions(file, *contents) &&
                          write_calls(file, *contents) && write_events(file, *contents, segment.name());
@@ -286,6 +287,7 @@ class Collector {
   }
 
   const RunPaths& paths_;
+  Owners owners_;
   std::optional<std::uint64_t> command_ended_ns_;
   OnDisk on_disk_;
   BufferEncoder encoder_;
@@ -298,6 +300,7 @@ class Collector {
 Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns) {
   if (paths.segment_dir.empty() || paths.run_id.empty())
     return Failure{"collecting needs the segment directory and the id of the run"};
+  if (!format::is_run_id(paths.run_id)) return Failure{"the id of a run is 16 hexadecimal digits"};
   const auto files = RunFiles::open(paths.run_dir);
   if (!files) return files.failure();
   Collector collector(paths, *files, command_ended_ns);

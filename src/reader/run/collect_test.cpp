@@ -2,8 +2,12 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "reader/events/event_stream.h"
@@ -180,8 +184,15 @@ TEST_F(CollectTest, WhatAChunkOnDiskDoesNotHoldIsAdded) {
 TEST_F(CollectTest, OnAFullDiskTheSegmentStays) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));
   fill(segment);
-  std::filesystem::create_symlink("/dev/full", run_dir_.path(file()));
+  // Room for a part of the first chunk only.
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{100, limit.rlim_max};
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const Collected full = collect_all();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, before);
   EXPECT_EQ(full.kept, 1U);
   EXPECT_EQ(full.processes, 0U);
   ASSERT_EQ(full.messages.size(), 1U);
@@ -248,7 +259,49 @@ TEST_F(CollectTest, SymbolsAreStoredOnce) {
   EXPECT_EQ(run_dir_.read(file()), once);
 }
 
-TEST_F(CollectTest, NeedsARun) { EXPECT_FALSE(collect({run_dir_.path(), "", run_id})); }
+TEST_F(CollectTest, NeedsARun) {
+  EXPECT_FALSE(collect({run_dir_.path(), "", run_id}));
+  for (const char* id : {"..", "*", "0123456789abcde", "0123456789abcdef/../x"})
+    EXPECT_FALSE(collect({run_dir_.path(), segment_dir_.path(), id})) << id;
+}
+
+// Links that wait in a run directory for the names that are written to.
+TEST_F(CollectTest, NothingIsWrittenToWhereALinkLeads) {
+  const TempDir outside;
+  outside.write("theirs", "untouched");
+  for (const bool hard : {false, true}) {
+    Segment segment(segment_dir_, process_record(0, ProcessState::exited));
+    fill(segment);
+    const std::string from = outside.path("theirs");
+    ASSERT_EQ(hard ? ::link(from.c_str(), run_dir_.path(file()).c_str())
+                   : ::symlink(from.c_str(), run_dir_.path(file()).c_str()),
+              0);
+    const Collected collected = collect_all();
+    EXPECT_EQ(collected.kept, 1U);
+    EXPECT_FALSE(collected.messages.empty());
+    EXPECT_TRUE(segment_dir_.has(segment.name())) << "nothing is lost";
+    EXPECT_EQ(outside.read("theirs"), "untouched");
+    ASSERT_EQ(::unlink(run_dir_.path(file()).c_str()), 0);
+    EXPECT_EQ(collect_all().processes, 1U);
+    ASSERT_EQ(::unlink(run_dir_.path(file()).c_str()), 0);
+  }
+}
+
+TEST_F(CollectTest, AHostIsNoPath) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  strcpy(process.host, "../../x\n");
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  EXPECT_EQ(collect_all().processes, 1U);
+  EXPECT_TRUE(run_dir_.has("_._.._x_.tare"));
+}
+
+TEST_F(CollectTest, APipeIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(run_dir_.path("pipe.tare").c_str(), 0600), 0);
+  const auto collected = collect(paths());
+  ASSERT_FALSE(collected);
+  EXPECT_NE(collected.error().find("pipe.tare is not a regular file"), std::string::npos) << collected.error();
+}
 
 }  // namespace
 }  // namespace tare::reader

@@ -47,9 +47,10 @@ std::string identity_of(const Communicator& communicator, std::uint32_t number, 
 }  // namespace
 
 void RunLoader::read_segments() {
+  const Owners owners(run_.paths_.run_dir);
   for (const std::string& directory : segment_directories(run_.paths_)) {
     for (const SegmentName& name : list_segments(directory, run_.paths_.run_id)) {
-      auto file = SegmentFile::open(directory, name);
+      auto file = SegmentFile::open(directory, name, owners);
       if (!file)
         warn(file.error());
       else if (file->is_initialised())

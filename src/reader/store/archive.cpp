@@ -1,6 +1,7 @@
 #include "reader/store/archive.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,7 +138,7 @@ class IndexBuilder {
 
 class File {
  public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)) {}
   ~File() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -176,7 +177,9 @@ struct Copied {
 // Appends the source to `to`, whose name is `path`.
 Result<Copied> copy(const Source& source, int to, const std::string& path, const Progress& progress) {
   const File from(source.path, O_RDONLY);
-  if (from.fd() < 0) return cannot("read", source.path);
+  struct stat status {};
+  if (from.fd() < 0 || ::fstat(from.fd(), &status) != 0) return cannot("read", source.path);
+  if (!S_ISREG(status.st_mode)) return Failure{source.path + " is not a regular file"};
   const auto buffer = std::make_unique<char[]>(copy_bytes);
   Copied copied;
   while (!source.size || copied.size < *source.size) {
@@ -245,7 +248,7 @@ std::optional<Failure> extract(const Source& source, const std::string& to, cons
 }
 
 Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return cannot("write", path);
   return ArchiveWriter(fd, path);
 }

@@ -4,27 +4,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "format/chunk_writer.h"
+#include "format/node_file_name.h"
+#include "format/segment.h"
 #include "reader/store/function_names.h"
+#include "reader/store/owners.h"
 
 namespace tare::reader {
 
-std::string chunk_file_path(const std::string& run_dir, const std::string& host) {
-  std::string name = host.empty() ? "unknown" : host;
-  std::replace(name.begin(), name.end(), '/', '_');
-  return run_dir + "/" + name + ".tare";
+std::string chunk_file_name(const std::string& host) {
+  char name[sizeof(format::ProcessRecord::host) + 8];
+  format::node_file_name(name, sizeof name, host.c_str());
+  return name;
 }
 
-ChunkFile::ChunkFile(const std::string& path)
-    : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+ChunkFile::ChunkFile(const std::string& run_dir, const std::string& name) : fd_(-1) {
+  const int directory = ::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0)
+    fd_ = ::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   struct stat status {};
-  if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
-    error_ = errno;
-    return;
-  }
+  if (fd_ < 0 || ::fstat(fd_, &status) != 0) error_ = errno;
+  if (directory >= 0) ::close(directory);
+  if (error_ == 0 && (!Owners(run_dir).trust(status) || status.st_nlink != 1)) error_ = EPERM;
+  if (error_ != 0) return;
   if (status.st_size > 0) return;
   format::ChunkHeader identity{};
   identity.type = format::ChunkType::functions;

@@ -10,13 +10,14 @@
 
 namespace tare::reader {
 
-// <run_dir>/<host>.tare, with what a file name cannot hold replaced.
-std::string chunk_file_path(const std::string& run_dir, const std::string& host);
+// The file's name in the run directory: <host>.tare, with what a file name should not hold replaced.
+std::string chunk_file_name(const std::string& host);
 
 class ChunkFile {
  public:
-  // Opens or creates the file; a new one begins with a functions chunk. error() tells of failure.
-  explicit ChunkFile(const std::string& path);
+  // Opens or creates the file; a new one begins with a functions chunk. error() tells of failure: EPERM also if what
+  // has the name is no regular file of the run's owner, or has a second name. No link is followed.
+  ChunkFile(const std::string& run_dir, const std::string& name);
   ~ChunkFile();
   ChunkFile(const ChunkFile&) = delete;
   ChunkFile& operator=(const ChunkFile&) = delete;

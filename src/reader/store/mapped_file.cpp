@@ -11,11 +11,15 @@
 namespace tare::reader {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Failure{path + ": " + std::strerror(errno)};
   struct stat status {};
   void* data = nullptr;
   bool mapped = ::fstat(fd, &status) == 0;
+  if (mapped && !S_ISREG(status.st_mode)) {
+    ::close(fd);
+    return Failure{path + " is not a regular file; remove it"};
+  }
   if (mapped && status.st_size > 0) {
     data = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
     mapped = data != MAP_FAILED;

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "format/segment.h"
+#include "format/segment_layout.h"
 #include "reader/result.h"
+#include "reader/store/owners.h"
 
 namespace tare::reader {
 
@@ -52,8 +53,9 @@ void remove_older(BufferCopy& buffer, std::uint64_t ticks);
 
 class SegmentFile {
  public:
-  // The header is read and checked against the size of the file; later reads use this copy of the layout.
-  static Result<SegmentFile> open(const std::string& directory, const SegmentName& name);
+  // The header is read and checked against the size of the file; later reads use this copy of the layout. Fails if
+  // it belongs to none of `owners`.
+  static Result<SegmentFile> open(const std::string& directory, const SegmentName& name, const Owners& owners);
 
   SegmentFile(SegmentFile&& other) noexcept;
   SegmentFile& operator=(SegmentFile&& other) noexcept;
@@ -64,7 +66,7 @@ class SegmentFile {
   // False if the process died, or is, before its header was complete: there is nothing in it.
   bool is_initialised() const { return initialised_; }
   // Events older than this when the process ended are to be left out; 0: none are.
-  std::uint64_t keep_ns() const { return keep_ns_; }
+  std::uint64_t keep_ns() const { return layout_.keep_ns; }
 
   // The process as it is now.
   Result<format::ProcessRecord> process() const;
@@ -90,22 +92,12 @@ class SegmentFile {
   bool read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
                        std::uint64_t head) const;
   Failure cut_off() const;
-  std::optional<std::string> check_layout(std::uint64_t file_bytes) const;
 
   int fd_;
   SegmentName name_;
   bool initialised_ = false;
-  std::uint32_t functions_ = 0;
-  std::uint64_t definitions_at_ = 0;
-  std::uint64_t definitions_capacity_ = 0;
-  std::uint64_t requests_at_ = 0;
-  std::uint64_t samples_at_ = 0;
-  std::uint64_t locations_at_ = 0;
-  std::uint64_t location_stride_ = 0;
+  format::SegmentLayout layout_{};
   std::uint64_t max_locations_ = 0;
-  std::uint32_t row_capacity_ = 0;
-  format::RingShape ring_{};
-  std::uint64_t keep_ns_ = 0;
 };
 
 }  // namespace tare::reader

@@ -1,6 +1,8 @@
 #include "reader/store/segment_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -35,7 +37,7 @@ TEST(SegmentFile, ReadsWhatIsInUse) {
   segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
   const auto names = list_segments(dir.path(), run_id);
   ASSERT_EQ(names.size(), 1U);
-  const auto file = SegmentFile::open(dir.path(), names[0]);
+  const auto file = SegmentFile::open(dir.path(), names[0], Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
   ASSERT_TRUE(file->is_initialised());
   EXPECT_EQ(file->process()->rank, 1);
@@ -60,7 +62,7 @@ TEST(SegmentFile, ReadsTheRequestsUnderWay) {
   segment.add_request({});  // one that has completed
   request.peer = 5;
   segment.add_request(request);
-  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0]);
+  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0], Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
   const auto requests = file->requests();
   ASSERT_TRUE(requests) << requests.error();
@@ -69,7 +71,7 @@ TEST(SegmentFile, ReadsTheRequestsUnderWay) {
   EXPECT_EQ((*requests)[1].peer, 5);
   EXPECT_TRUE((*requests)[1].receives());
   segment.header().requests_at = std::uint64_t{1} << 40;
-  EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0]));
+  EXPECT_FALSE(SegmentFile::open(dir.path(), list_segments(dir.path(), run_id)[0], Owners(dir.path())));
 }
 
 std::vector<std::size_t> calls_in_parts(const BufferCopy& buffer) {
@@ -83,7 +85,7 @@ TEST(SegmentFile, ReadsTheRingFromItsOldestSubBufferOn) {
   constexpr std::uint64_t calls_each = 4;
   Segment segment(dir, process_record(1, ProcessState::running), 2 * calls_each * sizeof(format::CallRecord));
   segment.add_location();
-  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id).at(0));
+  const auto file = SegmentFile::open(dir.path(), list_segments(dir.path(), run_id).at(0), Owners(dir.path()));
   ASSERT_TRUE(file) << file.error();
   const auto parts = [&] {
     const auto buffer = file->buffer(0);
@@ -115,7 +117,7 @@ TEST(SegmentFile, ReadsTheRingFromItsOldestSubBufferOn) {
 TEST(SegmentFile, AnEmptyOneIsNotInitialised) {
   const TempDir dir;
   dir.write("tare-0123456789abcdef-77-1", "");
-  const auto file = SegmentFile::open(dir.path(), {"tare-0123456789abcdef-77-1", 77});
+  const auto file = SegmentFile::open(dir.path(), {"tare-0123456789abcdef-77-1", 77}, Owners(dir.path()));
   ASSERT_TRUE(file);
   EXPECT_FALSE(file->is_initialised());
 }
@@ -124,7 +126,7 @@ TEST(SegmentFile, AnotherLayoutIsNamed) {
   const TempDir dir;
   Segment segment(dir, process_record(0, ProcessState::running));
   segment.header().layout = 99;
-  const auto file = SegmentFile::open(dir.path(), {segment.name(), 1});
+  const auto file = SegmentFile::open(dir.path(), {segment.name(), 1}, Owners(dir.path()));
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().find("layout 99"), std::string::npos) << file.error();
 }
@@ -152,6 +154,48 @@ TEST(SegmentFile, DamagedHeadersAreSurvived) {
       location[at] = before;
     }
   }
+}
+
+// What another process changes behind the look at the header is not looked at again.
+TEST(SegmentFile, TheHeaderIsReadOnce) {
+  const TempDir dir;
+  Segment segment(dir, process_record(0, ProcessState::running));
+  segment.add_location();
+  segment.add_record(0, bytes_of(call_record("MPI_Send", 3, 3000, 3100)));
+  const auto file = SegmentFile::open(dir.path(), {segment.name(), 1}, Owners(dir.path()));
+  ASSERT_TRUE(file) << file.error();
+  segment.header().ring.bytes = UINT32_MAX - 7;
+  segment.header().ring.count = UINT32_MAX;
+  segment.header().location_stride = 1;
+  segment.header().row_capacity = UINT32_MAX;
+  segment.header().definitions_capacity = ~std::uint64_t{0};
+  segment.header().definitions_bytes = ~std::uint64_t{0};
+  ASSERT_TRUE(file->buffer(0));
+  EXPECT_EQ(file->buffer(0)->parts.at(0).records.size(), sizeof(format::CallRecord));
+  EXPECT_TRUE(file->location(0));
+  EXPECT_TRUE(file->definitions());
+  EXPECT_FALSE(SegmentFile::open(dir.path(), {segment.name(), 1}, Owners(dir.path())));
+}
+
+TEST(SegmentFile, LinksAndPipesAreNoSegments) {
+  const TempDir dir;
+  Segment segment(dir, process_record(0, ProcessState::running));
+  ASSERT_EQ(::symlink(dir.path(segment.name()).c_str(), dir.path("tare-0123456789abcdef-2-0").c_str()), 0);
+  ASSERT_EQ(::mkfifo(dir.path("tare-0123456789abcdef-3-0").c_str(), 0600), 0);
+  for (const char* name : {"tare-0123456789abcdef-2-0", "tare-0123456789abcdef-3-0"})
+    EXPECT_FALSE(SegmentFile::open(dir.path(), {name, 2}, Owners(dir.path()))) << name;
+}
+
+TEST(SegmentFile, SomebodyElsesIsLeftAlone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const TempDir dir;
+  const TempDir run;
+  Segment segment(dir, process_record(0, ProcessState::running));
+  constexpr uid_t somebody = 12345;
+  ASSERT_EQ(::chown(dir.path(segment.name()).c_str(), somebody, somebody), 0);
+  EXPECT_FALSE(SegmentFile::open(dir.path(), {segment.name(), 1}, Owners(run.path())));
+  ASSERT_EQ(::chown(run.path().c_str(), somebody, somebody), 0);
+  EXPECT_TRUE(SegmentFile::open(dir.path(), {segment.name(), 1}, Owners(run.path()))) << "root reads that one's run";
 }
 
 }  // namespace

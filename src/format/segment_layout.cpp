@@ -1,0 +1,48 @@
+#include "format/segment_layout.h"
+
+#include "format/sample.h"
+
+namespace tare::format {
+namespace {
+
+constexpr std::uint32_t max_rows = 65536;                      // a row number has 16 bits
+constexpr std::uint64_t max_stride = std::uint64_t{1} << 40U;  // times 2^16 blocks it still is a position
+
+// Whether `bytes` bytes from `at` on lie in the `end` bytes of the file, behind the header.
+bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexcept {
+  return at >= segment_header_bytes && at <= end && bytes <= end - at;
+}
+
+}  // namespace
+
+SegmentLayout layout_of(const SegmentHeader& header) noexcept {
+  return {header.functions,   header.row_capacity, header.definitions_at, header.definitions_capacity,
+          header.requests_at, header.samples_at,   header.locations_at,   header.location_stride,
+          header.ring,        header.keep_ns};
+}
+
+const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept {
+  if (layout.functions >= max_functions) return "it has more functions than there are";
+  if (!lies_within(layout.definitions_at, layout.definitions_capacity, file_bytes))
+    return "the definition log lies outside the file";
+  if (layout.requests_at != 0 && !lies_within(layout.requests_at, sizeof(RequestTable), file_bytes))
+    return "the request table lies outside the file";
+  if (!lies_within(layout.locations_at, 0, file_bytes) || layout.locations_at % 64 != 0)
+    return "the locations lie outside the file";
+  if (layout.samples_at != 0 && !lies_within(layout.samples_at, sizeof(SampleSummary), layout.locations_at))
+    return "the samples lie outside the file";
+  if (layout.row_capacity == 0 || layout.row_capacity > max_rows || layout.location_stride > max_stride ||
+      layout.location_stride % 64 != 0)
+    return "a location block has an impossible size";
+  const RingShape& ring = layout.ring;
+  if (ring.count != 0 && (ring.bytes == 0 || ring.bytes % sizeof(std::uint64_t) != 0 ||
+                          static_cast<std::uint32_t>(ring.policy) > static_cast<std::uint32_t>(Policy::overwrite)))
+    return "the event buffer has an impossible shape";
+  const std::uint64_t fixed = buffer_at(layout.row_capacity);
+  if (layout.location_stride < fixed ||
+      (ring.count != 0 && ring.stride() > (layout.location_stride - fixed) / ring.count))
+    return "a location block is smaller than its parts";
+  return nullptr;
+}
+
+}  // namespace tare::format

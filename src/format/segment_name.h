@@ -1,0 +1,43 @@
+// What a segment's file is called: tare-<run id>-<pid>-<n>. Whoever lists a directory believes no other names, as
+// files of these names are read, and removed once they have been collected.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace tare::format {
+
+inline constexpr std::size_t run_id_digits = 16;
+
+inline bool is_hexadecimal(std::string_view text) noexcept {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+inline bool is_run_id(std::string_view text) noexcept { return text.size() == run_id_digits && is_hexadecimal(text); }
+
+struct SegmentFileName {
+  std::string_view run_id;
+  unsigned pid;
+};
+
+// The parts of the name of a segment; none if it is none.
+inline std::optional<SegmentFileName> parse_segment_name(std::string_view name) noexcept {
+  constexpr std::string_view prefix = "tare-";
+  constexpr std::size_t most_digits = 16;
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  const std::string_view run_id = name.substr(0, run_id_digits);
+  if (!is_run_id(run_id) || name.substr(run_id.size(), 1) != "-") return std::nullopt;
+  name.remove_prefix(run_id.size() + 1);
+  unsigned pid = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  if (error != std::errc{} || pid == 0 || pid > INT32_MAX) return std::nullopt;
+  name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+  if (name.size() < 2 || name.size() > 1 + most_digits || name[0] != '-' || !is_hexadecimal(name.substr(1)))
+    return std::nullopt;
+  return SegmentFileName{run_id, pid};
+}
+
+}  // namespace tare::format
