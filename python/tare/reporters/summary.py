@@ -92,7 +92,7 @@ def where_to_look(out: Console, recording: Recording) -> None:
         from tare.analysis import samples
 
         for limit in samples.limits(recording.sample_summaries):
-            _field(out, "sampling", limit)
+            out.paragraph(limit, "  sampling   ")
 
 
 def ending(recording: Recording) -> str:

@@ -49,7 +49,8 @@ class Agreement {
   // In MPI_Finalize, where the other ranks come sooner or later.
   static void end() noexcept {
     if (step_ == Step::none) return;
-    const std::uint64_t deadline_ns = now_ns() + waiting_limit_ns() / 10;
+    // What is still under way when MPI ends some MPI libraries complain of.
+    const std::uint64_t deadline_ns = now_ns() + waiting_limit_ns();
     while (!go_on() && now_ns() < deadline_ns) sched_yield();
     bool all_are_here = step_ == Step::over && sampler.listening() && PrivatePathOf<A>::drain();
     if (all_are_here) compare_clocks_again();
