@@ -542,10 +542,6 @@ void Sampler::listen() noexcept {
   MessageRecord record;
   while (path_.listen(record)) {
     const Locked locked(*this);
-    if (record.kind == RecordKind::message && is_past(record)) {
-      ++summary_->unpaired;
-      continue;
-    }
     apply(record);
     settle_news();
   }
@@ -576,8 +572,8 @@ void Sampler::forget_doubted() noexcept {
   summary_->unpaired += records_.forget_all();
 }
 
-// Whether a record tells of a message that has been received, and that nobody remembers: its sender tells, and this
-// rank did not ask yet, or it came too late.
+// Whether a record tells of a message that has probably been received, and that nobody remembers: its sender told, and
+// this rank had not met it yet. Not to be asked later: receives complete in any order.
 bool Sampler::is_past(const MessageRecord& record) noexcept {
   const std::uint32_t place = receives_.find_channel(record.channel);
   if (place == 0) return false;
