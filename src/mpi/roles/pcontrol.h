@@ -27,7 +27,8 @@ struct Controls : Role {
       case 1:
         return change(thread, 0);
       case 2:
-        return thread.drain();
+        thread.drain();
+        return;
       default:
         return change(thread, level < 0 ? 0 : phase_of(thread));
     }
