@@ -166,7 +166,7 @@ def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
     info = measured.info()
     dropped, events = info["trace"]["dropped"], info["trace"]["events"]
     assert dropped > 0
-    assert f"{dropped:,} records were lost" in ended.stderr, "the summary hides the loss"
+    assert f"DROPPED    {dropped:,} records: no space" in ended.stderr, "the summary hides the loss"
     assert events + dropped >= RANKS * MANY
     assert [(row["rank"], row["state"]) for row in info["ranks"]] == [(r, "finished") for r in range(RANKS)]
     assert measured.calls()["MPI_Send"] == RANKS * MANY  # the profile has lost nothing

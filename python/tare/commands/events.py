@@ -98,7 +98,9 @@ def _why_none(recording: Recording, is_chosen: bool, time_span: tuple[float | No
         end_ns = max(process["start_ns"] + process["wall_ns"] for process in recording.processes)
         last = (end_ns - recording.start_ns) / NS_PER_S
         return f"none matches; --from and --to are seconds since the start, and the run took {last:.9g} s"
-    return "none matches" if is_chosen else "none of them could be read" if trace["events"] else "none"
+    if is_chosen:
+        return "none matches"
+    return "none of them could be read" if trace["events"] or recording.warnings else "none"
 
 
 def _write_parquet(

@@ -257,7 +257,7 @@ void note_sampled(const Thread& thread, const typename A::Request* request, std:
   bool noted = false;
   if (!is_paused(thread))
     requests.change(bits(*request), [&](Request& entry) {
-      if (!entry.receives()) return;  // not the one: it found no room
+      if (!entry.receives() && !entry.exchanges()) return;  // not the one: it found no room
       entry.message = receive;
       noted = true;
     });
