@@ -399,6 +399,43 @@ TEST_F(TwoRanks, NarrowTheChoice) {
   EXPECT_EQ(table[1].summary.paired, 3U);
 }
 
+// The second message has been sent, though the call that sent it was left: those behind it have other numbers.
+TEST_F(TwoRanks, TrustNoNumberOfAChannelBehindACallThatWasLeft) {
+  for (const bool shared : {false, true}) {
+    begin("random:1,stat");
+    if (shared) side[0].share();
+    for (Table& each : table) each.summary.paired = each.summary.contradictory = 0;
+    send(0, 8);
+    receive(0, 8);
+    send(1, 8);
+    send(0, 16, false);
+    side[0].left_send(1, 1, 0);
+    send(0, 24);
+    for (const std::uint64_t bytes : {24U, 16U}) receive(0, bytes);  // as if it had not been, in its place
+    EXPECT_EQ(table[1].summary.paired, 1U) << "the first alone";
+    EXPECT_EQ(table[1].summary.contradictory, 0U);
+    send(2, 8);
+    receive(2, 8);
+    EXPECT_EQ(table[1].summary.paired, 2U) << "other channels go on";
+    for (int i = 0; i < 2; ++i) side[i].finish();
+  }
+}
+
+TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
+  begin("random:1,stat");
+  send(0, 8);
+  receive(0, 8);
+  EXPECT_EQ(table[1].summary.paired, 1U);
+  side[1].doubt_all();
+  for (const std::int32_t tag : {0, 1}) {
+    send(tag, 8);
+    receive(tag, 8);
+  }
+  EXPECT_EQ(table[1].summary.paired, 1U);
+  EXPECT_EQ(table[1].summary.unnumbered, 2U);
+  for (int i = 0; i < 2; ++i) side[i].finish();
+}
+
 TEST_F(TwoRanks, RetractWhatTwoThreadsSentAtATime) {
   begin("random:1,stat");
   side[0].share();

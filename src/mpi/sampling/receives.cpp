@@ -159,6 +159,11 @@ void Receives::lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcep
   }
 }
 
+void Receives::lose_all() noexcept {
+  for (std::uint32_t place = 1; place <= queues_.last(); ++place)
+    if (queues_.taken(place)) lose_pattern(place, {any, any});
+}
+
 void Receives::doubt(std::uint32_t receive) noexcept {
   Receive& r = receives_[receive];
   if (r.open || r.completed) return;

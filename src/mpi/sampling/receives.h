@@ -118,6 +118,9 @@ class Receives {
     return listed_ == 0 ? known.channel : nullptr;
   }
 
+  // Nobody knows the numbers of any communicator's messages any more.
+  void lose_all() noexcept;
+
   // Place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {

@@ -324,6 +324,21 @@ void Sampler::cancelling_send() noexcept {
   rank_ = -1;  // nor are channels named that are still to come
 }
 
+void Sampler::left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
+  const Locked locked(*this);
+  SendChannel* channel = sends_.find(communicator, peer, tag);
+  if (channel == nullptr) return;
+  if (channel->inside != 0) --channel->inside;
+  if (channel->mailbox != nullptr) node_->distrust(channel->place - 1);  // it may have been told of
+  channel->id = 0;
+}
+
+void Sampler::doubt_all() noexcept {
+  cancelling_send();
+  const Locked locked(*this);
+  receives_.lose_all();
+}
+
 // ---- receives
 
 std::uint32_t Sampler::new_receive_channel(const Endpoint& endpoint, std::int32_t source, std::int32_t tag) noexcept {

@@ -155,6 +155,10 @@ class Sampler {
   }
   // MPI was asked to cancel a send: nobody knows which messages follow it.
   void cancelling_send() noexcept;
+  // A call that sends was left, and its ticket lost: whether the message was sent nobody knows.
+  void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
+  // Nor of any message that was sent or received so far.
+  void doubt_all() noexcept;
 
   // ---- receives
 
