@@ -12,6 +12,7 @@
 // Records are written when the process ends, so that neither net nor hook time holds the writing. A process that
 // does not call MPI leaves none, nor does one that ends without exit handlers (_exit, a signal).
 #include <pthread.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <cstring>
@@ -64,7 +65,10 @@ constinit bool active = false;
 constinit Times times;
 constinit std::uint64_t last_leave = 0;
 constinit int running = 0;  // of inits, those not yet ended
-constinit thread_local bool inside = false;
+// Where the stack was when this thread came into the call that it is in; 0: in none. Stacks grow down: a call from
+// further up is none that MPI makes in turn, but says that the other was left by longjmp (from an attribute's delete
+// function that MPI_Finalize calls, say).
+constinit thread_local std::uintptr_t inside = 0;
 
 // Sessions may begin and end in several threads at once. Held for a few stores.
 constinit std::atomic_flag busy;
@@ -105,16 +109,38 @@ void leaving(const Entry& entry, std::uint64_t entered_at) noexcept {
   busy.clear(std::memory_order_release);
 }
 
+// The call that this thread is in does not return. Its time is neither hook nor net.
+void left() noexcept {
+  if (inside == 0) return;
+  const std::uint64_t at = now_ns();
+  lock();
+  last_leave = at;
+  busy.clear(std::memory_order_release);
+  inside = 0;
+}
+
+// An exception, or the end of a thread, may pass (as in mpi/inside.h).
+[[gnu::used]] _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
+                                          _Unwind_Context*) noexcept __asm__("tare_timing_unwound");
+_Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
+                            _Unwind_Context*) noexcept {
+  if ((actions & _UA_CLEANUP_PHASE) != 0) left();
+  return _URC_CONTINUE_UNWIND;
+}
+
 long timed(Entry& entry, long a, long b, long c, long d) noexcept {
   if (entry.next == nullptr) entry.next = reinterpret_cast<Function>(below(entry.name));
   if (entry.next == nullptr) return mpi_err_other;
-  if (!active || inside) return entry.next(a, b, c, d);
-  inside = true;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (!active || here < inside) return entry.next(a, b, c, d);
+  left();
+  __asm__ volatile(".cfi_personality 0x1b, tare_timing_unwound");
+  inside = here;
   const std::uint64_t at = now_ns();
   entering(entry, at);
   const long result = entry.next(a, b, c, d);
   leaving(entry, at);
-  inside = false;
+  inside = 0;
   return result;
 }
 
