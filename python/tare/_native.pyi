@@ -71,6 +71,7 @@ class Process(TypedDict):
     threads: int
     thread_names: list[ThreadName]
     unmeasured_threads: int
+    left_calls: int
     state: State
     exit_code: int | None
     finalized: bool  # has left MPI_Finalize

@@ -116,6 +116,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   }
   row["thread_names"] = names;
   row["unmeasured_threads"] = record.unmeasured_threads;
+  row["left_calls"] = record.left_calls;
   row["state"] = name_of(process.state);
   row["exit_code"] = nb::none();
   if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;

@@ -101,7 +101,7 @@ struct ProcessRecord {
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
   std::uint32_t unmeasured_threads;  // for whose location there was no memory
   std::uint32_t poll_cost_ps;        // calibrated cost of one poll whose time is estimated (ProfileRow::estimated)
-  std::uint32_t reserved;
+  std::uint32_t left_calls;          // that did not return: left by an exception, by longjmp or with their thread
   char host[64];
   char executable[256];
   char mpi_library[128];

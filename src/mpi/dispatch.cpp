@@ -9,14 +9,19 @@
 
 #include "format/sample_spec.h"
 #include "mpi/dlsym.h"
+#include "mpi/inside.h"
 #include "mpi/library.h"
 #include "mpi/weak_references.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
 
 extern "C" {
-constinit thread_local std::uint32_t tare_depth = 0;
+constinit thread_local std::uintptr_t tare_inside = 0;
 [[gnu::visibility("hidden")]] void* tare_resolve(unsigned number, const void* caller) noexcept;
+// Where a call goes that is made while tare_inside is set. `entry`: twice the number of the function, 1 more if it was
+// reached as PMPI_X. The others are the registers of the frame that makes it (Frame).
+[[gnu::visibility("hidden")]] void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack,
+                                                std::uintptr_t base) noexcept;
 }
 
 namespace tare::mpi {
@@ -130,11 +135,11 @@ void attach(const void* caller, const void* asked) noexcept {
 bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
 
 void attach_once(const void* caller, const void* asked) noexcept {
-  const std::uint32_t depth = tare_depth;
+  const std::uintptr_t inside = tare_inside;
   // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
-  tare_depth = 1;
+  tare_inside = not_to_be_left;
   if (!is_attached()) attach(caller, asked);
-  tare_depth = depth;
+  tare_inside = inside;
 }
 
 bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept {
@@ -181,4 +186,12 @@ void* tare_resolve(unsigned number, const void* caller) noexcept {
                 tare::format::function_name(number));
   complain_once(text);
   return reinterpret_cast<void*>(&missing_function);
+}
+
+void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
+  const unsigned number = entry / 2;
+  const bool profiling = entry % 2 != 0;
+  if (tare::mpi::is_inside({return_address, stack, base}))
+    return profiling ? tare_profiling_next[number] : tare_next[number];
+  return profiling ? tare_profiling_slots[number] : tare_slots[number];
 }

@@ -3,7 +3,7 @@
 // The library exports MPI_X and PMPI_X for every function X (stubs_<processor>.S). A stub jumps, without
 // touching an argument, to
 //   tare_slots[X] or tare_profiling_slots[X]  outside MPI: the wrapper for the ABI of the loaded library
-//   tare_next[X] or tare_profiling_next[X]    inside MPI (tare_depth != 0): the call is part of another one
+//   tare_next[X] or tare_profiling_next[X]    inside MPI (inside.h): the call is part of another one
 // `next` is what the program would have reached without tare (below()): another tool, or the library. For the few
 // functions that end a handle a wrapper stands before it, which only forgets the handle.
 #pragma once
@@ -74,6 +74,4 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern void* tare_profiling_slots[];
 [[gnu::visibility("hidden")]] extern void* tare_next[];
 [[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
-// 1 while this thread is in an MPI call that is being measured.
-[[gnu::visibility("hidden")]] extern constinit thread_local std::uint32_t tare_depth [[gnu::tls_model("initial-exec")]];
 }

@@ -4,20 +4,12 @@
 
 #include <type_traits>
 
+#include "mpi/inside.h"
 #include "mpi/site.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi {
-
-// tare_depth for the duration of a call, also if an exception or a cancelled thread leaves through it.
-class Inside {
- public:
-  Inside() noexcept { tare_depth = 1; }
-  ~Inside() { tare_depth = 0; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
 
 // A role of arguments. What a role does not need it inherits from here.
 struct Role {

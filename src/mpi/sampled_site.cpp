@@ -13,7 +13,10 @@ namespace {
 
 using namespace format;
 
-std::string_view name_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+std::string_view name_of(std::string_view path) noexcept {
+  path.remove_prefix(path.rfind('/') + 1);  // substr() could throw
+  return path;
+}
 
 // The definition of a kind in this process's log for which wanted(const Definition&) holds, else nullptr.
 template <class Definition, class Wanted>

@@ -7,7 +7,7 @@
         br      x16
         .endm
 
-        .macro TARE_ENTRY name, number, slots, next
+        .macro TARE_ENTRY name, number, slots, profiling
         .globl  tare_stub_\name
         .type   tare_stub_\name, %function
         .p2align 4
@@ -15,21 +15,22 @@ tare_stub_\name:
 .Ltare_stub_\name:
         .cfi_startproc
         hint    #34     // bti c
-        adrp    x16, :gottprel:tare_depth
-        ldr     x16, [x16, :gottprel_lo12:tare_depth]
+        adrp    x16, :gottprel:tare_inside
+        ldr     x16, [x16, :gottprel_lo12:tare_inside]
         mrs     x17, tpidr_el0
-        ldr     w16, [x17, x16]
-        cbnz    w16, 1f
+        ldr     x16, [x17, x16]
+        cbnz    x16, 1f
         TARE_JUMP \slots, \number
-1:      TARE_JUMP \next, \number
+1:      mov     w17, #(2*\number+\profiling)
+        b       tare_inner
         .cfi_endproc
         .size   tare_stub_\name, .-tare_stub_\name
         .symver tare_stub_\name, \name@TARE_1, remove
         .endm
 
         .macro TARE_STUB name, number
-        TARE_ENTRY \name, \number, tare_slots, tare_next
-        TARE_ENTRY P\name, \number, tare_profiling_slots, tare_profiling_next
+        TARE_ENTRY \name, \number, tare_slots, 0
+        TARE_ENTRY P\name, \number, tare_profiling_slots, 1
 tare_first_\number:
         hint    #34
         mov     w17, #\number
@@ -39,8 +40,9 @@ tare_first_\number:
         .text
 #include "stubs.inc"
 
-// First call of a function: finds out where it goes (what `resolve` returns for the number in w17), then goes there.
-        .macro TARE_FIRST label, resolve
+// Jumps to where a function says that the call goes. Its arguments: the number in w17, and of the frame that makes the
+// call the address where it goes on, its stack pointer and its frame pointer.
+        .macro TARE_DECIDE label, function
 \label:
         .cfi_startproc
         hint    #34
@@ -58,8 +60,10 @@ tare_first_\number:
         stp     q4, q5, [sp, #160]
         stp     q6, q7, [sp, #192]
         mov     w0, w17
-        mov     x1, x30         // where the program made the call
-        bl      \resolve
+        mov     x1, x30
+        add     x2, sp, #224
+        mov     x3, x29
+        bl      \function
         mov     x16, x0
         ldp     x0, x1, [sp, #16]
         ldp     x2, x3, [sp, #32]
@@ -78,11 +82,12 @@ tare_first_\number:
         .cfi_endproc
         .endm
 
-        TARE_FIRST tare_first, tare_resolve
+        TARE_DECIDE tare_first, tare_resolve  // the first call of a function
+        TARE_DECIDE tare_inner, tare_nested   // a call that is made while tare_inside is set
 
         .globl  tare_asked_first
         .hidden tare_asked_first
-        TARE_FIRST tare_asked_first, tare_resolve_asked
+        TARE_DECIDE tare_asked_first, tare_resolve_asked
 
 // dlsym: see stubs_x86_64.S.
         .globl  dlsym

@@ -6,7 +6,7 @@
 // dlsym to learn which MPI is loaded (mpi4py does) would else mistake this library for one. Those that call what
 // dlsym finds are given stubs by a dlsym of our own (dlsym.h).
 
-        .macro TARE_ENTRY name, number, slots, next
+        .macro TARE_ENTRY name, number, slots, profiling
         .globl  tare_stub_\name
         .type   tare_stub_\name, @function
         .p2align 4
@@ -14,19 +14,20 @@ tare_stub_\name:
 .Ltare_stub_\name:
         .cfi_startproc
         endbr64
-        movq    tare_depth@gottpoff(%rip), %r11
-        cmpl    $0, %fs:(%r11)
+        movq    tare_inside@gottpoff(%rip), %r11
+        cmpq    $0, %fs:(%r11)
         jne     1f
         jmpq    *\slots+8*\number(%rip)
-1:      jmpq    *\next+8*\number(%rip)
+1:      movl    $(2*\number+\profiling), %r11d
+        jmp     tare_inner
         .cfi_endproc
         .size   tare_stub_\name, .-tare_stub_\name
         .symver tare_stub_\name, \name@TARE_1, remove
         .endm
 
         .macro TARE_STUB name, number
-        TARE_ENTRY \name, \number, tare_slots, tare_next
-        TARE_ENTRY P\name, \number, tare_profiling_slots, tare_profiling_next
+        TARE_ENTRY \name, \number, tare_slots, 0
+        TARE_ENTRY P\name, \number, tare_profiling_slots, 1
 tare_first_\number:
         endbr64
         movl    $\number, %r11d
@@ -36,8 +37,9 @@ tare_first_\number:
         .text
 #include "stubs.inc"
 
-// First call of a function: finds out where it goes (what `resolve` returns for the number in r11), then goes there.
-        .macro TARE_FIRST label, resolve
+// Jumps to where a function says that the call goes. Its arguments: the number in r11, and of the frame that makes the
+// call the address where it goes on, its stack pointer and its frame pointer.
+        .macro TARE_DECIDE label, function
 \label:
         .cfi_startproc
         pushq   %rdi
@@ -59,8 +61,10 @@ tare_first_\number:
         movups  %xmm6, 96(%rsp)
         movups  %xmm7, 112(%rsp)
         movl    %r11d, %edi
-        movq    184(%rsp), %rsi         // where the program made the call
-        call    \resolve
+        movq    184(%rsp), %rsi
+        leaq    192(%rsp), %rdx
+        movq    %rbp, %rcx
+        call    \function
         movq    %rax, %r11
         movups  (%rsp), %xmm0
         movups  16(%rsp), %xmm1
@@ -84,11 +88,12 @@ tare_first_\number:
         .cfi_endproc
         .endm
 
-        TARE_FIRST tare_first, tare_resolve
+        TARE_DECIDE tare_first, tare_resolve  // the first call of a function
+        TARE_DECIDE tare_inner, tare_nested   // a call that is made while tare_inside is set
 
         .globl  tare_asked_first
         .hidden tare_asked_first
-        TARE_FIRST tare_asked_first, tare_resolve_asked
+        TARE_DECIDE tare_asked_first, tare_resolve_asked
 
 // dlsym: for a name that may be of a function of MPI, what tare_find says; for all others, and where that is null,
 // the C library's, which sees the program's arguments and the program's return address.

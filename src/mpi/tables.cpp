@@ -1,4 +1,5 @@
 #include "mpi/dispatch.h"
+#include "mpi/inside.h"
 #include "mpi/requests.h"
 #include "mpi/sampling/sampler.h"
 #include "mpi/site.h"
@@ -31,7 +32,7 @@ void in_forked_child() noexcept {
   forget_sites();
   requests.after_fork();
   sampling::sampler.after_fork();
-  tare_depth = 0;
+  tare_inside = 0;
 }
 
 }  // namespace
@@ -47,6 +48,8 @@ tare::recorder::Options tare::recorder::default_options() noexcept {
           tare::mpi::sampling_asked() ? tare::mpi::sample_classes : 0,
           tare::mpi::begin_paths,
           [](tare::recorder::Location& location) noexcept { static_cast<tare::mpi::Thread&>(location).polls.forget(); },
+          [](tare::recorder::Location&) noexcept { tare::mpi::leave(); },
+          [](tare::recorder::Location&) noexcept { tare::mpi::is_inside(TARE_CALLER); },
           [](const char* spec) noexcept { return tare::mpi::sampling::sampler.change(spec); },
           tare::mpi::in_forked_child};
 }

@@ -64,17 +64,22 @@ Stack stack_of_thread() noexcept {
   return known ? Stack{at, (at + bytes) & ~(sizeof(void*) - 1)} : Stack{};
 }
 
-bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& out) noexcept {
+bool find_end(const Recipe& recipe, const Stack& stack, const Frame& frame, Step& out, std::uintptr_t& cfa) noexcept {
   if ((recipe.flags & Recipe::usable) == 0) return false;
-  const std::uintptr_t low = frame.stack;  // all of a frame lies between its stack pointer and its caller's
   out = {};
   out.needs_base = (recipe.flags & (Recipe::from_base | Recipe::base_at_base)) != 0;
-  std::uintptr_t cfa = offset_by((recipe.flags & Recipe::from_base) != 0 ? frame.base : frame.stack, recipe.cfa_offset);
+  cfa = offset_by((recipe.flags & Recipe::from_base) != 0 ? frame.base : frame.stack, recipe.cfa_offset);
   if ((recipe.flags & Recipe::loaded) != 0) {
-    if (!read(cfa, low, stack.high, out.cfa)) return false;
+    if (!read(cfa, frame.stack, stack.high, out.cfa)) return false;
     cfa = out.cfa.value;
   }
-  if (cfa <= low || cfa > stack.high) return false;  // stacks grow down: anything else is a wrong table
+  return cfa > frame.stack;  // stacks grow down: anything else is a wrong table
+}
+
+bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& out) noexcept {
+  const std::uintptr_t low = frame.stack;  // all of a frame lies between its stack pointer and its caller's
+  std::uintptr_t cfa = 0;
+  if (!find_end(recipe, stack, frame, out, cfa) || cfa > stack.high) return false;
   if (!read(offset_by(cfa, recipe.return_offset), low, stack.high, out.return_address)) return false;
   if ((recipe.flags & Recipe::base_saved) != 0) {
     const std::uintptr_t from = (recipe.flags & Recipe::base_at_base) != 0 ? frame.base : cfa;

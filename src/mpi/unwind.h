@@ -40,6 +40,9 @@ struct Step {
   bool needs_base;
 };
 
+// The CFA of a frame, which is where it ends: the stack pointer of its caller. False if the recipe cannot be used.
+bool find_end(const Recipe& recipe, const Stack& stack, const Frame& frame, Step& read, std::uintptr_t& cfa) noexcept;
+
 // Moves `frame` to its caller. False, and nothing moved, if the recipe cannot be used or leads off the stack.
 bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& read) noexcept;
 

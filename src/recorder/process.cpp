@@ -236,7 +236,10 @@ void at_exit(int status, void*) noexcept {
   SegmentHeader* header = state.header;
   if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   header->process.exit_code = status & 0xff;
-  if (this_location != nullptr) this_location->note_name();
+  if (this_location != nullptr) {
+    if (state.options.exiting != nullptr) state.options.exiting(*this_location);
+    this_location->note_name();
+  }
   header->process.end = now();
   note_clock();
   if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
@@ -368,6 +371,7 @@ void at_thread_end(void* value) noexcept {
   const ErrnoGuard guard;
   // After a fork in between, the location belongs to the parent's segment.
   if (state.header == nullptr || this_location != location) return;
+  if (state.options.ended != nullptr) state.options.ended(*location);
   location->pause(false);
   location->note_name();
   if (location->ring.policy != format::Policy::overwrite) location->drain();

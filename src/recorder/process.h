@@ -23,6 +23,10 @@ struct Options {
   void (*started)(Location& location) noexcept;
   // Called in a thread that pauses; may be nullptr.
   void (*pauses)(Location& location) noexcept;
+  // Called in a thread that has a location: it ends, and so has left whatever it was in; the process exits, in this
+  // thread. May be nullptr.
+  void (*ended)(Location& location) noexcept;
+  void (*exiting)(Location& location) noexcept;
   // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
   const char* (*change_sampling)(const char* spec) noexcept;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.

@@ -5,6 +5,8 @@
 
 namespace tare::recorder {
 
-Options default_options() noexcept { return {sizeof(Location), 1, false, 0, nullptr, nullptr, nullptr, nullptr}; }
+Options default_options() noexcept {
+  return {sizeof(Location), 1, false, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+}
 
 }  // namespace tare::recorder

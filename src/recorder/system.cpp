@@ -126,6 +126,13 @@ void* map_memory(std::size_t bytes) noexcept {
 
 void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
 
+// The kernel reads a set of signals before it finds that it is not told what to do with it.
+bool is_readable(std::uintptr_t address) noexcept {
+  constexpr int nothing = -1;
+  constexpr std::size_t set_bytes = 8;
+  return syscall(SYS_rt_sigprocmask, nothing, address, nullptr, set_bytes) == 0 || errno != EFAULT;
+}
+
 void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept {
   const timespec time{static_cast<time_t>(ns / 1'000'000'000U), static_cast<long>(ns % 1'000'000'000U)};
   syscall(SYS_futex, word, FUTEX_WAIT, value, &time, nullptr, 0);

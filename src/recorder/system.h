@@ -53,6 +53,9 @@ void* map_file(const char* path, std::size_t offset, std::size_t length) noexcep
 void* map_memory(std::size_t bytes) noexcept;
 void unmap_memory(void* memory, std::size_t bytes) noexcept;
 
+// Whether there is memory at an aligned word's address that can be read.
+bool is_readable(std::uintptr_t address) noexcept;
+
 // Sleeps until somebody wakes those who sleep on the word, at most `ns` nanoseconds; not if the word is not `value`.
 // Also across processes that map it.
 void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept;

@@ -45,7 +45,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
     return {
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
         "thread_names": [],
-        "unmeasured_threads": 0,
+        "unmeasured_threads": 0, "left_calls": 0,
         "state": state, "exit_code": 0 if state == "finished" else None, "finalized": state == "finished",
         "until": "exit" if state == "finished" else "last_seen",
         "executable": "/bin/app",

@@ -67,6 +67,13 @@ def test_threads_that_were_not_measured_are_shown(recording: Recording) -> None:
     assert "UNMEASURED 3 threads" in shown(recording)
 
 
+def test_calls_that_did_not_return_are_shown(recording: Recording) -> None:
+    process = fake_native.process(0, 10**8) | {"left_calls": 2}
+    assert "2 calls by" not in shown(recording)
+    set_processes(recording, [process])
+    assert "left       2 calls by an exception" in shown(recording)
+
+
 def test_events_of_the_program_are_weighed(recording: Recording) -> None:
     process = fake_native.process(0, 10**8)
     process["cost"] |= {"events": 7000, "event_ns": 12.5}

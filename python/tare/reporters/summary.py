@@ -237,6 +237,9 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
         yield "DROPPED", _dropped(max(cost["dropped"], trace["dropped"]), trace, recording)
     if trace["kept_newest"]:
         yield "KEPT", "the records before those, and the newest"
+    left = sum(process["left_calls"] for process in recording.processes)
+    if left:
+        yield "left", f"{left:,} calls by an exception, longjmp or the end of their thread"
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
