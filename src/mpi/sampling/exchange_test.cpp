@@ -400,25 +400,26 @@ TEST_F(TwoRanks, NarrowTheChoice) {
 }
 
 // The second message has been sent, though the call that sent it was left: those behind it have other numbers.
-TEST_F(TwoRanks, TrustNoNumberOfAChannelBehindACallThatWasLeft) {
-  for (const bool shared : {false, true}) {
-    begin("random:1,stat");
-    if (shared) side[0].share();
-    for (Table& each : table) each.summary.paired = each.summary.contradictory = 0;
-    send(0, 8);
-    receive(0, 8);
-    send(1, 8);
-    send(0, 16, false);
-    side[0].left_send(1, 1, 0);
-    send(0, 24);
-    for (const std::uint64_t bytes : {24U, 16U}) receive(0, bytes);  // as if it had not been, in its place
-    EXPECT_EQ(table[1].summary.paired, 1U) << "the first alone";
-    EXPECT_EQ(table[1].summary.contradictory, 0U);
-    send(2, 8);
-    receive(2, 8);
-    EXPECT_EQ(table[1].summary.paired, 2U) << "other channels go on";
-    for (int i = 0; i < 2; ++i) side[i].finish();
-  }
+// A call that sends was left, of a process with one thread or with `shared` state.
+class TwoRanksOfWhichOneLeavesACall : public TwoRanks, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Threads, TwoRanksOfWhichOneLeavesACall, testing::Bool());
+
+TEST_P(TwoRanksOfWhichOneLeavesACall, TrustNoNumberOfItsChannel) {
+  begin("random:1,stat");
+  if (GetParam()) side[0].share();
+  send(0, 8);
+  receive(0, 8);
+  send(1, 8);
+  send(0, 16, false);
+  side[0].left_send(1, 1, 0);
+  send(0, 24);
+  for (const std::uint64_t bytes : {24U, 16U}) receive(0, bytes);  // as if it had not been, in its place
+  EXPECT_EQ(table[1].summary.paired, 1U) << "the first alone";
+  EXPECT_EQ(table[1].summary.contradictory, 0U);
+  send(2, 8);
+  receive(2, 8);
+  EXPECT_EQ(table[1].summary.paired, 2U) << "other channels go on";
+  for (int i = 0; i < 2; ++i) side[i].finish();
 }
 
 TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
