@@ -8,7 +8,7 @@ FilePath = str | PathLike[str]
 
 FORMAT_VERSION: int
 
-State = Literal["running", "finished", "aborted", "killed"]
+State = Literal["running", "finished", "exited", "aborted", "killed"]
 EventKind = Literal["region", "counter", "marker", "phase", "event", "packed", "raw"]
 
 class Error(Exception):
@@ -74,6 +74,7 @@ class Process(TypedDict):
     left_calls: int
     state: State
     exit_code: int | None
+    signal: int | None  # that killed it, where that was seen
     finalized: bool  # has left MPI_Finalize
     stopped: bool  # by a signal or a debugger
     executable: str
@@ -85,7 +86,7 @@ class Process(TypedDict):
     threads_ns: int  # net time of all threads that call MPI, together
     mpi_ns: int
     unreturned_ns: int  # of mpi_ns: in calls that have not returned
-    until: Literal["exit", "command", "last_seen", "now"]  # what the times go up to (docs/json.md)
+    until: Literal["exit", "end", "command", "last_seen", "now"]  # what the times go up to (docs/json.md)
     calls: int
     lookups: int
     cost: Cost
@@ -397,8 +398,21 @@ class ArchivedFile(TypedDict):
     offset: int
     present: int
 
+# Of a process its pid, when it ended (CLOCK_MONOTONIC_RAW), its status as of waitpid where that was seen.
+Seen = tuple[int, int, int | None]
+
+class EndingWatch:
+    """How and when the processes of this machine end that make segments in the directories."""
+
+    def __init__(self, directories: Sequence[FilePath], run_id: str) -> None: ...
+
 def collect(
-    run_dir: FilePath, segment_dir: FilePath, run_id: str, command_ended_ns: int | None = None
+    run_dir: FilePath,
+    segment_dir: FilePath,
+    run_id: str,
+    command_ended_ns: int | None = None,
+    watch: EndingWatch | None = None,
+    command: Seen | None = None,
 ) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""
 

@@ -46,10 +46,16 @@ VARIABLES = (
 class Ending:
     """How the command ended, and when (CLOCK_MONOTONIC_RAW); `signal` is None unless one killed it."""
 
+    pid: int
     exit_code: int | None
     signal: int | None
     wall_ns: int
     ended_ns: int
+
+    def as_seen(self) -> tuple[int, int, int | None]:
+        """Process, time, and status as of waitpid: what `_native.collect` takes."""
+        status = self.signal if self.signal is not None else (self.exit_code or 0) << 8
+        return self.pid, self.ended_ns, status
 
 
 def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
@@ -160,7 +166,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], modules: Iterable[
     code = relay.wait()
     wall_ns = time.monotonic_ns() - start
     ended_ns = raw_clock_ns()
-    return Ending(code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
+    return Ending(child, code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
 
 
 def raw_clock_ns() -> int:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tare import launch, library, rundir, runner, tared
+from tare import launch, library, rundir, runner, tared, unseen
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
 from tare.metadata import Metadata, Options, Taken, as_rank_ends
 
 if TYPE_CHECKING:
-    from tare._native import Collected
+    from tare._native import Collected, EndingWatch, Seen
     from tare.launch import Ending
     from tare.recording import Recording
 
@@ -54,6 +54,7 @@ def measure(
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
+        watch = _native.EndingWatch([rundir.segment_dir(run_dir, meta), run_dir], meta.run_id)
         with tared.serving(meta, run_dir), runner.watched(run_dir):
             ending = launch.run(command, variables, ("tare.recording", *modules))
     except CommandError:
@@ -62,16 +63,17 @@ def measure(
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )
-    return _finished(run_dir, meta, ending)
+    return _finished(run_dir, meta, ending, watch)
 
 
-def _finished(run_dir: Path, meta: Metadata, ending: Ending) -> Measured:
+def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch) -> Measured:
     """Collects; whatever fails is told, and can be repeated by `tare recover`."""
     collected = None
     recording = None
     trouble = None
     try:
-        collected = collect(run_dir, meta, ending.ended_ns)
+        collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_seen())
+        meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
         recording = complete_meta(run_dir, meta, collected)
     except (TareError, OSError) as error:
         trouble = f"{error}; afterwards: tare recover {run_dir}"
@@ -106,10 +108,17 @@ def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) ->
     return recording
 
 
-def collect(run_dir: Path, meta: Metadata, ended_ns: int | None = None) -> Collected | None:
+def collect(
+    run_dir: Path,
+    meta: Metadata,
+    ended_ns: int | None = None,
+    watch: EndingWatch | None = None,
+    command: Seen | None = None,
+) -> Collected | None:
     """Moves what the processes left behind into the run directory; None if none called MPI.
 
-    `ended_ns`: when the command had ended, if that was seen: of killed processes, nobody knows better.
+    `ended_ns`: when the command had ended, if that was seen: of killed processes that `watch` has not seen
+    end, nobody knows better. `command`: how it ended itself.
     """
     from tare import _native
     from tare.errors import native_errors
@@ -120,12 +129,16 @@ def collect(run_dir: Path, meta: Metadata, ended_ns: int | None = None) -> Colle
         return None
     deadline = time.monotonic() + LATE_RANKS_S
     with native_errors():
-        collected = _native.collect(run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, ended_ns)
+        collected = _native.collect(
+            run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, ended_ns, watch, command
+        )
         while collected["running"] and time.monotonic() < deadline:
             time.sleep(LATE_RANKS_POLL_S)
             # They have outlived the command.
             now_ns = None if ended_ns is None else launch.raw_clock_ns()
-            again = _native.collect(run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, now_ns)
+            again = _native.collect(
+                run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, now_ns, watch, command
+            )
             collected = _together(collected, again)
     rundir.open_to_group(run_dir, meta)
     return collected

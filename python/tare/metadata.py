@@ -67,7 +67,18 @@ class RankEnd:
     pid: int
     state: str
     exit_code: int | None
-    until: str | None = None  # older runs do not have it
+    until: str | None = None  # older runs do not have these
+    signal: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unseen:
+    """Processes of one executable that used MPI, and whose calls nobody saw; 0 of them: nobody counted."""
+
+    reason: str
+    executable: str
+    about: str = ""
+    processes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +116,7 @@ class Metadata:
     ranks: list[RankEnd] | None = None
     cost: dict[str, int | float] | None = None
     collected: Taken | None = None
+    unseen: list[Unseen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # It is part of names of files, which are read, appended to and removed.

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/archives.h"
@@ -16,15 +17,28 @@
 #include "bindings/text.h"
 #include "format/chunk.h"
 #include "reader/run/collect.h"
+#include "reader/run/endings.h"
 
 namespace tare::bindings {
 namespace {
 
+using Seen = std::tuple<std::uint32_t, std::uint64_t, std::optional<int>>;
+
+// Of those that are watched, and of the command.
+std::optional<reader::Ending> ending_of(std::uint32_t pid, reader::EndingWatch* watch,
+                                        const std::optional<Seen>& command) {
+  auto ending = watch == nullptr ? std::nullopt : watch->ending_of(pid);
+  if (!command || std::get<0>(*command) != pid || (ending && ending->status)) return ending;
+  return reader::Ending{pid, std::get<1>(*command), std::get<2>(*command)};
+}
+
 nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
-                 const std::string& run_id, std::optional<std::uint64_t> command_ended_ns) {
+                 const std::string& run_id, std::optional<std::uint64_t> command_ended_ns, reader::EndingWatch* watch,
+                 const std::optional<Seen>& command) {
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
-    return unwrap(reader::collect({run_dir, segment_dir, run_id}, command_ended_ns));
+    return unwrap(reader::collect({run_dir, segment_dir, run_id}, command_ended_ns,
+                                  [&](std::uint32_t pid) { return ending_of(pid, watch, command); }));
   };
   const reader::Collected collected = work();
   nb::dict row;
@@ -57,10 +71,21 @@ NB_MODULE(_native, module) {
       error.ptr());
 
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "command_ended_ns"_a = nb::none(),
+             "watch"_a = nb::none(), "command"_a = nb::none(),
              "Drains dead processes' segments into the run directory and stores symbols.");
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
   module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");
+
+  nb::class_<tare::reader::EndingWatch>(module, "EndingWatch", "How and when the processes of a run end.")
+      .def(
+          "__init__",
+          [](tare::reader::EndingWatch* self, const std::vector<std::filesystem::path>& directories,
+             const std::string& run_id) {
+            const std::vector<std::string> names(directories.begin(), directories.end());
+            new (self) tare::reader::EndingWatch(names, run_id);
+          },
+          "directories"_a, "run_id"_a);
 
   define_archives(module);
   auto run = define_run(module);

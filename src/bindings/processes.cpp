@@ -13,6 +13,8 @@ const char* name_of(reader::State state) {
       return "running";
     case reader::State::finished:
       return "finished";
+    case reader::State::exited:
+      return "exited";
     case reader::State::aborted:
       return "aborted";
     case reader::State::killed:
@@ -25,6 +27,7 @@ const char* name_of(reader::State state) {
 const char* until_of(const reader::Process& process) {
   const format::ProcessRecord& record = process.record;
   if (process.state == reader::State::running) return "now";
+  if ((record.flags & format::end_seen) != 0) return "end";
   if ((record.flags & format::ended_with_command) != 0) return "command";
   const bool told = record.state == format::ProcessState::exited || record.state == format::ProcessState::aborted;
   return told ? "exit" : "last_seen";
@@ -119,7 +122,9 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["left_calls"] = record.left_calls;
   row["state"] = name_of(process.state);
   row["exit_code"] = nb::none();
-  if (record.exit_code != format::exit_code_unknown) row["exit_code"] = record.exit_code;
+  if (record.exit_code >= 0) row["exit_code"] = record.exit_code;
+  row["signal"] = nb::none();
+  if (const std::int32_t signal = format::signal_of(record); signal != 0) row["signal"] = signal;
   row["finalized"] = record.finalize_leave != 0;
   row["stopped"] = process.stopped;
   row["executable"] = shared(record.executable);

@@ -32,7 +32,7 @@ inline constexpr char mail_suffix[] = ".mail-";
 enum class ProcessState : std::uint32_t {
   running = 0,    // found so in a dead process: killed
   finalized = 1,  // has left MPI_Finalize, still alive when this was written
-  exited = 2,     // ran its exit handlers
+  exited = 2,     // called exit or _exit
   aborted = 3,    // called MPI_Abort
 };
 
@@ -40,14 +40,16 @@ enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 }
 enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
 
 enum ProcessFlags : std::uint32_t {
-  traced = 1,               // events were recorded, not the profile alone
-  spawned = 2,              // has a parent communicator (MPI_Comm_spawn)
-  sessions = 4,             // rank and size come from the session's mpi://WORLD process set
-  time_lookups = 8,         // look-up functions were timed, not only counted
-  not_written = 16,         // events were recorded and encoded, but not written
-  drops = 32,               // a full buffer drops (Policy::drop)
-  overwrites = 64,          // a full buffer overwrites the oldest events (Policy::overwrite)
-  ended_with_command = 128  // killed; `end` is when the command that `tare run` started had ended, set by its collector
+  traced = 1,        // events were recorded, not the profile alone
+  spawned = 2,       // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,      // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8,  // look-up functions were timed, not only counted
+  not_written = 16,  // events were recorded and encoded, but not written
+  drops = 32,        // a full buffer drops (Policy::drop)
+  overwrites = 64,   // a full buffer overwrites the oldest events (Policy::overwrite)
+  ended_with_command =
+      128,        // killed; `end` is when the command that `tare run` started had ended, set by its collector
+  end_seen = 256  // did not say so itself: `end` is when `tare run` saw it end
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
@@ -75,7 +77,7 @@ struct ProcessRecord {
   ProcessState state;
   std::int32_t rank;  // in its MPI_COMM_WORLD; -1 before it is known
   std::int32_t size;
-  std::int32_t exit_code;  // exit_code_unknown unless the process called exit
+  std::int32_t exit_code;  // exit_code_unknown unless the process called exit; -n: signal n killed it (signal_of)
   std::uint32_t flags;     // ProcessFlags
   Abi abi;
   ClockKind clock;
@@ -107,6 +109,11 @@ struct ProcessRecord {
   char mpi_library[128];
 };
 static_assert(sizeof(ProcessRecord) == 632);
+
+// The signal that killed it, where its collector saw that; else 0.
+inline std::int32_t signal_of(const ProcessRecord& process) noexcept {
+  return process.exit_code < 0 && process.exit_code != exit_code_unknown ? -process.exit_code : 0;
+}
 
 // Whether the calls that its threads were in are of interest: it did not come to its proper end.
 inline bool ended_early(const ProcessRecord& process) noexcept {

@@ -165,6 +165,11 @@ void* find(void* handle, const char* name, const void* caller) noexcept {
 
 void* real_dlsym(void* handle, const char* name) noexcept { return tare_dlsym_below(handle, name); }
 
+bool is_stub(unsigned function, std::uintptr_t address) noexcept {
+  const auto* found = reinterpret_cast<const void*>(address);
+  return found == stub(2 * function) || found == stub(2 * function + 1);
+}
+
 void settle_asked() noexcept {
   for (unsigned slot = 0; slot < libraries * entries; ++slot) {
     void* address = asked_for[slot];

@@ -13,10 +13,15 @@
 // called before MPI_Init, do not make that decision. Of a fifth library that is asked, nothing is replaced.
 #pragma once
 
+#include <cstdint>
+
 namespace tare::mpi {
 
 // The dlsym below this library. RTLD_NEXT is what comes behind this library.
 void* real_dlsym(void* handle, const char* name) noexcept;
+
+// Whether the address is that of this library's stub of MPI_X or PMPI_X.
+bool is_stub(unsigned function, std::uintptr_t address) noexcept;
 
 // Once the tables are filled: what was handed out before leads to its end.
 void settle_asked() noexcept;

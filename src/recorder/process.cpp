@@ -245,6 +245,9 @@ void at_exit(int status, void*) noexcept {
   if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
 }
 
+// quick_exit runs no other handlers, and tells no status.
+void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
+
 // On a host without a collector the process writes all itself, after its exit handlers.
 [[gnu::destructor]] void at_unload() noexcept {
   SegmentHeader* header = state.header;
@@ -261,6 +264,7 @@ void install_handlers() noexcept {
   state.handlers_installed = true;
   pthread_atfork(nullptr, nullptr, in_forked_child);
   on_exit(at_exit, nullptr);
+  ::at_quick_exit(at_quick_exit);
   pthread_key_create(&state.thread_end, at_thread_end);
 }
 
@@ -518,6 +522,17 @@ void note_clock() noexcept {
   if (header == nullptr) return;
   const Locked locked;  // threads that drain at the same time must not mix their pairs
   header->process.clock_last = read_clock_pair();
+}
+
+void note_exit(int status) noexcept {
+  SegmentHeader* header = state.header;
+  // The child of vfork, which shares this memory, is another process.
+  if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  format::ProcessRecord& process = header->process;
+  if (process.state == ProcessState::exited) return;  // by exit, which ends so
+  process.exit_code = status == format::exit_code_unknown ? status : status & 0xff;
+  process.end = now();
+  if (process.state != ProcessState::aborted) process.state = ProcessState::exited;
 }
 
 void note_abort() noexcept {

@@ -75,6 +75,9 @@ void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {
 // Writes a new clock pair into the segment.
 void note_clock() noexcept;
 
+// The program calls _exit, perhaps in a signal handler.
+void note_exit(int status) noexcept;
+
 // The program is about to abort: nothing of this library may run any more after this call.
 void note_abort() noexcept;
 

@@ -43,7 +43,7 @@ def test_ranks_kill_themselves(
     assert measured.ended.returncode != 0
     # The launcher kills the ranks that are left, by whatever signal.
     states = {row["rank"]: (row["state"], row["until"]) for row in measured.info()["ranks"]}
-    assert states == dict.fromkeys(range(RANKS), ("killed", "command"))
+    assert states == dict.fromkeys(range(RANKS), ("killed", "end"))
     calls = measured.calls()
     assert {name: calls[name] for name in KNOWN} == {name: RANKS * each for name, each in KNOWN.items()}
     for rank in range(RANKS):

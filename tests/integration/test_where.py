@@ -89,7 +89,7 @@ def test_rank_that_exited(tare: Path, mpi: MpiEnvironment, waiting: Path, tmp_pa
     command = ["sh", "-c", f"{waiting} exits; sleep 600"]
     with hanging(tare, mpi, command, tmp_path / "run") as found:
         gone, receiver = found["rows"]
-        assert (gone["state"], gone["exit_code"], gone["finalized"]) == ("finished", 3, False)
+        assert (gone["state"], gone["exit_code"], gone["finalized"]) == ("exited", 3, False)
         assert receiver["line"] == line_of("MPI_Recv(&answer")
         assert found["deadlock"]["ended"] == [{"world": 0, "rank": 0}]
         assert [each["rank"] for each in found["deadlock"]["blocked"]] == [1]

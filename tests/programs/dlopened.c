@@ -5,6 +5,8 @@
  *        dlopened plugin LIBRARY PLUGIN   from a plugin (dlopened_plugin.c) that was linked with MPI and opened locally,
  *                                     by RTLD_DEFAULT; what the library's handle has is asked for before
  *        dlopened other LIBRARY OTHER   MPI_Init of another MPI (dlopened_other.c) is asked for first, and called last
+ *        dlopened only LIBRARY        asks, and does not use MPI
+ *        dlopened past LIBRARY PLUGIN   a plugin makes all calls that was opened so that they do not pass tare
  * Every rank makes BARRIERS calls of MPI_Barrier and ASKED of MPI_Comm_rank. tests/integration/test_dlsym.py knows.
  */
 #define _GNU_SOURCE
@@ -90,6 +92,11 @@ int main(int argc, char** argv) {
     void* (*find)(const char*) = dlsym(plugin, "plugin_find");
     require(find("MPI_Init") != NULL && find("MPI_Init") == dlsym(plugin, "MPI_Init"), "not found by the plugin");
     call_all(plugin, library);
+  } else if (!strcmp(mode, "only")) {
+    require(dlsym(open_library(argv[2], RTLD_LOCAL), "MPI_Init") != NULL, "no MPI_Init");
+  } else if (!strcmp(mode, "past")) {
+    int (*use)(void) = dlsym(open_library(argv[3], RTLD_LOCAL | RTLD_DEEPBIND), "plugin_use");
+    require(use() == 0, "MPI failed");
   } else {
     void* other = open_library(argv[3], RTLD_LOCAL);
     int (*init)(int*, char***) = dlsym(other, "MPI_Init");

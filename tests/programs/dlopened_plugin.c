@@ -8,4 +8,4 @@ void* plugin_find(const char* name) {
   return found;
 }
 
-int plugin_version(int* version, int* subversion) { return MPI_Get_version(version, subversion); }
+int plugin_use(void) { return MPI_Init(0, 0) + MPI_Barrier(MPI_COMM_WORLD) + MPI_Finalize(); }

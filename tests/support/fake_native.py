@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,8 +24,18 @@ def is_archive(path: str) -> bool:
     return False
 
 
+class EndingWatch:
+    def __init__(self, directories: Sequence[Path], run_id: str) -> None:
+        pass
+
+
 def collect(
-    run_dir: str, segment_dir: str, run_id: str, command_ended_ns: int | None = None
+    run_dir: str,
+    segment_dir: str,
+    run_id: str,
+    command_ended_ns: int | None = None,
+    watch: EndingWatch | None = None,
+    command: tuple[int, int, int | None] | None = None,
 ) -> dict[str, Any]:
     segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
     for segment in segments:
@@ -46,7 +56,8 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "world": world, "rank": rank, "size": 2, "host": "node", "pid": 100 + rank, "threads": 1,
         "thread_names": [],
         "unmeasured_threads": 0, "left_calls": 0,
-        "state": state, "exit_code": 0 if state == "finished" else None, "finalized": state == "finished",
+        "state": state, "exit_code": 0 if state == "finished" else None, "signal": None,
+        "finalized": state == "finished",
         "until": "exit" if state == "finished" else "last_seen",
         "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
@@ -381,7 +392,7 @@ def install(library: Path) -> None:
     import tare.library
 
     module = types.ModuleType("tare._native")
-    for name in ("FORMAT_VERSION", "Error", "Run", "collect", "is_archive"):
+    for name in ("FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive"):
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module
     tare._native = module

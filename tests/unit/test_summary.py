@@ -11,6 +11,7 @@ import fake_native
 import pytest
 import tare
 from some_run import metadata
+from tare.analysis import endings
 from tare.recording import Recording
 from tare.reporters import summary
 from tare.reporters.console import console
@@ -117,7 +118,7 @@ def test_a_full_disk_is_named(recording: Recording) -> None:
 def test_end_by_an_unnamed_signal(recording: Recording) -> None:
     recording.meta = metadata(exit_code=None, signal=64)
     assert summary.ending(recording).startswith("killed by ")
-    assert summary.signal_name(40) == "signal 40"
+    assert endings.signal_name(40) == "signal 40"
 
 
 def info(recording: Recording) -> list[str]:

@@ -58,7 +58,7 @@ def running(
     """Four ranks; `completed` holds counts of calls by function, then by rank and communicator."""
     processes = [
         {**fake_native.process(rank, 0, (states or {}).get(rank, "running")), "size": 4, "exit_code": None,
-         "finalized": False, "stopped": False}
+         "signal": None, "finalized": False, "stopped": False}
         for rank in range(4)
     ]  # fmt: skip
 

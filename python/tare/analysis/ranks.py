@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from tare.analysis.endings import STATES
+
 if TYPE_CHECKING:
     from tare._native import Process, State, Trace
-
-STATES: tuple[State, ...] = ("finished", "aborted", "killed", "running")
 
 
 class TotalCost(TypedDict):

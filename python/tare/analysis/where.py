@@ -174,7 +174,7 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 
 _FOLDED_BY = (
-    "world", "thread", "state", "exit_code", "finalized", "stopped", "function", "communicator",
+    "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
     "root", "tag", "source_tag", "file", "line", "caller", "object", "offset", "polling",
 )  # fmt: skip
 
@@ -195,7 +195,7 @@ def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
 
 def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
     """Ranks that others may have waited for in vain. An abort ends those who wait for it."""
-    states = ("finished",) if is_over else ("finished", "aborted", "killed")
+    states = ("finished", "exited") if is_over else ("finished", "exited", "aborted", "killed")
     return frozenset(
         _rank(each)
         for each in processes
@@ -324,7 +324,7 @@ class _Description:
         return self._communicators[communicator]["size"] if 0 <= communicator < len(self._names) else None
 
 
-_OF_PROCESS = ("state", "exit_code", "finalized", "stopped", "host", "pid")
+_OF_PROCESS = ("state", "exit_code", "signal", "finalized", "stopped", "host", "pid")
 _OF_CALLS = (
     "function", "since_ns", "for_ns", "communicator", "communicator_size", "root", "peer", "peer_world",
     "tag", "source", "source_world", "source_tag",

@@ -70,5 +70,6 @@ def _content(recording: Recording) -> dict[str, Any]:
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
         "cost": recording.cost(),
         "trace": ranks.total_trace(processes),
+        "unseen": [vars(row) for row in meta.unseen],
         "warnings": recording.warnings,
     }

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import launch, rundir, streams, units
+from tare import launch, rundir, streams, units, unseen
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
 from tare.measurement import Measured, measure
@@ -287,7 +287,8 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
         elif measured.trouble:
             streams.tell(f"tare: {measured.trouble}")
         elif expect_records:
-            streams.tell(f"tare: {NO_MPI}")
+            for line in unseen.sentences(measured.meta) or [NO_MPI]:
+                streams.tell(f"tare: {line}")
     except (TareError, OSError) as error:
         streams.tell(f"tare: {error}")
 

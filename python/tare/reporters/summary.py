@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import units
-from tare.analysis import profile, ranks
+from tare import units, unseen
+from tare.analysis import endings, profile, ranks
 from tare.analysis.functions import OUTSIDE_NET
 from tare.analysis.spread import spread
 from tare.reporters import cells, terminal, warnings
@@ -64,9 +63,13 @@ def overview(out: Console, recording: Recording) -> None:
         _field(out, "MPI", _short_version(version))
     _field(out, "wall time", f"{_wall(meta, processes)}, {ending(recording)}")
     _field(out, "ranks", _ranks(processes) if processes or not recording.unread else recording.unread)
+    if earliest := _first_end(recording):
+        out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
     for until, text in UNTIL.items():
         if any(process["until"] == until and process["state"] == "killed" for process in processes):
             _field(out, "killed", text)
+    for text in unseen.sentences(meta):
+        out.paragraph(text, f"{INDENT}{'UNSEEN':<{LABEL_WIDTH}}")
     if processes:
         _field(out, "MPI share", _spread(processes))
         _rank_table(out, recording)
@@ -93,13 +96,15 @@ def where_to_look(out: Console, recording: Recording) -> None:
 
         for limit in samples.limits(recording.sample_summaries):
             out.paragraph(limit, "  sampling   ")
+    if any(process["state"] in (*endings.EARLY, "running") for process in recording.processes):
+        _field(out, "", f"tare where {path}")
 
 
 def ending(recording: Recording) -> str:
     """How the command ended, in words."""
     meta = recording.meta
     if meta.signal is not None:
-        return f"killed by {signal_name(meta.signal)}"
+        return f"killed by {endings.signal_name(meta.signal)}"
     if meta.exit_code is not None:
         return f"exit code {meta.exit_code}"
     if recording.is_going_on or any(process["state"] == "running" for process in recording.processes):
@@ -107,13 +112,6 @@ def ending(recording: Recording) -> str:
     if meta.tare is None and recording.processes:  # a run that the program began itself (tare_start)
         return "every process has ended"
     return "not seen to end (`tare run` itself was killed)"
-
-
-def signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _short_version(version: str) -> str:
@@ -140,7 +138,7 @@ def _ranks(processes: Sequence[Process]) -> str:
     text = f"{len(processes)} on {where}, " + ", ".join(
         f"{number} {state}" for state, number in states.items()
     )
-    unwell = [process for process in processes if process["state"] in ("aborted", "killed")]
+    unwell = [process for process in processes if process["state"] in endings.EARLY]
     if unwell and len(unwell) < len(processes):
         text += f" (rank {_some_ranks(unwell)})"
     return text
@@ -176,7 +174,7 @@ def _rank_table(out: Console, recording: Recording) -> None:
             [
                 *([str(process["world"])] if worlds else []),
                 terminal.rank(process),
-                _state(process),
+                endings.brief(process),
                 units.count(process["calls"] + process["lookups"]),
                 units.duration(process["net_ns"]),
                 units.duration(process["mpi_ns"]),
@@ -187,9 +185,16 @@ def _rank_table(out: Console, recording: Recording) -> None:
     terminal.show_sheet(out, shown, INDENT)
 
 
-def _state(process: Process) -> str:
-    code = process["exit_code"]
-    return f"{process['state']} ({code})" if code else process["state"]
+def _first_end(recording: Recording) -> str | None:
+    """Who ended before the others did, and how, as far as that was seen."""
+    found = endings.first(recording.processes)
+    if found is None:
+        return None
+    after = units.duration(max(endings.end_ns(found.process) - recording.start_ns, 0))
+    who = f"rank {terminal.rank(found.process)}"
+    if found.is_certain:
+        return f"{who}, {after} after the start: {endings.describe(found.process)}"
+    return f"perhaps {who}, of which nothing was seen later than {after} after the start"
 
 
 def _top_sites(out: Console, recording: Recording) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.functions import is_collective, meaning
 from tare.analysis.profile import communicator_names
@@ -209,17 +210,7 @@ def _doing(rows: Sequence[Row]) -> str:
 
 
 def _ended(row: Row) -> str:
-    """ "killed", "exited without MPI_Finalize, exit code 3"."""
-    if row["state"] == "running":
-        return "has left MPI_Finalize"
-    if row["state"] == "killed":
-        return "killed"
-    if row["state"] == "aborted":
-        return "called MPI_Abort"
-    code = f", exit code {row['exit_code']}" if row["exit_code"] is not None else ""
-    return (
-        f"{'ended' if row['finalized'] or row['function'] is None else 'exited without MPI_Finalize'}{code}"
-    )
+    return "has left MPI_Finalize" if row["state"] == "running" else endings.describe(row)
 
 
 def _call(rows: Sequence[Row]) -> str:

@@ -20,7 +20,8 @@
 
 namespace tare::reader {
 
-enum class State { running, finished, aborted, killed };
+// How a process ended, or that it has not. `exited` has left MPI without MPI_Finalize.
+enum class State { running, finished, exited, aborted, killed };
 
 // Records that were in a buffer when the run was opened.
 struct Buffered {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -99,6 +100,23 @@ std::uint64_t last_seen(const Contents& contents) {
   return last_evidence(process);
 }
 
+// What was seen of the end of a process that did not tell of it.
+void note_ending(ProcessRecord& process, const Ending& ending) {
+  if (process.state == ProcessState::exited) return;
+  const int status = ending.status.value_or(0);
+  if (WIFSIGNALED(status)) process.exit_code = -WTERMSIG(status);
+  if (ending.status && WIFEXITED(status)) {
+    process.exit_code = WEXITSTATUS(status);
+    if (process.state != ProcessState::aborted) process.state = ProcessState::exited;
+  }
+  const ClockPair now = read_clock(process.clock);
+  if (now.monotonic_ns < ending.ended_ns) return;
+  const std::uint64_t ended = ticks_before(now.ticks, now.monotonic_ns - ending.ended_ns, process.clock_start, now);
+  if (ended == 0) return;
+  process.end = ended;
+  process.flags |= end_seen;
+}
+
 // A process that was killed may have hung, or computed, for long since it was last seen. It was not killed behind the
 // end of the command.
 void note_end(Contents& contents, std::optional<std::uint64_t> command_ended_ns) {
@@ -125,8 +143,13 @@ void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
 
 class Collector {
  public:
-  Collector(const RunPaths& paths, const RunFiles& files, std::optional<std::uint64_t> command_ended_ns)
-      : paths_(paths), owners_(paths.run_dir), command_ended_ns_(command_ended_ns), on_disk_(event_chunks(files)) {}
+  Collector(const RunPaths& paths, const RunFiles& files, std::optional<std::uint64_t> command_ended_ns,
+            const EndingOf& ending_of)
+      : paths_(paths),
+        owners_(paths.run_dir),
+        command_ended_ns_(command_ended_ns),
+        ending_of_(ending_of),
+        on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
     for (const std::string& directory : segment_directories(paths_))
@@ -191,17 +214,18 @@ class Collector {
       return;
     }
     if (::flock(segment->fd(), LOCK_EX | LOCK_NB) != 0) return;  // another collector has it
-    if (segment->is_initialised() && !drain(*segment)) return;
+    if (segment->is_initialised() && !drain(*segment, name)) return;
     ::unlink((directory + "/" + name.file).c_str());
   }
 
   // True if the segment may go.
-  bool drain(const SegmentFile& segment) {
+  bool drain(const SegmentFile& segment, const SegmentName& name) {
     auto contents = read_contents(segment);
     if (!contents) {
       say(contents.error() + "; it is left where it is");
       return false;
     }
+    if (const auto ending = ending_of_ ? ending_of_(name.pid) : std::nullopt) note_ending(contents->process, *ending);
     note_end(*contents, command_ended_ns_);
     remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
@@ -289,6 +313,7 @@ class Collector {
   const RunPaths& paths_;
   Owners owners_;
   std::optional<std::uint64_t> command_ended_ns_;
+  const EndingOf& ending_of_;
   OnDisk on_disk_;
   BufferEncoder encoder_;
   Collected collected_;
@@ -297,13 +322,14 @@ class Collector {
 
 }  // namespace
 
-Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns) {
+Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns,
+                          const EndingOf& ending_of) {
   if (paths.segment_dir.empty() || paths.run_id.empty())
     return Failure{"collecting needs the segment directory and the id of the run"};
   if (!format::is_run_id(paths.run_id)) return Failure{"the id of a run is 16 hexadecimal digits"};
   const auto files = RunFiles::open(paths.run_dir);
   if (!files) return files.failure();
-  Collector collector(paths, *files, command_ended_ns);
+  Collector collector(paths, *files, command_ended_ns, ending_of);
   collector.collect_segments();
   collector.store_symbols();
   return collector.result();

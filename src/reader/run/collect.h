@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "reader/result.h"
+#include "reader/run/endings.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
@@ -19,13 +21,17 @@ struct Collected {
   std::vector<std::string> messages;   // one line each
 };
 
+// How a process ended, by its id; asked when it has.
+using EndingOf = std::function<std::optional<Ending>(std::uint32_t pid)>;
+
 // `command_ended_ns`: CLOCK_MONOTONIC_RAW when the command had ended that started the processes of this machine, if
-// it is known: killed ones count as running until then.
+// it is known: killed ones count as running until then, but for those of which `ending_of` knows more.
 //
 // Appends what is not yet on disk of every segment whose process is gone to <host>.tare, the profile before
 // the events, removes the segment, and stores the symbols of new call sites. May be killed at any moment and
 // called again: a chunk written twice counts once, and a segment goes only when all of it is written. Where
 // writing fails the segment stays. Fails only if the run directory cannot be read.
-Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns = std::nullopt);
+Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns = std::nullopt,
+                          const EndingOf& ending_of = {});
 
 }  // namespace tare::reader

@@ -140,6 +140,35 @@ TEST_F(CollectTest, AProcessIsKilledWhenTheCommandEndsAtTheLatest) {
   EXPECT_GE(account.mpi_ns, account.unreturned_ns);
 }
 
+TEST_F(CollectTest, AProcessEndedAsItWasSeenToEnd) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  const int status = SIGSEGV;  // as of waitpid
+  ASSERT_TRUE(collect(paths(), 6500, [&](std::uint32_t pid) { return std::optional<Ending>({pid, 6200, status}); }));
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  const Process& killed = run->processes()[0];
+  EXPECT_EQ(killed.state, State::killed);
+  EXPECT_EQ(format::signal_of(killed.record), SIGSEGV);
+  EXPECT_NEAR(static_cast<double>(killed.end), 6200, 2);
+  EXPECT_EQ(killed.record.flags & (format::end_seen | format::ended_with_command), format::end_seen);
+}
+
+TEST_F(CollectTest, AProcessThatWasSeenToExitWasNotKilled) {
+  ProcessRecord process = process_record(0, ProcessState::running);
+  process.init_enter = 10;
+  process.end = process.finalize_enter = process.finalize_leave = 0;
+  Segment segment(segment_dir_, process);
+  fill(segment);
+  ASSERT_TRUE(collect(paths(), 6500, [](std::uint32_t pid) { return std::optional<Ending>({pid, 6200, 7 << 8}); }));
+  auto run = reader::Run::open({run_dir_.path(), "", ""});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->processes()[0].state, State::exited);
+  EXPECT_EQ(run->processes()[0].record.exit_code, 7);
+}
+
 TEST_F(CollectTest, AProcessThatHasExitedEndedThen) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   Segment segment(segment_dir_, process);

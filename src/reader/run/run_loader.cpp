@@ -29,6 +29,11 @@ void terminate(char (&text)[n]) {
   text[n - 1] = '\0';
 }
 
+// Sessions are ended each by itself.
+bool lacks_finalize(const ProcessRecord& record) {
+  return record.init_enter != 0 && record.finalize_leave == 0 && (record.flags & sessions) == 0;
+}
+
 Profile profile_of(const LocationCopy& location) {
   Profile profile{location.summary, location.rows, location.peers, location.phases, {}};
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
@@ -276,10 +281,10 @@ void RunLoader::set_state(Process& process) const {
       process.state = State::aborted;
       break;
     case ProcessState::exited:
-      process.state = State::finished;
+      process.state = lacks_finalize(record) ? State::exited : State::finished;
       break;
     case ProcessState::finalized:
-      process.state = alive ? State::running : State::finished;
+      process.state = alive ? State::running : format::signal_of(record) != 0 ? State::killed : State::finished;
       break;
     default:
       process.state = alive ? State::running : State::killed;

@@ -1,0 +1,178 @@
+#include "reader/run/endings.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace tare::reader {
+namespace {
+
+// <linux/pidfd.h> of Linux 6.15, which may be newer than the headers here.
+struct PidfdInfo {
+  std::uint64_t mask;
+  std::uint64_t cgroup;
+  std::uint32_t ids[11];
+  std::int32_t exit_code;
+};
+constexpr int moment_ms = 200;
+constexpr std::uint64_t pidfd_info_exit = 1U << 3U;
+constexpr unsigned long pidfd_get_info = _IOWR(0xFF, 11, PidfdInfo);
+
+std::uint64_t raw_clock_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// Of a process that its parent has waited for.
+std::optional<int> status_of(int pidfd) {
+  PidfdInfo info{};
+  info.mask = pidfd_info_exit;
+  if (ioctl(pidfd, pidfd_get_info, &info) != 0 || (info.mask & pidfd_info_exit) == 0) return std::nullopt;
+  return info.exit_code;
+}
+
+// Of one that it has not waited for yet: the last field of the line. Shown to those who may trace it.
+std::optional<int> status_of_zombie(std::uint32_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return std::nullopt;
+  char line[1024] = "";
+  const bool read = std::fgets(line, sizeof line, file) != nullptr;
+  std::fclose(file);
+  const char* name_end = read ? std::strrchr(line, ')') : nullptr;
+  const char* last = std::strrchr(line, ' ');
+  if (name_end == nullptr || std::strncmp(name_end, ") Z", 3) != 0 || last == nullptr) return std::nullopt;
+  return std::atoi(last);
+}
+
+bool add(int events, int fd, std::uint32_t what) {
+  epoll_event event{};
+  event.events = what;
+  event.data.fd = fd;
+  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+}  // namespace
+
+EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std::string& run_id)
+    : prefix_("tare-" + run_id + "-"),
+      names_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      stopped_(eventfd(0, EFD_CLOEXEC)) {
+  if (names_ < 0 || events_ < 0 || stopped_ < 0) return;
+  for (const std::string& directory : directories) inotify_add_watch(names_, directory.c_str(), IN_CREATE);
+  if (!add(events_, names_, EPOLLIN) || !add(events_, stopped_, EPOLLIN)) return;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited by the thread: signals are for those who started it
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+EndingWatch::~EndingWatch() {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    if (write(stopped_, &one, sizeof one) == sizeof one) thread_.join();
+  }
+  for (const auto& [pidfd, watched] : watched_) close(pidfd);
+  for (const int fd : {names_, events_, stopped_})
+    if (fd >= 0) close(fd);
+}
+
+std::vector<Ending> EndingWatch::ended() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Ending> ended;
+  for (const auto& [pidfd, watched] : watched_) {
+    take_end(pidfd);
+    if (watched.ended_ns != 0) ended.push_back({watched.pid, watched.ended_ns, watched.status});
+  }
+  std::sort(ended.begin(), ended.end(), [](const Ending& a, const Ending& b) { return a.ended_ns < b.ended_ns; });
+  return ended;
+}
+
+std::optional<Ending> EndingWatch::ending_of(std::uint32_t pid) {
+  const std::lock_guard lock(mutex_);
+  std::optional<Ending> last;
+  for (const auto& [pidfd, watched] : watched_) {
+    if (watched.pid != pid) continue;
+    pollfd ends{pidfd, POLLIN, 0};
+    poll(&ends, 1, moment_ms);
+    take_end(pidfd);
+    if (watched.ended_ns != 0 && (!last || last->ended_ns < watched.ended_ns))
+      last = Ending{pid, watched.ended_ns, watched.status};
+  }
+  return last;
+}
+
+void EndingWatch::run() {
+  epoll_event ready[16];
+  for (;;) {
+    const int count = epoll_wait(events_, ready, 16, -1);
+    bool stops = false;
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < count; ++i) {
+      const int fd = ready[i].data.fd;
+      if (fd == names_) take_names();
+      if (watched_.contains(fd)) take_end(fd);
+      stops = stops || fd == stopped_;
+    }
+    if (stops || (count < 0 && errno != EINTR)) return;
+  }
+}
+
+void EndingWatch::take_names() {
+  alignas(inotify_event) char buffer[4096];
+  for (;;) {
+    const ssize_t bytes = read(names_, buffer, sizeof buffer);
+    if (bytes <= 0) return;
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+      if (event->len == 0 || std::strncmp(event->name, prefix_.c_str(), prefix_.size()) != 0) continue;
+      take(static_cast<std::uint32_t>(std::strtoul(event->name + prefix_.size(), nullptr, 10)));
+    }
+  }
+}
+
+void EndingWatch::take(std::uint32_t pid) {
+  const auto same = [&](const auto& each) { return each.second.pid == pid && each.second.ended_ns == 0; };
+  if (pid == 0 || std::any_of(watched_.begin(), watched_.end(), same)) return;
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // closed when a program is executed
+  if (pidfd < 0) return;
+  if (add(events_, pidfd, EPOLLIN))
+    watched_[pidfd] = {pid, 0, std::nullopt};
+  else
+    close(pidfd);
+}
+
+// Readable when the process has died, hung up when its parent has waited for it.
+void EndingWatch::take_end(int pidfd) {
+  Watched& watched = watched_[pidfd];
+  epoll_event event{};
+  event.data.fd = pidfd;
+  if (watched.ended_ns == 0) {
+    pollfd lives{pidfd, POLLIN, 0};
+    if (poll(&lives, 1, 0) <= 0) return;
+    watched.ended_ns = raw_clock_ns();
+    watched.status = status_of_zombie(watched.pid);
+    epoll_ctl(events_, EPOLL_CTL_MOD, pidfd, &event);  // a hang-up is always told
+  }
+  if (!watched.status) watched.status = status_of(pidfd);
+  if (watched.status) epoll_ctl(events_, EPOLL_CTL_DEL, pidfd, nullptr);
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,164 @@
+"""How ranks ended, who first, by which signal: `tare run`, `info` and `where` say it in the same words."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+
+RANKS = 3
+LAST = RANKS - 1
+TIMEOUT_S = 60
+# Since then the kernel tells how a process ended to others than its parent.
+TELLS = tuple(map(int, platform.release().split(".")[:2])) >= (6, 15)
+
+pytestmark = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+
+
+class Ended:
+    """The program under `tare run`, and what is said of it."""
+
+    def __init__(
+        self,
+        tare: Path,
+        mpi: MpiEnvironment,
+        tmp_path: Path,
+        way: str,
+        then: Callable[[subprocess.Popen[str], list[int]], None] | None = None,
+    ) -> None:
+        program = compile_c(mpi, [Path(__file__).parents[1] / "programs" / "endings.c"], tmp_path / "endings")
+        self.tare, self.directory = tare, tmp_path / "run"
+        command = [tare, "run", "-o", self.directory, "--", *mpi.mpiexec, "-n", str(RANKS), program, way]
+        process = subprocess.Popen(
+            [*map(str, command), str(tmp_path / "pid")],
+            env=mpi.environ(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            if then is not None:
+                then(process, pids(process, tmp_path))
+            _, self.summary = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        self.returncode = process.returncode
+        self.info = self.read("info")
+        self.ranks: list[dict[str, Any]] = self.info["ranks"]
+
+    def read(self, verb: str) -> dict[str, Any]:
+        command = [str(self.tare), verb, "--json", str(self.directory)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+        assert done.returncode == 0, done.stderr
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+
+    def last(self) -> dict[str, Any]:
+        return next(row for row in self.ranks if row["rank"] == LAST)
+
+    def says(self, words: str) -> None:
+        """Of the last rank, in all three places."""
+        first = first_end(self.summary)
+        assert first.startswith(f"rank {LAST}, ") and words in first, self.summary
+        for verb in ("info", "where"):
+            done = subprocess.run(
+                [self.tare, verb, self.directory], capture_output=True, text=True, timeout=TIMEOUT_S
+            )
+            text = " ".join(done.stdout.split())
+            assert words in text, text
+        assert f"tare where {self.directory}" in self.summary
+
+
+def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
+    """Of the ranks, once all of them are there."""
+    files = [folder / f"pid.{rank}" for rank in range(RANKS)]
+    deadline = time.monotonic() + TIMEOUT_S
+    while not all(file.exists() for file in files):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    return [int(file.read_text()) for file in files]
+
+
+def first_end(summary: str) -> str:
+    """What it says of the first that ended, on one line."""
+    _, _, text = summary.partition("  first end ")
+    return " ".join(text.partition("MPI share")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("way", "state", "exit_code", "words"),
+    [
+        ("exit", "exited", 3, "exited without MPI_Finalize, exit code 3"),
+        ("_exit", "exited", 0, "exited without MPI_Finalize, exit code 0"),
+    ],
+)
+def test_without_finalize(
+    way: str, state: str, exit_code: int, words: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    def end_the_rest(process: subprocess.Popen[str], ranks: list[int]) -> None:
+        # Not every launcher ends the others when one has ended well.
+        wait_for_end(ranks[LAST])
+        if way == "_exit":
+            process.terminate()
+
+    ended = Ended(tare, mpi, tmp_path, way, end_the_rest)
+    assert (ended.last()["state"], ended.last()["exit_code"]) == (state, exit_code)
+    assert not ended.last()["finalized"]
+    ended.says(words)
+
+
+@pytest.mark.parametrize(("way", "number"), [("segv", signal.SIGSEGV), ("abort", signal.SIGABRT)])
+def test_a_signal_of_its_own(
+    way: str, number: signal.Signals, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    ended = Ended(tare, mpi, tmp_path, way)
+    last = ended.last()
+    assert (last["state"], last["exit_code"], last["until"]) == ("killed", None, "end")
+    assert last["signal"] == number if TELLS else last["signal"] in (None, number)
+    ended.says(f"killed by {number.name}" if TELLS else "killed")
+
+
+def test_killed_from_outside(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    ended = Ended(tare, mpi, tmp_path, "kill", lambda _, ranks: os.kill(ranks[LAST], signal.SIGKILL))
+    assert ended.last()["state"] == "killed"
+    ended.says("killed by SIGKILL" if TELLS else "killed")
+
+
+def test_mpi_abort(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    ended = Ended(tare, mpi, tmp_path, "mpi_abort")
+    assert ended.last()["state"] == "aborted"
+    ended.says("called MPI_Abort")
+
+
+def test_interrupted_deadlock(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """By Ctrl-C, which the terminal sends to all: the summary says where to look."""
+    ended = Ended(tare, mpi, tmp_path, "deadlock", lambda process, _: os.killpg(process.pid, signal.SIGINT))
+    assert {row["state"] for row in ended.ranks} == {"killed"}
+    assert f"tare where {ended.directory}" in ended.summary
+    deadlock = ended.read("where")["deadlock"]
+    assert deadlock is None or len(deadlock["cycles"]) == 1  # it may not have lasted a second
+
+
+def wait_for_end(pid: int) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return
+        if state in "ZX":
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"process {pid} goes on")

@@ -1,0 +1,66 @@
+"""Where MPI was used and none of its calls was seen, `tare run` and `tare info` say so, and why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from measured import PROGRAMS
+
+both_debian = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+
+
+def unseen(tare: Path, directory: Path, argv: list[Path | str], **environment: str) -> tuple[str, Any]:
+    """What `tare run` prints, and what `tare info` says in full, of a process without a launcher."""
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    command = [tare, "run", "-o", directory, "--", "env", *variables, *argv]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    text = subprocess.run([tare, "info", directory], capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([tare, "info", "--json", directory], capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout)["unseen"]
+    assert ("UNSEEN" in text) == bool(rows)
+    return " ".join(ended.stderr.split()), rows
+
+
+def build(out: Path, source: str, *flags: str) -> Path:
+    subprocess.run(["gcc", "-g", *flags, "-o", out, PROGRAMS / source], check=True)
+    return out
+
+
+@both_debian
+def test_references_bound_past_tare(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    plugin = compile_c(mpi, [PROGRAMS / "dlopened_plugin.c"], tmp_path / "libplugin.so", "-shared", "-fPIC")
+    program = compile_c(mpi, [PROGRAMS / "dlopened.c"], tmp_path / "dlopened", "-Wl,--as-needed")
+    argv: list[Path | str] = [program, "past", mpi.library, plugin]
+    said, rows = unseen(tare, tmp_path / "run", argv, **mpi.env)
+    (row,) = rows
+    assert (row["reason"], row["executable"], row["about"]) == ("bypassed", str(program), str(plugin))
+    assert row["processes"] == 1
+    assert "1 process of dlopened" in said and "RTLD_DEEPBIND" in said
+
+
+@both_debian
+def test_a_library_that_is_only_loaded(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "dlopened.c"], tmp_path / "dlopened", "-Wl,--as-needed")
+    said, rows = unseen(tare, tmp_path / "run", [program, "only", mpi.library], **mpi.env)
+    assert rows == []
+    assert "no process of this command called MPI" in said
+
+
+def test_mpi_in_the_executable(tare: Path, tmp_path: Path) -> None:
+    program = build(tmp_path / "own_mpi", "own_mpi.c")
+    said, rows = unseen(tare, tmp_path / "run", [program], PMI_RANK="0")
+    assert [(row["reason"], row["executable"]) for row in rows] == [("linked-in", str(program))]
+    assert "MPI is linked into the executable" in said
+
+
+def test_a_static_executable(tare: Path, tmp_path: Path) -> None:
+    program = build(tmp_path / "own_mpi", "own_mpi.c", "-static")
+    said, rows = unseen(tare, tmp_path / "run", [program], PMI_RANK="0")
+    assert [(row["reason"], row["executable"]) for row in rows] == [("static", str(program))]
+    assert "own_mpi: is statically linked" in said

@@ -1,0 +1,41 @@
+/* endings WAY [FILE]: the last rank ends in some way, and the others wait for it in MPI.
+ *
+ * WAY: segv, abort, mpi_abort (code 3), exit (3), _exit (0), kill (waits for it), deadlock (all wait for each other).
+ * FILE.RANK holds the process id, once the rank is in the program. tests/integration/test_endings.py knows.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_pid(const char* file, int rank) {
+  char path[4096], done[4096];
+  snprintf(path, sizeof path, "%s.%d.new", file, rank);
+  snprintf(done, sizeof done, "%s.%d", file, rank);
+  FILE* out = fopen(path, "w");
+  if (!out) MPI_Abort(MPI_COMM_WORLD, 9);
+  fprintf(out, "%d", (int)getpid());
+  fclose(out);
+  rename(path, done);
+}
+
+int main(int argc, char** argv) {
+  const char* way = argc > 1 ? argv[1] : "";
+  int rank, size, value = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (argc > 2) write_pid(argv[2], rank);
+  if (rank == size - 1 && strcmp(way, "deadlock") != 0) {
+    if (!strcmp(way, "segv")) *(volatile int*)0 = 1;
+    if (!strcmp(way, "abort")) abort();
+    if (!strcmp(way, "mpi_abort")) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (!strcmp(way, "exit")) exit(3);
+    if (!strcmp(way, "_exit")) _exit(0);
+    for (;;) pause();
+  }
+  MPI_Recv(&value, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
