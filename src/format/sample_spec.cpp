@@ -116,7 +116,9 @@ bool parse_time(const char* text, std::uint64_t& ns) noexcept {
   if (std::strcmp(text, "ms") == 0) unit = 1e6;
   if (std::strcmp(text, "s") == 0) unit = 1e9;
   if (unit == 0 || value * unit > 1e18) return false;
-  ns = static_cast<std::uint64_t>(value * unit + 0.5);
+  // Rounded without llround: the library that is preloaded needs libc alone.
+  ns = static_cast<std::uint64_t>(value * unit);
+  if (value * unit - static_cast<double>(ns) >= 0.5) ++ns;
   return true;
 }
 
