@@ -30,7 +30,7 @@ check:
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh quick
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
-	@$(PYTHON) -m pytest -q tests/unit
+	@$(PYTHON) -m pytest -q -n 2 tests/unit
 	@tools/smoke.sh
 
 test:
@@ -38,10 +38,11 @@ test:
 	@tools/venv.sh build study test lint
 	@tools/mpi.sh
 	@tools/build.sh $(DEVELOPER)
-	@tools/lint.sh
+	@tools/lint.sh quick
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
-	@$(PYTHON) -m pytest tests
+	@$(PYTHON) -m pytest -n 2 --dist loadfile -m "not alone" tests
+	@$(PYTHON) -m pytest -m alone tests
 	@fuzz/run.sh 60
 
 bench:
@@ -70,7 +71,7 @@ format:
 lint: all
 	@tools/apt.sh lint
 	@tools/venv.sh build study lint
-	@tools/lint.sh
+	@tools/lint.sh quick
 
 clean:
 	rm -rf build .venv
