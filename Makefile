@@ -71,7 +71,7 @@ format:
 lint: all
 	@tools/apt.sh lint
 	@tools/venv.sh build study lint
-	@tools/lint.sh quick
+	@tools/lint.sh
 
 clean:
 	rm -rf build .venv

@@ -1,5 +1,5 @@
 """The table as other code reads it: for C++ (src/format/function_meaning.cpp) and for Python
-(tare.analysis.functions)."""
+(tare.functions)."""
 
 from collections.abc import Sequence
 

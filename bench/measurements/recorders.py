@@ -13,7 +13,7 @@ from report import Row, Table
 
 from tools import PeerError
 
-# Recording alone: everything fits into the buffer of a thread.
+# Run alone: everything fits into the buffer of a thread.
 IN_MEMORY_EVENTS = 200_000
 IN_MEMORY_BUFFER = 64 << 20
 # With writing: many times what a buffer holds. tare has its default buffer, the peers one of a usual size.
@@ -42,7 +42,7 @@ class Case:
 
 
 ONE = Case(
-    "Recording an event of 4 ints, 1 thread, buffer not full",
+    "Run an event of 4 ints, 1 thread, buffer not full",
     1,
     IN_MEMORY_EVENTS,
     IN_MEMORY_BUFFER,

@@ -46,12 +46,12 @@ def _make(run: Path) -> float:
     """Writes the run; returns its size."""
     if shutil.disk_usage(run).free < 4 << 30:
         raise BenchError(f"{run.parent} has no room for a run of {RANKS:,} ranks: free 4 GiB")
-    from tare import rundir
     from tare._native import FORMAT_VERSION
+    from tare.runs import directory
 
     options = {"trace": False, "buffer": 0, "time_lookups": False, "forward": False}
-    meta = rundir.describe(["solver"], "solver", run, options, FORMAT_VERSION)
-    rundir.write_meta(run, meta | {"state": "ended", "exit_code": 0, "environment": {}})
+    meta = directory.describe(["solver"], "solver", run, options, FORMAT_VERSION)
+    directory.write_meta(run, meta | {"state": "ended", "exit_code": 0, "environment": {}})
     subprocess.run([built("bench/many_ranks"), run, str(RANKS), str(SITES)], check=True, timeout=TIMEOUT_S)
     return sum(path.stat().st_size for path in run.iterdir()) / 2**30
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         sample,
         start,
     )
-    from tare.recording import Recording
+    from tare.runs.run import Run
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,13 +47,13 @@ __all__ = [
 ]
 
 
-def open(run: str | PathLike[str], member: str | None = None) -> Recording:
+def open(run: str | PathLike[str], member: str | None = None) -> Run:
     """The run in a run directory, or the one of an archive that `member` names."""
     from pathlib import Path
 
-    from tare.recording import open_recording
+    from tare.runs.run import open_run
 
-    return open_recording(Path(run), member)
+    return open_run(Path(run), member)
 
 
 if not TYPE_CHECKING:

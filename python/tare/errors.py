@@ -14,6 +14,10 @@ class TareError(Exception):
     """Base of every error of the package."""
 
 
+class Incompatible(TareError):
+    """Keys or choices of an analysis that do not go together. Says which; a verb says by which option."""
+
+
 class CommandError(TareError):
     """Ends a command with `exit_code`."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tare.metadata import Metadata, Unseen
+from tare.runs.metadata import Metadata, Unseen
 
 # One line a process: reason, executable, what it is about (src/mpi/unseen.h).
 NOTES = ".unseen-*"

@@ -8,14 +8,14 @@ import pytest
 from environments import ROOT, MpiEnvironment, all_environments, compile_c
 from measured import PROGRAMS, measure
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
-from tare.recording import open_recording
+from tare.runs.run import open_run
 
 MPIS = [env for env in all_environments() if env.name.startswith("debian-")]
 RANKS = 3
 
 
 def efficiency_of(run: Path) -> Efficiency:
-    recording = open_recording(run)
+    recording = open_run(run)
     found = efficiencies(recording.processes)
     replayed(found, recording.processes, lambda: recording.replayed_worlds, always=True)
     return found[0]

@@ -17,7 +17,7 @@ from environments import PYTHON, ROOT, all_environments, compile_c
 from measured import PROGRAMS, measure
 from tare.analysis.events import described
 from tare.errors import UsageError
-from tare.recording import open_recording
+from tare.runs.run import open_run
 
 DATA = ROOT / "tests" / "data"
 STENCIL = DATA / "v1" / "stencil"
@@ -88,7 +88,7 @@ def test_events_of_the_program(tare: Path, tmp_path: Path) -> None:
 
 
 def test_filters() -> None:
-    recording = open_recording(STENCIL)
+    recording = open_run(STENCIL)
     times = sorted(row["start_ns"] for row in recording.events(None, None, None, None, 0))
     middle, late = times[len(times) // 2], times[3 * len(times) // 4]
     for filters in (
@@ -103,7 +103,7 @@ def test_filters() -> None:
 
 
 def test_columns_are_chosen_by_name() -> None:
-    recording = open_recording(STENCIL)
+    recording = open_run(STENCIL)
     table = pa.table(recording.event_table(columns=["rank", "function"]))
     assert table.column_names == ["rank", "function"]
     with pytest.raises(UsageError, match="events have no column colour"):
@@ -111,7 +111,7 @@ def test_columns_are_chosen_by_name() -> None:
 
 
 def test_databases_read_them_as_they_are() -> None:
-    recording = open_recording(STENCIL)
+    recording = open_run(STENCIL)
     events = recording.event_table(columns=["rank", "function", "bytes"])
     by_rank = Counter(row["rank"] for row in recording.events(None, ["MPI_Isend"], None, None, 0))
     query = "SELECT rank, count(*) FROM events WHERE function = 'MPI_Isend' GROUP BY rank"
@@ -119,15 +119,13 @@ def test_databases_read_them_as_they_are() -> None:
     for _ in range(2):
         assert duckdb.execute(query).fetchall() and dict(duckdb.execute(query).fetchall()) == by_rank
     del recording
-    assert pa.table(events).num_rows == sum(
-        1 for _ in open_recording(STENCIL).events(None, None, None, None, 0)
-    )
+    assert pa.table(events).num_rows == sum(1 for _ in open_run(STENCIL).events(None, None, None, None, 0))
 
 
 def test_a_parquet_file(tare: Path, tmp_path: Path) -> None:
     to = tmp_path / "events.parquet"
     subprocess.run([tare, "events", STENCIL, "--parquet", to, "--rank", "1"], check=True, timeout=60)
-    count = sum(1 for _ in open_recording(STENCIL).events([1], None, None, None, 0))
+    count = sum(1 for _ in open_run(STENCIL).events([1], None, None, None, 0))
     assert duckdb.execute(f"SELECT count(*), min(rank), max(rank) FROM '{to}'").fetchall() == [(count, 1, 1)]
     assert list(tmp_path.iterdir()) == [to]
 
@@ -146,5 +144,5 @@ def test_a_parquet_file(tare: Path, tmp_path: Path) -> None:
 def test_a_run_without_mpi_has_no_rows(tare: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     subprocess.run([tare, "run", "--quiet", "--trace", "-o", run, "--", "true"], timeout=60)
-    table = pa.table(open_recording(run).event_table(columns=["rank"]))
+    table = pa.table(open_run(run).event_table(columns=["rank"]))
     assert (table.num_rows, table.column_names) == (0, ["rank"])

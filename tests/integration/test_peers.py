@@ -6,7 +6,7 @@ from pathlib import Path
 
 from environments import MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
-from tare.recording import open_recording
+from tare.runs.run import open_run
 
 
 def test_messages_are_counted_by_peer(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
@@ -14,7 +14,7 @@ def test_messages_are_counted_by_peer(mpi: MpiEnvironment, tare: Path, tmp_path:
     measured = measure(tare, mpi, 2, [program], tmp_path / "run")
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
 
-    recorded = open_recording(measured.directory)
+    recorded = open_run(measured.directory)
     names = [communicator["name"] for communicator in recorded.communicators]
     found = {}
     for row in recorded.peer_sums(["rank", "communicator"], None, None, None):
@@ -43,7 +43,7 @@ def test_requests_are_credited_with_the_time_waited_for_them(
 ) -> None:
     program = compile_c(mpi, [PROGRAMS / "exchange.c"], tmp_path / "exchange")
     measured = measure(tare, mpi, 2, [program], tmp_path / "run")
-    (rows,) = open_recording(measured.directory).profile_sums([{"by": ["rank", "function", "site"]}])
+    (rows,) = open_run(measured.directory).profile_sums([{"by": ["rank", "function", "site"]}])
     waits = {"MPI_Wait", "MPI_Waitall"}
     starts = {"MPI_Irecv", "MPI_Isend", "MPI_Startall", "MPI_Imrecv"}
     waited = {row["function"] for row in rows if row["waited_ns"] > 0}

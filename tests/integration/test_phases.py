@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from environments import ROOT, MpiEnvironment, compile_c
 from measured import PROGRAMS, measure
-from tare.recording import open_recording
+from tare.runs.run import open_run
 
 # Entries, timed calls and bytes, as phases.c has them. MPI_Pcontrol counts for the phase that it ends.
 EXPECTED = {
@@ -32,7 +32,7 @@ def test_calls_count_for_their_phase(mpi: MpiEnvironment, trace: bool, tare: Pat
     measured = measure(tare, mpi, 2, [program], tmp_path / "run", *options)
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
 
-    recorded = open_recording(measured.directory)
+    recorded = open_run(measured.directory)
     for rank in (0, 1):
         rows = {row["phase"]: row for row in recorded.phase_sums(["rank"], None, [rank])}
         outside = rows.pop(None)

@@ -24,7 +24,7 @@ KNOWN = {"MPI_Allreduce": ALLREDUCES, "MPI_Send": SENDS}
 TOO_SMALL_DISK = "1m"
 START_TIMEOUT_S = 30
 
-# Recording is the same under every MPI; launchers differ.
+# Run is the same under every MPI; launchers differ.
 both_families = pytest.mark.parametrize(
     "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
 )

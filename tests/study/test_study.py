@@ -262,7 +262,7 @@ def test_results_of_another_program_are_refused_and_compared_as_a_set(
     apart = study("run", file, "--resume", "--set", "after", cwd=tmp_path)
     assert apart.returncode == 0, apart.stderr
     sets = report(file)["Sets that were recorded apart"]
-    (facts,) = (rows for title, rows in sets.items() if title.startswith("Facts"))
+    (facts,) = (rows for title, rows in sets.items() if title.startswith("Provenance"))
     assert [row["fact"] for row in facts] == ["program.sender.here"]
     exported = study("export", file, "--to", "csv", "--into", "tables", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr

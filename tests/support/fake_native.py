@@ -389,14 +389,14 @@ def make_names_hostile(setter: Setter = builtins) -> None:
 def install(library: Path) -> None:
     """Makes `tare` use this module, and preload `library`."""
     import tare
-    import tare.library
+    import tare.measuring.library
 
     module = types.ModuleType("tare._native")
     for name in ("FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive"):
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module
     tare._native = module
-    tare.library.find = lambda name: library
+    tare.measuring.library.find = lambda name: library
 
 
 def find_generated() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tare.metadata import Metadata
+from tare.runs.metadata import Metadata
 
 
 def metadata(**given: Any) -> Metadata:

@@ -17,8 +17,8 @@ from some_run import metadata
 from tare.analysis import comparable, diff
 from tare.analysis.compare import compare, correct
 from tare.commands.diff import _gate_content
-from tare.metadata import Options
 from tare.reporters import diff as reporter
+from tare.runs.metadata import Options
 
 BASE = [100.0, 102.0, 98.0, 101.0]
 

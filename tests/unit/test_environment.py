@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tare.environment import kept
+from tare.runs.environment import kept
 
 
 def test_only_what_says_how_an_mpi_program_ran_is_kept() -> None:

@@ -14,8 +14,8 @@ from environments import ROOT
 from standard import Function, functions
 from table import CLASSES, WAITS, Meaning, TableError, checked, expanded, meanings
 from tare._functions import TABLE
-from tare.analysis.functions import OUTSIDE_NET, is_collective, meaning
-from tare.analysis.functions import Meaning as PythonMeaning
+from tare.functions import OUTSIDE_NET, is_collective, meaning
+from tare.functions import Meaning as PythonMeaning
 
 SOURCE = ROOT / "mpi" / "functions.toml"
 GENERATED = ROOT / "build" / "release" / "generated"

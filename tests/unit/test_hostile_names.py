@@ -18,9 +18,9 @@ from fake_native import EVIL
 from fake_tare import SOURCES, Tare
 from some_run import metadata
 from tare import cli
-from tare.metadata import Options, encode
 from tare.reporters import cells
 from tare.reporters.console import Console
+from tare.runs.metadata import Options, encode
 from tare.streams import visible
 from tare.study import report
 from tare.study.sections import Section, Table, columns

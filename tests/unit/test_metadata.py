@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from some_run import metadata
 from tare.errors import CommandError
-from tare.metadata import RankEnd, Taken, decode, encode
+from tare.runs.metadata import RankEnd, Taken, decode, encode
 
 WHOLE = metadata(
     ranks=[RankEnd(world=0, rank=0, host="node", pid=7, state="finished", exit_code=0, until="exit")],

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from environments import ROOT
+from tare import packages
 from tare.errors import CommandError
-from tare.study import packages
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # In indices of packages, `tare` is somebody else's.

@@ -6,51 +6,51 @@ from pathlib import Path
 
 import pytest
 from some_run import metadata
-from tare import rundir
 from tare.errors import CommandError, UsageError
-from tare.metadata import META, Options
+from tare.runs import directory
+from tare.runs.metadata import META, Options
 
 
 def test_names_do_not_collide_within_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(time, "strftime", lambda _: "20260131-120000")
-    made = [rundir.create("app", None).name for _ in range(3)]
+    made = [directory.create("app", None).name for _ in range(3)]
     assert made == ["app-20260131-120000", "app-20260131-120000-2", "app-20260131-120000-3"]
 
 
 def test_wanted_directory_must_be_new_or_empty(tmp_path: Path) -> None:
-    assert rundir.create("app", tmp_path / "deep" / "new") == tmp_path / "deep" / "new"
+    assert directory.create("app", tmp_path / "deep" / "new") == tmp_path / "deep" / "new"
     (tmp_path / "empty").mkdir()
-    assert rundir.create("app", tmp_path / "empty") == tmp_path / "empty"
+    assert directory.create("app", tmp_path / "empty") == tmp_path / "empty"
     (tmp_path / "file").touch()
     for occupied in (tmp_path, tmp_path / "file"):
         with pytest.raises(UsageError, match="not an empty directory"):
-            rundir.create("app", occupied)
+            directory.create("app", occupied)
 
 
 def test_segments_go_to_the_run_directory_where_shared_memory_is_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rundir, "SHARED_MEMORY", tmp_path / "shm")
-    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
+    monkeypatch.setattr(directory, "SHARED_MEMORY", tmp_path / "shm")
+    assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
     (tmp_path / "shm").mkdir()
-    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "shm"
-    monkeypatch.setattr(rundir, "SHARED_MEMORY_NEEDED", 1 << 60)
-    assert rundir.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
+    assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "shm"
+    monkeypatch.setattr(directory, "SHARED_MEMORY_NEEDED", 1 << 60)
+    assert directory.choose_segment_dir(tmp_path / "run") == tmp_path / "run"
 
 
 def test_reserve_takes_real_room_until_released(tmp_path: Path) -> None:
-    rundir.keep_reserves(tmp_path)
-    for name, size in rundir.RESERVES.items():
+    directory.keep_reserves(tmp_path)
+    for name, size in directory.RESERVES.items():
         assert (tmp_path / name).stat().st_blocks * 512 >= size
-        rundir.release_reserve(tmp_path, name)
+        directory.release_reserve(tmp_path, name)
     assert not list(tmp_path.iterdir())
 
 
 def test_meta_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    rundir.write_meta(tmp_path, metadata(name="old"))
-    rundir.write_meta(tmp_path, metadata(name="new"))
-    assert rundir.read_meta(tmp_path, 1).name == "new"
+    directory.write_meta(tmp_path, metadata(name="old"))
+    directory.write_meta(tmp_path, metadata(name="new"))
+    assert directory.read_meta(tmp_path, 1).name == "new"
     assert [path.name for path in tmp_path.iterdir()] == [META]
     assert (tmp_path / META).stat().st_mode & 0o777 == 0o600
 
@@ -61,7 +61,7 @@ def test_meta_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
     outside.write_text("mine")
     for name in (META, f"{META}.new"):
         (run_dir / name).symlink_to(outside)
-    rundir.write_meta(run_dir, metadata())
+    directory.write_meta(run_dir, metadata())
     assert outside.read_text() == "mine"
     assert not (run_dir / META).is_symlink()
 
@@ -69,18 +69,18 @@ def test_meta_does_not_go_where_a_link_leads(tmp_path: Path) -> None:
 def test_a_pipe_instead_of_meta_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / META)
     with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
-        rundir.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path, 1)
     (tmp_path / META).unlink()
     (tmp_path / META).symlink_to("/dev/zero")
     with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
-        rundir.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path, 1)
 
 
 def test_a_name_in_meta_leads_nowhere(tmp_path: Path) -> None:
     """Segments are in shared memory or in the run directory, whatever meta.json says."""
-    assert rundir.segment_dir(tmp_path, metadata(segment_dir="/dev/shm")) == Path("/dev/shm")
+    assert directory.segment_dir(tmp_path, metadata(segment_dir="/dev/shm")) == Path("/dev/shm")
     for elsewhere in ("/home/somebody", "../..", "", "/dev/shm/../../etc"):
-        assert rundir.segment_dir(tmp_path, metadata(segment_dir=elsewhere)) == tmp_path
+        assert directory.segment_dir(tmp_path, metadata(segment_dir=elsewhere)) == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_no_run_is_said_in_one_line(tmp_path: Path, content: str | None,
     if content is not None:
         (tmp_path / META).write_text(content)
     with pytest.raises(CommandError, match=message) as caught:
-        rundir.read_meta(tmp_path, 1)
+        directory.read_meta(tmp_path, 1)
     assert "\n" not in str(caught.value)
 
 
@@ -106,38 +106,38 @@ def mode(path: Path) -> int:
 def test_a_run_directory_is_for_its_owner_alone(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir(0o755)
     for wanted in ("new", "there"):
-        assert mode(rundir.create("app", tmp_path / wanted)) == 0o700
-    rundir.keep_reserves(tmp_path / "new")
+        assert mode(directory.create("app", tmp_path / wanted)) == 0o700
+    directory.keep_reserves(tmp_path / "new")
     assert {mode(path) for path in (tmp_path / "new").iterdir()} == {0o600}
 
 
 def test_a_run_may_be_opened_to_a_group(tmp_path: Path) -> None:
     group = os.getegid()
-    run_dir = rundir.create("app", tmp_path / "run", group)
+    run_dir = directory.create("app", tmp_path / "run", group)
     assert (mode(run_dir), run_dir.stat().st_gid) == (0o750, group)
     meta = metadata(options=Options(group=str(group)))
-    rundir.write_meta(run_dir, meta)
+    directory.write_meta(run_dir, meta)
     (run_dir / "node.tare").touch(0o600)
     (tmp_path / "outside").touch(0o600)
     (run_dir / "link.tare").symlink_to(tmp_path / "outside")
     (run_dir / "other.tare").hardlink_to(tmp_path / "outside")
-    rundir.open_to_group(run_dir, meta)
+    directory.open_to_group(run_dir, meta)
     assert mode(run_dir / META) == mode(run_dir / "node.tare") == 0o640
     assert mode(tmp_path / "outside") == 0o600, "what has a second name is not only the run's"
 
 
 def test_a_group_has_a_name_or_a_number() -> None:
-    assert rundir.group_number("root") == 0
-    assert rundir.group_number("1234567") == 1234567
-    assert rundir.group_number("no-such-group") is None
-    assert rundir.group_number(None) is None
+    assert directory.group_number("root") == 0
+    assert directory.group_number("1234567") == 1234567
+    assert directory.group_number("no-such-group") is None
+    assert directory.group_number(None) is None
 
 
 def test_reserves_do_not_go_where_links_lead(tmp_path: Path) -> None:
     run_dir, outside = tmp_path / "run", tmp_path / "outside"
     run_dir.mkdir()
     outside.write_text("mine")
-    for name in rundir.RESERVES:
+    for name in directory.RESERVES:
         (run_dir / name).symlink_to(outside)
-    rundir.keep_reserves(run_dir)
+    directory.keep_reserves(run_dir)
     assert outside.read_text() == "mine"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from some_run import metadata
-from tare import runner
-from tare.metadata import META, Metadata
+from tare.runs import runner
+from tare.runs.metadata import META, Metadata
 
 
 def running(**given: Any) -> Metadata:

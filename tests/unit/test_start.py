@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fake_tare import fake_environment
-from tare import launch
+from tare.measuring import launch
 
 # Each takes longer to load than a verb may take to start, or is for few of them.
 HEAVY = {
@@ -21,7 +21,13 @@ HEAVY = {
     "importlib.metadata", "importlib.resources", "tomllib", "logging", "multiprocessing", "unittest",
 }  # fmt: skip
 # Of verbs that do more than read one run.
-OF_OTHERS = {"subprocess", "threading", "tare.archive", "tare.launch", "tare.measurement"}
+OF_OTHERS = {
+    "subprocess",
+    "threading",
+    "tare.runs.archive",
+    "tare.measuring.launch",
+    "tare.measuring.measurement",
+}
 PROBE = """
 import json, sys
 from fake_native import find_generated, install
@@ -62,7 +68,7 @@ def test_reading_verbs_load_nothing_heavy(run_dir: Path, verb: str) -> None:
     found = loaded(run_dir.parent, verb, *runs)
     assert not found & HEAVY
     assert not found & OF_OTHERS
-    assert verb.startswith("-") or "tare.recording" in found
+    assert verb.startswith("-") or "tare.runs.run" in found
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,7 @@ def test_verbs_load_nothing_heavy_before_they_have_something_to_do(
 
 def test_run_loads_neither_what_starts_nor_what_finds_programs_in_python(tmp_path: Path) -> None:
     found = loaded(tmp_path, "run", "-q", "-o", "r", "--", "true")
-    assert not found & (HEAVY | {"subprocess", "shutil", "tare.archive", "tare.reporters.summary"})
+    assert not found & (HEAVY | {"subprocess", "shutil", "tare.runs.archive", "tare.reporters.summary"})
 
 
 def test_what_the_end_needs_is_loaded_while_the_command_runs(

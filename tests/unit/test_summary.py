@@ -12,21 +12,21 @@ import pytest
 import tare
 from some_run import metadata
 from tare.analysis import endings
-from tare.recording import Recording
 from tare.reporters import summary
 from tare.reporters.console import console
+from tare.runs.run import Run
 
 
 @pytest.fixture
-def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Of a complete run; tests change its processes."""
     monkeypatch.setitem(sys.modules, "tare._native", fake_native)
     monkeypatch.setattr(tare, "_native", fake_native, raising=False)
-    monkeypatch.setattr(Recording, "_open", lambda self: fake_native.Run(str(tmp_path)))
-    return Recording(tmp_path, metadata())
+    monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(tmp_path)))
+    return Run(tmp_path, metadata())
 
 
-def shown(recording: Recording) -> str:
+def shown(recording: Run) -> str:
     out = io.StringIO()
     summary.after_run(console(out, cut=True), recording, [])
     text = out.getvalue()
@@ -34,11 +34,11 @@ def shown(recording: Recording) -> str:
     return text
 
 
-def set_processes(recording: Recording, processes: list[Any]) -> None:
+def set_processes(recording: Run, processes: list[Any]) -> None:
     recording.__dict__["processes"] = processes
 
 
-def test_many_ranks_are_summarised(recording: Recording) -> None:
+def test_many_ranks_are_summarised(recording: Run) -> None:
     states = ["killed" if rank % 2 else "finished" for rank in range(40)]
     set_processes(recording, [fake_native.process(rank, rank * 10**6, states[rank]) for rank in range(40)])
     text = shown(recording)
@@ -47,13 +47,13 @@ def test_many_ranks_are_summarised(recording: Recording) -> None:
     assert "Net time" not in text
 
 
-def test_worlds_are_told_apart_where_there_are_several(recording: Recording) -> None:
+def test_worlds_are_told_apart_where_there_are_several(recording: Run) -> None:
     assert "World" not in shown(recording)
     set_processes(recording, [fake_native.process(0, 10**8, world=world) for world in range(2)])
     assert "World" in shown(recording)
 
 
-def test_losses_are_shown(recording: Recording) -> None:
+def test_losses_are_shown(recording: Run) -> None:
     assert "DROPPED" not in shown(recording)
     process = fake_native.process(0, 10**8)
     process["trace"] |= {"events": 5, "bytes": 50, "dropped": 1234}
@@ -61,28 +61,28 @@ def test_losses_are_shown(recording: Recording) -> None:
     assert "DROPPED    1,234 records were lost" in shown(recording)
 
 
-def test_threads_that_were_not_measured_are_shown(recording: Recording) -> None:
+def test_threads_that_were_not_measured_are_shown(recording: Run) -> None:
     process = fake_native.process(0, 10**8) | {"unmeasured_threads": 3}
     assert "UNMEASURED" not in shown(recording)
     set_processes(recording, [process])
     assert "UNMEASURED 3 threads" in shown(recording)
 
 
-def test_calls_that_did_not_return_are_shown(recording: Recording) -> None:
+def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
     process = fake_native.process(0, 10**8) | {"left_calls": 2}
     assert "2 calls by" not in shown(recording)
     set_processes(recording, [process])
     assert "left       2 calls by an exception" in shown(recording)
 
 
-def test_events_of_the_program_are_weighed(recording: Recording) -> None:
+def test_events_of_the_program_are_weighed(recording: Run) -> None:
     process = fake_native.process(0, 10**8)
     process["cost"] |= {"events": 7000, "event_ns": 12.5}
     set_processes(recording, [process])
     assert "own events 7,000, 12.5 ns each" in shown(recording)
 
 
-def test_what_a_flight_recorder_kept_is_shown(recording: Recording) -> None:
+def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
     process = fake_native.process(0, 10**8)
     process["trace"] |= {"policy": "overwrite", "overwritten_bytes": 1}
     set_processes(recording, [process])
@@ -91,7 +91,7 @@ def test_what_a_flight_recorder_kept_is_shown(recording: Recording) -> None:
     assert "not written (--write none)" in shown(recording)
 
 
-def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
+def test_long_names_are_cut_not_wrapped(recording: Run) -> None:
     caller = "hypre_" + "VeryLong" * 20
     recording.__dict__["sites"] = [{**site, "caller": caller} for site in fake_native.SITES]
     recording.meta.command = ["./app", "x" * 300]
@@ -101,13 +101,13 @@ def test_long_names_are_cut_not_wrapped(recording: Recording) -> None:
     assert "…" in row
 
 
-def test_places_are_cut_at_their_beginning(recording: Recording) -> None:
+def test_places_are_cut_at_their_beginning(recording: Run) -> None:
     file = "/src/" + "very_long_" * 20 + "solver.c"
     recording.__dict__["sites"] = [{**site, "file": file} for site in fake_native.SITES]
     assert "_solver.c:40 " in shown(recording)
 
 
-def test_a_full_disk_is_named(recording: Recording) -> None:
+def test_a_full_disk_is_named(recording: Run) -> None:
     process = recording.processes[0]
     process["trace"] |= {"dropped": 1234, "kept_newest": True, "no_space": True, "overwritten_bytes": 9}
     text = " ".join(shown(recording).split())
@@ -115,13 +115,13 @@ def test_a_full_disk_is_named(recording: Recording) -> None:
     assert "KEPT the records before those, and the newest" in text
 
 
-def test_end_by_an_unnamed_signal(recording: Recording) -> None:
+def test_end_by_an_unnamed_signal(recording: Run) -> None:
     recording.meta = metadata(exit_code=None, signal=64)
     assert summary.ending(recording).startswith("killed by ")
     assert endings.signal_name(40) == "signal 40"
 
 
-def info(recording: Recording) -> list[str]:
+def info(recording: Run) -> list[str]:
     recording.meta.command = ["./app"]
     out = io.StringIO()
     summary.info(console(out, cut=True), recording)
@@ -130,7 +130,7 @@ def info(recording: Recording) -> list[str]:
     return lines
 
 
-def test_locations_have_a_line_each(recording: Recording) -> None:
+def test_locations_have_a_line_each(recording: Run) -> None:
     recording.__dict__["locations"] = [
         fake_native.location(0, 20_000),
         fake_native.location(1, 0, 1, dropped=70),
@@ -144,7 +144,7 @@ def test_locations_have_a_line_each(recording: Recording) -> None:
     ]
 
 
-def test_many_locations_are_folded(recording: Recording) -> None:
+def test_many_locations_are_folded(recording: Run) -> None:
     recording.__dict__["locations"] = [
         fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)
     ]
@@ -156,6 +156,6 @@ def test_many_locations_are_folded(recording: Recording) -> None:
     assert table[7] == ["B/event", "10.0", "1", "10.0", "10.0", "1", "10.0"]
 
 
-def test_locations_are_not_shown_where_they_are_the_ranks(recording: Recording) -> None:
+def test_locations_are_not_shown_where_they_are_the_ranks(recording: Run) -> None:
     recording.__dict__["locations"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
     assert "Locations (a thread, with its buffer)" not in info(recording)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fake_native import frame, site
-from tare.analysis import telling
+from tare.runs import site_frames
 
 LIBRARY = "/lib/libapp.so"
 SOLVER = "/lib/libsolver.so"
@@ -20,7 +20,7 @@ def chosen(sites: list[Any], functions: list[str]) -> list[tuple[str | None, int
         asked.append(queries)
         return [[{"function": function, "site": number} for number, function in enumerate(functions)]]
 
-    found = telling.told(sites, sums)
+    found = site_frames.told(sites, sums)
     for each in found:
         assert each["path"][each["shown"]]["caller"] == each["caller"]
     return [(each["caller"], each["line"]) for each in found]
@@ -98,4 +98,4 @@ def test_functions_of_one_file_that_call_one_another_are_no_wrappers() -> None:
 
 def test_paths_of_one_frame_need_no_look() -> None:
     sites: Any = [site(frame(1, "main", 10))]
-    assert telling.told(sites, lambda _: [][0]) is sites
+    assert site_frames.told(sites, lambda _: [][0]) is sites

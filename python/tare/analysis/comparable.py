@@ -10,18 +10,18 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
 from tare.command_name import arguments
-from tare.metadata import Options
+from tare.runs.metadata import Options
 
 if TYPE_CHECKING:
     from tare._native import Process
-    from tare.metadata import Metadata
+    from tare.runs.metadata import Metadata
 
 # Of the options of `tare run`: those that change what measuring costs.
 OPTIONS = ("trace", "buffer", "policy", "keep_ns", "write", "drain", "stack", "sample", "time_lookups")
 
 
 class MeasuredRun(Protocol):
-    """A run with its meta.json (recording.Recording)."""
+    """A run with its meta.json (recording.Run)."""
 
     @property
     def meta(self) -> Metadata: ...

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.functions import OUTSIDE_NET
 from tare.analysis.profile import Recorded, Row, summed
+from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import Process
-    from tare.metadata import Metadata
+    from tare.runs.metadata import Metadata
 
 NAMES = ("function", "file", "line", "caller", "object")
 # What a gate can watch; all of them are the worse, the larger they are.
@@ -23,7 +23,7 @@ METRICS = ("wall", "net", "mpi", "computing", "calls", "bytes")
 
 
 class MeasuredRun(Recorded, Protocol):
-    """A run with its meta.json (recording.Recording)."""
+    """A run with its meta.json (recording.Run)."""
 
     @property
     def meta(self) -> Metadata: ...

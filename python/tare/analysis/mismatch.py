@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tare.analysis.functions import base, is_collective
 from tare.analysis.waits import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
+from tare.functions import base, is_collective
 
 if TYPE_CHECKING:
     from tare._native import CurrentCall, PeerSum
@@ -20,7 +20,7 @@ Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unrece
 
 
 class Exchanging(Protocol):
-    """What a run holds, as far as messages between ranks go (recording.Recording)."""
+    """What a run holds, as far as messages between ranks go (recording.Run)."""
 
     def peer_sums(
         self,

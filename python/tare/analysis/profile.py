@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tare.analysis.functions import OUTSIDE_NET, is_collective
+from tare.functions import OUTSIDE_NET, is_collective
 
 if TYPE_CHECKING:
     from tare._native import Communicator, Frame, Process, ProfileSum, Site, SumKey, SumsQuery
@@ -52,7 +52,7 @@ OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
 
 class Recorded(Protocol):
-    """What a run holds, as far as its profile goes (recording.Recording)."""
+    """What a run holds, as far as its profile goes (recording.Run)."""
 
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tare.analysis.profile import Chosen, Row, communicator_names
-from tare.errors import UsageError
+from tare.errors import Incompatible
 
 if TYPE_CHECKING:
     from tare._native import Communicator, PeerSum, PhaseSum
@@ -23,7 +23,7 @@ PHASE_OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_max_ns", "rank
 
 
 class Recorded(Protocol):
-    """What a run holds, as far as these tables go (recording.Recording)."""
+    """What a run holds, as far as these tables go (recording.Run)."""
 
     @property
     def communicators(self) -> list[Communicator]: ...
@@ -40,15 +40,13 @@ class Recorded(Protocol):
 
 
 def subject_of(keys: Sequence[str]) -> Subject | None:
-    """The table that the keys ask for, if it is one of these; UsageError if they do not go together."""
+    """The table that the keys ask for, if it is one of these; Incompatible if they do not go together."""
     subject = next((each for each in SUBJECTS if each in keys), None)
     if subject is None:
         return None
     for key in keys:
         if key != subject and key not in BESIDE[subject]:
-            raise UsageError(
-                f"--by {','.join(keys)}: {subject} goes with {' and '.join(BESIDE[subject])} only"
-            )
+            raise Incompatible(f"{subject} goes with {' and '.join(BESIDE[subject])} only, not with {key}")
     return subject
 
 
@@ -66,13 +64,13 @@ def columns(subject: Subject, keys: Sequence[str]) -> list[str]:
 def rows(recorded: Recorded, subject: Subject, keys: Sequence[str], chosen: Chosen) -> list[Row]:
     """One row for each combination of keys."""
     if chosen.functions:
-        raise UsageError(f"--function does not go with --by {subject}")
+        raise Incompatible(f"functions cannot be chosen of the table by {subject}")
     by = [key for key in keys if key != subject]
     worlds, ranks = sorted(chosen.worlds) or None, sorted(chosen.ranks) or None
     names = columns(subject, keys)
     if subject == "phase":
         if chosen.communicators:
-            raise UsageError("--communicator does not go with --by phase")
+            raise Incompatible("communicators cannot be chosen of the table by phase")
         found = [_phase_row(each) for each in recorded.phase_sums(by, worlds, ranks)]
     else:
         known = communicator_names(recorded.communicators)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tare.analysis.functions import base, is_collective, meaning, of_meaning
+from tare.functions import base, is_collective, meaning, of_meaning
 
 if TYPE_CHECKING:
     from tare._native import Communicator, CurrentCall, PendingRequest

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tare.analysis import deadlock, mismatch
 from tare.analysis.deadlock import Deadlock
-from tare.analysis.functions import is_collective, meaning
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.profile import Row, communicator_names, place
 from tare.analysis.waits import Members, Need, Rank, Waits, is_poll
+from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Identity = tuple[object, ...]
 
 
 class Running(Protocol):
-    """What a run holds, as far as the calls under way go (recording.Recording)."""
+    """What a run holds, as far as the calls under way go (recording.Run)."""
 
     @property
     def processes(self) -> list[Process]: ...

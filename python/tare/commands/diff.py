@@ -19,7 +19,7 @@ from tare.commands import Json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import FAILED, CommandError, UsageError
 from tare.options import Argument, Option
-from tare.recording import Recording
+from tare.runs.run import Run
 
 SCHEMA = "tare.diff/1"
 BETWEEN = "vs"
@@ -129,7 +129,7 @@ def _gate(found: Difference, metric: Metric, threshold: float) -> Gate:
 
 
 def _content(
-    base: Sequence[Recording], new: Sequence[Recording], found: Difference, gate: Gate | None, limit: int
+    base: Sequence[Run], new: Sequence[Run], found: Difference, gate: Gate | None, limit: int
 ) -> dict[str, Any]:
     return {
         "base": [str(run.run_dir.resolve()) for run in base],
@@ -174,11 +174,11 @@ def _numbers(comparison: Comparison) -> dict[str, Any]:
 
 
 def _show(
-    base: Sequence[Recording],
-    new: Sequence[Recording],
+    base: Sequence[Run],
+    new: Sequence[Run],
     found: Difference,
     others: Sequence[Differing],
-    unwell: Sequence[tuple[Recording, str]],
+    unwell: Sequence[tuple[Run, str]],
     limit: int,
     markdown: bool,
 ) -> None:

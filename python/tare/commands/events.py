@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams
-from tare.analysis import choice
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
-from tare.commands import MOST_ROWS, AnyMember, Json, RunDirectory, new_path, seconds
+from tare.commands import MOST_ROWS, AnyMember, Json, RunDirectory, choice, new_path, seconds
 from tare.commands.reading import Counted, conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
-from tare.recording import Recording
+from tare.runs.run import Run
 from tare.units import NS_PER_S
 
 SCHEMA = "tare.events/1"
@@ -90,7 +89,7 @@ def events(
         raise CommandError(f"no events: {_why_none(recording, bool(rank or function), (start, end))}")
 
 
-def _why_none(recording: Recording, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
+def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
     trace = total_trace(recording.processes)
     if not trace["written"]:
         return "they were recorded, but not written (--write none)"
@@ -104,7 +103,7 @@ def _why_none(recording: Recording, is_chosen: bool, time_span: tuple[float | No
 
 
 def _write_parquet(
-    recording: Recording,
+    recording: Run,
     to: Path,
     ranks: list[int] | None,
     functions: list[str] | None,
@@ -126,5 +125,5 @@ def _write_parquet(
     )
 
 
-def _at(recording: Recording, seconds: float | None) -> int | None:
+def _at(recording: Run, seconds: float | None) -> int | None:
     return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

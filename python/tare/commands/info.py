@@ -9,7 +9,7 @@ from typing import Any
 from tare.analysis import locations, ranks
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude
-from tare.recording import Recording, open_recording
+from tare.runs.run import Run, open_run
 
 SCHEMA = "tare.info/1"
 FROM_META = ("command", "cwd", "host", "start_ns", "state", "exit_code", "signal", "wall_ns")
@@ -20,7 +20,7 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
 
     Example: tare info app-20260131-120000
     """
-    recording = open_recording(run, member)
+    recording = open_run(run, member)
     if json:
         from tare.reporters import json as reporter
 
@@ -33,7 +33,7 @@ def info(run: RunDirectory, member: AnyMember = None, json: Json = False) -> Non
     conclude(recording, told=True)
 
 
-def _scopes(recording: Recording, kind: str) -> list[dict[str, Any]]:
+def _scopes(recording: Run, kind: str) -> list[dict[str, Any]]:
     """Windows or files, each with the name and key of its communicator."""
     communicators = recording.communicators
     rows = []
@@ -54,7 +54,7 @@ def _key(key: int) -> str | None:
     return f"{key:016x}" if key else None
 
 
-def _content(recording: Recording) -> dict[str, Any]:
+def _content(recording: Run) -> dict[str, Any]:
     meta, processes = recording.meta, recording.processes
     return {
         "program": meta.name,
@@ -68,7 +68,7 @@ def _content(recording: Recording) -> dict[str, Any]:
         ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
-        "cost": recording.cost(),
+        "cost": ranks.total_cost(recording.processes),
         "trace": ranks.total_trace(processes),
         "unseen": [vars(row) for row in meta.unseen],
         "warnings": recording.warnings,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from tare import archive, streams, units
+from tare import streams, units
 from tare.commands import new_path
 from tare.options import Argument, Option
-from tare.reporters.progress import copying
+from tare.progress import copying
+from tare.runs import archive
 
 
 def merge(

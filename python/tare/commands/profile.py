@@ -7,16 +7,16 @@ from enum import StrEnum
 from typing import Annotated, cast
 
 from tare import streams
-from tare.analysis import choice, tables
 from tare.analysis import profile as sums
+from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import Chosen, Key, Row
 from tare.analysis.ranks import total_mpi_ns
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
-from tare.errors import CommandError, UsageError
+from tare.errors import CommandError, Incompatible, UsageError
 from tare.options import Option
-from tare.recording import Recording
+from tare.runs.run import Run
 
 SCHEMA = "tare.profile/1"
 
@@ -111,11 +111,11 @@ def profile(
         frozenset(communicator or ()),
         frozenset(world or ()),
     )
-    subject = tables.subject_of(names)
+    subject = _subject_of(names)
     recording = open_readable(run, member)
     _check(recording, chosen)
     if subject is not None:
-        found = tables.rows(recording, subject, names, chosen)
+        found = _rows_of(recording, subject, names, chosen)
         rows = _ordered_table(found, subject, names, sort, limit)
         columns = tables.columns(subject, names)
     else:
@@ -142,14 +142,14 @@ def profile(
         raise CommandError(f"no {_counted(names)} of this run is all that was asked for")
 
 
-def _check(recording: Recording, chosen: Chosen) -> None:
+def _check(recording: Run, chosen: Chosen) -> None:
     choice.check_worlds(recording, sorted(chosen.worlds))
     choice.check_ranks(recording, sorted(chosen.ranks))
     choice.check_communicators(recording, sorted(chosen.communicators))
     choice.check_functions(recording, sorted(chosen.functions))
 
 
-def _efficiencies(recording: Recording, *, replay: bool) -> list[Efficiency]:
+def _efficiencies(recording: Run, *, replay: bool) -> list[Efficiency]:
     found = efficiencies(recording.processes)
     replayed(found, recording.processes, lambda: recording.replayed_worlds, always=replay)
     return found
@@ -191,14 +191,14 @@ def _counted(names: list[str]) -> str:
     return "message" if "peer" in names else "call of MPI"
 
 
-def _why_none(recording: Recording, names: list[str]) -> str:
+def _why_none(recording: Run, names: list[str]) -> str:
     if not recording.processes:
         return choice.NOTHING_MEASURED
     return f"the profile of this run holds no {_counted(names)}"
 
 
 def _show(
-    recording: Recording,
+    recording: Run,
     names: list[str],
     rows: list[Row],
     found: int,
@@ -216,7 +216,7 @@ def _show(
         if not is_filtered:
             streams.tell(_why_none(recording, names))
         return
-    if tables.subject_of(names) is not None:
+    if _subject_of(names) is not None:
         from tare.reporters import tables as tables_reporter
 
         sheet = tables_reporter.sheet(rows, names, recording.worlds)
@@ -235,3 +235,19 @@ def _show(
     reporter.show_efficiencies(out, found_efficiencies)
     reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)
     reporter.show_unreturned(out, recording)
+
+
+def _subject_of(names: list[str]) -> tables.Subject | None:
+    try:
+        return tables.subject_of(names)
+    except Incompatible as error:
+        raise UsageError(f"--by {','.join(names)}: {error}") from error
+
+
+def _rows_of(run: Run, subject: tables.Subject, names: list[str], chosen: sums.Chosen) -> list[Row]:
+    try:
+        return tables.rows(run, subject, names, chosen)
+    except Incompatible as error:
+        raise UsageError(
+            f"--by {','.join(names)}: {error}: leave out --function and --communicator"
+        ) from error

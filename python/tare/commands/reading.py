@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from tare.errors import CommandError
-from tare.recording import Recording, open_recording
 from tare.reporters import warnings
+from tare.runs.run import Run, open_run
 
 T = TypeVar("T")
 
 
-def open_readable(run: Path, member: str | None = None) -> Recording:
+def open_readable(run: Path, member: str | None = None) -> Run:
     """The run; CommandError if nothing can be read of what it says it has."""
-    recording = open_recording(run, member)
+    recording = open_run(run, member)
     if recording.unread and not recording.processes:
         conclude(recording, named=True)
     return recording
 
 
-def conclude(*recordings: Recording, told: bool = False, named: bool = False) -> None:
+def conclude(*recordings: Run, told: bool = False, named: bool = False) -> None:
     """What of them is damaged, unless it was `told`; CommandError if what a run says it has is not there."""
     several = named or len(recordings) > 1
     for recording in recordings:

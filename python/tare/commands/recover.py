@@ -5,9 +5,9 @@ from __future__ import annotations
 from tare import streams
 from tare.commands import RunDirectory
 from tare.errors import CommandError
-from tare.measurement import collect, complete_meta
-from tare.recording import open_recording
-from tare.runner import is_going_on
+from tare.measuring.measurement import collect, complete_meta
+from tare.runs.run import open_run
+from tare.runs.runner import is_going_on
 
 
 def recover(run: RunDirectory) -> None:
@@ -19,7 +19,7 @@ def recover(run: RunDirectory) -> None:
     """
     if run.is_file():
         raise CommandError(f"{run} is a file: `tare split` takes an archive apart, then recover its runs")
-    recording = open_recording(run)
+    recording = open_run(run)
     meta = recording.meta
     collected = collect(recording.run_dir, meta)
     over = not is_going_on(recording.run_dir, meta) and not (collected and collected["running"])

@@ -9,12 +9,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import launch, rundir, streams, units, unseen
+from tare import streams, units, unseen
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
-from tare.measurement import Measured, measure
-from tare.metadata import Options
+from tare.measuring import launch
+from tare.measuring.measurement import Measured, measure
 from tare.options import Argument, Option
+from tare.runs import directory
+from tare.runs.metadata import Options
 
 FOR_SUMMARY = ("tare.reporters.summary", "tare.reporters.console")
 NO_MPI = (
@@ -92,7 +94,7 @@ def _possible(size: int, text: str) -> int:
 def _sample(spec: str, command: list[str], *, trace: bool) -> str:
     """What is asked for, as the preload library takes it."""
     from tare import _native
-    from tare.source_sites import with_addresses
+    from tare.measuring.source_sites import with_addresses
 
     spec = with_addresses(spec, command)
     try:
@@ -259,7 +261,7 @@ def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
 def _group(name: str | None) -> str | None:
     if name is None:
         return None
-    number = rundir.group_number(name)
+    number = directory.group_number(name)
     if number is None:
         raise UsageError(f"--group {name}: there is no such group")
     if os.geteuid() != 0 and number not in {os.getegid(), *os.getgroups()}:
@@ -294,12 +296,12 @@ def _summarize(measured: Measured, *, expect_records: bool) -> None:
 
 
 def _print_summary(measured: Measured) -> None:
-    from tare.recording import Recording
     from tare.reporters import summary
     from tare.reporters.console import console
+    from tare.runs.run import Run
 
     # It is missing where meta.json could not be written.
-    recording = measured.recording or Recording(measured.run_dir, measured.meta)
+    recording = measured.recording or Run(measured.run_dir, measured.meta)
     out = console(sys.stderr, cut=True)
     out.line()
     summary.after_run(out, recording, _notes(measured))

@@ -6,10 +6,9 @@ import sys
 from enum import StrEnum
 from typing import Annotated, cast
 
-from tare.analysis import choice
 from tare.analysis import samples as analysis
 from tare.analysis.samples import Key
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Option

@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from tare import archive, streams, units
+from tare import streams, units
 from tare.commands import Json, new_path
 from tare.errors import UsageError
 from tare.options import Argument, Option
-from tare.reporters.progress import copying
+from tare.progress import copying
+from tare.runs import archive
 
 SCHEMA = "tare.archive/1"
 

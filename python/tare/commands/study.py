@@ -126,11 +126,11 @@ def report(
     """
     from tare import __version__
     from tare.reporters.console import console
+    from tare.study import assembly
     from tare.study import report as reporter
-    from tare.study import whole
 
     directory = results_of(file, output)
-    found = whole.report(file, directory, set_name, with_figures=not json)
+    found = assembly.report(file, directory, set_name, with_figures=not json)
     if json:
         from tare.reporters import json as json_reporter
         from tare.study.sections import as_json

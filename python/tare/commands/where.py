@@ -14,7 +14,7 @@ from tare.analysis.profile import communicator_names
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude, open_readable
-from tare.recording import Recording
+from tare.runs.run import Run
 
 SCHEMA = "tare.where/1"
 
@@ -39,7 +39,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
     return conclude(recording)
 
 
-def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
+def _look(run: Path, member: str | None) -> tuple[Run, Look]:
     """A deadlock must stand at a second look, unless the run is over."""
     recording = open_readable(run, member)
     first = places.look(recording)
@@ -50,7 +50,7 @@ def _look(run: Path, member: str | None) -> tuple[Recording, Look]:
     return recording, places.look(recording, places.identities(first.calls))
 
 
-def _content(recording: Recording, look: Look) -> dict[str, Any]:
+def _content(recording: Run, look: Look) -> dict[str, Any]:
     return {
         "program": recording.meta.name,
         "state": recording.meta.state,
@@ -64,7 +64,7 @@ def _content(recording: Recording, look: Look) -> dict[str, Any]:
     }
 
 
-def _mismatch(found: Mismatch, recording: Recording) -> dict[str, Any]:
+def _mismatch(found: Mismatch, recording: Run) -> dict[str, Any]:
     names = communicator_names(recording.communicators)
     sides = [
         {

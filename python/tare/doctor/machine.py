@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tare import library, units
+from tare import units
 from tare.errors import TareError
-from tare.rundir import SHARED_MEMORY, SHARED_MEMORY_NEEDED
+from tare.measuring import library
+from tare.runs.directory import SHARED_MEMORY, SHARED_MEMORY_NEEDED
 
 State = Literal["ok", "warning", "failed"]
 CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")

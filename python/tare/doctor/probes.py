@@ -14,13 +14,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tare.analysis import ranks
 from tare.analysis.profile import summed
 from tare.doctor.installations import ABI_WRAPPERS, C_WRAPPERS, FORTRAN_WRAPPERS, Installation
 from tare.errors import TareError
-from tare.recording import open_recording
+from tare.runs.run import open_run
 
 if TYPE_CHECKING:
-    from tare.recording import Recording
+    from tare.runs.run import Run
 
 State = Literal["ok", "failed", "not tested"]
 COMPILE_TIMEOUT_S = 60
@@ -186,9 +187,9 @@ class Prober:
                 raise NotTestable(f"does not run without tare either: {why}")
             why = error_line(text) or f"exit code {code}"
             raise TareError(f"runs without tare, but not with it: {why}")
-        return self._compared(binding, finding, open_recording(run_dir))
+        return self._compared(binding, finding, open_run(run_dir))
 
-    def _compared(self, binding: Binding, finding: Finding, recording: Recording) -> Finding:
+    def _compared(self, binding: Binding, finding: Finding, recording: Run) -> Finding:
         if not recording.processes:
             raise TareError("no call was intercepted")
         library = recording.processes[0]["mpi"].strip()
@@ -208,7 +209,7 @@ class Prober:
             expected=sum(wanted.values()),
             recorded=sum(seen.values()),
             lines=bool(at_source) and all(at_source),
-            call_ns=recording.cost()["call_ns"],
+            call_ns=ranks.total_cost(recording.processes)["call_ns"],
         )
 
 

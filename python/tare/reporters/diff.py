@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tare.analysis.comparable import Differing
     from tare.analysis.compare import Comparison
     from tare.analysis.diff import Gate, Line
-    from tare.recording import Recording
+    from tare.runs.run import Run
 
 TITLES = {
     "wall": "wall time",
@@ -90,7 +90,7 @@ def change(comparison: Comparison) -> str:
     return f"{percent:+,.1f} %" if abs(percent) < 1000 else f"x {new / base:,.0f}"
 
 
-def title(base: Sequence[Recording], new: Sequence[Recording]) -> str:
+def title(base: Sequence[Run], new: Sequence[Run]) -> str:
     """What is compared with what: "diffusion, 3 runs on 4 ranks, with 3 runs on 4 ranks"."""
     return f"{_described(base)}, with {_described(new)}"
 
@@ -104,7 +104,7 @@ def differing(found: Sequence[Differing]) -> Iterator[str]:
         yield "Times of MPI on different numbers of ranks are not of the same work."
 
 
-def unwell(found: Sequence[tuple[Recording, str]]) -> Iterator[str]:
+def unwell(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
     for run, why in found[:LISTED]:
         yield f"Did not end well: {run.run_dir}: {why}"
     if len(found) > LISTED:
@@ -134,13 +134,13 @@ def verdict(gate: Gate) -> str:
     return f"{'FAILED' if gate.exceeded else 'passed'}: {grown} (p {gate.p:.2g})"
 
 
-def _described(runs: Sequence[Recording]) -> str:
+def _described(runs: Sequence[Run]) -> str:
     names = "/".join(dict.fromkeys(run.meta.name for run in runs))
     ranks = "/".join(dict.fromkeys(f"{_ranks(run):,}" for run in runs))
     return f"{len(runs)} run{'s' if len(runs) > 1 else ''} of {names} on {ranks} ranks"
 
 
-def _ranks(run: Recording) -> int:
+def _ranks(run: Run) -> int:
     return len(run.processes)
 
 

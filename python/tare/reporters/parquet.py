@@ -17,7 +17,7 @@ def write(table: EventTable, to: Path) -> None:
     try:
         import duckdb
     except ImportError as error:
-        from tare.study.packages import how_to_install
+        from tare.packages import how_to_install
 
         raise CommandError(f"Parquet files need duckdb: {how_to_install(['duckdb'])}") from error
 

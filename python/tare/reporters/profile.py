@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.analysis.functions import OUTSIDE_NET
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
+from tare.functions import OUTSIDE_NET
 from tare.reporters import paths, terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -15,8 +15,8 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare.analysis.efficiency import Efficiency
     from tare.analysis.profile import Key, Row
-    from tare.recording import Recording
     from tare.reporters.console import Console
+    from tare.runs.run import Run
 
 OVERFLOW = "other"
 OVERFLOW_NOTE = (
@@ -101,7 +101,7 @@ def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with
         out.paragraph(OVERFLOW_NOTE)
 
 
-def show_unreturned(out: Console, recording: Recording) -> None:
+def show_unreturned(out: Console, recording: Run) -> None:
     """Time in MPI that no row has, where it matters."""
     unreturned_ns, total_ns = total_unreturned_ns(recording.processes), total_mpi_ns(recording.processes)
     if unreturned_ns <= LEAST_UNRETURNED * total_ns:

@@ -16,8 +16,8 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare._native import SampleSummary
     from tare.analysis.samples import Key, Row
-    from tare.recording import Recording
     from tare.reporters.console import Console
+    from tare.runs.run import Run
 
 OF_KEY: dict[Key, Heading] = {
     "source": Heading("From"),
@@ -58,7 +58,7 @@ BAR_WIDTH = 50
 
 def show(
     out: Console,
-    recording: Recording,
+    recording: Run,
     rows: Sequence[Row],
     keys: Sequence[Key],
     counts: Mapping[str, int],
@@ -101,7 +101,7 @@ def _show_legend(out: Console, rows: Sequence[Row]) -> None:
         out.paragraph(UNEXPECTED)
 
 
-def _show_totals(out: Console, recording: Recording, counts: Mapping[str, int]) -> None:
+def _show_totals(out: Console, recording: Run, counts: Mapping[str, int]) -> None:
     specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
     out.line(f"Sampled by {specs}", bold=True)
     out.line(

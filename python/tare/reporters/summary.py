@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tare import units, unseen
 from tare.analysis import endings, profile, ranks
-from tare.analysis.functions import OUTSIDE_NET
 from tare.analysis.spread import spread
+from tare.functions import OUTSIDE_NET
 from tare.reporters import cells, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
@@ -21,9 +21,9 @@ from tare.units import NOTHING
 if TYPE_CHECKING:
     from tare._native import Process, Trace
     from tare.analysis.ranks import TotalCost
-    from tare.metadata import Metadata
-    from tare.recording import Recording
     from tare.reporters.console import Console
+    from tare.runs.metadata import Metadata
+    from tare.runs.run import Run
 
 RANKS_LISTED = 8
 SITES_LISTED = 10
@@ -37,7 +37,7 @@ UNTIL = {
 INDENT = "  "
 
 
-def after_run(out: Console, recording: Recording, notes: Sequence[str]) -> None:
+def after_run(out: Console, recording: Run, notes: Sequence[str]) -> None:
     """The summary at the end of `tare run`."""
     overview(out, recording)
     _top_sites(out, recording)
@@ -46,14 +46,14 @@ def after_run(out: Console, recording: Recording, notes: Sequence[str]) -> None:
     where_to_look(out, recording)
 
 
-def info(out: Console, recording: Recording) -> None:
+def info(out: Console, recording: Run) -> None:
     overview(out, recording)
     account(out, recording)
     _locations(out, recording)
     _notes(out, recording.warnings)
 
 
-def overview(out: Console, recording: Recording) -> None:
+def overview(out: Console, recording: Run) -> None:
     """Program, MPI, time, how it ended, the ranks."""
     processes = recording.processes
     meta = recording.meta
@@ -75,7 +75,7 @@ def overview(out: Console, recording: Recording) -> None:
         _rank_table(out, recording)
 
 
-def account(out: Console, recording: Recording) -> None:
+def account(out: Console, recording: Run) -> None:
     """The trace and what the measurement itself cost."""
     if not recording.processes:
         return
@@ -84,7 +84,7 @@ def account(out: Console, recording: Recording) -> None:
         _field(out, label, text)
 
 
-def where_to_look(out: Console, recording: Recording) -> None:
+def where_to_look(out: Console, recording: Run) -> None:
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")
@@ -100,7 +100,7 @@ def where_to_look(out: Console, recording: Recording) -> None:
         _field(out, "", f"tare where {path}")
 
 
-def ending(recording: Recording) -> str:
+def ending(recording: Run) -> str:
     """How the command ended, in words."""
     meta = recording.meta
     if meta.signal is not None:
@@ -162,7 +162,7 @@ def _spread(processes: Sequence[Process]) -> str:
     )
 
 
-def _rank_table(out: Console, recording: Recording) -> None:
+def _rank_table(out: Console, recording: Run) -> None:
     processes = recording.processes
     if len(processes) > RANKS_LISTED:
         return
@@ -185,7 +185,7 @@ def _rank_table(out: Console, recording: Recording) -> None:
     terminal.show_sheet(out, shown, INDENT)
 
 
-def _first_end(recording: Recording) -> str | None:
+def _first_end(recording: Run) -> str | None:
     """Who ended before the others did, and how, as far as that was seen."""
     found = endings.first(recording.processes)
     if found is None:
@@ -197,7 +197,7 @@ def _first_end(recording: Recording) -> str | None:
     return f"perhaps {who}, of which nothing was seen later than {after} after the start"
 
 
-def _top_sites(out: Console, recording: Recording) -> None:
+def _top_sites(out: Console, recording: Run) -> None:
     rows = profile.summed(recording, ["line"])
     timed = [row for row in rows if row["timed"] and row["function"] not in OUTSIDE_NET]
     if not timed:
@@ -210,8 +210,8 @@ def _top_sites(out: Console, recording: Recording) -> None:
     terminal.show_sheet(out, sheet, INDENT)
 
 
-def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
-    cost: TotalCost = recording.cost()
+def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
+    cost: TotalCost = ranks.total_cost(recording.processes)
     trace = ranks.total_trace(recording.processes)
     yield "recorded", f"{cost['calls']:,} calls timed, {cost['lookups']:,} look-ups counted"
     if cost["events"]:
@@ -250,7 +250,7 @@ def _account_lines(recording: Recording) -> Iterator[tuple[str, str]]:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
 
 
-def _locations(out: Console, recording: Recording) -> None:
+def _locations(out: Console, recording: Run) -> None:
     """What each location recorded; of many, the spread. Nothing if the ranks above say it all."""
     found = recording.locations
     if len(found) == len(recording.processes) and not any(row["events"] or row["dropped"] for row in found):
@@ -269,7 +269,7 @@ def _drains(cost: TotalCost) -> str:
     return f"{cost['drains']:,}, {units.duration(cost['drain_ns'])}, {units.size(cost['drain_bytes'])}"
 
 
-def _dropped(records: int, trace: Trace, recording: Recording) -> str:
+def _dropped(records: int, trace: Trace, recording: Run) -> str:
     if not trace["kept_newest"]:
         return f"{records:,} records were lost"
     where = _short_path(recording.run_dir)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import endings
 from tare.analysis import where as places
-from tare.analysis.functions import is_collective, meaning
 from tare.analysis.profile import communicator_names
 from tare.analysis.waits import ANY, NO_PROCESS
+from tare.functions import is_collective, meaning
 from tare.reporters import summary, terminal
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from tare.analysis.profile import Row
     from tare.analysis.waits import Rank
     from tare.analysis.where import Look
-    from tare.recording import Recording
     from tare.reporters.console import Console
+    from tare.runs.run import Run
 
 WIDEST_LABEL = 16
 LISTED = 8
 GAP = "  "
 
 
-def show(out: Console, recording: Recording, look: Look) -> None:
+def show(out: Console, recording: Run, look: Look) -> None:
     """What the run is, where each rank is, and what follows from that."""
     _heading(out, _headline(recording, look))
     if not look.rows:
@@ -52,7 +52,7 @@ def show(out: Console, recording: Recording, look: Look) -> None:
         _show_waited_for(out, look)
 
 
-def _headline(recording: Recording, look: Look) -> str:
+def _headline(recording: Run, look: Look) -> str:
     name = recording.meta.name
     if look.is_over:
         return f"{name}: {summary.ending(recording)}"

@@ -87,10 +87,10 @@ def _by_command(tool: Tool, values: Mapping[str, str]) -> tuple[tuple[RankCounts
 
 
 def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Counts:
-    from tare.recording import open_recording
+    from tare.runs.run import open_run
 
     try:
-        recording = open_recording(run_dir)
+        recording = open_run(run_dir)
         sampled = {(row["world"], row["rank"]): row["chosen"] for row in recording.sample_summaries}
         ranks = tuple(
             RankCounts(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tare import library
 from tare.errors import UsageError
+from tare.measuring import library
 from tare.study import counts, load, placeholders
 from tare.study.counts import Counts
 from tare.study.description import VARIABLE, Description

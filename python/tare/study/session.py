@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tare import library
 from tare.errors import CommandError, UsageError
-from tare.study import facts, plan, precision, runner, toolbox
+from tare.measuring import library
+from tare.study import plan, precision, provenance, runner, toolbox
 from tare.study.description import Description, summary
-from tare.study.facts import Facts
 from tare.study.plan import Cell, Planned
+from tare.study.provenance import Provenance
 from tare.study.runner import Outcome
 from tare.study.store import Store
 
@@ -94,32 +94,32 @@ def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Ce
     return kept, [f"{name} is left out: {why}" for name, why in reasons.items()]
 
 
-def gather_facts(description: Description, cells: list[Cell], output: Path) -> Facts:
+def gather_facts(description: Description, cells: list[Cell], output: Path) -> Provenance:
     """Everything recorded of the environment of these runs."""
     from tare import __version__
 
-    found = facts.machine() | facts.file_system(output) | {"software.tare": __version__}
+    found = provenance.machine() | provenance.file_system(output) | {"software.tare": __version__}
     variables = {name: value for name, value in os.environ.items() if name not in IDLE_VARIABLES}
-    found |= facts.environment(variables)
+    found |= provenance.environment(variables)
     for cell in cells:
         started = runner.command(description, cell, Path("output"), None)
         mpi, workload = description.mpis[cell.level("mpi")], description.workloads[cell.level("workload")]
         program = started.words[len(started.words) - len(workload.command)]
         name = f"{workload.name}.{mpi.name}"
-        found |= facts.program(name, [program], started.environment)
-        found |= facts.mpi(mpi.name, mpi.launch[0], started.environment)
+        found |= provenance.program(name, [program], started.environment)
+        found |= provenance.mpi(mpi.name, mpi.launch[0], started.environment)
         found |= {f"variable.{mpi.name}.{key}": value for key, value in mpi.environment.items()}
         tool = description.tools[cell.level("tool")]
-        found |= facts.tool(tool.name, [*tool.around.preload, *tool.around.before_program[:1]])
+        found |= provenance.tool(tool.name, [*tool.around.preload, *tool.around.before_program[:1]])
     for file in (library.MEASURING, library.FORWARDING, runner.TIMING):
-        found |= facts.tool("tare", [str(library.find(file))])
+        found |= provenance.tool("tare", [str(library.find(file))])
     return found
 
 
 def refuse_mixture(store: Store, found: Mapping[str, str], set_name: str) -> None:
     """Results of other programs, tools, MPIs or machines do not belong into the same set."""
     before = store.facts_of_sets().get(set_name)
-    changed = facts.changed_identity(before, found) if before else []
+    changed = provenance.changed_identity(before, found) if before else []
     if changed:
         name, old, new = changed[0]
         more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
@@ -156,7 +156,7 @@ def run(
     with Store(directory, create=True) as store:
         refuse_other_description(store, description, wishes.resume)
         refuse_mixture(store, found, wishes.set_name)
-        environment = facts.fingerprint(found)
+        environment = provenance.fingerprint(found)
         store.add_environment(environment, found)
         store.forget_failed(wishes.set_name)
         session = _Session(description, store, place, environment, wishes, report)

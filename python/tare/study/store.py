@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tare import packages
 from tare.errors import CommandError
-from tare.study import packages
-from tare.study.facts import Facts
 from tare.study.plan import Planned
+from tare.study.provenance import Provenance
 from tare.study.runner import Outcome
 
 if TYPE_CHECKING:
@@ -94,16 +94,16 @@ class Store:
         found = self.rows("SELECT value FROM study WHERE name = ?", name)
         return str(found[0][0]) if found else None
 
-    def add_environment(self, name: str, facts: Facts) -> None:
+    def add_environment(self, name: str, facts: Provenance) -> None:
         if not self.rows("SELECT 1 FROM environments WHERE environment = ? LIMIT 1", name):
             self._connection.executemany(
                 "INSERT INTO environments VALUES (?, ?, ?)",
                 [[name, fact, value] for fact, value in sorted(facts.items())],
             )
 
-    def facts_of_sets(self) -> dict[str, Facts]:
+    def facts_of_sets(self) -> dict[str, Provenance]:
         """The facts that the runs of each set had; of several values the last."""
-        result: dict[str, Facts] = {}
+        result: dict[str, Provenance] = {}
         for name, fact, value in self.rows(
             "SELECT r.set_name, e.fact, e.value FROM environments e JOIN "
             "(SELECT set_name, environment, max(run) AS last FROM runs GROUP BY ALL) r USING (environment) "

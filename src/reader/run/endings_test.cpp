@@ -81,8 +81,12 @@ TEST(EndingWatch, SaysInWhichOrderProcessesEndAndHow) {
   EXPECT_EQ(endings[1].pid, static_cast<std::uint32_t>(killed.pid()));
   EXPECT_LE(endings[0].ended_ns, endings[1].ended_ns);
   // Kernels before 6.15 tell it only if the parent is late.
-  if (endings[0].status) EXPECT_EQ(WEXITSTATUS(*endings[0].status), 3);
-  if (endings[1].status) EXPECT_EQ(WTERMSIG(*endings[1].status), SIGUSR1);
+  if (endings[0].status) {
+    EXPECT_EQ(WEXITSTATUS(*endings[0].status), 3);
+  }
+  if (endings[1].status) {
+    EXPECT_EQ(WTERMSIG(*endings[1].status), SIGUSR1);
+  }
   EXPECT_EQ(survivor.end(), 0);
 }
 

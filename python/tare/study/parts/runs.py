@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tare.study import facts, frames, plan, statistics
+from tare.study import frames, plan, provenance, statistics
 from tare.study.analysis import Analysis
 from tare.study.plan import Cell
 from tare.study.sections import CHANGE, COUNT, RATIO, SECONDS, SHARE, P, Section, Table, columns
@@ -78,8 +78,8 @@ def sets(analysis: Analysis) -> Section | None:
         "Where the times of two sets disagree, one of the facts that differ is the likely cause.",
     )
     for before, after in pairwise(by_set):
-        differing = facts.differences(by_set[before], by_set[after])
-        title = f"Facts that differ between set {before} and set {after}"
+        differing = provenance.differences(by_set[before], by_set[after])
+        title = f"Provenance that differ between set {before} and set {after}"
         rows: list[list[object]] = [list(each) for each in differing] or [["none", "", ""]]
         section.parts.append(Table(title, columns("fact", before, after), rows))
         section.parts.append(_set_times(analysis, before, after))

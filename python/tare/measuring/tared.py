@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tare import library, rundir
 from tare.errors import CommandError
-from tare.metadata import Metadata, Options
+from tare.measuring import library
+from tare.runs import directory
+from tare.runs.metadata import Metadata, Options
 
 # A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
 ENDS_WITHIN_S = 5.0
@@ -22,7 +23,7 @@ def is_asked_for(options: Options) -> bool:
 
 def group_variable(meta: Metadata) -> dict[str, str]:
     """Tells it, and ranks, who else may read what they write."""
-    group = rundir.group_number(meta.options.group)
+    group = directory.group_number(meta.options.group)
     return {} if group is None else {"TARE_GROUP": str(group)}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.functions import OUTSIDE_NET, base
+from tare.functions import OUTSIDE_NET, base
 
 if TYPE_CHECKING:
     from tare._native import Frame, ProfileSum, Site, SumsQuery

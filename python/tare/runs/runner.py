@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tare.metadata import META, Metadata, Runner
+from tare.runs.metadata import META, Metadata, Runner
 
 TOUCHED_EVERY_S = 20.0
 # Clocks of hosts differ, and network file systems tell of changes late.

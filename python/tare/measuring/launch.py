@@ -15,9 +15,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tare import library, programs, streams, tared
+from tare import programs, streams
 from tare.errors import CommandError
-from tare.metadata import Metadata
+from tare.measuring import library, tared
+from tare.runs.metadata import Metadata
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127

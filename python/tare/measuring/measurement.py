@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tare import launch, library, rundir, runner, tared, unseen
+from tare import unseen
+from tare.analysis import ranks
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
-from tare.metadata import Metadata, Options, Taken, as_rank_ends
+from tare.measuring import launch, library, tared
+from tare.runs import directory, runner
+from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 
 if TYPE_CHECKING:
     from tare._native import Collected, EndingWatch, Seen
-    from tare.launch import Ending
-    from tare.recording import Recording
+    from tare.measuring.launch import Ending
+    from tare.runs.run import Run
 
 # Ranks may outlive a killed launcher for a moment; as long as they run they are not collected.
 LATE_RANKS_S = 2.0
@@ -34,7 +37,7 @@ class Measured:
     meta: Metadata
     ending: Ending
     collected: Collected | None
-    recording: Recording | None
+    recording: Run | None
     trouble: str | None
 
 
@@ -50,15 +53,15 @@ def measure(
     launch.check_startable(command)
     preload = library.find(library.FORWARDING if options.forward else library.MEASURING)
     name = program_name(command)
-    run_dir = rundir.create(name, wanted, rundir.group_number(options.group))
+    run_dir = directory.create(name, wanted, directory.group_number(options.group))
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
-        watch = _native.EndingWatch([rundir.segment_dir(run_dir, meta), run_dir], meta.run_id)
+        watch = _native.EndingWatch([directory.segment_dir(run_dir, meta), run_dir], meta.run_id)
         with tared.serving(meta, run_dir), runner.watched(run_dir):
-            ending = launch.run(command, variables, ("tare.recording", *modules))
+            ending = launch.run(command, variables, ("tare.runs.run", *modules))
     except CommandError:
-        rundir.discard(run_dir)
+        directory.discard(run_dir)
         raise
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
@@ -81,30 +84,30 @@ def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch)
 
 
 def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options, version: int) -> Metadata:
-    meta = rundir.describe(list(command), name, run_dir, options, version)
+    meta = directory.describe(list(command), name, run_dir, options, version)
     try:
-        rundir.write_meta(run_dir, meta)
-        rundir.keep_reserves(run_dir)
+        directory.write_meta(run_dir, meta)
+        directory.keep_reserves(run_dir)
     except OSError as error:
-        rundir.discard(run_dir)
+        directory.discard(run_dir)
         raise CommandError(
             f"cannot write to {run_dir}: {error.strerror}; choose another place with -o DIR"
         ) from error
     return meta
 
 
-def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> Recording | None:
+def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> Run | None:
     """Writes to meta.json how it ended; what was recorded, if anything was."""
     recording = None
     if collected is not None:
-        from tare.recording import Recording
+        from tare.runs.run import Run
 
-        recording = Recording(run_dir, meta)
+        recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
-        meta.cost = cast("dict[str, int | float]", recording.cost())
+        meta.cost = cast("dict[str, int | float]", ranks.total_cost(recording.processes))
         meta.collected = Taken(**collected)
-    rundir.release_reserve(run_dir, rundir.META_RESERVE)
-    rundir.write_meta(run_dir, meta)
+    directory.release_reserve(run_dir, directory.META_RESERVE)
+    directory.write_meta(run_dir, meta)
     return recording
 
 
@@ -123,24 +126,24 @@ def collect(
     from tare import _native
     from tare.errors import native_errors
 
-    rundir.release_reserve(run_dir, rundir.RESERVE)
-    rundir.remove_notes(run_dir)
-    if not rundir.has_records(run_dir, meta):
+    directory.release_reserve(run_dir, directory.RESERVE)
+    directory.remove_notes(run_dir)
+    if not directory.has_records(run_dir, meta):
         return None
     deadline = time.monotonic() + LATE_RANKS_S
     with native_errors():
         collected = _native.collect(
-            run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, ended_ns, watch, command
+            run_dir, directory.segment_dir(run_dir, meta), meta.run_id, ended_ns, watch, command
         )
         while collected["running"] and time.monotonic() < deadline:
             time.sleep(LATE_RANKS_POLL_S)
             # They have outlived the command.
             now_ns = None if ended_ns is None else launch.raw_clock_ns()
             again = _native.collect(
-                run_dir, rundir.segment_dir(run_dir, meta), meta.run_id, now_ns, watch, command
+                run_dir, directory.segment_dir(run_dir, meta), meta.run_id, now_ns, watch, command
             )
             collected = _together(collected, again)
-    rundir.open_to_group(run_dir, meta)
+    directory.open_to_group(run_dir, meta)
     return collected
 
 

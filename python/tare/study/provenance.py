@@ -16,15 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from tare.environment import kept
+from tare.runs.environment import kept
 
-Facts = dict[str, str]
-# Facts whose change makes a result incomparable: the program, the MPI, the tool, the machine.
+Provenance = dict[str, str]
+# Provenance whose change makes a result incomparable: the program, the MPI, the tool, the machine.
 IDENTITY = re.compile(r"(program|launcher|library|tool)\.|machine\.(host|processor|processors|memory)$")
 UNKNOWN = "unknown"
 
 
-def machine() -> Facts:
+def machine() -> Provenance:
     facts = {
         "machine.host": socket.gethostname(),
         "machine.processor": _processor(),
@@ -43,7 +43,7 @@ def machine() -> Facts:
     return {name: value for name, value in facts.items() if value}
 
 
-def file_system(path: Path) -> Facts:
+def file_system(path: Path) -> Provenance:
     """Of the directory that the tools write to."""
     best = ("", "", "", "")
     for line in _read("/proc/self/mounts").splitlines():
@@ -60,7 +60,7 @@ def file_system(path: Path) -> Facts:
     }
 
 
-def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Facts:
+def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Provenance:
     """The executable of a workload, and what the loader would load into it."""
     path = shutil.which(command[0], path=environment.get("PATH"))
     if path is None:
@@ -71,7 +71,7 @@ def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -
     return facts
 
 
-def mpi(name: str, launcher: str, environment: Mapping[str, str]) -> Facts:
+def mpi(name: str, launcher: str, environment: Mapping[str, str]) -> Provenance:
     path = shutil.which(launcher, path=environment.get("PATH"))
     if path is None:
         return {}
@@ -83,7 +83,7 @@ def mpi(name: str, launcher: str, environment: Mapping[str, str]) -> Facts:
     }
 
 
-def tool(name: str, words: Iterable[str]) -> Facts:
+def tool(name: str, words: Iterable[str]) -> Provenance:
     """The files that a tool's own words name, and its installed programs."""
     facts = {}
     for word in words:
@@ -93,7 +93,7 @@ def tool(name: str, words: Iterable[str]) -> Facts:
     return facts
 
 
-def environment(variables: Mapping[str, str]) -> Facts:
+def environment(variables: Mapping[str, str]) -> Provenance:
     """Variables that say how programs run, without secrets."""
     return {f"environment.{name}": value for name, value in kept(variables).items()}
 

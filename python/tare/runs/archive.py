@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import private_files, rundir
 from tare.errors import CommandError, UsageError, native_errors
-from tare.metadata import META, Metadata, decode
+from tare.runs import directory, private_files
+from tare.runs.metadata import META, Metadata, decode
 
 if TYPE_CHECKING:
     from tare._native import Archive, ArchivedFile, ArchiveWriter
@@ -111,7 +111,7 @@ def read_meta(path: Path, member: str, newest_version: int) -> Metadata:
         if (file["member"], file["name"]) == (member, META):
             with path.open("rb") as archive:
                 archive.seek(file["offset"])
-                text = archive.read(min(file["present"], rundir.LARGEST_META))
+                text = archive.read(min(file["present"], directory.LARGEST_META))
             return decode(text, f"{path}: {member}", newest_version)
     raise CommandError(f"{member} in {path} has no {META}: `tare split {path}` takes out what it has")
 
@@ -151,7 +151,7 @@ def _segments_left(run_dir: Path) -> list[Path]:
     from tare import _native
 
     try:
-        return rundir.segments(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))
+        return directory.segments(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))
     except CommandError:
         return []
 

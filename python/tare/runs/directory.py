@@ -8,9 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tare import environment, private_files, runner
 from tare.errors import CommandError, UsageError
-from tare.metadata import META, Metadata, Options, decode, encode
+from tare.runs import environment, private_files, runner
+from tare.runs.metadata import META, Metadata, Options, decode, encode
 from tare.units import KIB, MIB
 
 # Set free when the program has ended: on a full disk the profile, then meta.json still find room.

@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import rundir, runner
-from tare.analysis import ranks, telling
+from tare import progress
 from tare.errors import UsageError, native_errors
-from tare.reporters import progress
+from tare.runs import directory, runner, site_frames
 
 if TYPE_CHECKING:
     from tare._native import (
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
         Process,
         ProfileSum,
         ReplayedWorld,
-        Run,
         SampleRow,
         SampleSummary,
         Scope,
@@ -33,11 +31,13 @@ if TYPE_CHECKING:
         SumKey,
         SumsQuery,
     )
-    from tare.analysis.ranks import TotalCost
-    from tare.metadata import Metadata
+    from tare._native import (
+        Run as NativeRun,
+    )
+    from tare.runs.metadata import Metadata
 
 
-class Recording:
+class Run:
     """One run directory, or member of an archive; a run in which no process called MPI has no rows."""
 
     def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
@@ -52,16 +52,16 @@ class Recording:
         with native_errors(), progress.reading(self.run_dir.name):
             yield
 
-    def _open(self) -> Run | None:
+    def _open(self) -> NativeRun | None:
         from tare import _native
 
         if self.member:
             with self._reading():
                 return _native.Run(self.run_dir, member=self.member)
-        if not rundir.has_records(self.run_dir, self.meta):
+        if not directory.has_records(self.run_dir, self.meta):
             return None
         with self._reading():
-            segment_dir = rundir.segment_dir(self.run_dir, self.meta)
+            segment_dir = directory.segment_dir(self.run_dir, self.meta)
             return _native.Run(self.run_dir, segment_dir, self.meta.run_id, is_going_on=self.is_going_on)
 
     @cached_property
@@ -113,7 +113,7 @@ class Recording:
     def sites(self) -> list[Site]:
         with self._reading():
             found = self._native.sites() if self._native else []
-        return telling.told(found, self.profile_sums)
+        return site_frames.told(found, self.profile_sums)
 
     @cached_property
     def communicators(self) -> list[Communicator]:
@@ -229,19 +229,16 @@ class Recording:
         )
         return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
 
-    def cost(self) -> TotalCost:
-        return ranks.total_cost(self.processes)
 
-
-def open_recording(run_dir: Path, member: str | None = None) -> Recording:
+def open_run(run_dir: Path, member: str | None = None) -> Run:
     """The run in `run_dir`, or the one of an archive that `member` names; one clear line if it is none."""
     from tare import _native
 
     if run_dir.is_file() and _native.is_archive(str(run_dir)):
-        from tare import archive
+        from tare.runs import archive
 
         chosen = archive.choose_run(run_dir, member)
-        return Recording(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
+        return Run(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
     if member is not None:
-        raise UsageError(f"--member goes with an archive, and {run_dir} is none")
-    return Recording(run_dir, rundir.read_meta(run_dir, _native.FORMAT_VERSION))
+        raise UsageError(f"{run_dir} is no archive, so it has no members")
+    return Run(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))

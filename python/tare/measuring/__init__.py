@@ -1,0 +1,1 @@
+"""Measuring a command, from the preload library to the finished run directory."""

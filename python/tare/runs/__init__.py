@@ -1,0 +1,1 @@
+"""The model of a run: its directory, meta.json, and what its files hold."""
