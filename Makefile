@@ -30,7 +30,7 @@ check:
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh quick
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
-	@$(PYTHON) -m pytest -q -n 2 tests/unit
+	@$(PYTHON) -m pytest -q tests/unit
 	@tools/smoke.sh
 
 test:
@@ -41,8 +41,7 @@ test:
 	@tools/lint.sh quick
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
-	@$(PYTHON) -m pytest -n 2 --dist loadfile -m "not alone" tests
-	@$(PYTHON) -m pytest -m alone tests
+	@$(PYTHON) -m pytest tests
 	@fuzz/run.sh 60
 
 bench:

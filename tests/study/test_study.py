@@ -112,7 +112,6 @@ def query(file: Path, text: str) -> list[tuple[Any, ...]]:
 
 # Processor times, but what shares the processor's caches counts for them.
 @pytest.mark.flaky(reruns=2)
-@pytest.mark.alone
 def test_a_known_cost_is_found_in_its_parts(
     mpich: MpiEnvironment, compiled: tuple[Path, Path], tmp_path: Path
 ) -> None:

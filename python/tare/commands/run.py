@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import streams, units, unseen
+from tare import streams, units
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
-from tare.measuring import launch
+from tare.measuring import launch, unseen
 from tare.measuring.measurement import Measured, measure
 from tare.options import Argument, Option
 from tare.runs import directory

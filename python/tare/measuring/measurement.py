@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tare import unseen
 from tare.analysis import ranks
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
-from tare.measuring import launch, library, tared
+from tare.measuring import launch, library, tared, unseen
 from tare.runs import directory, runner
 from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 

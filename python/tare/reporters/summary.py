@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import units, unseen
+from tare import units
 from tare.analysis import endings, profile, ranks
 from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET
+from tare.measuring import unseen
 from tare.reporters import cells, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet

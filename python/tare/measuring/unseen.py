@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import struct
 from collections import Counter
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tare import programs
 from tare.runs.metadata import Metadata, Unseen
 
 # One line a process: reason, executable, what it is about (src/mpi/unseen.h).
@@ -63,7 +63,7 @@ def _take_notes(run_dir: Path) -> list[Unseen]:
 def _of_command(command: Sequence[str]) -> list[Unseen]:
     """Executables among the words of the command that cannot be measured."""
     rows: list[Unseen] = []
-    for path in dict.fromkeys(filter(None, map(shutil.which, command))):
+    for path in dict.fromkeys(filter(None, map(programs.find, command))):
         with suppress(OSError, struct.error):
             reason = _why_not(path)
             if reason:
