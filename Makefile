@@ -40,7 +40,6 @@ test:
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh quick
 	@ctest --preset release --output-log $(RELEASE)/ctest.log
-	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest tests
 	@fuzz/run.sh 60
 
