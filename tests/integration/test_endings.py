@@ -82,13 +82,13 @@ class Ended:
 
 
 def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
-    """Of the ranks, once all of them are there."""
+    """Of the ranks, once all of them are there, or the command has ended; 0: that rank was killed before it said."""
     files = [folder / f"pid.{rank}" for rank in range(RANKS)]
     deadline = time.monotonic() + TIMEOUT_S
-    while not all(file.exists() for file in files):
-        assert time.monotonic() < deadline and process.poll() is None
+    while not all(file.exists() for file in files) and process.poll() is None:
+        assert time.monotonic() < deadline
         time.sleep(0.02)
-    return [int(file.read_text()) for file in files]
+    return [int(file.read_text()) if file.exists() else 0 for file in files]
 
 
 def first_end(summary: str) -> str:

@@ -34,7 +34,7 @@ WORKS = {
     "chdir": 2,
     "close_fds": 101,
 }
-FIRST_RANK_STATE = {"abort": "aborted", "segv": "killed", "term": "killed", "exit_at_once": "killed"}
+FIRST_RANK_STATE = {"abort": "aborted", "segv": "killed", "term": "killed", "exit_at_once": "exited"}
 WAITING_RANKS_STATE = {"abort", "exit", "exit_at_once", "segv", "term"}  # their launcher kills the others
 FINALIZED = {"plain", "fork_exit", "fork_exec", "shell", "chdir", "close_fds"}
 ALONE = ["plain", "close_all_first", "close_fds", "exit", "abort", "segv", "term"]
