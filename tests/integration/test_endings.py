@@ -82,7 +82,7 @@ class Ended:
 
 
 def pids(process: subprocess.Popen[str], folder: Path) -> list[int]:
-    """Of the ranks, once all of them are there, or the command has ended; 0: that rank was killed before it said."""
+    """Of the ranks, once all are there or the command has ended; 0: that rank was killed before it said."""
     files = [folder / f"pid.{rank}" for rank in range(RANKS)]
     deadline = time.monotonic() + TIMEOUT_S
     while not all(file.exists() for file in files) and process.poll() is None:
