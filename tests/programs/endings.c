@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Barrier(MPI_COMM_WORLD);
   if (argc > 2) write_pid(argv[2], rank);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == size - 1 && strcmp(way, "deadlock") != 0) {
     if (!strcmp(way, "segv")) *(volatile int*)0 = 1;
     if (!strcmp(way, "abort")) abort();

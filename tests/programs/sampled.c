@@ -1,7 +1,8 @@
 /* sampled COUNT [SPEC [file]]: two ranks exchange COUNT messages of 16 bytes by MPI_Send and of 4096 bytes by MPI_Isend, on a
  * communicator called "pairs"; the second half of them in the phase "second half". Rank 0 alone sends on MPI_COMM_WORLD,
  * as often. SPEC: what is sampled from the second half on, by tare_sample(),
- * whose result is printed, or by the file in the run directory, which ranks then have time to look at. */
+ * whose result is printed, or by the file in the run directory, which ranks then have time to look at: they do so after
+ * sends and receives, one rank of a node once a second and the others a tenth of a second after it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,17 @@ static void exchange(MPI_Comm pairs, int rank) {
   }
 }
 
+static void look_around(MPI_Comm pairs, int rank) {
+  for (int i = 0; i < 4; ++i) {
+    if (rank == 0)
+      MPI_Send(buffer, 4096, MPI_BYTE, 1, 0, pairs);
+    else
+      MPI_Recv(buffer, 4096, MPI_BYTE, 0, 0, pairs, MPI_STATUS_IGNORE);
+    MPI_Barrier(pairs);
+    usleep(150000);
+  }
+}
+
 int main(int argc, char** argv) {
   int rank;
   MPI_Comm pairs;
@@ -51,6 +63,7 @@ int main(int argc, char** argv) {
     printf("%d\n", tare_sample != NULL ? tare_sample(argv[2]) : -2);
   }
   MPI_Barrier(pairs);
+  if (argc > 3) look_around(pairs, rank);
   if (tare_begin_phase != NULL) tare_begin_phase(phase);
   for (int i = 0; i < count / 2; ++i) exchange(pairs, rank);
   if (tare_end_phase != NULL) tare_end_phase(phase);

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tare.units import NS_PER_S
+
 if TYPE_CHECKING:
     from tare._native import Process, State
 
@@ -15,6 +17,8 @@ STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running
 EARLY: tuple[State, ...] = ("exited", "aborted", "killed")
 # Their times go up to their ends (docs/json.md).
 SEEN = ("exit", "end")
+# Whose connection closes first may be gone last: of ends that are closer, the order is not known.
+CLOSE_NS = NS_PER_S // 50
 
 
 def signal_name(number: int) -> str:
@@ -46,9 +50,12 @@ def brief(process: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class First:
-    """Who ended early before all others did; `is_certain`: the end of each of them was seen."""
+    """Who ended early before all others did: one, unless they ended too close to one another to say.
 
-    process: Process
+    `is_certain`: the end of each that ended early was seen.
+    """
+
+    processes: list[Process]
     is_certain: bool
 
 
@@ -62,7 +69,10 @@ def first(processes: Sequence[Process]) -> First | None:
     earliest = min(known, key=end_ns)
     if earliest["until"] not in SEEN and len(known) < len(early):
         return None
-    return First(earliest, all(process["until"] in SEEN for process in early))
+    close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
+    # Launchers end the others so.
+    own = [process for process in close if process["signal"] not in (signal.SIGTERM, signal.SIGKILL)]
+    return First(own or close, all(process["until"] in SEEN for process in early))
 
 
 def end_ns(process: Process) -> int:

@@ -191,11 +191,14 @@ def _first_end(recording: Run) -> str | None:
     found = endings.first(recording.processes)
     if found is None:
         return None
-    after = units.duration(max(endings.end_ns(found.process) - recording.start_ns, 0))
-    who = f"rank {terminal.rank(found.process)}"
-    if found.is_certain:
-        return f"{who}, {after} after the start: {endings.describe(found.process)}"
-    return f"perhaps {who}, of which nothing was seen later than {after} after the start"
+    earliest = min(found.processes, key=endings.end_ns)
+    after = units.duration(max(endings.end_ns(earliest) - recording.start_ns, 0))
+    several = len(found.processes) > 1
+    who = f"rank{'s' * several} {_some_ranks(found.processes)}"
+    if not found.is_certain:
+        return f"perhaps {who}, of which nothing was seen later than {after} after the start"
+    ways = dict.fromkeys(map(endings.describe, found.processes))
+    return f"{who}, {after} after the start{', together' * several}: {' or '.join(ways)}"
 
 
 def _top_sites(out: Console, recording: Run) -> None:

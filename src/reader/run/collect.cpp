@@ -102,12 +102,12 @@ std::uint64_t last_seen(const Contents& contents) {
 
 // What was seen of the end of a process that did not tell of it.
 void note_ending(ProcessRecord& process, const Ending& ending) {
-  if (process.state == ProcessState::exited) return;
+  if (process.state == ProcessState::exited || process.state == ProcessState::aborted) return;
   const int status = ending.status.value_or(0);
   if (WIFSIGNALED(status)) process.exit_code = -WTERMSIG(status);
   if (ending.status && WIFEXITED(status)) {
     process.exit_code = WEXITSTATUS(status);
-    if (process.state != ProcessState::aborted) process.state = ProcessState::exited;
+    process.state = ProcessState::exited;
   }
   const ClockPair now = read_clock(process.clock);
   if (now.monotonic_ns < ending.ended_ns) return;

@@ -95,6 +95,7 @@ EndingWatch::~EndingWatch() {
 
 std::vector<Ending> EndingWatch::ended() {
   const std::lock_guard lock(mutex_);
+  take_ready();
   std::vector<Ending> ended;
   for (const auto& [pidfd, watched] : watched_) {
     take_end(pidfd);
@@ -106,6 +107,7 @@ std::vector<Ending> EndingWatch::ended() {
 
 std::optional<Ending> EndingWatch::ending_of(std::uint32_t pid) {
   const std::lock_guard lock(mutex_);
+  take_ready();
   std::optional<Ending> last;
   for (const auto& [pidfd, watched] : watched_) {
     if (watched.pid != pid) continue;
@@ -119,19 +121,26 @@ std::optional<Ending> EndingWatch::ending_of(std::uint32_t pid) {
 }
 
 void EndingWatch::run() {
-  epoll_event ready[16];
+  pollfd ready{events_, POLLIN, 0};
   for (;;) {
-    const int count = epoll_wait(events_, ready, 16, -1);
-    bool stops = false;
+    if (poll(&ready, 1, -1) < 0 && errno != EINTR) return;
     const std::lock_guard lock(mutex_);
-    for (int i = 0; i < count; ++i) {
-      const int fd = ready[i].data.fd;
-      if (fd == names_) take_names();
-      if (watched_.contains(fd)) take_end(fd);
-      stops = stops || fd == stopped_;
-    }
-    if (stops || (count < 0 && errno != EINTR)) return;
+    if (take_ready()) return;
   }
+}
+
+// What has happened so far, in its order. True if it is time to stop.
+bool EndingWatch::take_ready() {
+  epoll_event ready[64];
+  const int count = epoll_wait(events_, ready, 64, 0);
+  bool stops = false;
+  for (int i = 0; i < count; ++i) {
+    const int fd = ready[i].data.fd;
+    if (fd == names_) take_names();
+    if (watched_.contains(fd)) take_end(fd);
+    stops = stops || fd == stopped_;
+  }
+  return stops;
 }
 
 void EndingWatch::take_names() {

@@ -42,6 +42,7 @@ class EndingWatch {
   };
 
   void run();
+  bool take_ready();
   void take_names();
   void take(std::uint32_t pid);
   void take_end(int pidfd);
