@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from interleave import Rounds
-from interval import estimate
 from report import Row, Table
+from tare.analysis.intervals import median_interval
 
 from tools import PROFILE, TRACE, Outcome, Tool
 
@@ -51,7 +51,7 @@ def table(accounts: list[Account], rounds: int) -> Table:
         Row(
             f"{account.program}, {'trace' if account.tool is TRACE else 'profile'}",
             median(_means_s(account)),
-            estimate(account.slowdown_s),
+            median_interval(account.slowdown_s),
             peers=_ratio(account),
         )
         for account in accounts
@@ -77,7 +77,7 @@ def _means_s(account: Account) -> list[float]:
 
 def _ratio(account: Account) -> str:
     own = median(_means_s(account))
-    truth = estimate(account.slowdown_s)
+    truth = median_interval(account.slowdown_s)
     ranks = ", ".join(f"{median(rank):.3f}" for rank in zip(*account.per_rank_s, strict=True))
     if truth.low <= 0:
         return f"the truth is within the noise; {ranks} s"

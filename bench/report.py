@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from interleave import Rounds
-from interval import Estimate, estimate
+from tare.analysis.intervals import Interval, median_interval
 
 from tools import BARE, Outcome, Tool
 
@@ -22,7 +22,7 @@ class Row:
 
     label: str
     median: float | None = None  # of the runs
-    over: Estimate | None = None  # of the rounds' differences from bare
+    over: Interval | None = None  # of the rounds' differences from bare
     limit: float | None = None  # of `over`
     peers: str = ""
     invisible: bool = False  # met if it cannot be told from nothing, whatever the median is
@@ -54,14 +54,16 @@ class Table:
     last_column: str = "peers, on another machine"
 
 
-def difference(samples: Sequence[float], bare: Sequence[float], scale: float = 1.0) -> Estimate:
+def difference(samples: Sequence[float], bare: Sequence[float], scale: float = 1.0) -> Interval:
     """Of the rounds' differences."""
-    return estimate([scale * (with_tool - without) for with_tool, without in zip(samples, bare, strict=True)])
+    return median_interval(
+        [scale * (with_tool - without) for with_tool, without in zip(samples, bare, strict=True)]
+    )
 
 
-def percent(samples: Sequence[float], bare: Sequence[float]) -> Estimate:
+def percent(samples: Sequence[float], bare: Sequence[float]) -> Interval:
     """Of the rounds' ratios, as percent more."""
-    return estimate(
+    return median_interval(
         [100 * (with_tool / without - 1) for with_tool, without in zip(samples, bare, strict=True)]
     )
 
@@ -72,7 +74,7 @@ def over_bare(
     of: Callable[[Outcome], float],
     unit: str,
     over_unit: str,
-    compare: Callable[[list[float]], Estimate],
+    compare: Callable[[list[float]], Interval],
     limits: dict[Tool, float],
     quoted: dict[Tool, str],
     *,

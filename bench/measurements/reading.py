@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import recorders
-from interval import estimate
 from programs import built
 from report import Row, Table
+from tare.analysis.intervals import median_interval
 
 from measurements.sustained import DRIVER
 from tools import ROOT, TARE, BenchError, openmpi4, run
@@ -30,7 +30,7 @@ def measure(rounds: int) -> list[Table]:
             "the same, seven columns": _read(solver, rounds, WITHOUT_REQUESTS),
             "events of 4 ints": _read(api, rounds),
         }
-    rows = [Row(label, min(values), estimate(values), LIMIT_NS) for label, values in samples.items()]
+    rows = [Row(label, min(values), median_interval(values), LIMIT_NS) for label, values in samples.items()]
     best = ", ".join(f"{1e3 / min(values):.0f}" for values in samples.values())
     notes = [f"at best {best} million events a second; each round is the fastest of {INNER} readings"]
     title = "Reading a trace into Arrow tables: processor time an event, 20 million a second being 50 ns"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 
 import recorders
-from interval import Estimate, estimate
 from recorders import RECORDERS, TARE, Recorded, Recorder
 from report import Row, Table
+from tare.analysis.intervals import Interval, median_interval
 
 from tools import PeerError
 
@@ -93,7 +93,7 @@ def _cost_table(case: Case, samples: dict[Recorder, list[Recorded]], rounds: int
     clocks = [sample.clock_ns for sample in samples[TARE]]
     rows = [Row("the clock, read once", median(clocks))]
     for recorder, of in samples.items():
-        in_clocks = estimate([one.event_ns / clock for one, clock in zip(of, clocks, strict=True)])
+        in_clocks = median_interval([one.event_ns / clock for one, clock in zip(of, clocks, strict=True)])
         limit = case.limit if recorder is TARE else None
         rows.append(
             Row(recorder.label, median(one.event_ns for one in of), in_clocks, limit, _bytes(case, of))
@@ -157,7 +157,7 @@ def _size_row(
     against = None
     if litl is not None:
         exact = compare(each[TARE], each[litl])
-        against = Estimate(exact, exact, exact, 1.0)
+        against = Interval(exact, exact, exact, 1.0)
     return Row(label, each[TARE], against, None if against is None else limit, f"{raw:.2f}; {others}")
 
 

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from statistics import median
 
-from interval import estimate
 from programs import built
 from report import Row, Table
+from tare.analysis.intervals import median_interval
 
 from tools import ROOT, TARE, BenchError
 
@@ -79,6 +79,6 @@ def _table(
     note: str,
 ) -> Table:
     values = {view: [sample[which] for sample in of] for view, of in samples.items()}
-    rows = [Row(label, median(of), estimate(of), limit) for label, of in values.items()]
+    rows = [Row(label, median(of), median_interval(of), limit) for label, of in values.items()]
     title = f"{title}, {RANKS:,} ranks of {SITES} call sites"
     return Table(title, unit, unit, rows, rounds, over="median", notes=[note], samples=values, last_column="")

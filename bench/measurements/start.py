@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import median
 
 from interleave import interleave
-from interval import estimate
 from programs import NAMES, mpis, program
 from report import Row, Table, difference, over_bare
+from tare.analysis.intervals import median_interval
 
 from tools import BARE, PROFILE, TARE, BenchError, MpiEnvironment, Outcome, Tool, run_once
 
@@ -62,7 +62,7 @@ def _verbs(rounds: int) -> Table:
             for name in (*names[number % len(names) :], *names[: number % len(names)]):
                 samples[name].append(_time(commands[name]))
     rows = [
-        Row(name, median(times), estimate(times), None if name in WITHOUT_LIMIT else VERB_LIMIT_S)
+        Row(name, median(times), median_interval(times), None if name in WITHOUT_LIMIT else VERB_LIMIT_S)
         for name, times in samples.items()
     ]
     return Table(

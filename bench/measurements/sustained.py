@@ -10,9 +10,9 @@ from statistics import median
 from typing import Any
 
 import recorders
-from interval import estimate
 from recorders import TARE, Recorder
 from report import Row, Table
+from tare.analysis.intervals import median_interval
 
 from tools import TARE as COMMAND
 from tools import BenchError
@@ -43,7 +43,7 @@ def measure(rounds: int) -> list[Table]:
             f"{EVENTS // 10**6} million events of 4 ints, {RATE // 10**6} million a second, to disk",
             "s",
             "% late",
-            [Row("tare", median(paced_s), estimate(late), LATE_PERCENT)],
+            [Row("tare", median(paced_s), median_interval(late), LATE_PERCENT)],
             rounds,
             3,
             over="late",
@@ -53,7 +53,7 @@ def measure(rounds: int) -> list[Table]:
             "The same as fast as it can: an event, drains included; how far off the cost account is",
             "ns",
             "%",
-            [Row("tare", median(cost_ns), estimate(off), ACCOUNT_PERCENT)],
+            [Row("tare", median(cost_ns), median_interval(off), ACCOUNT_PERCENT)],
             rounds,
             over="account off by",
             samples={"tare": cost_ns},

@@ -14,14 +14,6 @@ from tare.study.model import Demand, FileSystem
 RANDOM = np.random.default_rng(7)
 
 
-def test_the_interval_holds_the_median() -> None:
-    inside = 0
-    for _ in range(200):
-        found = statistics.median_interval(list(RANDOM.normal(10, 2, 25)), 0.95)
-        inside += found.low <= 10 <= found.high
-    assert 175 <= inside <= 200, "an interval of 95 %"
-
-
 def test_no_difference_is_shown_not_only_not_refuted() -> None:
     bare = RANDOM.normal(1, 0.02, 40)
     same = bare * (1 + RANDOM.normal(0, 0.004, 40))

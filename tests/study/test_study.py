@@ -360,7 +360,7 @@ def test_it_runs_until_the_precision_is_reached(
     file.write_text(file.read_text().replace("repetitions = 2", "repetitions = 2\nmost_repetitions = 7"))
     done = study("run", file, "--until", "10000%", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert query(file, "SELECT max(block) FROM runs") == [(5,)], "the fewest that can be judged"
+    assert query(file, "SELECT max(block) FROM runs") == [(6,)], "the fewest that can be judged"
     never = study("run", file, "--resume", "--until", "0.000001%", cwd=tmp_path)
     assert never.returncode == 0
     assert "not reached within most_repetitions" in never.stderr

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tare.analysis.intervals import Interval, coverage, median_interval, samples_needed
 from tare.study import plan, statistics
 from tare.study.description import Description
 from tare.study.frames import Results
@@ -132,5 +133,17 @@ class Analysis:
             return "slower" if found.relative.median > 0 else "faster"
         return "not decided"
 
-    def interval(self, values: pd.Series[float]) -> statistics.Interval:
-        return statistics.median_interval(values.to_list(), self.confidence)
+    def interval(self, values: Iterable[float]) -> Interval:
+        return median_interval(list(values), self.confidence)
+
+    def what_intervals_are(self) -> str:
+        """For notes below tables; says so where the blocks are too few for the confidence asked for."""
+        text = f"Intervals of {100 * self.confidence:g} % between order statistics of the blocks"
+        few = min((len(pair.ours) for pair in self.pairs()), default=0)
+        needed = samples_needed(self.confidence)
+        if few >= needed or few == 0:
+            return f"{text}."
+        if few == 1:
+            return f"{text}; one block gives none, {needed} are needed."
+        covered = f"{100 * coverage(few, 0):.0f} %"
+        return f"{text}; {few} blocks give their range, which covers {covered}: {needed} are needed."

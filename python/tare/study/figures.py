@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare.streams import visible
-from tare.study import statistics
 from tare.study.analysis import WRITE, Analysis, Split
 from tare.study.plan import Cell
 from tare.study.sections import Figure
@@ -49,7 +48,7 @@ def net_overhead(analysis: Analysis) -> list[Figure]:
         axes = _bars(len(pairs))
         for row, pair in enumerate(pairs):
             relative = (pair.ours["net"] / pair.bare["net"] - 1).to_list()
-            found = statistics.median_interval(relative, analysis.confidence)
+            found = analysis.interval(relative)
             axes.barh(row, 100 * found.median, color=SKY)
             axes.plot([100 * found.low, 100 * found.high], [row, row], color="black", linewidth=1.2)
         axes.axvline(0, color="black", linewidth=0.8)
@@ -60,8 +59,7 @@ def net_overhead(analysis: Analysis) -> list[Figure]:
             Figure(
                 f"Net overhead, {workload}",
                 _svg(axes),
-                f"Median of the blocks, interval of {100 * analysis.confidence:g} %; "
-                f"dashed: {100 * analysis.bound:g} %.",
+                f"Median of the blocks. {analysis.what_intervals_are()} Dashed: {100 * analysis.bound:g} %.",
             )
         )
     return figures

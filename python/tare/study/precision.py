@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tare.study import plan, statistics
+from tare.analysis.intervals import median_interval, samples_needed
+from tare.study import plan
 from tare.study.description import Description
 from tare.study.store import Store
-
-LEAST_BLOCKS = 5
 
 
 def reached(store: Store, description: Description, set_name: str, half_width: float) -> bool:
@@ -25,6 +24,7 @@ def half_widths(store: Store, description: Description, set_name: str) -> dict[s
     for cell, block, net_s in rows:
         values.setdefault(cell, {})[block] = net_s
     result = {}
+    confidence = description.analysis.confidence
     for cell in plan.cells(description):
         base = plan.baseline_of(description, cell)
         if base is None or base == cell or cell.key not in values or base.key not in values:
@@ -32,8 +32,6 @@ def half_widths(store: Store, description: Description, set_name: str) -> dict[s
         ours, bare = values[cell.key], values[base.key]
         blocks = sorted(ours.keys() & bare.keys())
         relative = [ours[block] / bare[block] - 1 for block in blocks if bare[block] > 0]
-        if len(relative) >= LEAST_BLOCKS:
-            result[cell.key] = statistics.median_interval(
-                relative, description.analysis.confidence
-            ).half_width
+        if len(relative) >= samples_needed(confidence):
+            result[cell.key] = median_interval(relative, confidence).half_width
     return result

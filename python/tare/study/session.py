@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tare.analysis.intervals import samples_needed
 from tare.errors import CommandError, UsageError
 from tare.measuring import library
 from tare.study import plan, precision, provenance, runner, toolbox
@@ -237,7 +238,8 @@ class _Session:
         if self.wishes.until is None:
             yield range(first, description.repetitions + 1)
             return
-        least = min(precision.LEAST_BLOCKS, description.most_repetitions)
+        needed = samples_needed(description.analysis.confidence)
+        least = min(needed, description.most_repetitions)
         yield range(first, least + 1)
         for block in range(least + 1, description.most_repetitions + 1):
             yield range(block, block + 1)

@@ -7,31 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tare.analysis.intervals import Interval, median_interval
+
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-RESAMPLES = 4000
-SEED = 20060601
 # Modified z-score from which a value counts as an outlier (Iglewicz and Hoaglin, 1993).
 OUTLIER_Z = 3.5
 MAD_TO_SIGMA = 1.4826
 POWER = 0.8
 MOST_NEEDED = 100_000
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A median with the interval that holds the true one with the confidence asked for."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-    @property
-    def half_width(self) -> float:
-        return (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
@@ -65,25 +51,6 @@ class Outlier:
     index: int
     value: float
     z: float
-
-
-def median_interval(values: Sequence[float], confidence: float) -> Interval:
-    """Bootstrap (percentile); of 2 values the range, of one nothing."""
-    import numpy as np
-
-    data = np.asarray(values, float)
-    data = data[np.isfinite(data)]
-    if len(data) == 0:
-        return Interval(math.nan, math.nan, math.nan, 0)
-    median = float(np.median(data))
-    if len(data) == 1:
-        return Interval(median, math.nan, math.nan, 1)
-    if len(data) == 2:
-        return Interval(median, float(data.min()), float(data.max()), 2)
-    random = np.random.default_rng(SEED)
-    medians = np.median(random.choice(data, (RESAMPLES, len(data))), axis=1)
-    low, high = np.quantile(medians, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(median, float(low), float(high), len(data))
 
 
 def paired(

@@ -39,8 +39,8 @@ def written(analysis: Analysis) -> Section | None:
     )  # fmt: skip
     note = (
         "Instrumentation: recorded but not written, less bare. Writing: written, less not written. Medians "
-        "of the differences within blocks. Flushes within the run: what the tool itself measured, of the "
-        "slowest rank, of whole runs only: to be compared with writing."
+        f"of the differences within blocks. {analysis.what_intervals_are()} Flushes within the run: what "
+        "the tool itself measured, of the slowest rank, of whole runs only: to be compared with writing."
     )
     return Section("Instrumentation and writing", parts=[Table("Parts of the overhead", names, rows, note)])
 

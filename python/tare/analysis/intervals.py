@@ -1,0 +1,72 @@
+"""Medians with confidence intervals that hold for any distribution, for studies and benchmarks alike.
+
+The interval lies between two order statistics of the sample (Conover, Practical Nonparametric Statistics,
+3rd ed., section 3.2). Its coverage is a sum of binomial terms and assumes only independent samples. The
+percentile bootstrap of a median covers less than it says: 75 % with 3 samples, 88 % with 7.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The median of `count` samples, in their unit.
+
+    `low` to `high` holds the true median with the probability `coverage`.
+    """
+
+    median: float
+    low: float
+    high: float
+    count: int
+    coverage: float  # 0 where there are fewer than two samples
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+    def is_confident(self, confidence: float = CONFIDENCE) -> bool:
+        """False if the samples are too few: the interval is then their range, and covers less."""
+        return self.coverage >= confidence
+
+    def scaled(self, factor: float) -> Interval:
+        low, high = sorted((self.low * factor, self.high * factor))
+        return Interval(self.median * factor, low, high, self.count, self.coverage)
+
+
+def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """The narrowest symmetric interval with at least `confidence`, or with all that the samples allow.
+
+    Samples that are not finite are left out. Without samples all numbers are NaN; of one, the ends are.
+    """
+    ordered = sorted(sample for sample in samples if math.isfinite(sample))
+    count = len(ordered)
+    if count < 2:
+        median = ordered[0] if ordered else math.nan
+        return Interval(median, math.nan, math.nan, count, 0.0)
+    cut, covered = 0, coverage(count, 0)
+    while cut + 1 < count - cut - 1 and coverage(count, cut + 1) >= confidence:
+        cut += 1
+        covered = coverage(count, cut)
+    return Interval(statistics.median(ordered), ordered[cut], ordered[-1 - cut], count, covered)
+
+
+def coverage(count: int, cut: int) -> float:
+    """The probability that the median lies within `count` samples of which `cut` are dropped at each end."""
+    outside = sum(math.comb(count, below) for below in range(cut + 1)) / 2**count
+    return 1 - 2 * float(outside)
+
+
+def samples_needed(confidence: float = CONFIDENCE) -> int:
+    """The fewest samples whose range covers the median with `confidence`: 6 for 95 %."""
+    count = 2
+    while coverage(count, 0) < confidence:
+        count += 1
+    return count
