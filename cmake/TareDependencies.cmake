@@ -18,12 +18,14 @@ set_target_properties(tare::zstd_static PROPERTIES
 
 find_path(TARE_LIBDW_INCLUDE elfutils/libdwfl.h)
 find_library(TARE_LIBDW dw)
-if(NOT TARE_LIBDW_INCLUDE OR NOT TARE_LIBDW)
+find_library(TARE_LIBELF elf)
+if(NOT TARE_LIBDW_INCLUDE OR NOT TARE_LIBDW OR NOT TARE_LIBELF)
   message(FATAL_ERROR "elfutils' libdw is needed (Debian: apt install libdw-dev)")
 endif()
 add_library(tare::libdw SHARED IMPORTED)
 set_target_properties(tare::libdw PROPERTIES
   IMPORTED_LOCATION ${TARE_LIBDW}
+  INTERFACE_LINK_LIBRARIES ${TARE_LIBELF}
   INTERFACE_INCLUDE_DIRECTORIES ${TARE_LIBDW_INCLUDE})
 
 add_library(tare::static_runtime INTERFACE IMPORTED)

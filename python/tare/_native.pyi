@@ -202,6 +202,9 @@ class Frame(TypedDict):
     caller: str | None
     file: str | None
     line: int | None
+    tail_call: (
+        str | None
+    )  # the function called here, if it went on to the frame before, or to MPI, by a tail call
 
 class Site(TypedDict):
     """A call path; its own fields are those of the frame that stands for it, `path[shown]`."""
@@ -211,6 +214,7 @@ class Site(TypedDict):
     caller: str | None
     file: str | None
     line: int | None
+    tail_call: str | None
     path: list[Frame]  # innermost first
     shown: int
     cut: bool  # the stack goes on, but how is not known

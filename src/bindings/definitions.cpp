@@ -39,6 +39,14 @@ void describe(nb::dict& row, const reader::CodeAddress& at, const reader::Symbol
   if (symbol.line != 0) row["line"] = symbol.line;
 }
 
+// Frames are shared by paths, but not where a tail call leads to another frame.
+nb::dict with_tail_call(const nb::dict& frame, const std::string& function) {
+  nb::dict copy;
+  copy.update(frame);
+  copy["tail_call"] = text(function);
+  return copy;
+}
+
 }  // namespace
 
 nb::list site_rows(reader::Run& run) {
@@ -51,13 +59,21 @@ nb::list site_rows(reader::Run& run) {
   }
   // Frames are shared by many paths.
   std::vector<nb::dict> described(frames->size());
-  for (std::size_t i = 0; i < frames->size(); ++i) describe(described[i], (*frames)[i].at, (*frames)[i].symbol);
+  for (std::size_t i = 0; i < frames->size(); ++i) {
+    describe(described[i], (*frames)[i].at, (*frames)[i].symbol);
+    described[i]["tail_call"] = nb::none();
+  }
   nb::list rows;
   for (const reader::SiteInfo& site : *sites) {
     nb::dict row;
     describe(row, site.at, site.symbol);
     nb::list path;
-    for (const std::int32_t frame : site.path) path.append(described[static_cast<std::size_t>(frame)]);
+    for (std::size_t i = 0; i < site.path.size(); ++i) {
+      const nb::dict& frame = described[static_cast<std::size_t>(site.path[i])];
+      const bool plain = site.tail_calls.empty() || site.tail_calls[i].empty();
+      path.append(plain ? frame : with_tail_call(frame, site.tail_calls[i]));
+    }
+    row["tail_call"] = path[site.shown]["tail_call"];
     row["path"] = path;
     row["shown"] = site.shown;
     row["cut"] = (site.flags & format::path_cut) != 0;

@@ -16,7 +16,8 @@ struct SymbolEntry {
   std::uint32_t caller_bytes;
   std::uint32_t file_bytes;
   // char object[], build_id[], caller[], file[]: path and build-id as in ModuleDefinition; caller and file
-  // are empty where they are unknown
+  // are empty where they are unknown. Behind them, each with a zero at its end: the symbol that the call names, empty
+  // where it is unknown, and all symbols of the function that the call is in
 };
 static_assert(sizeof(SymbolEntry) == 32);
 

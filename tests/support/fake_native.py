@@ -129,7 +129,14 @@ FUNCTIONS = ["MPI_Send", "MPI_Recv", "MPI_Comm_rank", "MPI_Init", "MPI_Allreduce
 
 def frame(offset: int, caller: str, line: int | None, where: str = "/bin/app") -> dict[str, Any]:
     file = "/src/app.c" if line else None
-    return {"object": where, "offset": offset, "caller": caller, "file": file, "line": line}
+    return {
+        "object": where,
+        "offset": offset,
+        "caller": caller,
+        "file": file,
+        "line": line,
+        "tail_call": None,
+    }
 
 
 def site(*path: dict[str, Any], shown: int = 0, cut: bool = False, left_out: bool = False) -> dict[str, Any]:

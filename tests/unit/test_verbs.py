@@ -298,7 +298,7 @@ def test_events_json(tare: Tare, run_dir: Path) -> None:
         "rank": 0, "thread": 0, "function": "MPI_Send",
         "peer": 1, "tag": 7, "bytes": 1000, "communicator": "MPI_COMM_WORLD",
         "communicator_key": "0000000000000abc", "file": "/src/app.c",
-        "line": 12, "caller": "exchange", "object": "/bin/app", "offset": 16,
+        "line": 12, "caller": "exchange", "object": "/bin/app", "offset": 16, "tail_call": None,
     }  # fmt: skip
 
 

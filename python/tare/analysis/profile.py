@@ -25,7 +25,7 @@ NATIVE_KEYS: dict[Key, tuple[SumKey, ...]] = {
     "rank": ("rank",),
 }
 # What each key adds to a row, then what every row has.
-PLACE = ("function", "file", "line", "caller", "object", "offset")
+PLACE = ("function", "file", "line", "caller", "object", "offset", "tail_call")
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
     "site": (*PLACE, "path", "path_shown", "path_gap", "path_cut"),
     "line": PLACE,
@@ -130,7 +130,7 @@ def communicator_names(communicators: Sequence[Communicator]) -> list[str]:
 def place(site: int, sites: Sequence[Site]) -> Row:
     """Where a call came from, as columns; nothing is known of functions that are only counted."""
     if not 0 <= site < len(sites):
-        return {"file": None, "line": None, "caller": None, "object": None, "offset": None}
+        return dict.fromkeys(PLACE[1:])
     found = sites[site]
     return {
         "file": found["file"],
@@ -138,6 +138,7 @@ def place(site: int, sites: Sequence[Site]) -> Row:
         "caller": found["caller"],
         "object": found["object"] or None,
         "offset": found["offset"],
+        "tail_call": found["tail_call"],
     }
 
 
@@ -222,7 +223,7 @@ def _lines(site: Site) -> Hashable:
 def _line(frame: Frame | Site) -> Hashable:
     if frame["file"] is None or frame["line"] is None:
         return frame["object"], frame["offset"]
-    return frame["object"], frame["caller"], frame["file"], frame["line"]
+    return frame["object"], frame["caller"], frame["file"], frame["line"], frame["tail_call"]
 
 
 def _key(row: Mapping[str, Any], by: Iterable[SumKey]) -> Hashable:

@@ -175,7 +175,8 @@ def folded(rows: Iterable[Row]) -> list[list[Row]]:
 
 _FOLDED_BY = (
     "world", "thread", "state", "exit_code", "signal", "finalized", "stopped", "function", "communicator",
-    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset", "polling",
+    "root", "tag", "source_tag", "file", "line", "caller", "object", "offset", "tail_call",
+    "polling",
 )  # fmt: skip
 
 

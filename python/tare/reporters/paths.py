@@ -30,6 +30,8 @@ def lines(row: Mapping[str, Any]) -> Iterator[str]:
     for number, frame in enumerate(path):
         if row["path_gap"] and number == len(path) - 1:
             yield GAP
+        if frame["tail_call"]:
+            yield terminal.tail_call(frame)
         yield _frame(frame)
     if row["path_cut"] and path:
         yield CUT

@@ -193,9 +193,17 @@ def place(row: Mapping[str, Any], *, exactly: bool = False) -> str:
 
 
 def caller(row: Mapping[str, Any]) -> str:
-    """The function that a call is in, without those that it was inlined in."""
+    """The function that a call is in, without those that it was inlined in.
+
+    Where that is a function without a frame of its own, left by a tail call, it stands before its caller.
+    """
     name = (row["caller"] or NOTHING).partition(names.INLINED)[0]
-    return name if row.get("object") == PYTHON else names.short(name)
+    name = name if row.get("object") == PYTHON else names.short(name)
+    return f"{tail_call(row)} < {name}" if row.get("tail_call") else name
+
+
+def tail_call(row: Mapping[str, Any]) -> str:
+    return f"{names.short(row['tail_call'])} (tail call)"
 
 
 def rank(row: Mapping[str, Any]) -> str:

@@ -27,6 +27,9 @@ struct SiteInfo {
   std::size_t shown = 0;  // its place in the path
   CodeAddress at;
   Symbol symbol;
+  // For each frame of the path the function that was called there, if it went on to the frame before (of the first: to
+  // the MPI function) by a tail call and so has no frame of its own; else empty. Empty if there are no such functions.
+  std::vector<std::string> tail_calls{};
 };
 
 // Frames are equal if they lie at the same place of the same build of an object. Made for many processes that define

@@ -8,6 +8,7 @@
 
 #include "reader/parallel.h"
 #include "reader/run/run_loader.h"
+#include "reader/symbols/call_targets.h"
 
 namespace tare::reader {
 
@@ -185,6 +186,21 @@ void Run::resolve() {
     const FrameInfo& shown = frames_[static_cast<std::size_t>(site.path[site.shown])];
     site.at = shown.at;
     site.symbol = shown.symbol;
+    find_tail_calls(site);
+  }
+}
+
+void Run::find_tail_calls(SiteInfo& site) const {
+  for (std::size_t i = 0; i < site.path.size(); ++i) {
+    const Symbol& outer = frames_[static_cast<std::size_t>(site.path[i])].symbol;
+    const bool next_to_it = (site.flags & format::frames_left_out) == 0 || i + 1 < site.path.size();
+    if (!next_to_it) continue;
+    const bool jumped =
+        i == 0 ? is_tail_call_of_mpi(outer.callee)
+               : is_tail_call(outer.callee, frames_[static_cast<std::size_t>(site.path[i - 1])].symbol.functions);
+    if (!jumped) continue;
+    site.tail_calls.resize(site.path.size());
+    site.tail_calls[i] = demangled(outer.callee);
   }
 }
 

@@ -90,6 +90,7 @@ class Run {
   template <typename Sum, typename Add>
   std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
   void resolve();
+  void find_tail_calls(SiteInfo& site) const;
 
   RunPaths paths_;
   RunFiles files_;

@@ -24,6 +24,26 @@ bool take_text(std::string_view& from, std::uint32_t bytes, std::string& to) {
   return true;
 }
 
+// Each ends in a zero; the padding is zeros, too.
+void take_call(std::string_view from, Symbol& symbol) {
+  bool first = true;
+  for (std::size_t end; (end = from.find('\0')) != std::string_view::npos; from.remove_prefix(end + 1)) {
+    if (first)
+      symbol.callee.assign(from.substr(0, end));
+    else if (end > 0)
+      symbol.functions.emplace_back(from.substr(0, end));
+    first = false;
+  }
+}
+
+std::string call_of(const Symbol& symbol) {
+  std::string text;
+  if (symbol.callee.empty() && symbol.functions.empty()) return text;
+  text.append(symbol.callee).append(1, '\0');
+  for (const std::string& function : symbol.functions) text.append(function).append(1, '\0');
+  return text;
+}
+
 }  // namespace
 
 bool SymbolTable::apply(std::string_view payload) {
@@ -40,6 +60,7 @@ bool SymbolTable::apply(std::string_view payload) {
     if (!take_text(text, head.object_bytes, at.object) || !take_text(text, head.build_id_bytes, at.build_id) ||
         !take_text(text, head.caller_bytes, symbol.caller) || !take_text(text, head.file_bytes, symbol.file))
       return false;
+    take_call(text, symbol);
     symbols_[key_of(at)] = std::move(symbol);
     payload.remove_prefix(head.bytes);
   }
@@ -52,7 +73,9 @@ const Symbol* SymbolTable::find(const CodeAddress& at) const {
 }
 
 void append_symbol(std::string& payload, const CodeAddress& at, const Symbol& symbol) {
-  const std::size_t text = at.object.size() + at.build_id.size() + symbol.caller.size() + symbol.file.size();
+  const std::string call = call_of(symbol);
+  const std::size_t text =
+      at.object.size() + at.build_id.size() + symbol.caller.size() + symbol.file.size() + call.size();
   const std::size_t padded = (sizeof(SymbolEntry) + text + 7) / 8 * 8;
   SymbolEntry head{};
   head.bytes = static_cast<std::uint32_t>(padded);
@@ -63,7 +86,7 @@ void append_symbol(std::string& payload, const CodeAddress& at, const Symbol& sy
   head.caller_bytes = static_cast<std::uint32_t>(symbol.caller.size());
   head.file_bytes = static_cast<std::uint32_t>(symbol.file.size());
   payload.append(reinterpret_cast<const char*>(&head), sizeof head);
-  payload += at.object + at.build_id + symbol.caller + symbol.file;
+  payload += at.object + at.build_id + symbol.caller + symbol.file + call;
   payload.append(padded - sizeof head - text, '\0');
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "reader/symbols/call_targets.h"
 #include "reader/symbols/debug_file.h"
 
 namespace tare::reader {
@@ -48,20 +49,24 @@ std::string demangled(const std::string& name) {
 // One object file and its debug information.
 class Symbolizer::Object {
  public:
-  Object(const std::string& path, const std::string& build_id) : file_(path, build_id), module_(file_.module()) {}
+  Object(const std::string& path, const std::string& build_id) : file_(path, build_id), module_(file_.module()) {
+    if (module_ != nullptr) targets_.emplace(module_, file_.bias());
+  }
 
   // `address` lies in the call instruction.
   std::optional<Symbol> find(Dwarf_Addr address) {
     if (module_ == nullptr) return std::nullopt;
-    address += file_.bias();
     Symbol symbol;
+    symbol.callee = targets_->callee(address + 1);
+    symbol.functions = targets_->functions_at(address);
+    address += file_.bias();
     Dwarf_Addr bias = 0;
     if (Dwarf_Die* unit = unit_of(address, bias)) {
       symbol.caller = caller_in(unit, address - bias);
       find_line(unit, address - bias, symbol);
     }
     if (symbol.caller.empty()) symbol.caller = from_symbol_table(address);
-    if (symbol.caller.empty() && symbol.file.empty()) return std::nullopt;
+    if (symbol.caller.empty() && symbol.file.empty() && symbol.callee.empty()) return std::nullopt;
     return symbol;
   }
 
@@ -117,6 +122,7 @@ class Symbolizer::Object {
 
   DebugFile file_;
   Dwfl_Module* module_;
+  std::optional<CallTargets> targets_;
 };
 
 struct Symbolizer::Objects {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tare::reader {
 
@@ -21,6 +22,9 @@ struct Symbol {
   std::string caller;  // demangled; "a (inlined in b)" where the call is in an inlined function
   std::string file;    // empty without debug information
   std::uint32_t line = 0;
+  // To find tail calls (call_targets.h): what the call names, and all symbols of the function that it is in.
+  std::string callee{};
+  std::vector<std::string> functions{};
 };
 
 // Keeps objects open between look-ups. Not thread-safe.

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "reader/symbols/call_targets.h"
 #include "reader/symbols/symbol_table.h"
 
 namespace tare::reader {
@@ -62,6 +63,27 @@ TEST(Symbolizer, SaysNothingOfWhatItCannotOpen) {
   EXPECT_FALSE(symbolizer.find({"/dev/null", "", 64}));
 }
 
+TEST(Symbolizer, FindsWhatACallNames) {
+  const auto symbol = Symbolizer().find(this_program());
+  ASSERT_TRUE(symbol);
+  EXPECT_EQ(demangled(symbol->callee), "tare::reader::(anonymous namespace)::return_address()");
+  ASSERT_EQ(symbol->functions.size(), 1U);
+  EXPECT_EQ(demangled(symbol->functions[0]), "tare::reader::the_caller()");
+}
+
+TEST(TailCalls, AreWhereTheCallNamesAnotherFunction) {
+  EXPECT_TRUE(is_tail_call("g", {"f"}));
+  EXPECT_FALSE(is_tail_call("f", {"f_alias", "f"}));
+  EXPECT_FALSE(is_tail_call("", {"f"})) << "a call through a pointer";
+  EXPECT_FALSE(is_tail_call("g", {})) << "a function without symbols";
+  // Frames of bindings are not on the path.
+  for (const char* binding : {"MPI_Send", "PMPI_Send", "mpi_send_", "_ZNK3MPI4Comm7BarrierEv", "ompi_send_f"}) {
+    EXPECT_FALSE(is_tail_call_of_mpi(binding)) << binding;
+    EXPECT_FALSE(is_tail_call(binding, {"f"})) << binding;
+  }
+  EXPECT_TRUE(is_tail_call_of_mpi("solver_MPI_Send"));
+}
+
 TEST(Demangled, CppAndFortran) {
   EXPECT_EQ(demangled("_ZN1a1bEv"), "a::b()");
   EXPECT_EQ(demangled("__heat_MOD_exchange"), "heat::exchange");
@@ -82,6 +104,22 @@ TEST(SymbolTable, GivesBackWhatWasStored) {
   EXPECT_EQ(f->line, 12U);
   ASSERT_NE(table.find({"/lib/a.so", "", 100}), nullptr);
   EXPECT_EQ(table.find({"/lib/a.so", "id", 101}), nullptr);
+}
+
+TEST(SymbolTable, KeepsWhatTheCallNames) {
+  std::string payload;
+  append_symbol(payload, {"/lib/a.so", "id", 100}, {"f", "/src/a.c", 12, "g", {"f", "f_alias"}});
+  append_symbol(payload, {"/lib/a.so", "id", 200}, {"f", "", 0, "", {"f"}});
+  SymbolTable table;
+  ASSERT_TRUE(table.apply(payload));
+  const Symbol* named = table.find({"/lib/a.so", "id", 100});
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->callee, "g");
+  EXPECT_EQ(named->functions, (std::vector<std::string>{"f", "f_alias"}));
+  const Symbol* unnamed = table.find({"/lib/a.so", "id", 200});
+  ASSERT_NE(unnamed, nullptr);
+  EXPECT_EQ(unnamed->callee, "");
+  EXPECT_EQ(unnamed->functions, std::vector<std::string>{"f"});
 }
 
 TEST(SymbolTable, MalformedEntriesAreRefused) {
