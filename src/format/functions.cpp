@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "format/segment.h"
+#include "format/location_block.h"
 
 namespace tare::format {
 namespace {

@@ -11,6 +11,11 @@ namespace tare::format {
 
 inline constexpr std::size_t run_id_digits = 16;
 
+// Beside the segments of a run lies tare-<run id>.step, which its processes on this node share (recorder/node_words.h).
+inline constexpr char step_suffix[] = ".step";
+// And tare-<run id>.mail-<node>, if messages are sampled, until all ranks of the node have mapped it.
+inline constexpr char mail_suffix[] = ".mail-";
+
 inline bool is_hexadecimal(std::string_view text) noexcept {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }

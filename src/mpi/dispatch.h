@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "format/functions.h"
-#include "format/segment.h"
+#include "format/process_record.h"
 
 namespace tare::mpi {
 

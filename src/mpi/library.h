@@ -1,7 +1,7 @@
 // The MPI library that calls go to, and what it is.
 #pragma once
 
-#include "format/segment.h"
+#include "format/process_record.h"
 
 namespace tare::mpi {
 

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "format/segment.h"
+#include "format/profile_row.h"
 #include "mpi/path_memo.h"
 #include "recorder/location.h"
 

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/segment.h"
+#include "format/request_table.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

@@ -9,7 +9,7 @@
 #  include <x86intrin.h>
 #endif
 
-#include "format/segment.h"
+#include "format/clock_pair.h"
 
 namespace tare::recorder {
 

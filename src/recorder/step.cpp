@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "format/segment.h"
+#include "format/segment_name.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {

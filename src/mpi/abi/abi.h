@@ -1,6 +1,6 @@
 #pragma once
 
-#include "format/segment.h"
+#include "format/process_record.h"
 
 /// The binary interfaces of MPI that tare measures, each described by a *page*: Mpich (mpich.h),
 /// OpenMpi (openmpi.h) and Standard (standard.h). What a page must offer is the concept Page (page.h).

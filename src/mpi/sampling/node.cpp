@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "format/segment.h"
+#include "format/segment_name.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {

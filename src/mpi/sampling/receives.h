@@ -9,7 +9,7 @@
 // Not thread-safe: the sampler locks.
 #pragma once
 
-#include "format/segment.h"
+#include "format/request_table.h"
 #include "mpi/sampling/mailbox.h"
 #include "mpi/sampling/memory.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "format/segment.h"
+#include "format/clock_pair.h"
 
 namespace tare::reader {
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "format/segment_name.h"
 #include "reader/events/event_stream.h"
 #include "reader/testing/synthetic.h"
 

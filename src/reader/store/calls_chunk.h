@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "format/segment.h"
+#include "format/current_call.h"
+#include "format/request_table.h"
 
 namespace tare::reader {
 

@@ -9,7 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "format/segment.h"
+#include "format/location_summary.h"
+#include "format/peer_table.h"
+#include "format/phase_table.h"
+#include "format/profile_row.h"
 #include "reader/store/chunk_scan.h"
 
 namespace tare::reader {

@@ -1,0 +1,56 @@
+// The block of a location: all that one thread records. Part of the segment (segment.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "format/current_call.h"
+#include "format/location_summary.h"
+#include "format/peer_table.h"
+#include "format/phase_table.h"
+#include "format/profile_row.h"
+
+namespace tare::format {
+
+// Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
+inline constexpr unsigned max_functions = 1024;
+
+struct LocationHeader {
+  alignas(64) CurrentCall current;
+  alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
+  std::uint32_t block;                             // index of this block in the segment
+  alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
+  TaredTotals tared;                               // written by it, nobody else
+  alignas(64) LocationSummary summary;
+  alignas(64) std::uint64_t lookups[max_functions];
+  std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
+  std::uint16_t peer_index[peer_slots];  // the same of peers
+  alignas(64) PhaseEntry phases[phase_capacity];
+  alignas(64) PeerEntry peers[peer_capacity];
+};
+
+// Event chunks of such a block (its number | this) hold the FlushRecords of what tared has drained of the block, each
+// in a chunk of its own, which has the number of the sub-buffer as its sequence.
+inline constexpr std::uint32_t tared_block = 0x80000000;
+constexpr bool is_of_tared(std::uint32_t block) noexcept { return (block & tared_block) != 0; }
+
+inline constexpr std::uint64_t rows_at = (sizeof(LocationHeader) + 63) / 64 * 64;
+
+inline ProfileRow* rows_of(LocationHeader* location) noexcept {
+  return reinterpret_cast<ProfileRow*>(reinterpret_cast<char*>(location) + rows_at);
+}
+inline const ProfileRow* rows_of(const LocationHeader* location) noexcept {
+  return rows_of(const_cast<LocationHeader*>(location));
+}
+// Of the sub-buffers, in a location block.
+constexpr std::uint64_t buffer_at(std::uint32_t row_capacity) noexcept {
+  return rows_at + row_capacity * sizeof(ProfileRow);
+}
+inline char* buffer_of(LocationHeader* location, std::uint32_t row_capacity) noexcept {
+  return reinterpret_cast<char*>(location) + buffer_at(row_capacity);
+}
+inline const char* buffer_of(const LocationHeader* location, std::uint32_t row_capacity) noexcept {
+  return buffer_of(const_cast<LocationHeader*>(location), row_capacity);
+}
+
+}  // namespace tare::format

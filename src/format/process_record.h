@@ -1,0 +1,85 @@
+// Who a measured process is, how it ended, and what measuring it cost. Part of the segment (segment.h).
+#pragma once
+
+#include <cstdint>
+
+#include "format/clock_pair.h"
+
+namespace tare::format {
+
+enum class ProcessState : std::uint32_t {
+  running = 0,    // found so in a dead process: killed
+  finalized = 1,  // has left MPI_Finalize, still alive when this was written
+  exited = 2,     // called exit or _exit
+  aborted = 3,    // called MPI_Abort
+};
+
+enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 };
+
+enum ProcessFlags : std::uint32_t {
+  traced = 1,        // events were recorded, not the profile alone
+  spawned = 2,       // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,      // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8,  // look-up functions were timed, not only counted
+  not_written = 16,  // events were recorded and encoded, but not written
+  drops = 32,        // a full buffer drops (Policy::drop)
+  overwrites = 64,   // a full buffer overwrites the oldest events (Policy::overwrite)
+  ended_with_command =
+      128,        // killed; `end` is when the command that `tare run` started had ended, set by its collector
+  end_seen = 256  // did not say so itself: `end` is when `tare run` saw it end
+};
+
+inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
+
+// Who this process is and what its measurement cost. Also on disk: the payload of a process chunk.
+struct ProcessRecord {
+  std::uint64_t process;  // unique in the run, on whatever host (recorder/identity.h)
+  std::uint32_t pid;
+  ProcessState state;
+  std::int32_t rank;  // in its MPI_COMM_WORLD; -1 before it is known
+  std::int32_t size;
+  std::int32_t exit_code;  // exit_code_unknown unless the process called exit; -n: signal n killed it (signal_of)
+  std::uint32_t flags;     // ProcessFlags
+  Abi abi;
+  ClockKind clock;
+  std::uint8_t tick_shift;    // times on disk are ticks >> tick_shift
+  std::uint8_t thread_level;  // 0 single .. 3 multiple
+  std::uint32_t threads;      // locations ever started
+  ClockPair clock_start;
+  std::uint64_t realtime_start_ns;  // CLOCK_REALTIME at clock_start
+  ClockPair clock_last;             // the newest pair; equal to clock_start if there is none yet
+  std::uint64_t attach;             // ticks: first call seen
+  std::uint64_t init_enter;         // ticks; 0 if it has not happened, here and below
+  std::uint64_t init_leave;
+  std::uint64_t finalize_enter;
+  std::uint64_t finalize_leave;
+  std::uint64_t end;                 // ticks at exit
+  std::uint64_t hook_init;           // ticks spent by tare itself inside MPI_Init (attaching included)
+  std::uint64_t hook_finalize;       // and inside MPI_Finalize
+  std::uint32_t call_cost_ps;        // calibrated cost of one timed call, beyond the bare call
+  std::uint32_t lookup_cost_ps;      // and of one counted call
+  std::uint32_t completion_cost_ps;  // and of one completed request
+  std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
+  std::uint64_t definitions_lost;    // entries that did not fit the definition log
+  std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
+  std::uint32_t unmeasured_threads;  // for whose location there was no memory
+  std::uint32_t poll_cost_ps;        // calibrated cost of one poll whose time is estimated (ProfileRow::estimated)
+  std::uint32_t left_calls;          // that did not return: left by an exception, by longjmp or with their thread
+  char host[64];
+  char executable[256];
+  char mpi_library[128];
+};
+static_assert(sizeof(ProcessRecord) == 632);
+
+// The signal that killed it, where its collector saw that; else 0.
+inline std::int32_t signal_of(const ProcessRecord& process) noexcept {
+  return process.exit_code < 0 && process.exit_code != exit_code_unknown ? -process.exit_code : 0;
+}
+
+// Whether the calls that its threads were in are of interest: it did not come to its proper end.
+inline bool ended_early(const ProcessRecord& process) noexcept {
+  return process.finalize_leave == 0 ||
+         (process.state != ProcessState::exited && process.state != ProcessState::finalized);
+}
+
+}  // namespace tare::format
