@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "recorder/process.h"
+#include "recorder/definition_log.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

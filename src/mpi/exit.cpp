@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "mpi/dlsym.h"
-#include "recorder/process.h"
+#include "recorder/process_end.h"
 
 namespace {
 

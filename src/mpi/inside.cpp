@@ -6,7 +6,7 @@
 #include "mpi/requests.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
-#include "recorder/process.h"
+#include "recorder/segment.h"
 #include "recorder/system.h"
 
 extern "C" {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "format/definition.h"
-#include "recorder/process.h"
+#include "recorder/definition_log.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

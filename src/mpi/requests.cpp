@@ -1,6 +1,6 @@
 #include "mpi/requests.h"
 
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi {
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "format/definition.h"
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi {
 namespace {

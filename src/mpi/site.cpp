@@ -7,7 +7,7 @@
 #include "mpi/modules.h"
 #include "mpi/numbers.h"
 #include "mpi/python_frame.h"
-#include "recorder/process.h"
+#include "recorder/definition_log.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

@@ -14,6 +14,8 @@
 #include "mpi/roles/sampling_start.h"
 #include "mpi/roles/scope.h"
 #include "mpi/roles/volume.h"
+#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi {
 

@@ -7,6 +7,7 @@
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
+#include "recorder/options.h"
 #include "recorder/own_run.h"
 #include "recorder/process.h"
 #include "recorder/system.h"
@@ -91,7 +92,7 @@ void tare_end_phase(tare_id phase) {
 void tare_pause(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
-  if (const auto pauses = tare::recorder::default_options().pauses) pauses(*location);
+  if (const auto pauses = tare::recorder::library_options.pauses) pauses(*location);
   location->pause(true);
 }
 void tare_resume(void) {
@@ -107,7 +108,7 @@ void tare_flush(void) {
 
 int tare_sample(const char* spec) {
   if (spec == nullptr) spec = "";
-  const auto change = tare::recorder::default_options().change_sampling;
+  const auto change = tare::recorder::library_options.change_sampling;
   const char* wrong = change == nullptr ? "this program does not run under tare run --sample" : change(spec);
   if (wrong == nullptr) return 0;
   char line[512];

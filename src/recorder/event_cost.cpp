@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::recorder {
 namespace {

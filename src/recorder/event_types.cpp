@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/definition_log.h"
 #include "recorder/event_cost.h"
 #include "recorder/location.h"
-#include "recorder/process.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {

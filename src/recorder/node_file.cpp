@@ -9,7 +9,8 @@
 #include "format/node_file_name.h"
 #include "format/sample.h"
 #include "recorder/clock.h"
-#include "recorder/drain.h"
+#include "recorder/event_chunks.h"
+#include "recorder/outside_drain.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {

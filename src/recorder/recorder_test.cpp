@@ -24,7 +24,8 @@
 
 #include "recorder/identity.h"
 #include "recorder/location.h"
-#include "recorder/process.h"
+#include "recorder/process_end.h"
+#include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 

@@ -1,5 +1,7 @@
 // Starting a process from within a program that knows nothing of it: without a copy of its memory, of which network
 // cards may hold pages, without handlers of its own that run in the child, and without a child that it could find.
+#include "recorder/start_tared.h"
+
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -9,7 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "recorder/step.h"
+#include "recorder/node_words.h"
 #include "recorder/system.h"
 
 // glibc's clone() by its other name: what a preloaded runtime puts in place of clone() takes the child's memory for a

@@ -33,6 +33,18 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
+// Holds a lock until the end of the scope.
+class Locked {
+ public:
+  explicit Locked(SpinLock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  ~Locked() { lock_.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
 // Reads at most `bytes` bytes of a file; -1 if it cannot be opened.
 long read_file(const char* path, char* out, std::size_t bytes) noexcept;
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "recorder/definition_log.h"
 #include "recorder/location.h"
-#include "recorder/process.h"
 
 namespace tare::recorder {
 namespace {

@@ -16,7 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/process.h"
+#include "recorder/process_end.h"
+#include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 

@@ -15,14 +15,14 @@
 #include <type_traits>
 
 #include "recorder/clock.h"
-#include "recorder/drain.h"
+#include "recorder/outside_drain.h"
 
 namespace tare::tared {
 
 using namespace format;
 
 namespace {
-// More than a process can have (recorder/process.cpp), and few enough that the last one is at a position of a file.
+// More than a process can have (recorder/locations.cpp), and few enough that the last one is at a position of a file.
 constexpr std::uint32_t max_locations = 1U << 20U;
 }  // namespace
 

@@ -28,13 +28,10 @@
 #include "format/segment_name.h"
 #include "recorder/clock.h"
 #include "recorder/node_file.h"
-#include "recorder/process.h"
-#include "recorder/step.h"
+#include "recorder/node_words.h"
+#include "recorder/start_tared.h"
 #include "recorder/system.h"
 #include "tared/segment.h"
-
-// It records nothing itself.
-tare::recorder::Options tare::recorder::default_options() noexcept { return {}; }
 
 namespace tare::tared {
 namespace {
@@ -120,8 +117,8 @@ void serve(Node& node, const Watched& starter) {
   }
 }
 
-// Nothing of who started it is kept: files, place, signals, or, of a rank, the processor that it is bound to.
-void come_away(bool of_a_rank) {
+// Keeps nothing of who started it: files, directory, signals, or, of a rank, the processor that it is bound to.
+void detach(bool of_a_rank) {
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
   syscall(SYS_close_range, 3, ~0U, 0);
@@ -142,8 +139,9 @@ void come_away(bool of_a_rank) {
 int run(const char* run_directory, const char* run_id, const char* segment_directory, pid_t starter) {
   recorder::choose_clock();
   recorder::open_to_group(getenv(recorder::group_variable));
-  if (!recorder::fall_in(segment_directory, run_id) && !recorder::fall_in(run_directory, run_id)) return 1;
-  come_away(node_words->started.load() != 0);
+  if (!recorder::map_node_words(segment_directory, run_id) && !recorder::map_node_words(run_directory, run_id))
+    return 1;
+  detach(node_words->started.load() != 0);
   node_words->started.store(1);
   char host[sizeof(format::ProcessRecord::host)] = "";
   gethostname(host, sizeof host - 1);
@@ -153,7 +151,7 @@ int run(const char* run_directory, const char* run_id, const char* segment_direc
   node_words->tared.store(0);
   node_words->started.store(0);
   node.look();
-  if (!node.any_alive()) recorder::fall_out();
+  if (!node.any_alive()) recorder::remove_node_words();
   return 0;
 }
 

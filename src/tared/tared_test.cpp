@@ -9,11 +9,12 @@
 #include <thread>
 #include <vector>
 
-#include "recorder/drain.h"
 #include "recorder/location.h"
 #include "recorder/node_file.h"
+#include "recorder/node_words.h"
+#include "recorder/outside_drain.h"
 #include "recorder/process.h"
-#include "recorder/step.h"
+#include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
 #include "tare/tare.hpp"
 

@@ -25,7 +25,7 @@ NO_MPI = (
 )
 
 
-# Two of the smallest sub-buffers (src/recorder/process.cpp).
+# Two of the smallest sub-buffers (src/recorder/full_buffer.cpp).
 SMALLEST_BUFFER = 8 * units.KIB
 # What a count of nanoseconds can hold.
 LONGEST_NS = 2**63 - 1

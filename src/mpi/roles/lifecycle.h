@@ -7,7 +7,8 @@
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
 #include "mpi/site.h"
-#include "recorder/process.h"
+#include "recorder/process_end.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi {
 

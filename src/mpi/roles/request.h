@@ -6,7 +6,8 @@
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
 #include "mpi/sampling/persistents.h"
-#include "recorder/process.h"
+#include "recorder/locations.h"
+#include "recorder/segment.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {

@@ -6,7 +6,7 @@
 #include "mpi/roles/sampling.h"
 #include "mpi/sampled_site.h"
 #include "mpi/sampling/agreement.h"
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi {
 

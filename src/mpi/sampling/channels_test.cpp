@@ -9,7 +9,6 @@
 
 #include "mpi/sampling/chooser.h"
 #include "mpi/sampling/sends.h"
-#include "recorder/process.h"
 
 namespace tare::mpi::sampling {
 namespace {
@@ -189,6 +188,3 @@ TEST(Choice, ATimerWaitsForItsPeriod) {
 
 }  // namespace
 }  // namespace tare::mpi::sampling
-
-// The recorder asks its user for its options; these tests record nothing.
-tare::recorder::Options tare::recorder::default_options() noexcept { return {}; }

@@ -9,7 +9,7 @@
 
 #include "recorder/event_types.h"
 #include "recorder/location.h"
-#include "recorder/process.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi::sampling {
 

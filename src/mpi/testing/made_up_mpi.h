@@ -10,7 +10,8 @@
 #include "mpi/abi/mpich.h"
 #include "mpi/measure.h"
 #include "mpi/requests.h"
-#include "recorder/process.h"
+#include "recorder/locations.h"
+#include "recorder/segment.h"
 
 namespace tare::mpi::testing {
 

@@ -27,26 +27,15 @@ struct NodeWords {
 [[gnu::visibility("hidden")]] extern constinit NodeWords* node_words;
 
 // Finds the words of a run, or makes them: a file of one page in `directory`. False if there is no room for it.
-bool fall_in(const char* directory, const char* run_id) noexcept;
+bool map_node_words(const char* directory, const char* run_id) noexcept;
 
 // Removes the file, at the end of a process on a host without a collector; those that have it keep it.
-void fall_out() noexcept;
+void remove_node_words() noexcept;
 
 // Whether the node's tared drains full sub-buffers.
 inline bool tared_serves() noexcept { return node_words->tared.load(std::memory_order_relaxed) != 0; }
 
 // Wakes tared: a sub-buffer is full, or there is a new process.
 void call_tared() noexcept;
-
-// Starts `program`, which is tared, for a run; of the processes of a node the first one that asks. It is nobody's
-// child, and ends when there is none of them any more (src/tared/tared.cpp).
-inline constexpr char group_variable[] = "TARE_GROUP";  // number of the group that may read the run; it knows it too
-struct TaredArguments {
-  const char* program;
-  const char* run_dir;
-  const char* run_id;
-  const char* segment_dir;
-};
-void start_tared(const TaredArguments& arguments) noexcept;
 
 }  // namespace tare::recorder

@@ -1,4 +1,4 @@
-#include "recorder/step.h"
+#include "recorder/node_words.h"
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ constinit char joined[PATH_MAX] = "";
 
 constinit NodeWords* node_words = &alone;
 
-bool fall_in(const char* directory, const char* run_id) noexcept {
+bool map_node_words(const char* directory, const char* run_id) noexcept {
   char path[PATH_MAX];
   std::snprintf(path, sizeof path, "%s/tare-%s%s", directory, run_id, format::step_suffix);
   if (std::strcmp(path, joined) == 0) return true;  // in a forked child
@@ -33,7 +33,7 @@ bool fall_in(const char* directory, const char* run_id) noexcept {
   return true;
 }
 
-void fall_out() noexcept {
+void remove_node_words() noexcept {
   if (joined[0] != '\0') unlink(joined);
 }
 

@@ -1,0 +1,45 @@
+// How libtare.so uses the recorder.
+#include "format/functions.h"
+#include "mpi/dispatch.h"
+#include "mpi/inside.h"
+#include "mpi/requests.h"
+#include "mpi/sampling/sampler.h"
+#include "mpi/site.h"
+#include "mpi/thread.h"
+#include "recorder/options.h"
+
+namespace tare::mpi {
+namespace {
+
+// A quarter of them is enough for every function (Location::new_row).
+constexpr std::uint32_t rows = 2816;
+static_assert(rows / 4 > format::function_count && rows <= format::index_slots * 3 / 4);
+
+std::uint32_t classes_asked() noexcept { return sampling_asked() ? sample_classes : 0; }
+void pauses(recorder::Location& location) noexcept { static_cast<Thread&>(location).polls.forget(); }
+void thread_ends(recorder::Location&) noexcept { leave(); }
+void process_exits(recorder::Location&) noexcept { is_inside(TARE_CALLER); }
+const char* change_sampling(const char* spec) noexcept { return sampling::sampler.change(spec); }
+
+void in_forked_child() noexcept {
+  forget_sites();
+  requests.after_fork();
+  sampling::sampler.after_fork();
+  tare_inside = 0;
+}
+
+}  // namespace
+}  // namespace tare::mpi
+
+constinit const tare::recorder::Options tare::recorder::library_options{
+    .location_bytes = sizeof(mpi::Thread),
+    .rows = mpi::rows,
+    .requests = true,
+    .sample_classes = mpi::classes_asked,
+    .started = mpi::begin_paths,
+    .pauses = mpi::pauses,
+    .ended = mpi::thread_ends,
+    .exiting = mpi::process_exits,
+    .change_sampling = mpi::change_sampling,
+    .forked = mpi::in_forked_child,
+};

@@ -1,0 +1,36 @@
+// Where and how this process records, as its environment says. docs/environment.md describes the variables.
+#pragma once
+
+#include <cstdint>
+
+#include "format/ring.h"
+#include "recorder/own_run.h"
+
+namespace tare::recorder {
+
+// Texts belong to the environment, or to the OwnRun.
+struct Configuration {
+  const char* run_dir;  // nullptr: nowhere
+  const char* run_id;
+  const char* segment_dir;
+  const char* collector;  // host on which `tare run` collects segments; nullptr: on none
+  const char* tared;      // the program that drains; nullptr: the threads do
+  const char* group;      // number of the group that may read the run; nullptr: none
+  format::RingShape ring;
+  std::uint64_t keep_ns;
+  bool writes;  // events, or all but that
+
+  // Whether what processes of a node share (node_words.h) is of use: to drain in step, or by tared.
+  bool shares() const noexcept { return ring.count != 0 && (ring.policy == format::Policy::block || tared != nullptr); }
+};
+
+// Whether the environment names a run.
+bool environment_has_run() noexcept;
+
+// The run that the environment names.
+Configuration configuration_from_environment() noexcept;
+
+// A run that this process has made for itself: with a trace; how to record it the environment says.
+Configuration configuration_of(const OwnRun& run) noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,21 @@
+// The definition log of this process, which lies in its segment (format/definition.h).
+#pragma once
+
+#include <cstddef>
+
+#include "format/definition.h"
+
+namespace tare::recorder {
+
+// Appends an entry to the definition log: `head`, which begins with a DefinitionHead, and up to two strings.
+// Entries that do not fit are counted as lost. Thread-safe.
+struct Text {
+  const char* data;
+  std::size_t bytes;
+};
+void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
+
+// In a forked child: no thread holds a lock.
+void release_definition_log() noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,141 @@
+#include "recorder/full_buffer.h"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "format/event_codec.h"
+#include "format/process_record.h"
+#include "recorder/location.h"
+#include "recorder/node_words.h"
+#include "recorder/process_end.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+// A sub-buffer of this size is one chunk, 4096 calls, or more records of which some are shorter.
+constexpr std::uint64_t usual_sub_buffer = 4096 * sizeof(format::CallRecord);
+static_assert(usual_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
+constexpr std::uint64_t default_buffer = 2 * usual_sub_buffer;
+constexpr std::uint64_t default_tared_buffer = 4 * default_buffer;  // it may be late
+constexpr std::uint64_t default_flight_buffer = 4 << 20;
+constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // takes the longest record and a LossRecord
+
+}  // namespace
+
+format::Policy policy_of(const char* name) noexcept {
+  if (name != nullptr && std::strcmp(name, "overwrite") == 0) return format::Policy::overwrite;
+  if (name != nullptr && std::strcmp(name, "drop") == 0) return format::Policy::drop;
+  return format::Policy::block;
+}
+
+std::uint32_t flags_of(format::Policy policy) noexcept {
+  if (policy == format::Policy::drop) return format::drops;
+  return policy == format::Policy::overwrite ? format::overwrites : 0U;
+}
+
+// What is overwritten, drained by tared, or taken by a thread that has ended, is a sub-buffer, so there are more and
+// smaller ones where that makes the buffer smaller.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared) noexcept {
+  if (bytes == 0 && policy == format::Policy::overwrite) bytes = default_flight_buffer;
+  if (bytes == 0) bytes = has_tared ? default_tared_buffer : default_buffer;
+  if (bytes > UINT32_MAX * usual_sub_buffer) bytes = UINT32_MAX * usual_sub_buffer;
+  std::uint64_t each = bytes / (policy == format::Policy::block && !has_tared ? 2 : 8);
+  each = each / sizeof(format::SubBufferHead) * sizeof(format::SubBufferHead);
+  if (each > usual_sub_buffer) each = usual_sub_buffer;
+  if (each < smallest_sub_buffer) each = smallest_sub_buffer;
+  const std::uint64_t count = bytes < 2 * each ? 2 : bytes / each;
+  return {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(each), policy};
+}
+
+bool Location::make_room(bool continues) noexcept {
+  const std::uint64_t open = open_ordinal();
+  auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+  bool full = drained.waiting(open) >= ring.count;
+  // What belongs to a dropped record is dropped with it.
+  if (ring.policy == format::Policy::drop && (full || (continues && gap != nullptr))) {
+    drop();
+    return false;
+  }
+  const std::uint64_t enter = full ? now() : 0;
+  const bool waits = full && ring.policy == format::Policy::block;
+  if (waits && !tared_makes_room(open)) {
+    drains_seen = node_words->drains.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (drain(enter)) return true;
+    drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+    full = drained.waiting(open) >= ring.count;
+  }
+  if ((full || tared_serves()) && wait_if_ended()) {
+    open_sub_buffer(open);
+    return true;
+  }
+  if (full && ring.policy == format::Policy::overwrite) forget_oldest(drained, open);
+  next_sub_buffer(open);
+  if (waits && ring.policy == format::Policy::block) note_flush(0, enter, now(), 0);
+  return true;
+}
+
+void Location::drop() noexcept {
+  const std::uint64_t time = now();
+  if (gap == nullptr) {  // there is room for it: see open_sub_buffer
+    gap = new (base + head) format::LossRecord{{format::loss, sizeof *gap / 8}, 0, time, time, 0};
+    limit = head + sizeof *gap;
+    publish(sizeof *gap);
+  }
+  ++gap->records;
+  gap->leave = time;
+  ++shared->summary.events;
+  ++shared->summary.dropped;
+}
+
+// Reads of its records that began before are void from here on, so this comes before the first new record.
+void Location::forget_oldest(format::Drained drained, std::uint64_t open) noexcept {
+  const std::uint64_t oldest = open + 1 - drained.waiting(open);
+  const format::SubBufferHead& from = sub_buffer(oldest);
+  const bool is_lost = (shared->summary.full & format::kept_newest) != 0;
+  const std::uint64_t records =
+      is_lost ? format::count_records(reinterpret_cast<const char*>(&from + 1), from.bytes) : 0;
+  const std::uint64_t bytes = from.bytes;
+  std::uint64_t word = drained.word();
+  const format::Drained since{static_cast<std::uint32_t>(oldest + 1),
+                              ring.sequence_behind(oldest, drained.sequence, 0)};
+  // Else tared has drained it in the end.
+  if (!shared->drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) return;
+  shared->summary.overwritten_bytes += bytes;
+  shared->summary.events += records;
+  shared->summary.dropped += records;
+}
+
+// Where a full disk would lose what comes next: the last events before a crash are worth more than those before them.
+void Location::keep_newest(int error) noexcept {
+  ring.policy = format::Policy::overwrite;
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  shared->summary.full |= format::kept_newest | (full ? format::no_space : 0U);
+}
+
+bool Location::tared_makes_room(std::uint64_t open) noexcept {
+  if (!tared_serves()) return false;
+  // About what draining takes: so a thread loses twice that at most.
+  constexpr std::uint64_t patience_ns = 10'000'000;
+  const ErrnoGuard guard;
+  const std::uint64_t begin = read_ns(CLOCK_MONOTONIC);
+  for (std::uint64_t waited = 0; waited < patience_ns; waited = read_ns(CLOCK_MONOTONIC) - begin) {
+    const auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
+    if (drained.waiting(open) < ring.count) return true;
+    wait_on(&shared->drained, drained.sub_buffers, patience_ns - waited);
+  }
+  // It has died, hangs, or gets no processor: nobody else waits for it. If it lives, it says again that it is there.
+  node_words->tared.store(0, std::memory_order_relaxed);
+  return false;
+}
+
+void Location::drain_in_step() noexcept {
+  drains_seen = node_words->drains.load(std::memory_order_relaxed);
+  if (ring.policy != format::Policy::block || tared_serves()) return;
+  const auto drained = format::Drained::of(shared->drained.load(std::memory_order_relaxed));
+  const std::uint64_t full = drained.waiting(open_ordinal()) - 1;  // and one is being filled
+  if (2 * (full * ring.bytes + open_bytes()) >= std::uint64_t{ring.count} * ring.bytes) drain();
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,27 @@
+// What happens when the event buffer of a thread is full: all of that is decided here. The policies:
+//
+//   block      the thread drains the buffer, or waits a little for the node's tared to do so, and goes on. If the
+//   buffer
+//              cannot be written, the policy becomes overwrite.
+//   drop       records are dropped until there is room, counted, and the gap is marked in the trace.
+//   overwrite  the oldest sub-buffer is overwritten: a flight recorder.
+//
+// The buffer itself is a ring of sub-buffers (format/ring.h, event_buffer.cpp); drain.cpp empties it.
+#pragma once
+
+#include <cstdint>
+
+#include "format/ring.h"
+
+namespace tare::recorder {
+
+// The policy of that name; block if it is none, or nullptr.
+format::Policy policy_of(const char* name) noexcept;
+
+// Its ProcessFlags.
+std::uint32_t flags_of(format::Policy policy) noexcept;
+
+// An event buffer of about `bytes` bytes of records; 0: of the size that is usual for the policy.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared) noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,171 @@
+#include "recorder/locations.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "recorder/event_cost.h"
+#include "recorder/event_types.h"
+#include "recorder/location.h"
+#include "recorder/node_words.h"
+#include "recorder/options.h"
+#include "recorder/process.h"
+#include "recorder/segment.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+
+constinit thread_local Location* this_location = nullptr;
+
+namespace {
+
+using format::LocationHeader;
+using format::SegmentHeader;
+
+constinit SpinLock blocks_lock;
+pthread_key_t thread_end;
+constinit bool complained = false;  // of a thread without a buffer
+
+// The attempt to record (process.h) in which this thread could not get a location, so that it does not try again at
+// every call.
+constinit thread_local std::uint32_t without_location [[gnu::tls_model("initial-exec")]] = 0;
+
+// Private halves of the blocks, by block number, in pages of 64 that are never moved or freed.
+constexpr std::uint32_t per_page = 64;
+constexpr std::uint32_t max_pages = 4096;
+constinit Location** location_pages[max_pages] = {};
+
+Location** location_slot(std::uint32_t block) noexcept {
+  if (block / per_page >= max_pages) return nullptr;
+  Location**& slots = location_pages[block / per_page];
+  if (slots == nullptr) slots = static_cast<Location**>(map_memory(per_page * sizeof(Location*)));
+  return slots == nullptr ? nullptr : &slots[block % per_page];
+}
+
+// A block whose thread has ended; nullptr if there is none.
+Location* free_location(const SegmentHeader& header) noexcept {
+  for (std::uint32_t block = 0; block < header.locations; ++block) {
+    Location** slot = location_slot(block);
+    if (slot != nullptr && *slot != nullptr && (*slot)->shared->summary.in_use == 0) return *slot;
+  }
+  return nullptr;
+}
+
+Location* new_location(SegmentHeader& header) noexcept {
+  const std::uint32_t block = header.locations;
+  Location** slot = location_slot(block);
+  if (slot == nullptr) return nullptr;
+  auto* location = static_cast<Location*>(map_memory(library_options.location_bytes));
+  LocationHeader* shared = map_block(block);
+  if (location == nullptr || shared == nullptr) {
+    if (location != nullptr) unmap_memory(location, library_options.location_bytes);
+    if (shared != nullptr) unmap_block(shared);
+    return nullptr;
+  }
+  location->shared = shared;
+  location->shared->block = block;
+  location->rows = format::rows_of(location->shared);
+  location->row_capacity = header.row_capacity;
+  location->ring = header.ring;
+  location->rows[0].ticks_min = UINT64_MAX;
+  location->shared->current.source = format::no_peer;
+  location->shared->current.source_tag = format::no_tag;
+  location->shared->peers[0].peer = format::no_peer;
+  location->shared->phases[0].type = format::other_phase;
+  location->phase = &location->shared->phases[format::outside_phases];
+  format::LocationSummary& summary = location->shared->summary;
+  summary.phase_since = now();
+  summary.phase = format::outside_phases;
+  summary.phases = format::outside_phases + 1;
+  summary.peers = summary.rows = 1;
+  *slot = location;
+  header.locations.store(block + 1, std::memory_order_release);
+  return location;
+}
+
+// The end of a thread: its block is free for the next one, once what it recorded has left the buffer. A flight
+// recorder's newest events stay in it.
+void at_thread_end(void* value) noexcept {
+  auto* location = static_cast<Location*>(value);
+  const ErrnoGuard guard;
+  // After a fork in between, the location belongs to the parent's segment.
+  if (segment() == nullptr || this_location != location) return;
+  if (library_options.ended != nullptr) library_options.ended(*location);
+  location->pause(false);
+  location->note_name();
+  if (location->ring.policy != format::Policy::overwrite) location->drain();
+  location->leave_all_phases();
+  this_location = nullptr;
+  const Locked locked(blocks_lock);
+  location->shared->summary.in_use = 0;
+}
+
+}  // namespace
+
+LocationHeader* block_at(std::uint32_t block) noexcept {
+  const Locked locked(blocks_lock);
+  Location** slot = location_slot(block);
+  return slot == nullptr || *slot == nullptr ? nullptr : (*slot)->shared;
+}
+
+const format::ProfileRow* row_of(std::uint32_t block, std::uint32_t row) noexcept {
+  const LocationHeader* location = block_at(block);
+  return location == nullptr ? nullptr : format::rows_of(location) + row;
+}
+
+Location* start_location() noexcept {
+  const std::uint32_t attempt = attempts() + 1;
+  if (without_location == attempt) return nullptr;
+  const ErrnoGuard guard;
+  // Also a forked child comes here without a segment, and gets one of its own.
+  if (!attach()) {
+    without_location = attempt;
+    return nullptr;
+  }
+  Location* location = nullptr;
+  SegmentHeader& header = *segment();
+  {
+    const Locked locked(blocks_lock);
+    location = free_location(header);
+    if (location != nullptr) location->shared->summary.phase_since = now();
+    if (location == nullptr) location = new_location(header);
+    if (location != nullptr) {
+      format::LocationSummary& summary = location->shared->summary;
+      summary.number = header.process.threads++;
+      summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+      location->drains_seen = node_words->drains.load(std::memory_order_relaxed);
+      location->shared->current.function = 0;  // what another thread was in
+      summary.in_use = 1;
+    }
+  }
+  if (location == nullptr) {
+    without_location = attempt;
+    const Locked locked(blocks_lock);
+    ++header.process.unmeasured_threads;
+    if (!std::exchange(complained, true))
+      complain("no memory for another thread's buffer: this thread is not measured");
+    return nullptr;
+  }
+  if (location->ring.count != 0) location->begin_thread();
+  if (library_options.started != nullptr) library_options.started(*location);
+  location->inherit_name();
+  location->note_name();
+  this_location = location;
+  pthread_setspecific(thread_end, location);
+  if (any_event_type()) weigh_events(*location);
+  return location;
+}
+
+void watch_thread_ends() noexcept { pthread_key_create(&thread_end, at_thread_end); }
+
+void forget_locations() noexcept {
+  blocks_lock.reset();
+  this_location = nullptr;
+  without_location = 0;
+  complained = false;
+  for (auto& page : location_pages) page = nullptr;
+}
+
+}  // namespace tare::recorder

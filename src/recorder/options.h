@@ -1,0 +1,36 @@
+// What the library that the recorder is linked into adds to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tare::recorder {
+
+struct Location;
+
+struct Options {
+  std::size_t location_bytes = 0;  // size of the type derived from Location; zero-initialised memory
+  std::uint32_t rows = 0;          // of a location's profile table, at least 1
+  bool requests = false;           // whether the segment has a request table
+  // Room for classes of sampled messages, asked once for each segment; 0: messages are not sampled. May be nullptr.
+  std::uint32_t (*sample_classes)() noexcept = nullptr;
+  // Called in a thread that has got its location, which may have been another's; may be nullptr.
+  void (*started)(Location& location) noexcept = nullptr;
+  // Called in a thread that pauses; may be nullptr.
+  void (*pauses)(Location& location) noexcept = nullptr;
+  // Called in a thread that has a location: it ends, and so has left whatever it was in; the process exits, in this
+  // thread. May be nullptr.
+  void (*ended)(Location& location) noexcept = nullptr;
+  void (*exiting)(Location& location) noexcept = nullptr;
+  // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
+  const char* (*change_sampling)(const char* spec) noexcept = nullptr;
+  // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
+  void (*forked)() noexcept = nullptr;
+};
+
+// Each library that records defines it once: libtare.so in src/mpi/recorder_options.cpp, libtare_record.so in
+// record_only.cpp. It is a constant and not registered at run time, because the first call may come before any
+// constructor of the library has run.
+[[gnu::visibility("hidden")]] extern constinit const Options library_options;
+
+}  // namespace tare::recorder

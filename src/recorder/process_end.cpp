@@ -1,0 +1,95 @@
+#include "recorder/process_end.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#include "recorder/clock.h"
+#include "recorder/location.h"
+#include "recorder/locations.h"
+#include "recorder/node_file.h"
+#include "recorder/node_words.h"
+#include "recorder/options.h"
+#include "recorder/segment.h"
+#include "recorder/system.h"
+
+namespace tare::recorder {
+namespace {
+
+using format::ProcessState;
+using format::SegmentHeader;
+
+enum class End : std::uint8_t { none, writing, written };
+constinit std::atomic<End> end_state{End::none};
+constinit bool is_collected = false;
+
+// Registered at the first MPI call, so it runs before the handlers registered earlier; what they and later
+// destructors record still reaches the segment.
+void at_exit(int status, void*) noexcept {
+  SegmentHeader* header = segment();
+  if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  header->process.exit_code = status & 0xff;
+  if (this_location != nullptr) {
+    if (library_options.exiting != nullptr) library_options.exiting(*this_location);
+    this_location->note_name();
+  }
+  header->process.end = now();
+  note_clock();
+  if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
+}
+
+// quick_exit runs no other handlers, and tells no status.
+void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
+
+// On a host without a collector the process writes all itself, after its exit handlers.
+[[gnu::destructor]] void at_unload() noexcept {
+  SegmentHeader* header = segment();
+  if (header == nullptr || is_collected) return;
+  if (header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  end_state = End::writing;
+  if (write_everything(*header, block_at)) remove_segment_file();
+  remove_node_words();
+  end_state = End::written;
+}
+
+}  // namespace
+
+void watch_end() noexcept {
+  on_exit(at_exit, nullptr);
+  ::at_quick_exit(at_quick_exit);
+}
+
+void set_collected(bool collected) noexcept { is_collected = collected; }
+
+bool wait_if_ended() noexcept {
+  while (end_state.load(std::memory_order_acquire) == End::writing) sched_yield();
+  return end_state.load(std::memory_order_acquire) == End::written;
+}
+
+void note_exit(int status) noexcept {
+  SegmentHeader* header = segment();
+  // The child of vfork, which shares this memory, is another process.
+  if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
+  format::ProcessRecord& process = header->process;
+  if (process.state == ProcessState::exited) return;  // by exit, which ends so
+  process.exit_code = status == format::exit_code_unknown ? status : status & 0xff;
+  process.end = now();
+  if (process.state != ProcessState::aborted) process.state = ProcessState::exited;
+}
+
+void note_abort() noexcept {
+  SegmentHeader* header = segment();
+  if (header == nullptr) return;
+  const ErrnoGuard guard;
+  header->process.state = ProcessState::aborted;
+  header->process.end = now();
+  note_clock();
+  if (!is_collected) write_everything(*header, block_at);
+}
+
+void forget_end() noexcept { end_state = End::none; }
+
+}  // namespace tare::recorder

@@ -1,0 +1,44 @@
+// The segment of this process (format/segment.h).
+#pragma once
+
+#include <cstdint>
+
+#include "format/sample.h"
+#include "format/segment.h"
+#include "recorder/configuration.h"
+
+namespace tare::recorder {
+
+// Its head; nullptr if the process does not record.
+format::SegmentHeader* segment() noexcept;
+
+// The request table of the segment; nullptr if there is none.
+format::RequestTable* request_table() noexcept;
+
+// What is kept of sampled messages, classes behind it; nullptr if they are not sampled.
+format::SampleSummary* sample_summary() noexcept;
+
+// Whether events are recorded.
+bool traced() noexcept;
+
+// Writes a new clock pair into the segment.
+void note_clock() noexcept;
+
+// Makes the file of the segment, in the directory that is configured or, if that has no room, in the run directory, and
+// fills in its head, all but the magic number. nullptr, with a line on stderr, if there is no room for it.
+format::SegmentHeader* create_segment(const Configuration& configuration) noexcept;
+
+// That is this process's from here on.
+void use_segment(format::SegmentHeader* created) noexcept;
+
+// Maps the memory of a new location block; nullptr if there is no room for it.
+format::LocationHeader* map_block(std::uint32_t block) noexcept;
+void unmap_block(format::LocationHeader* block) noexcept;
+
+// Removes the file. The memory stays mapped.
+void remove_segment_file() noexcept;
+
+// In a forked child: the segment is the parent's.
+void forget_segment() noexcept;
+
+}  // namespace tare::recorder

@@ -1,0 +1,20 @@
+// Starting the node's tared (src/tared), where `tare run` has not done so.
+#pragma once
+
+namespace tare::recorder {
+
+// The variable that has the number of the group that may read the run; tared knows it too.
+inline constexpr char group_variable[] = "TARE_GROUP";
+
+struct TaredArguments {
+  const char* program;
+  const char* run_dir;
+  const char* run_id;
+  const char* segment_dir;
+};
+
+// Starts `program`, which is tared, for a run; of the processes of a node the first one that asks. It is nobody's
+// child, and ends when there is none of them any more (src/tared/tared.cpp).
+void start_tared(const TaredArguments& arguments) noexcept;
+
+}  // namespace tare::recorder
