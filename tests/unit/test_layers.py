@@ -18,7 +18,7 @@ BELOW = {
     "bindings": {"format", "reader"},
 }
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
-READER_ROOMS = ["store", "symbols", "model", "profile", "run", "events", "replay", "testing"]
+READER_ROOMS = ["store", "symbols", "model", "profile", "run", "events", "matching", "replay", "testing"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 
 

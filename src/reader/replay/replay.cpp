@@ -8,7 +8,8 @@
 #include <utility>
 
 #include "reader/events/event_stream.h"
-#include "reader/replay/call_role.h"
+#include "reader/matching/call_role.h"
+#include "reader/matching/channels.h"
 #include "reader/replay/replay_engine.h"
 
 namespace tare::reader {
@@ -19,22 +20,9 @@ using Event = ReplayEngine::Event;
 
 constexpr std::size_t batch_rows = 4096;
 
-// Messages between two ranks of a world, in the order in which they are sent, and received.
-struct Channel {
-  std::int32_t communicator, source, destination, tag;
-  bool operator==(const Channel&) const = default;
-};
-struct ChannelHash {
-  std::size_t operator()(const Channel& of) const {
-    std::uint64_t hash = 0;
-    for (const std::int32_t part : {of.communicator, of.source, of.destination, of.tag})
-      hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
-    return hash;
-  }
-};
-
 struct Message {
   Event sent, posted;
+  bool operator==(const Message&) const = default;
 };
 
 // A request under way.
@@ -117,11 +105,7 @@ class World {
   const std::vector<CallRole>& roles_;
   ReplayEngine engine_;
   std::map<std::int32_t, Rank> ranks_;
-  struct Numbered {
-    std::vector<Message> messages;
-    std::size_t sent = 0, received = 0;
-  };
-  std::unordered_map<Channel, Numbered, ChannelHash> channels_;
+  Channels<Message> channels_;
   std::map<std::array<std::int64_t, 4>, Event> collectives_;  // by communicator, scope, number and part
   std::string obstacle_;
 };
@@ -149,13 +133,11 @@ void World::start() {
 }
 
 Message World::message(const Channel& channel, bool is_sent) {
-  Numbered& of = channels_[channel];
-  const std::size_t number = is_sent ? of.sent++ : of.received++;
-  if (number == of.messages.size()) {
+  const auto make = [this] {
     const Event sent = engine_.add_event();
-    of.messages.push_back({sent, engine_.add_event()});
-  }
-  return of.messages[number];
+    return Message{sent, engine_.add_event()};
+  };
+  return channels_.meet(channel, is_sent ? Direction::sent : Direction::received, make).first;
 }
 
 Event World::event_of(const EventRow& row, std::uint32_t number, std::int32_t part, std::uint32_t reached_by) {
@@ -305,17 +287,20 @@ bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   return true;
 }
 
-// Of starts, only those that send have bytes, and only transfers a peer.
+// Of starts, only those that send have bytes, and only transfers a peer. Of one request, the call says what it is.
 void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
-  for (const EventRequest& request : row.requests) {
-    const Transfer of{request.communicator, request.peer, request.peer_world, request.tag, request.request};
-    bool is_known = request.peer != no_peer;
-    if (is_known && request.bytes != no_bytes)
+  const auto add_one = [&](const Transfer& of, std::uint64_t bytes) {
+    bool is_known = of.peer != no_peer;
+    if (is_known && bytes != no_bytes)
       send(rank, thread, of, false);
     else if (is_known)
       is_known = receive(rank, thread, of);
-    if (!is_known && request.request != no_request) started(rank, thread, request.request) = {false, {}, -1, 0, {}};
-  }
+    if (!is_known && of.request != no_request) started(rank, thread, of.request) = {false, {}, -1, 0, {}};
+  };
+  if (row.requests.empty() && row.request != no_request)
+    add_one({row.communicator, row.peer, row.peer_world, row.tag, row.request}, row.bytes);
+  for (const EventRequest& each : row.requests)
+    add_one({each.communicator, each.peer, each.peer_world, each.tag, each.request}, each.bytes);
 }
 
 void World::complete(Rank& rank, Thread& thread, const EventRow& row) {

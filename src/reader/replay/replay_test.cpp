@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "format/functions.h"
-#include "reader/replay/call_role.h"
+#include "reader/matching/call_role.h"
 #include "reader/replay/replay_engine.h"
+#include "reader/testing/script.h"
 #include "reader/testing/synthetic.h"
 
 namespace tare::reader {
@@ -13,77 +14,16 @@ namespace {
 using namespace synthetic;
 using format::any_source;
 using format::any_tag;
-using format::CallRecord;
 using format::Function;
 using format::meaning_of;
 using format::no_bytes;
 using format::no_peer;
 using format::no_tag;
 
-constexpr std::uint64_t init_leave = 2000;
-
-// What a rank does, by hand: all times are known.
-class Script {
- public:
-  void compute(std::uint64_t ticks) { now_ += ticks; }
-  // Takes so long in reality; `request` is started, if there is one.
-  void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = no_peer, std::int32_t tag = no_tag,
-            std::uint32_t request = format::no_request, std::uint32_t communicator = 1) {
-    CallRecord record = call_record(function, 1, now_, now_ + ticks);
-    record.peer = peer;
-    record.tag = tag;
-    record.communicator = communicator;
-    record.request = request;
-    records_ += bytes_of(record);
-    now_ += ticks;
-  }
-  // The call before completes it: a receive from `source`, or a send.
-  void completes(std::uint32_t request, std::int32_t source = no_peer, std::int32_t tag = no_tag) {
-    const std::uint64_t bytes = source == no_peer ? no_bytes : 8;
-    records_ += bytes_of(format::CompletionRecord{{format::completion, 3}, request, bytes, source, tag});
-  }
-  void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes) {
-    records_ += bytes_of(format::StartRecord{{format::start, 4}, request, bytes, peer, tag, 1, 0});
-  }
-  void loses() { records_ += bytes_of(format::LossRecord{{format::loss, 4}, 0, now_, now_ + 1, 5}); }
-
-  std::uint64_t now() const { return now_; }
-  const std::string& records() const { return records_; }
-
- private:
-  std::uint64_t now_ = init_leave;
-  std::string records_;
-};
-
-// Of a second thread of a rank; it begins in the middle of what the first does.
-struct SecondThread {
-  std::size_t rank;
-  Script script;
-};
-
 class ReplayTest : public ::testing::Test {
  protected:
   ReplayedWorld replayed() {
-    std::string file = functions_chunk();
-    const auto size = static_cast<std::int32_t>(ranks.size());
-    format::CommunicatorDefinition world{};
-    world.communicator = world.group = 1;
-    world.key = 7;
-    world.size = size;
-    const std::string log = group_definition(1, {{0, 1, static_cast<std::uint32_t>(size)}}) +
-                            communicator_definition(world, "MPI_COMM_WORLD");
-    for (std::uint32_t i = 0; i < ranks.size(); ++i) {
-      auto process = process_record(i, format::ProcessState::exited);
-      process.size = size;
-      process.thread_level = second.empty() ? 0 : 3;
-      process.finalize_enter = ranks[i].now();
-      process.end = ranks[i].now() + 100;
-      process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
-      file += process_chunk(process) + definitions_chunk(process, log);
-      if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
-      for (const SecondThread& of : second)
-        if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());
-    }
+    const std::string file = run_of(ranks, second);
     const auto run = reader::Run::of_memory(file);
     EXPECT_TRUE(run) << run.error();
     const auto worlds = replay(*run);
@@ -191,6 +131,20 @@ TEST_F(ReplayTest, RequestsThatAreStartedTogether) {
     rank.compute(50);
   }
   expect(350, 350, 410);
+}
+
+TEST_F(ReplayTest, ARequestThatIsStartedAlone) {
+  // The call says what it starts: rank 1 is ready at 300, and rank 0 goes on then.
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Start", 10, 1, 3, 12);
+  ranks[0].call("MPI_Wait", 250);
+  ranks[0].completes(12, 1, 3);
+  ranks[0].compute(50);
+  ranks[1].compute(300);
+  ranks[1].call("MPI_Start", 10, 0, 3, 11, 1, 8);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(11);
+  expect(300, 350, 410);
 }
 
 TEST_F(ReplayTest, CollectivesWaitAsTheyHaveTo) {

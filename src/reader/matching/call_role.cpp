@@ -1,4 +1,4 @@
-#include "reader/replay/call_role.h"
+#include "reader/matching/call_role.h"
 
 namespace tare::reader {
 namespace {

@@ -1,0 +1,122 @@
+// The messages of a channel, paired: the k-th that is sent is the k-th that is received (ARCHITECTURE.md, "Message
+// sampling", has the proof from MPI's rules of order).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tare::reader {
+
+// Messages between two ranks of a world, in the order in which they are sent, and received.
+struct Channel {
+  std::int32_t communicator, source, destination, tag;  // ranks of the world
+  bool operator==(const Channel&) const = default;
+};
+
+struct ChannelHash {
+  std::size_t operator()(const Channel& of) const {
+    std::uint64_t hash = 0;
+    for (const std::int32_t part : {of.communicator, of.source, of.destination, of.tag})
+      hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+    return hash;
+  }
+};
+
+enum class Direction : std::uint8_t { sent, received };
+
+// Holds what one side has of messages of which the other has not come, and the channels that were in use lately.
+template <class T>
+class Channels {
+ public:
+  // What the other side left here first, which is taken; else what make() gives, which is left here for the other.
+  // The second says which it is: true where the other side has come.
+  template <class Make>
+  std::pair<T, bool> meet(const Channel& channel, Direction direction, const Make& make) {
+    Queue& queue = queues_[channel];
+    if (queue.first != none && queue.left_by != direction) return {pop(queue), true};
+    T left = make();
+    push(queue, direction, left);
+    if (queues_.size() >= sweep_at_) sweep();
+    return {left, false};
+  }
+
+  // Takes back what that side left; false if the other side has taken it.
+  bool withdraw(const Channel& channel, Direction direction, const T& left) {
+    const auto found = queues_.find(channel);
+    if (found == queues_.end() || found->second.left_by != direction) return false;
+    Queue& queue = found->second;
+    for (std::uint32_t at = queue.first, before = none; at != none; before = at, at = nodes_[at].next) {
+      if (!(nodes_[at].left == left)) continue;
+      (before == none ? queue.first : nodes_[before].next) = nodes_[at].next;
+      if (queue.last == at) queue.last = before;
+      give_back(at);
+      return true;
+    }
+    return false;
+  }
+
+  // All that is left, in no order.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const auto& [channel, queue] : queues_)
+      for (std::uint32_t at = queue.first; at != none; at = nodes_[at].next)
+        visit(channel, queue.left_by, nodes_[at].left);
+  }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::size_t least_sweep = 1U << 16;
+
+  struct Node {
+    T left;
+    std::uint32_t next;
+  };
+  struct Queue {
+    std::uint32_t first = none, last = none;
+    Direction left_by = Direction::sent;
+  };
+
+  void push(Queue& queue, Direction direction, const T& left) {
+    std::uint32_t at = free_;
+    if (at == none) {
+      at = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({left, none});
+    } else {
+      free_ = nodes_[at].next;
+      nodes_[at] = {left, none};
+    }
+    if (queue.first == none) {
+      queue.first = at;
+      queue.left_by = direction;
+    } else {
+      nodes_[queue.last].next = at;
+    }
+    queue.last = at;
+  }
+  T pop(Queue& queue) {
+    const std::uint32_t at = queue.first;
+    queue.first = nodes_[at].next;
+    T left = nodes_[at].left;
+    give_back(at);
+    return left;
+  }
+  void give_back(std::uint32_t at) {
+    nodes_[at].next = free_;
+    free_ = at;
+  }
+  // Programs may use a tag once: of a channel in which nothing is left, nothing need be known.
+  void sweep() {
+    std::erase_if(queues_, [](const auto& of) { return of.second.first == none; });
+    sweep_at_ = queues_.size() * 2 < least_sweep ? least_sweep : queues_.size() * 2;
+  }
+
+  std::unordered_map<Channel, Queue, ChannelHash> queues_;
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = none;
+  std::size_t sweep_at_ = least_sweep;
+};
+
+}  // namespace tare::reader

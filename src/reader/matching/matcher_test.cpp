@@ -1,0 +1,245 @@
+#include "reader/matching/matcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reader/testing/script.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::any_source;
+using format::any_tag;
+using format::no_peer;
+using format::no_tag;
+using format::proc_null;
+
+constexpr std::int64_t origin = 1'700'000'000'000'000'000;  // tick 0 (process_record)
+
+class MatcherTest : public ::testing::Test {
+ protected:
+  void match() {
+    file = run_of(ranks, second);
+    auto opened = Run::of_memory(file);
+    ASSERT_TRUE(opened) << opened.error();
+    auto stream = MatchStream::open(*opened);
+    ASSERT_TRUE(stream) << stream.error();
+    while (stream->next()) {
+      messages.insert(messages.end(), stream->messages().begin(), stream->messages().end());
+      collectives.insert(collectives.end(), stream->collectives().begin(), stream->collectives().end());
+    }
+    warnings = stream->warnings();
+    std::sort(messages.begin(), messages.end(),
+              [](const Message& a, const Message& b) { return a.sent.posted.enter_ns < b.sent.posted.enter_ns; });
+  }
+  // "sent at .. -> received by call begun at .. and completed by one begun at .."
+  std::string line(const Message& of) const {
+    const auto at = [](std::int64_t ns) { return std::to_string(ns - origin - 2000); };
+    std::string text = std::to_string(of.source) + "->" + std::to_string(of.destination);
+    text += of.sent.rank < 0 ? " -" : " " + at(of.sent.posted.enter_ns);
+    if (of.received.rank < 0) return text + " -";
+    text += " " + at(of.received.posted.enter_ns);
+    return text + (of.received.is_complete ? " " + at(of.received.completed.enter_ns) : " ?");
+  }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (const Message& message : messages) all.push_back(line(message));
+    return all;
+  }
+  using Lines = std::vector<std::string>;
+
+  std::vector<Script> ranks{2};
+  std::vector<SecondThread> second;
+  std::string file;
+  std::vector<Message> messages;
+  std::vector<Collective> collectives;
+  std::vector<std::string> warnings;
+};
+
+TEST_F(MatcherTest, MessagesOfAChannelAreReceivedInOrder) {
+  for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3, 0, 1, 64);
+  ranks[0].call("MPI_Send", 10, 1, 4);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Recv", 10, 0, 4);
+  for (int i = 0; i < 3; ++i) ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 110 110", "0->1 10 120 120", "0->1 20 130 130", "0->1 30 100 100"}));
+  EXPECT_EQ(messages[0].sent.bytes, 64U);
+  EXPECT_EQ(messages[0].tag, 3);
+}
+
+TEST_F(MatcherTest, TheReceiverMayComeFirst) {
+  ranks[0].compute(500);
+  ranks[0].call("MPI_Ssend", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 520, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 500 0 0"});
+}
+
+TEST_F(MatcherTest, ReceivesAreCompletedElsewhere) {
+  ranks[0].call("MPI_Isend", 10, 1, 3, 5);
+  ranks[0].call("MPI_Isend", 10, 1, 3, 6);
+  ranks[0].call("MPI_Waitall", 10);
+  ranks[0].completes(5);
+  ranks[0].completes(6);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 7);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 8);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(8, 0, 3);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(7, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 0 130", "0->1 10 10 120"}));
+  EXPECT_EQ(messages[0].sent.completed.enter_ns, origin + 2020);
+  EXPECT_EQ(messages[0].sent.completed.number, 2U);
+  EXPECT_EQ(messages[0].received.bytes, 8U);
+}
+
+TEST_F(MatcherTest, WildcardsTakeWhatTheyRecorded) {
+  // The wildcard was posted first, so it took the first of the channel, though it was waited for last.
+  ranks.resize(3);
+  ranks[0].call("MPI_Send", 10, 2, 3);
+  ranks[0].call("MPI_Send", 10, 2, 3);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Send", 10, 2, 4);
+  ranks[2].call("MPI_Irecv", 10, any_source, any_tag, 5);
+  ranks[2].call("MPI_Irecv", 10, 0, 3, 6);
+  ranks[2].call("MPI_Irecv", 10, any_source, 4, 7);
+  ranks[2].compute(200);
+  ranks[2].call("MPI_Wait", 10);
+  ranks[2].completes(6, 0, 3);
+  ranks[2].call("MPI_Wait", 10);
+  ranks[2].completes(5, 0, 3);
+  ranks[2].call("MPI_Wait", 10);
+  ranks[2].completes(7, 1, 4);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->2 0 0 240", "0->2 10 10 230", "1->2 100 20 250"}));
+}
+
+TEST_F(MatcherTest, CancelledReceivesTakeNothing) {
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].call("MPI_Irecv", 10, any_source, 3, 6);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(6);
+  ranks[1].call("MPI_Recv", 100, 0, 3);
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 100 40 40"});
+}
+
+TEST_F(MatcherTest, ExchangesAreTwoMessages) {
+  ranks[0].exchange("MPI_Sendrecv", 10, 1, 3, 1, 4);
+  ranks[1].compute(5);
+  ranks[1].exchange("MPI_Sendrecv", 10, 0, 4, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 5 5", "1->0 5 0 0"}));
+}
+
+TEST_F(MatcherTest, PersistentRequestsSendAtEveryStart) {
+  ranks[0].call("MPI_Send_init", 10, 1, 3, 5);
+  ranks[1].call("MPI_Recv_init", 10, 0, 3, 6);
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].call("MPI_Start", 10, 1, 3, 5, 1, 8);
+    ranks[0].call("MPI_Wait", 10);
+    ranks[0].completes(5);
+    ranks[1].call("MPI_Startall", 10);
+    ranks[1].starts(6, 0, 3, format::no_bytes);
+    ranks[1].starts(7, proc_null, 3, format::no_bytes);
+    ranks[1].call("MPI_Wait", 10);
+    ranks[1].completes(6, 0, 3);
+    ranks[1].call("MPI_Wait", 10);
+    ranks[1].completes(7, proc_null);
+  }
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 10 10 20", "0->1 30 40 50"}));
+}
+
+TEST_F(MatcherTest, AMatchedProbeStandsForItsReceive) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Probe", 10, 0, 3);   // takes nothing
+  ranks[1].call("MPI_Mprobe", 10, 0, 3);  // takes the first
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].call("MPI_Mrecv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 10 30", "0->1 10 20 20"}));
+}
+
+TEST_F(MatcherTest, AnotherThreadMayComplete) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  Script other;
+  other.compute(100);
+  other.call("MPI_Wait", 10);
+  other.completes(5, 0, 3);
+  second.push_back({1, other});
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 0 0 100"});
+  EXPECT_EQ(messages[0].received.completed.thread, 1U);
+  EXPECT_EQ(messages[0].received.completed.number, 0U);
+}
+
+TEST_F(MatcherTest, WhatIsNeverReceivedIsToldAtTheEnd) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(5);
+  ranks[1].call("MPI_Irecv", 10, 0, 4, 5);
+  match();
+  std::vector<std::string> found = lines();
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (Lines{"0->1 - 5 ?", "0->1 0 -"}));
+}
+
+TEST_F(MatcherTest, BehindAGapNothingIsMatched) {
+  for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].compute(5);
+  ranks[1].loses();
+  ranks[1].compute(20);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (Script& rank : ranks) rank.call("MPI_Barrier", 10);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 0 0 0"});
+  EXPECT_EQ(collectives.size(), 0U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("rank 1"), std::string::npos);
+}
+
+TEST_F(MatcherTest, CollectivesAreTheSameOnAllMembersInTheirOrder) {
+  ranks[0].call("MPI_Bcast", 10, 1);
+  ranks[0].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Wait", 10);
+  ranks[0].completes(5);
+  ranks[1].compute(50);
+  ranks[1].call("MPI_Bcast", 10, 1);
+  ranks[1].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5);
+  match();
+  ASSERT_EQ(collectives.size(), 2U);
+  EXPECT_EQ(collectives[0].root_world, 1);
+  EXPECT_EQ(collectives[0].number, 0U);
+  EXPECT_EQ(collectives[1].number, 1U);
+  ASSERT_EQ(collectives[1].parts.size(), 2U);
+  EXPECT_EQ(collectives[1].parts[0].rank, 0);
+  EXPECT_EQ(collectives[1].parts[0].posted.enter_ns, origin + 2010);
+  EXPECT_EQ(collectives[1].parts[0].completed.enter_ns, origin + 2120);
+  EXPECT_EQ(collectives[1].parts[1].completed.enter_ns, origin + 2070);
+}
+
+TEST_F(MatcherTest, CollectivesThatNotAllHaveComeToAreToldAtTheEnd) {
+  ranks[0].call("MPI_Barrier", 10);
+  match();
+  ASSERT_EQ(collectives.size(), 1U);
+  EXPECT_EQ(collectives[0].size, 2);
+  EXPECT_EQ(collectives[0].parts.size(), 1U);
+}
+
+}  // namespace
+}  // namespace tare::reader

@@ -1,0 +1,53 @@
+// Messages and collective operations of a trace, with both ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "format/record.h"
+
+namespace tare::reader {
+
+// A call of a trace, as far as it takes part in communication.
+struct PartCall {
+  std::int64_t enter_ns = 0;  // unix
+  std::int64_t leave_ns = 0;
+  std::uint64_t number = 0;  // of the calls of its thread, from 0
+  std::uint32_t thread = 0;
+  std::int32_t site = -1;  // index in Run::sites()
+  std::uint16_t function = 0;
+};
+
+// What one rank did of a message or a collective operation.
+struct Part {
+  std::int32_t rank = -1;    // -1: not in the trace
+  bool is_complete = false;  // it is known which call completed it
+  PartCall posted;           // the call that sent it, posted the receive, or began to take part
+  PartCall completed;        // the same call, if it did all
+  std::uint64_t bytes = format::no_bytes;
+};
+
+// A point-to-point message. Of one that was sent and never received, `received` has rank -1; and the other way round.
+struct Message {
+  std::int32_t world = 0;
+  std::int32_t communicator = -1;              // index in Run::communicators()
+  std::int32_t source = -1, destination = -1;  // ranks of the world
+  std::int32_t tag = 0;
+  Part sent, received;
+
+  bool is_matched() const { return sent.rank >= 0 && received.rank >= 0; }
+};
+
+// One collective operation on a communicator, window or file.
+struct Collective {
+  std::int32_t world = 0;
+  std::int32_t communicator = -1;
+  std::int32_t scope = -1;       // window or file: index in Run::scopes()
+  std::uint64_t number = 0;      // of those on its communicator or scope, from 0
+  std::int32_t root_world = -1;  // -1: it has none
+  std::uint16_t function = 0;    // of the first rank that came
+  std::int32_t size = 0;         // members
+  std::vector<Part> parts;       // of those that came, in the order of the trace
+};
+
+}  // namespace tare::reader

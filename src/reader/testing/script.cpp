@@ -1,0 +1,70 @@
+#include "reader/testing/script.h"
+
+#include <utility>
+
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader::synthetic {
+
+using namespace tare::format;
+
+void Script::call(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
+                  std::uint32_t request, std::uint32_t communicator, std::uint64_t bytes) {
+  CallRecord record = call_record(function, site_, now_, now_ + ticks);
+  record.peer = peer;
+  record.tag = tag;
+  record.communicator = communicator;
+  record.request = request;
+  record.bytes = bytes;
+  records_ += bytes_of(record);
+  now_ += ticks;
+}
+
+void Script::exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
+                      std::int32_t source, std::int32_t source_tag) {
+  ExchangeRecord record{call_record(function, site_, now_, now_ + ticks), 8, source, source_tag};
+  record.call.head.words = sizeof record / 8;
+  record.call.peer = peer;
+  record.call.tag = tag;
+  record.call.bytes = 8;
+  records_ += bytes_of(record);
+  now_ += ticks;
+}
+
+void Script::completes(std::uint32_t request, std::int32_t source, std::int32_t tag) {
+  const std::uint64_t bytes = source == no_peer ? no_bytes : 8;
+  records_ += bytes_of(CompletionRecord{{completion, 3}, request, bytes, source, tag});
+}
+
+void Script::starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes) {
+  records_ += bytes_of(StartRecord{{start, 4}, request, bytes, peer, tag, 1, 0});
+}
+
+void Script::loses() { records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + 1, 5}); }
+
+std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThread>& second) {
+  std::string file = functions_chunk();
+  const auto size = static_cast<std::int32_t>(ranks.size());
+  CommunicatorDefinition world{};
+  world.communicator = world.group = 1;
+  world.key = 7;
+  world.size = size;
+  std::string log = group_definition(1, {{0, 1, static_cast<std::uint32_t>(size)}}) +
+                    communicator_definition(world, "MPI_COMM_WORLD");
+  for (std::uint32_t site = 1; site < 10; ++site) log += python_site_definition(site, "app.py", "main", site);
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+    auto process = process_record(i, ProcessState::exited);
+    process.size = size;
+    process.thread_level = second.empty() ? 0 : 3;
+    process.finalize_enter = ranks[i].now();
+    process.end = ranks[i].now() + 100;
+    process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
+    file += process_chunk(process) + definitions_chunk(process, log);
+    if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
+    for (const SecondThread& of : second)
+      if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());
+  }
+  return file;
+}
+
+}  // namespace tare::reader::synthetic

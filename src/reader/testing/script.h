@@ -1,0 +1,52 @@
+// Runs made by hand, call by call: all times are known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/record.h"
+
+namespace tare::reader::synthetic {
+
+// What a thread of a rank does, from the end of MPI_Init on, at one tick a nanosecond.
+class Script {
+ public:
+  static constexpr std::uint64_t init_leave = 2000;
+
+  void compute(std::uint64_t ticks) { now_ += ticks; }
+  // Calls from here on are made from this site (Script::sites has their number).
+  void at(std::uint32_t site) { site_ = site; }
+  // Takes so long in reality; `request` is started, if there is one.
+  void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = format::no_peer,
+            std::int32_t tag = format::no_tag, std::uint32_t request = format::no_request,
+            std::uint32_t communicator = 1, std::uint64_t bytes = format::no_bytes);
+  // A call that sends and receives.
+  void exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
+                std::int32_t source, std::int32_t source_tag);
+  // The call before completes it: a receive from `source`, or a send.
+  void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
+  void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
+  void loses();
+
+  std::uint64_t now() const { return now_; }
+  const std::string& records() const { return records_; }
+
+ private:
+  std::uint64_t now_ = init_leave;
+  std::uint32_t site_ = 1;
+  std::string records_;
+};
+
+// Of a second thread of a rank; it begins in the middle of what the first does.
+struct SecondThread {
+  std::size_t rank;
+  Script script;
+};
+
+// The file of a run of these ranks, all in communicator 1, which is MPI_COMM_WORLD; sites 1 to 9 are lines 1 to 9 of
+// "app.py".
+std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThread>& second = {});
+
+}  // namespace tare::reader::synthetic
