@@ -7,20 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "bindings/arrow_stream.h"
 #include "bindings/convert.h"
 #include "bindings/text.h"
 #include "reader/events/event_tables.h"
 
 namespace tare::bindings {
 namespace {
-
-constexpr const char* stream_name = "arrow_array_stream";  // of capsules, by Arrow's PyCapsule interface
-
-void release_stream(PyObject* capsule) {
-  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, stream_name));
-  if (stream->release != nullptr) stream->release(stream);
-  delete stream;
-}
 
 // What is to be read; every stream of it reads anew.
 class EventTable {
@@ -35,21 +28,13 @@ class EventTable {
   // Consumers cast to a schema that they ask for, if it is not what they get.
   nb::object stream(const nb::object& /* requested_schema */) const {
     auto tables = std::make_shared<reader::EventTables>(open());
-    auto stream = std::make_unique<ArrowArrayStream>();
     // Called without the interpreter lock, by any thread.
     const auto next = [shared = shared_, tables](std::vector<reader::arrow::Array>& columns) {
       const std::size_t rows = tables->next(columns);
       if (rows == 0) shared->set_stream_warnings(tables->warnings());
       return rows;
     };
-    reader::arrow::export_stream(tables->schema(), next, *stream);
-    nb::object capsule = nb::steal(PyCapsule_New(stream.get(), stream_name, release_stream));
-    if (!capsule.is_valid()) {
-      stream->release(stream.get());
-      throw nb::python_error();
-    }
-    static_cast<void>(stream.release());  // the capsule owns it
-    return capsule;
+    return arrow_stream(tables->schema(), next);
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "bindings/run.h"
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
+#include "bindings/tables.h"
 #include "bindings/text.h"
 #include "format/chunk.h"
 #include "reader/run/collect.h"
@@ -91,4 +92,5 @@ NB_MODULE(_native, module) {
   auto run = define_run(module);
   define_events(module, run);
   define_event_table(module, run);
+  define_tables(module, run);
 }

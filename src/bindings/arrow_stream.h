@@ -1,0 +1,13 @@
+// Tables of Arrow for Python, by Arrow's PyCapsule interface.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "reader/events/arrow.h"
+
+namespace tare::bindings {
+
+// A stream of the batches that `next` makes, which is called without the interpreter lock, by any thread.
+nanobind::object arrow_stream(reader::arrow::Schema schema, reader::arrow::Next next);
+
+}  // namespace tare::bindings

@@ -1,0 +1,12 @@
+// Tables of a run beside that of events: methods of tare._native.Run, and tables of rows that Python made.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/run.h"
+
+namespace tare::bindings {
+
+void define_tables(nanobind::module_& module, nanobind::class_<PyRun>& run);
+
+}  // namespace tare::bindings
