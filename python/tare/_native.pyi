@@ -394,6 +394,13 @@ class EventTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+TableName = Literal["messages", "collectives"]
+
+class Table:
+    """A table of a run, for anything that reads Arrow; every stream of it reads the run anew."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
 class ArchivedFile(TypedDict):
     member: str
     kind: Literal["run", "file"]
@@ -427,6 +434,9 @@ def event_columns() -> list[str]:
     """Of the table of events."""
 
 def no_events(columns: list[str] | None = None) -> EventTable:
+    """The table of a run in which nothing was recorded."""
+
+def empty_table(name: TableName) -> Table:
     """The table of a run in which nothing was recorded."""
 
 class Archive:
@@ -509,6 +519,8 @@ class Run:
         columns: list[str] | None = None,
     ) -> EventTable:
         """The same, one location after another; ValueError if there is no such column."""
+    def table(self, name: TableName) -> Table:
+        """Made of the trace as it is read; ValueError if there is no such table."""
     def replay(self) -> list[ReplayedWorld]:
         """How long each world would have taken on an ideal network; reads the whole trace."""
     def warnings(self) -> list[str]: ...

@@ -1,6 +1,7 @@
 #include "bindings/tables.h"
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "bindings/arrow_stream.h"
@@ -41,17 +42,28 @@ class Table {
   Open open_;
 };
 
+Table::Open opener(const std::string& name) {
+  constexpr std::pair<std::string_view, Table::Open> all[] = {{"messages", reader::message_table},
+                                                              {"collectives", reader::collective_table}};
+  for (const auto& [known, open] : all)
+    if (known == name) return open;
+  throw nb::value_error(("there is no table " + name).c_str());
+}
+
 }  // namespace
 
 void define_tables(nb::module_& module, nb::class_<PyRun>& run) {
   using namespace nb::literals;
   nb::class_<Table>(module, "Table", "A table of a run, for anything that reads Arrow.")
       .def("__arrow_c_stream__", &Table::stream, "requested_schema"_a = nb::none());
-  const auto define = [&run](const char* name, Table::Open open) {
-    run.def(name, [open](const PyRun& of) { return Table(of.shared(), open); });
-  };
-  define("messages", reader::message_table);
-  define("collectives", reader::collective_table);
+  run.def(
+      "table", [](const PyRun& of, const std::string& name) { return Table(of.shared(), opener(name)); }, "name"_a);
+  module.def(
+      "empty_table",
+      [](const std::string& name) {
+        return Table(std::make_shared<PyRun::Shared>(unwrap(reader::Run::of_memory({}))), opener(name));
+      },
+      "name"_a, "The table of a run in which nothing was recorded.");
 }
 
 }  // namespace tare::bindings

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         Site,
         SumKey,
         SumsQuery,
+        Table,
+        TableName,
     )
     from tare._native import (
         Run as NativeRun,
@@ -228,6 +230,21 @@ class Run:
             None if functions is None else list(functions),
         )
         return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
+
+    def _table(self, name: TableName) -> Table:
+        from tare import _native
+
+        return self._native.table(name) if self._native else _native.empty_table(name)
+
+    @property
+    def messages(self) -> Table:
+        """The messages of the trace, each with both ends, as a table for anything that reads Arrow."""
+        return self._table("messages")
+
+    @property
+    def collectives(self) -> Table:
+        """The collective operations of the trace, a row for each rank that took part, likewise."""
+        return self._table("collectives")
 
 
 def open_run(run_dir: Path, member: str | None = None) -> Run:

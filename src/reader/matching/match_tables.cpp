@@ -87,11 +87,8 @@ std::vector<RowColumn<MessageRow>> message_columns(const SharedTexts& texts) {
       index<Row>("source", [](const Row& row) { return row.message.source; }),
       index<Row>("destination", [](const Row& row) { return row.message.destination; }),
       int32<Row>("tag", [](const Row& row) { return row.message.tag; }),
-      int64<Row>("bytes", [](const Row& row) {
-        const std::uint64_t received = row.message.received.bytes;
-        return as_number(row.message.received.rank >= 0 && received != format::no_bytes ? received
-                                                                                        : row.message.sent.bytes);
-      })};
+      int64<Row>("bytes", [](const Row& row) { return as_number(row.message.sent.bytes); }),
+      int64<Row>("received_bytes", [](const Row& row) { return as_number(row.message.received.bytes); })};
   const auto add = [&](const std::string& name, auto part_of) {
     const auto posted = [part_of](const Row& row) -> const PartCall* {
       const Part& part = part_of(row.message);
