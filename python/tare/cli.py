@@ -21,6 +21,7 @@ VERBS = (
     "diff",
     "events",
     "samples",
+    "report",
     "merge",
     "split",
     "recover",

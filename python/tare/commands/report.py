@@ -1,0 +1,55 @@
+"""`tare report`: a run as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from tare import streams
+from tare.commands import AnyMember, RunDirectory, new_path
+from tare.commands.reading import conclude, open_readable
+from tare.errors import CommandError
+from tare.options import Option
+
+
+def report(
+    run: RunDirectory,
+    output: Annotated[
+        Path | None,
+        Option(
+            "-o",
+            "--output",
+            parser=new_path,
+            metavar="FILE",
+            help="Where to; beside the run, RUN.html.",
+            show_default=False,
+        ),
+    ] = None,
+    member: AnyMember = None,
+) -> None:
+    """Write a page that shows the run, for any browser; it needs no network.
+
+    What it shows: docs/report.md. `tare view` shows the same with every detail.
+
+    Example: tare report app-20260131-120000
+    """
+    from tare.page import content, document
+
+    recording = open_readable(run, member)
+    to = output or _beside(run, member)
+    page = document.embedded(f"{recording.meta.name}: tare", {"content": content.of_run(recording)})
+    _write(to, page)
+    streams.say(str(to))
+    conclude(recording)
+
+
+def _beside(run: Path, member: str | None) -> Path:
+    name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
+    return run.parent / f"{name}.html"
+
+
+def _write(to: Path, page: str) -> None:
+    try:
+        to.write_text(page, "utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {to}: {error.strerror}") from error

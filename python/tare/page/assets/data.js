@@ -1,0 +1,35 @@
+// Where data come from: blocks in the page itself, or the server that the page came from.
+(() => {
+  "use strict";
+  const isServed = document.documentElement.dataset.source === "served";
+
+  function bytesOf(text) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
+    return bytes;
+  }
+  async function embedded(name) {
+    const block = document.getElementById(name);
+    if (block === null) return null;
+    const stream = new Blob([bytesOf(block.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).arrayBuffer();
+  }
+  async function fetched(name, query = {}) {
+    const asked = new URLSearchParams(query).toString();
+    const answer = await fetch(`data/${name}${asked ? `?${asked}` : ""}`);
+    if (answer.status === 404) return null;
+    if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
+    return answer.arrayBuffer();
+  }
+  const bytes = isServed ? fetched : embedded;
+  tare.data = {
+    isServed,
+    bytes,
+    async json(name, query) {
+      const found = await bytes(name, query);
+      return found === null ? null : JSON.parse(new TextDecoder().decode(found));
+    },
+  };
+})();

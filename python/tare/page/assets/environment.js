@@ -1,0 +1,72 @@
+// What the buffers did, phases, and how the run was made.
+(() => {
+  "use strict";
+  const { element, format } = tare;
+
+  function drawWaits(into, content) {
+    const rows = content.sites.map((site, id) => ({ ...site, id })).filter((site) => site.imbalance_ns > 0 || site.waited_ns > 0);
+    into.append(element("h2", {}, "Waiting"), element("p", { class: "lead" }, "“At collectives”: time beyond that of the rank with the least, which the others waited for. “For requests”: time in MPI_Wait and its kin for requests that were started at this place."));
+    const holder = element("div", {});
+    into.append(holder);
+    tare.table(holder, {
+      name: "waits", label: "waiting", rows, sort: ["waited_ns", "desc"], text: (row) => `${row.function} ${row.where} ${row.caller ?? ""}`,
+      empty: "No waiting was seen.",
+      columns: [
+        { title: "Function", field: "function", kind: "text" }, { title: "Where", field: "where", kind: "text", hover: (row) => row.file },
+        { title: "Caller", field: "caller", kind: "text" }, { title: "Calls", field: "calls" },
+        { title: "At collectives", field: "imbalance_ns", kind: "time" }, { title: "For requests", field: "waited_ns", kind: "time" },
+        { title: "Slowest rank", field: "rank_max", kind: "count" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+      ],
+    });
+    if (!content.phases.length) return;
+    const phases = element("div", {});
+    into.append(element("h3", {}, "Phases"), phases);
+    tare.table(phases, {
+      name: "phases", label: "phases", rows: content.phases.map((row, id) => ({ ...row, id, phase: row.phase ?? "outside of phases" })), sort: ["time_ns", "desc"], text: (row) => row.phase,
+      columns: [
+        { title: "Phase", field: "phase", kind: "text" }, { title: "Entered", field: "entries" }, { title: "Time", field: "time_ns", kind: "time" },
+        { title: "In MPI", field: "mpi_share", kind: "share" }, { title: "Calls", field: "calls" }, { title: "Bytes", field: "bytes", kind: "size" },
+        { title: "Longest rank", field: "rank_max" }, { title: "Its time", field: "rank_max_ns", kind: "time" },
+      ],
+    });
+  }
+
+  function drawFlushes(into, { flushes, overview }) {
+    into.append(element("h2", {}, "Flushes"), element("p", { class: "lead" }, "Each thread has a buffer of its own, and writes it out when it is full. That time is part of the cost of measuring."));
+    const holder = element("div", {});
+    into.append(holder);
+    tare.table(holder, {
+      name: "flushes", label: "flushes", rows: flushes.map((row, id) => ({ ...row, id, mean_ns: row.flushes ? row.flush_ns / row.flushes : null })), sort: ["flush_ns", "desc"],
+      text: (row) => `rank ${row.rank}`, empty: "No events were recorded: this run is a profile. A trace: tare run --trace",
+      columns: [
+        ...(overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
+        { title: "Rank", field: "rank" }, { title: "Location", field: "location" }, { title: "Events", field: "events" }, { title: "On disk", field: "bytes", kind: "size" },
+        { title: "Flushes", field: "flushes" }, { title: "Time", field: "flush_ns", kind: "time" }, { title: "Mean", field: "mean_ns", kind: "time" },
+        { title: "Written", field: "flush_bytes", kind: "size" }, { title: "Dropped", field: "dropped" },
+      ],
+    });
+  }
+
+  function drawEnvironment(into, { environment, overview, version }) {
+    const facts = [
+      ["Command", environment.command.join(" ")], ["Directory", environment.cwd], ["Run", overview.run], ["Run id", environment.run_id],
+      ["Hosts", environment.hosts.join(", ")], ["Executables", environment.executables.join(", ")], ["MPI", environment.mpi.join("; ")], ["ABI", environment.abi.join(", ")],
+      ["Measured by", environment.tare ? `tare ${environment.tare}` : "the program itself (tare_start)"], ["Page by", `tare ${version}`],
+      ["Options", Object.entries(environment.options).map(([name, value]) => `${name} ${value}`).join(", ")],
+    ];
+    const list = (rows) => element("dl", {}, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", { class: "mono" }, value || "-")]));
+    into.append(element("h2", {}, "Environment"), element("div", { class: "panel detail" }, list(facts)));
+    const variables = Object.entries(environment.variables);
+    if (variables.length) into.append(element("h3", {}, "Variables"), element("div", { class: "panel detail" }, list(variables)));
+    if (!environment.communicators.length) return;
+    const holder = element("div", {});
+    into.append(element("h3", {}, "Communicators"), holder);
+    tare.table(holder, {
+      label: "communicators", rows: environment.communicators.map((row, id) => ({ ...row, id, kind: row.inter ? "inter" : "intra", name: row.name || `#${id}` })), sort: ["size", "desc"], text: (row) => row.name,
+      columns: [{ title: "Name", field: "name", kind: "text" }, { title: "Ranks", field: "size" }, { title: "Kind", field: "kind", kind: "text" }],
+    });
+  }
+  tare.sections.push(
+    { id: "waiting", title: "Waiting", draw: drawWaits }, { id: "flushes", title: "Flushes", draw: drawFlushes },
+    { id: "environment", title: "Environment", draw: drawEnvironment });
+})();

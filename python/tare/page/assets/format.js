@@ -1,0 +1,47 @@
+// Numbers as `tare` prints them (units.py), and pieces of the page; all text by textContent.
+const tare = {};
+(() => {
+  "use strict";
+  const NOTHING = "-";
+  const three = (value) => (value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2));
+
+  function duration(ns) {
+    if (ns === null || ns === undefined) return NOTHING;
+    if (ns >= 100e9) return `${Math.round(ns / 1e9).toLocaleString("en-US")} s`;
+    for (const [scale, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) if (ns >= scale) return `${three(ns / scale)} ${unit}`;
+    return `${ns.toFixed(0)} ns`;
+  }
+  function size(bytes) {
+    if (bytes === null || bytes === undefined) return NOTHING;
+    for (const [power, unit] of [[4, "TiB"], [3, "GiB"], [2, "MiB"], [1, "KiB"]]) {
+      if (bytes >= 1024 ** power) return `${three(bytes / 1024 ** power)} ${unit}`;
+    }
+    return `${bytes.toFixed(0)} B`;
+  }
+  const whole = (bytes) => size(bytes).replace(/\.0+(?= )/, "").replace(/(\.\d)0(?= )/, "$1");
+  const sizeRange = (from, to) => (to - from <= 1 ? `${from} B` : `${whole(from)} – ${whole(to)}`);
+  const grouped = (number) => (number === null || number === undefined ? NOTHING : Math.round(number).toLocaleString("en-US"));
+  const percent = (share) => (share === null || share === undefined ? NOTHING : `${(100 * share).toFixed(1)} %`);
+  const percent2 = (share) => `${(100 * share).toFixed(2)} %`;
+
+  // An element: attributes, then children, of which texts become text.
+  function element(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value === undefined || value === null || value === false) continue;
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (name === "width") made.style.width = value;
+      else if (name === "color") made.style.background = value;
+      else made.setAttribute(name, value === true ? "" : value);
+    }
+    for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
+    return made;
+  }
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
+
+  tare.format = { NOTHING, duration, size, sizeRange, grouped, percent, percent2 };
+  tare.element = element;
+  tare.color = color;
+  tare.swatch = swatch;
+})();

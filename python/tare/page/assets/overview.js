@@ -1,0 +1,122 @@
+// The head of the page, and what a person with little time has to know.
+(() => {
+  "use strict";
+  const { element, format, swatch } = tare;
+  const TOP = 5;
+
+  function head(overview, environment) {
+    const facts = [
+      `${format.grouped(overview.ranks)} rank${overview.ranks === 1 ? "" : "s"} on ${format.grouped(overview.hosts)} host${overview.hosts === 1 ? "" : "s"}`,
+      overview.wall_ns === null ? null : `${format.duration(overview.wall_ns)} wall time`,
+      overview.ending,
+      ...Object.entries(overview.states).map(([state, count]) => `${format.grouped(count)} ${state}`),
+      overview.mpi.join(", "),
+      new Date(overview.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ") + " UTC",
+    ].filter(Boolean);
+    return element("header", { class: "run" },
+      element("h1", {}, overview.program),
+      element("p", { class: "facts" }, facts.map((fact) => element("span", {}, fact))),
+      element("p", { class: "command mono" }, environment.command.join(" ")));
+  }
+
+  const card = (label, value, more, isText) => element("div", { class: "card" },
+    element("div", { class: "label" }, label),
+    element("div", { class: isText ? "value text" : "value" }, value),
+    element("div", { class: "more" }, more));
+
+  // Lines of the program with the most time in MPI: call sites that differ only in how they were reached are one.
+  function worst(sites) {
+    const lines = new Map();
+    for (const site of sites) {
+      if (!site.timed || site.outside) continue;
+      const key = JSON.stringify([site.function, site.where]);
+      const line = lines.get(key) ?? { function: site.function, where: site.where, class: site.class, caller: site.caller, time_ns: 0, calls: 0 };
+      line.time_ns += site.time_ns;
+      line.calls += site.calls;
+      lines.set(key, line);
+    }
+    return [...lines.values()].sort((a, b) => b.time_ns - a.time_ns);
+  }
+
+  function loss(parts) {
+    const lost = parts.filter((part) => part.name !== "computing");
+    return lost.length ? lost.reduce((a, b) => (b.share > a.share ? b : a)) : null;
+  }
+  const SAYS = {
+    imbalance: ["Imbalance", "ranks that compute less wait for those that compute more"],
+    waiting: ["Waiting", "for one another, in the order of messages; a faster network would not help"],
+    transfer: ["Transfer", "the network, MPI itself, or waiting for a processor"],
+    communication: ["Waiting or transfer", "a trace tells which: tare run --trace"],
+  };
+
+  function cards({ overview, sites }) {
+    const { mpi_share: share, cost, parts } = overview;
+    const [first] = worst(sites);
+    const lost = loss(parts);
+    const shown = [];
+    if (share) {
+      const spread = overview.ranks > 1 ? `of the time of a rank on average; ${format.percent(share.min)} (rank ${share.min_rank}) to ${format.percent(share.max)} (rank ${share.max_rank})` : "of the time";
+      shown.push(card("In MPI", format.percent(share.mean), spread));
+    }
+    if (first && overview.mpi_ns) {
+      shown.push(card("Worst call site", `${first.function}`, `${first.where}: ${format.percent(first.time_ns / overview.mpi_ns)} of the time in MPI`, true));
+    }
+    if (lost && lost.share > 0.02) {
+      const [name, why] = SAYS[lost.name];
+      shown.push(card("Most is lost by", name, `${format.percent(lost.share)} of the time: ${why}`, true));
+    } else if (lost) {
+      shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
+    }
+    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time, estimated; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
+    return element("div", { class: "cards" }, shown);
+  }
+
+  function stack(parts) {
+    return element("div", {},
+      element("div", { class: "stack", role: "img", "aria-label": parts.map((part) => `${part.title} ${format.percent(part.share)}`).join(", ") },
+        parts.filter((part) => part.share > 0).map((part) => element("div", { width: `${100 * part.share}%`, color: `var(--${part.name})`, title: `${part.title}: ${format.percent(part.share)}` }))),
+      element("ul", { class: "legend column" }, parts.map((part) => element("li", {},
+        swatch(part.name), element("span", {}, part.title), element("b", {}, format.percent(part.share))))));
+  }
+
+  function topSites(sites, total) {
+    const rows = worst(sites).slice(0, TOP);
+    if (!rows.length || !total) return element("p", { class: "muted" }, "No call of MPI took time.");
+    const link = (row) => element("a", { href: `#callsites?sites.q=${encodeURIComponent(`${row.function} ${row.where}`)}` }, row.function);
+    return element("table", { class: "worst" }, element("tbody", {}, rows.map((row) => element("tr", {},
+      element("td", {}, link(row), " ", element("span", { class: "muted" }, row.where)),
+      element("td", { class: "bar" }, element("div", { class: "bar-track" }, element("div", { class: "bar-fill", width: `${100 * row.time_ns / total}%`, color: `var(--${row.class})` }))),
+      element("td", { class: "number" }, format.percent(row.time_ns / total)),
+      element("td", { class: "number muted" }, format.duration(row.time_ns))))));
+  }
+
+  function cost(overview) {
+    const { cost: account, trace } = overview;
+    const rows = [
+      ["Recorded", `${format.grouped(account.calls)} calls timed, ${format.grouped(account.lookups)} look-ups counted`],
+      ["Wrappers", `${format.duration(account.wrapper_ns)} estimated (${account.call_ns.toFixed(1)} ns a call, ${account.lookup_ns.toFixed(1)} ns a look-up)`],
+      ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
+      account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
+      ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`],
+      trace.events ? ["Trace", `${format.grouped(trace.events)} events, ${format.size(trace.bytes)}`] : null,
+      account.dropped ? ["Dropped", `${format.grouped(account.dropped)} records`] : null,
+    ].filter(Boolean);
+    return element("dl", { class: "facts-list" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  }
+
+  function draw(into, content) {
+    const { overview, sites } = content;
+    into.append(head(overview, content.environment), cards(content));
+    for (const note of overview.notes) into.append(element("p", { class: "notice" }, note));
+    if (!overview.ranks) return;
+    into.append(element("div", { class: "two" },
+      element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), stack(overview.parts)),
+      element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"), topSites(sites, overview.mpi_ns))));
+    into.append(element("div", { class: "two" },
+      element("div", { class: "panel" }, element("h3", {}, "In words"),
+        element("ul", { class: "findings" }, overview.findings.map((finding) => element("li", {}, finding.replace(/(\d) %/g, "$1\u00a0%"))))),
+      element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview))));
+  }
+  tare.sections = [{ id: "overview", title: "Overview", draw }];
+  tare.worst = worst;
+})();

@@ -1,0 +1,124 @@
+// Tables: Tabulator, with columns of a few kinds, a search, and the keyboard.
+(() => {
+  "use strict";
+  const { element, format } = tare;
+  const SHORT = 40; // so many rows are shown whole
+
+  const KINDS = {
+    text: { align: "left", show: (value) => value ?? format.NOTHING },
+    count: { show: format.grouped },
+    time: { show: format.duration },
+    size: { show: (value) => (value ? format.size(value) : format.NOTHING) },
+    share: { show: format.percent },
+  };
+
+  function cellOf(kind, title) {
+    return (cell) => {
+      const value = cell.getValue();
+      const shown = element("span", {}, kind.show(value));
+      if (title) shown.title = title(cell.getRow().getData()) || "";
+      if (kind !== KINDS.share || !(value > 0)) return shown;
+      const bar = element("div", { class: "bar-fill", width: `${Math.min(100 * value, 100)}%` });
+      return element("div", { class: "cell-share" }, shown, bar);
+    };
+  }
+  function columnOf({ title, field, kind = "count", width, grow, hover, explain, minWidth }) {
+    const of = KINDS[kind];
+    const isText = of.align === "left";
+    return {
+      title,
+      field,
+      headerTooltip: explain ? () => explain : false,
+      hozAlign: isText ? "left" : "right",
+      headerHozAlign: isText ? "left" : "right",
+      sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
+      headerSortStartingDir: isText ? "asc" : "desc",
+      formatter: cellOf(of, hover),
+      width,
+      minWidth: minWidth ?? (isText ? 130 : 84),
+      widthGrow: grow ?? (isText ? 2 : 1),
+      resizable: false,
+    };
+  }
+
+  // Calls of the table wait until it is built. `options`: name of its state, columns, rows, sort, text(row), onChoose(row).
+  function table(into, options) {
+    const holder = element("div", {});
+    const count = element("span", { class: "count", role: "status" });
+    const search = element("input", { type: "search", placeholder: "Search", "aria-label": `Search ${options.label}` });
+    if (options.text) into.append(element("div", { class: "tools" }, search, options.tools ?? null, count));
+    into.append(holder);
+    const said = options.name && tare.state.get(`${options.name}.sort`);
+    const [field, dir] = said ? said.split("!") : options.sort;
+    const known = options.columns.some((column) => column.field === field);
+    const many = options.rows.length > SHORT;
+    const made = new Tabulator(holder, {
+      data: options.rows,
+      columns: options.columns.map(columnOf),
+      layout: "fitColumns",
+      height: many ? Math.min(520, 40 * options.rows.length) : undefined,
+      renderVertical: many ? "virtual" : "basic",
+      initialSort: [{ column: known ? field : options.sort[0], dir: dir === "asc" ? "asc" : "desc" }],
+      placeholder: options.empty ?? "Nothing here",
+      index: "id",
+      columnDefaults: { headerSortTristate: false },
+    });
+    const tell = (shown) => {
+      const all = options.rows.length;
+      count.textContent = shown === all ? `${format.grouped(all)} rows` : `${format.grouped(shown)} of ${format.grouped(all)} rows`;
+    };
+    const filter = () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      made.setFilter((row) => {
+        const text = options.text(row).toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+    };
+    made.on("tableBuilt", () => {
+      for (const header of holder.querySelectorAll(".tabulator-col[role=columnheader]")) {
+        header.tabIndex = 0;
+        header.addEventListener("keydown", (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          header.querySelector(".tabulator-col-content").click();
+        });
+      }
+      search.value = (options.name && tare.state.get(`${options.name}.q`)) || "";
+      if (search.value) filter();
+      else tell(options.rows.length);
+      holder.dataset.ready = "1";
+      options.onBuilt?.(made);
+    });
+    made.on("dataFiltered", (_, rows) => tell(rows.length));
+    made.on("dataSorted", (sorters) => {
+      if (!options.name || holder.dataset.ready !== "1" || !sorters.length) return;
+      const [{ field: by, dir: way }] = sorters;
+      const isUsual = by === options.sort[0] && way === options.sort[1];
+      tare.state.set(`${options.name}.sort`, isUsual ? null : `${by}!${way}`);
+    });
+    search.addEventListener("input", () => {
+      if (options.name) tare.state.set(`${options.name}.q`, search.value);
+      filter();
+    });
+    if (options.onChoose) {
+      const choose = (row) => {
+        for (const other of holder.querySelectorAll(".chosen")) other.classList.remove("chosen");
+        row.getElement().classList.add("chosen");
+        options.onChoose(row.getData());
+      };
+      made.on("rowClick", (_, row) => choose(row));
+      made.on("rowTapHold", (_, row) => choose(row));
+      holder.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        const at = event.target.closest(".tabulator-row");
+        const row = at && made.getRows("visible").find((each) => each.getElement() === at);
+        if (row) choose(row);
+      });
+      made.on("renderComplete", () => {
+        for (const row of holder.querySelectorAll(".tabulator-row")) row.tabIndex = 0;
+      });
+    }
+    return made;
+  }
+  tare.table = table;
+})();

@@ -1,0 +1,62 @@
+"""Call sites with their paths, and where they stand in the sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tare.analysis import profile
+from tare.functions import OUTSIDE_NET, meaning
+from tare.reporters import paths, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tare.analysis.profile import Row
+    from tare.runs.run import Run
+
+FIGURES = (
+    "world", "function", "calls", "lookups", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
+    "waited_ns", "imbalance_ns", "ranks", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "timed",
+    "estimated_calls",
+)  # fmt: skip
+
+
+def rows(run: Run) -> list[Row]:
+    """The profile by call site, the longest first."""
+    return profile.ordered(profile.summed(run, ["site"]), "time_ns", 0)
+
+
+def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
+    """For the table on the page."""
+    return [
+        {
+            **{name: row[name] for name in FIGURES},
+            "where": terminal.place(row),
+            "caller": terminal.caller(row) if row["caller"] else None,
+            "file": row["file"],
+            "line": row["line"],
+            "path": list(paths.lines(row)),
+            "class": class_of(row["function"]),
+            "outside": row["function"] in OUTSIDE_NET,
+        }
+        for row in found
+    ]
+
+
+# Classes of mpi/functions.toml that the page shows as one, in the order of its legend.
+CLASSES: dict[str, tuple[str, ...]] = {
+    "send": ("send", "start"),
+    "receive": ("receive", "probe"),
+    "exchange": ("exchange",),
+    "wait": ("completion", "request"),
+    "collective": ("collective",),
+    "one-sided": ("one_sided", "epoch"),
+    "file": ("file",),
+    "other": (),
+}
+_CLASS_OF = {kind: name for name, kinds in CLASSES.items() for kind in kinds}
+
+
+def class_of(function: str) -> str:
+    """What a function is shown as."""
+    return _CLASS_OF.get(meaning(function).kind, "other")

@@ -1,0 +1,96 @@
+"""The page as one HTML document: its own scripts and styles, those of vendor/, and data.
+
+Data are base64 of compressed JSON, so nothing in them can be taken for markup; scripts and styles are allowed
+by their checksums, and nothing else is.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from tare.streams import visible
+
+STYLES = ("vendor/tabulator_simple.min.css", "assets/page.css")
+SCRIPTS = (
+    "vendor/echarts.min.js",
+    "vendor/tabulator.min.js",
+    "assets/format.js",
+    "assets/state.js",
+    "assets/data.js",
+    "assets/tables.js",
+    "assets/charts.js",
+    "assets/overview.js",
+    "assets/callsites.js",
+    "assets/ranks.js",
+    "assets/messages.js",
+    "assets/environment.js",
+    "assets/main.js",
+)
+_SOURCE_MAP = re.compile(r"(//# sourceMappingURL=.*|/\*# sourceMappingURL=.*?\*/)\s*$")
+
+
+def embedded(title: str, contents: Mapping[str, Any]) -> str:
+    """Needs no server; `contents` by name, JSON or bytes."""
+    blocks = "\n".join(
+        f'<script type="application/octet-stream" id="{name}">{_packed(content)}</script>'
+        for name, content in contents.items()
+    )
+    return _document(title, blocks, "embedded", "'none'")
+
+
+def served(title: str) -> str:
+    """Fetches its data from where it came from."""
+    return _document(title, "", "served", "'self'")
+
+
+def policy(connect: str) -> str:
+    """Of what the page may do: run its own scripts, and nothing that came with the data."""
+    scripts = _checksum(_joined(SCRIPTS))
+    styles = _checksum(_joined(STYLES))
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
+        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _document(title: str, blocks: str, source: str, connect: str) -> str:
+    page = _text("assets/page.html")
+    parts = {
+        "@POLICY@": html.escape(policy(connect), quote=True),
+        "@TITLE@": html.escape(visible(title)),
+        "@SOURCE@": source,
+        "@STYLES@": _joined(STYLES),
+        "@DATA@": blocks,
+        "@SCRIPTS@": _joined(SCRIPTS),
+    }
+    return re.sub("|".join(parts), lambda match: parts[match[0]], page)
+
+
+def _packed(content: Any) -> str:
+    raw = content if isinstance(content, bytes) else as_json(content)
+    return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
+
+
+def as_json(content: Any) -> bytes:
+    """In ASCII, as names may hold halves of characters."""
+    return json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    return "\n" + "\n".join(_SOURCE_MAP.sub("", _text(name)) for name in names) + "\n"
+
+
+def _text(name: str) -> str:
+    return resources.files("tare.page").joinpath(name).read_text("utf-8")
+
+
+def _checksum(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,57 @@
+"""What each rank did, by column: a run may have 100,000 of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tare.analysis.efficiency import useful_ns
+from tare.analysis.endings import brief
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """Columns of equal length, in the order of world and rank; texts are numbers in lists of their own."""
+    processes = run.processes
+    hosts = _Numbered(process["host"] for process in processes)
+    states = _Numbered(brief(process) for process in processes)
+    return {
+        "hosts": hosts.texts,
+        "states": states.texts,
+        "columns": {
+            "world": [process["world"] for process in processes],
+            "rank": [process["rank"] for process in processes],
+            "host": hosts.numbers,
+            "state": states.numbers,
+            "net_ns": [process["net_ns"] for process in processes],
+            "threads_ns": [process["threads_ns"] for process in processes],
+            "mpi_ns": [process["mpi_ns"] for process in processes],
+            "useful_ns": [useful_ns(process) for process in processes],
+            "calls": [process["calls"] + process["lookups"] for process in processes],
+            "cost_ns": [round(process["cost"]["net_share"] * process["net_ns"]) for process in processes],
+        },
+    }
+
+
+def flushes(run: Run) -> list[dict[str, Any]]:
+    """Locations that wrote events out, or lost some."""
+    kept = (
+        "world", "rank", "location", "events", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
+        "drains", "drain_ns",
+    )  # fmt: skip
+    rows: list[dict[str, Any]] = [dict(row) for row in run.locations]
+    return [
+        {name: row[name] for name in kept}
+        for row in rows
+        if row["events"] or row["flushes"] or row["dropped"]
+    ]
+
+
+class _Numbered:
+    """Texts that recur, each as its number in a list of them."""
+
+    def __init__(self, of: Any) -> None:
+        known: dict[str, int] = {}
+        self.numbers = [known.setdefault(text, len(known)) for text in of]
+        self.texts = list(known)

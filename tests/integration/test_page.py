@@ -1,0 +1,149 @@
+"""The page of `tare report`, in a browser: it shows what the tables hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Opened, chromium
+from environments import ROOT
+from tare import units
+
+RUN = ROOT / "tests" / "data" / "v1" / "stencil"
+ROWS = "#callsites .tabulator-row"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def file(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    to = tmp_path_factory.mktemp("page") / "page.html"
+    done = subprocess.run(
+        [tare, "report", RUN, "-o", to], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert (done.stdout, done.stderr) == (f"{to}\n", "")
+    return to
+
+
+@pytest.fixture
+def page(browser: Any, file: Path) -> Iterator[Opened]:
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+    opened = Opened(context.new_page(), file.as_uri())
+    yield opened
+    assert opened.complaints == []
+    context.close()
+
+
+def read(tare: Path, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [tare, *arguments, "--json"], capture_output=True, text=True, timeout=60, check=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def column(page: Opened, section: str, field: str) -> list[str]:
+    return page.texts(f"#{section} .tabulator-cell[tabulator-field='{field}']")
+
+
+def test_the_first_lines_answer(page: Opened, tare: Path) -> None:
+    content = read(tare, "info", str(RUN))
+    cards = dict(zip(page.texts(".card .label"), page.texts(".card .value"), strict=True))
+    shares = [rank["mpi_share"] for rank in content["ranks"]]
+    assert cards["In MPI"] == units.percent(sum(shares) / len(shares))
+    assert cards["Cost of measuring"] == f"{100 * content['cost']['net_share']:.2f} %"
+    rows = read(tare, "profile", str(RUN), "--by", "line")["rows"]
+    timed = [row for row in rows if row["function"] not in ("MPI_Init", "MPI_Finalize")]
+    assert cards["Worst call site"] == max(timed, key=lambda row: row["time_ns"])["function"]
+    assert all(page.page.locator(".card").nth(i).bounding_box()["y"] < 400 for i in range(len(cards)))
+    parts = page.texts(".legend.column b")
+    assert sum(float(part.split()[0]) for part in parts) == pytest.approx(100, abs=0.3)
+
+
+def test_call_sites_are_those_of_the_profile(page: Opened, tare: Path) -> None:
+    rows = read(tare, "profile", str(RUN), "--by", "line")["rows"]
+    page.wait(f"document.querySelectorAll('{ROWS}').length > 0")
+    fields = ("function", "calls", "time_ns")
+    shown = list(zip(*(column(page, "callsites", field) for field in fields), strict=True))
+    expected = [
+        (row["function"], f"{row['calls']:,}", units.duration(row["time_ns"]) if row["timed"] else "-")
+        for row in rows
+    ]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_ranks_are_those_of_info(page: Opened, tare: Path) -> None:
+    ranks = read(tare, "info", str(RUN))["ranks"]
+    assert column(page, "imbalance", "rank") == [str(rank["rank"]) for rank in ranks]
+    assert column(page, "imbalance", "mpi_ns") == [units.duration(rank["mpi_ns"]) for rank in ranks]
+    assert column(page, "imbalance", "share") == [units.percent(rank["mpi_share"]) for rank in ranks]
+
+
+def test_the_matrix_holds_what_was_sent(page: Opened, tare: Path) -> None:
+    page.page.locator("#matrix").scroll_into_view_if_needed()
+    page.wait("document.querySelector('#matrix .chart').dataset.ready")
+    cells = page.page.evaluate(
+        "echarts.getInstanceByDom(document.querySelector('#matrix .chart')).getOption().series[0].data"
+    )
+    rows = read(tare, "profile", str(RUN), "--by", "rank,peer")["rows"]
+    sent = {(row["rank"], row["peer"]): row["sent_messages"] for row in rows if row["sent_messages"]}
+    assert {(cell[1], cell[0]): cell[3] for cell in cells} == sent
+
+
+def test_search_sort_and_choice(page: Opened) -> None:
+    page.wait(f"document.querySelectorAll('{ROWS}').length > 0")
+    page.page.fill("#callsites input[type=search]", "mpi_isend")
+    page.wait(f"[...document.querySelectorAll('{ROWS}')].every(row => row.textContent.includes('MPI_Isend'))")
+    assert "sites.q=mpi_isend" in page.page.url
+    page.page.fill("#callsites input[type=search]", "")
+    page.wait(f"document.querySelectorAll('{ROWS}').length > 3")
+    # By the keyboard alone.
+    page.page.focus("#callsites .tabulator-col[tabulator-field='calls']")
+    page.page.keyboard.press("Enter")
+    page.wait(
+        "document.querySelector('#callsites .tabulator-col[tabulator-field=calls]').ariaSort == 'descending'"
+    )
+    calls = [int(text.replace(",", "")) for text in column(page, "callsites", "calls")]
+    assert calls == sorted(calls, reverse=True)
+    page.page.focus(ROWS)
+    page.page.keyboard.press("Enter")
+    page.wait("!document.querySelector('#callsites .detail').hidden")
+    assert "Call path" in page.texts("#callsites .detail")[0]
+
+
+def test_a_link_shows_the_same(browser: Any, file: Path) -> None:
+    context = browser.new_context(offline=True, color_scheme="light")
+    url = f"{file.as_uri()}#callsites?sites.q=waitall&sites.by=function&theme=dark"
+    opened = Opened(context.new_page(), url)
+    opened.wait(f"document.querySelectorAll('{ROWS}').length == 1")
+    assert column(opened, "callsites", "function") == ["MPI_Waitall"]
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert opened.page.evaluate("scrollY > 100")
+    assert opened.complaints == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_nothing_is_wider_than_the_screen(browser: Any, file: Path, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
+    opened = Opened(context.new_page(), file.as_uri())
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.complaints == []
+    context.close()
+
+
+def test_where_it_cannot_be_written_one_line_says_so(tare: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [tare, "report", RUN, "-o", tmp_path / "none" / "x.html"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1 and "cannot write" in done.stderr

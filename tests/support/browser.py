@@ -1,0 +1,58 @@
+"""Headless Chromium, as Debian ships it, driven by Playwright."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 120
+READY = "document.documentElement.dataset.ready || document.documentElement.dataset.failed"
+
+
+class Opened:
+    """A page, with what it said on the console; `url` is shown when it says that it is ready."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("console", lambda said: self.complaints.append(said.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(url)
+        self.wait(READY)
+
+    def texts(self, selector: str) -> list[str]:
+        """Of all elements that match, also of those out of view."""
+        found: list[str] = self.page.eval_on_selector_all(
+            selector, "elements => elements.map(each => each.textContent)"
+        )
+        return found
+
+    def wait(self, condition: str) -> None:
+        """For a condition in JavaScript; the page's policy lets Playwright wait for none by itself."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < deadline, f"{condition} has not come: {self.complaints}"
+            self.page.wait_for_timeout(10)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser; it reaches no network."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("chromium is not installed (run `make test`)", pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
