@@ -13,22 +13,18 @@
 
 #include "mpi/sampling/chooser.h"
 #include "mpi/sampling/classes.h"
+#include "mpi/sampling/control_file.h"
+#include "mpi/sampling/message_event.h"
 #include "mpi/sampling/node.h"
+#include "mpi/sampling/node_clock.h"
 #include "mpi/sampling/received_ring.h"
 #include "mpi/sampling/receives.h"
 #include "mpi/sampling/records.h"
+#include "mpi/sampling/send_filter.h"
 #include "mpi/sampling/sends.h"
 #include "recorder/system.h"
 
 namespace tare::mpi::sampling {
-
-// What narrows the choice and goes into the record.
-struct Sent {
-  std::uint64_t bytes;
-  std::uint32_t site;  // number of the call site
-  std::uint16_t function;
-  const char* communicator;  // its name
-};
 
 // A send from its begin to its end.
 struct Ticket {
@@ -74,7 +70,7 @@ class Sampler {
   // This process's rank in the world, and how to find that of a member of an Endpoint's peers (-1: it has none).
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;
   // Whether a call site, by its number, is one that the spec names.
-  void set_sites(bool (*is_at)(std::uint64_t number, const Spec& spec) noexcept) noexcept { is_at_ = is_at; }
+  void set_sites(SendFilter::IsAt* is_at) noexcept { filter_.set_sites(is_at); }
   // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes. May be called
   // by any thread at any time: where one thread at a time is in MPI, that thread puts it into force.
   const char* change(const char* text) noexcept;
@@ -115,7 +111,7 @@ class Sampler {
     ticket.channel = &channel;
     ticket.number = channel.count;
     ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
-    if (!narrowed_ || wanted(sent)) tell(channel, ticket, false, sent);
+    if (!narrowed_ || filter_.accepts(spec_, sent)) tell(channel, ticket, false, sent);
     return ticket.ends;
   }
   // Before any other call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
@@ -324,9 +320,6 @@ class Sampler {
   }
   void received_in_doubt(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
                          std::uint32_t site) noexcept;
-  bool wanted(const Sent& sent) noexcept;
-  bool wanted_site(std::uint32_t number) noexcept;
-  bool in_wanted_phase() noexcept;
   void note_spec(const char* text) noexcept;
   void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
@@ -339,23 +332,9 @@ class Sampler {
   void forget_doubted() noexcept;
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept;
-  void write(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel) noexcept;
-  std::uint64_t first_node_ns(std::uint64_t own_ns) const noexcept {
-    return own_ns + static_cast<std::uint64_t>(ahead_ns_);
-  }
-  std::int64_t ns_of(std::uint64_t ticks) const noexcept {  // of a span, which may be negative
-    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
-  }
-  std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept;
   void use_asked() noexcept;
   void look_around(std::uint64_t ticks) noexcept;
-  void look_at_file() noexcept;
-  bool is_to_look_at_file() noexcept;
   bool is_past(const MessageRecord& record) noexcept;
-  std::uint64_t ticks_of(std::uint64_t ns) const noexcept {
-    return static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);
-  }
-  std::uint64_t raw_ns_of(std::uint64_t ticks) noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
   // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
@@ -389,32 +368,20 @@ class Sampler {
   std::uint32_t doubts_ = 0;  // of them
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
-  bool (*is_at_)(std::uint64_t number, const Spec& spec) noexcept = nullptr;
   PrivatePath path_{};
   Spec spec_{};
-  double ticks_per_ns_ = 1;
-  double ns_per_tick_ = 1;
-  std::int64_t ahead_ns_ = 0;
-  std::uint64_t uncertainty_ns_ = 0;
-  format::ClockPair compared_{};  // when the clocks were compared
-  format::ClockPair latest_{};    // both clocks of this node, as read last
-  double raw_ns_per_tick_ = 1;    // between these two
-  std::uint32_t event_type_ = 0;
-  std::uint32_t phase_ = 0;                         // number of the phase that the spec names; 0: not known yet
+  NodeClock clock_;
+  SendFilter filter_;
+  MessageEvents events_;
+  ControlFile control_file_;
+  // What a look around costs where nothing has changed is a clock and a word of shared memory.
+  static constexpr std::uint64_t look_interval_ns = 100'000'000;
   std::atomic<std::uint64_t> look_at_{UINT64_MAX};  // ticks
   std::atomic<bool (*)() noexcept> join_{nullptr};
-  std::uint64_t file_looked_ns_ = 0;
-  std::uint64_t file_version_ = 0;  // of what was read last; 0: nothing was
   // What was asked for last. Where one thread at a time is in MPI it is in force when that thread has seen it.
   recorder::SpinLock asked_lock_;
   Spec asked_{};
   std::atomic<bool> asks_{false};
-  struct SiteVerdict {
-    std::uint32_t number;
-    bool wanted;
-  };
-  static constexpr unsigned verdicts = 1024;
-  SiteVerdict verdicts_[verdicts] = {};
 };
 
 [[gnu::visibility("hidden")]] extern Sampler sampler;

@@ -1,0 +1,54 @@
+// What roles of sampled calls ask of communicators.
+#pragma once
+
+#include "mpi/roles/communicator.h"
+#include "mpi/roles/envelope.h"
+#include "mpi/sampling/sampler.h"
+#include "mpi/site.h"
+
+namespace tare::mpi {
+
+using sampling::sampler;
+
+// The communicator of a call, described now if it is new: its messages have to be numbered from the first one on.
+template <class A>
+[[gnu::cold, gnu::noinline]] const Communicator* describe_now(Thread& thread, typename A::Comm comm) noexcept {
+  describe_communicator<A>(comm);
+  return &known_communicator(thread, bits(comm));
+}
+template <class A>
+[[gnu::always_inline]] inline const Communicator& usable(Thread& thread, recorder::Call& call, On<A>& on) noexcept {
+  if (call.communicator == format::no_communicator && on.comm != A::comm_null()) [[unlikely]] {
+    on.known = describe_now<A>(thread, on.comm);
+    call.communicator = on.known->number;
+  }
+  return *on.known;
+}
+
+// Whether the thread has asked for its calls not to be recorded (MPI_Pcontrol). Its messages are numbered all the same.
+inline bool is_paused(const Thread& thread) noexcept { return thread.mode == recorder::Mode::paused; }
+
+inline sampling::Endpoint endpoint_of(const Communicator& c) noexcept { return {c.number, c.key, c.peers}; }
+
+// The name of a communicator, if the spec asks for one.
+template <class A>
+const char* sampled_name(typename A::Comm comm, char* name) noexcept {
+  name[0] = '\0';
+  if (!sampler.asks_for_names()) return name;
+  int length = 0;
+  library<int(typename A::Comm, char*, int*)>(Function::MPI_Comm_get_name)(comm, name, &length);
+  return name;
+}
+
+// MPI_Comm_free, MPI_Comm_disconnect; before the table of communicators forgets it.
+template <class A>
+struct SamplesCommFree : Role {
+  const typename A::Comm* comm;
+  explicit SamplesCommFree(const typename A::Comm* c) noexcept : comm(c) {}
+
+  void before(Thread& thread, recorder::Call&) noexcept {
+    if (comm != nullptr) sampler.forget_communicator(known_communicator(thread, bits(*comm)).number);
+  }
+};
+
+}  // namespace tare::mpi

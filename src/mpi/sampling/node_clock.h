@@ -1,0 +1,55 @@
+// The clock of this node for sampled messages: ticks as nanoseconds and, between nodes, as the first node's clock.
+#pragma once
+
+#include <cstdint>
+
+#include "recorder/clock.h"
+
+namespace tare::mpi::sampling {
+
+class NodeClock {
+ public:
+  void set_rate(double ticks_per_ns) noexcept {
+    ticks_per_ns_ = ticks_per_ns;
+    ns_per_tick_ = 1 / ticks_per_ns;
+  }
+  double ticks_per_ns() const noexcept { return ticks_per_ns_; }
+  std::int64_t ns_of(std::uint64_t ticks) const noexcept {  // of a span, which may be negative
+    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
+  }
+  std::uint64_t ticks_of(std::uint64_t ns) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);
+  }
+
+  // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
+  void set_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
+    ahead_ns_ = ahead_ns;
+    uncertainty_ns_ = uncertainty_ns;
+    compared_ = latest_ = recorder::read_clock_pair();
+  }
+  std::int64_t ahead_ns() const noexcept { return ahead_ns_; }
+  // Since the offset was set.
+  std::uint64_t span_ns() const noexcept { return recorder::read_ns(CLOCK_MONOTONIC_RAW) - compared_.monotonic_ns; }
+
+  // A time of this node, CLOCK_MONOTONIC_RAW, in the first node's clock, and how uncertain it is there.
+  std::uint64_t first_node_ns(std::uint64_t own_ns) const noexcept {
+    return own_ns + static_cast<std::uint64_t>(ahead_ns_);
+  }
+  // Crystals of servers drift by up to about 20 parts in a million against one another.
+  std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept {
+    return uncertainty_ns_ + (own_ns - compared_.monotonic_ns) / 50'000;
+  }
+  // CLOCK_MONOTONIC_RAW at `ticks`.
+  std::uint64_t raw_ns_of(std::uint64_t ticks) noexcept;
+
+ private:
+  double ticks_per_ns_ = 1;
+  double ns_per_tick_ = 1;
+  std::int64_t ahead_ns_ = 0;
+  std::uint64_t uncertainty_ns_ = 0;
+  format::ClockPair compared_{};  // when the clocks were compared
+  format::ClockPair latest_{};    // both clocks of this node, as read last
+  double raw_ns_per_tick_ = 1;    // between these two
+};
+
+}  // namespace tare::mpi::sampling

@@ -1,0 +1,148 @@
+// Pairing: what a sender says of a message, with the receive that took it.
+#include "mpi/sampling/sampler.h"
+#include "recorder/location.h"
+
+namespace tare::mpi::sampling {
+
+void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexcept {
+  if (channel.place == 0) return numbered_elsewhere(channel, received);
+  if (news() == quiet_ && !received.ambiguous) [[likely]] {
+    const MessageRecord* first = channel.mailbox == nullptr ? nullptr : channel.mailbox->first();
+    if (first == nullptr) return;
+    if (first->number == received.number && first->channel == channel.id && first->final != 0) [[likely]] {
+      pair(*first, channel, received);
+      channel.mailbox->pop();
+      next_record_ = channel.mailbox->next();
+      return;
+    }
+  }
+  numbered_here(channel, received);
+}
+
+// All that the source has told is read first: it may have retracted what it told of this message.
+void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) noexcept {
+  if (news() != news_) [[unlikely]]
+    read_news();
+  MessageRecord record;
+  bool found = false;
+  Mailbox* mailbox = channel.mailbox;
+  const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first();
+  if (first != nullptr && first->number == received.number && first->channel == channel.id &&
+      first->kind == RecordKind::message) {  // as it nearly always is: without a way through the table
+    record = *first;
+    mailbox->pop();
+    first = mailbox->first();
+    found = first == nullptr && node_->doubted() == doubts_;
+    if (!found) apply(record);
+  }
+  if (first != nullptr) drain(*mailbox);
+  if (node_->doubted() != doubts_) [[unlikely]]
+    forget_doubted();
+  if (found || records_.take(channel.id, received.number, record))
+    pair(record, channel, received);
+  else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
+    ring_.keep(receives_.place_of(channel), channel, received, false);
+  settle_news();
+}
+
+void Sampler::numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept {
+  if (known_unchosen(channel, received.number)) return;
+  MessageRecord record;
+  if (!records_.empty() && records_.take(channel.id, received.number, record)) {
+    pair(record, channel, received);
+    return settle_news();
+  }
+  const bool expected = chooser_.is_coordinated() && !changed_ && !narrowed_;
+  if (ring_.keep(receives_.place_of(channel), channel, received, expected)) ++summary_->recordless;
+  if (expected || ring_.turn() % listen_every == 0) listens_.store(true, std::memory_order_relaxed);
+}
+
+void Sampler::listen() noexcept {
+  listens_.store(false, std::memory_order_relaxed);
+  if (path_.listen == nullptr) return;
+  MessageRecord record;
+  while (path_.listen(record)) {
+    const Locked locked(*this);
+    apply(record);
+    settle_news();
+  }
+}
+
+void Sampler::drain(Mailbox& mailbox) noexcept {
+  while (const MessageRecord* record = mailbox.first()) {
+    apply(*record);
+    mailbox.pop();
+  }
+}
+
+// Somebody on this node has opened a mailbox to here, or doubts what it said.
+void Sampler::read_news() noexcept {
+  news_ = news();
+  receives_.for_each_channel([this](ReceiveChannel& channel) {
+    if (channel.place != 0 && channel.mailbox == nullptr) channel.mailbox = node_->from(channel.place - 1);
+  });
+}
+
+// Nothing that was told before somebody's doubts holds.
+void Sampler::forget_doubted() noexcept {
+  const std::uint32_t doubts = node_->doubted();
+  if (doubts == doubts_) return;
+  doubts_ = doubts;
+  for (std::uint32_t place = 0; place < node_->size(); ++place)
+    if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
+  summary_->unpaired += records_.forget_all();
+}
+
+// Whether a record tells of a message that has probably been received, and that nobody remembers: its sender told, and
+// this rank had not met it yet. Not to be asked later: receives complete in any order.
+bool Sampler::is_past(const MessageRecord& record) noexcept {
+  const std::uint32_t place = receives_.find_channel(record.channel);
+  if (place == 0) return false;
+  const ReceiveChannel& channel = receives_.channel(place);
+  return record.number <= channel.completed && channel.under_way == 0 && !ring_.has(place, channel, record.number);
+}
+
+void Sampler::apply(const MessageRecord& record) noexcept {
+  if (record.kind == RecordKind::retract) {
+    records_.forget(record.channel, record.number, record.bytes);
+    return;
+  }
+  if (record.kind != RecordKind::message) return;
+  const std::uint32_t place = ring_.turn() == 0 ? 0 : receives_.find_channel(record.channel);
+  Received received;
+  if (place != 0 && ring_.take(place, receives_.channel(place), record.number, received))
+    pair(record, receives_.channel(place), received);
+  else if (!records_.keep(record))
+    ++summary_->unpaired;
+}
+
+void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept {
+  if (received.ambiguous) [[unlikely]] {
+    ++summary_->ambiguous_received;
+    return;
+  }
+  if (record.bytes != received.bytes && received.bytes != format::no_bytes) [[unlikely]] {
+    ++summary_->contradictory;
+    return;
+  }
+  ++summary_->paired;
+  const recorder::Location* here = recorder::this_location;
+  if (spec_.method == Method::off || (here != nullptr && here->mode == recorder::Mode::paused)) return;
+  const ReceiveTimes& times = received.times;
+  const bool between_nodes = channel.place == 0;
+  Pair pair{record.source, record.site, received.site, record.bytes, 0, 0, 0, 0, record.weight, between_nodes, 0};
+  if (between_nodes) {
+    const std::uint64_t ended_ns = clock_.raw_ns_of(times.ended);
+    pair.start = static_cast<std::int64_t>(record.start);
+    pair.ended = static_cast<std::int64_t>(clock_.first_node_ns(ended_ns));
+    pair.uncertainty_ns = clock_.uncertainty_ns(ended_ns) + record.uncertainty_ns;
+  } else {
+    pair.ended = clock_.ns_of(times.ended - record.start);
+  }
+  pair.posted = pair.ended - clock_.ns_of(times.ended - times.posted);
+  pair.waited = pair.ended - clock_.ns_of(times.ended - times.waited);
+  classes_.add(pair, spec_.method == Method::freq);
+  if (spec_.method == Method::write) events_.write(pair, record.number, channel);
+}
+
+}  // namespace tare::mpi::sampling

@@ -1,0 +1,139 @@
+// The sampler of a process as a sender: numbers messages, and says of chosen ones that they come.
+#include "mpi/sampling/sampler.h"
+#include "recorder/clock.h"
+
+namespace tare::mpi::sampling {
+
+// 1 + the place on this node of a rank of the world; 0: it is on another.
+std::uint32_t Sampler::place_of(std::int32_t world_rank) const noexcept {
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
+    if (node_->rank(place) == world_rank) return place + 1;
+  return 0;
+}
+
+SendChannel* Sampler::new_send_channel(const Endpoint& endpoint, std::int32_t peer, std::int32_t tag) noexcept {
+  SendChannel channel{};
+  channel.communicator = endpoint.communicator;
+  channel.peer = peer;
+  channel.tag = tag;
+  channel.destination = rank_ < 0 || endpoint.key == 0 ? -1 : world_rank_(endpoint.peers, peer);
+  if (channel.destination >= 0) {
+    channel.id = channel_of(endpoint.key, rank_, channel.destination, tag);
+    channel.place = place_of(channel.destination);
+  }
+  return sends_.add(channel);
+}
+
+bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
+                         bool muted, const Sent& sent) noexcept {
+  const Locked locked(*this);
+  if (asks_.load(std::memory_order_acquire)) [[unlikely]]
+    use_asked();
+  ticket.told = ticket.to_tell = ticket.ends = false;
+  ticket.channel = sends_.find(endpoint.communicator, peer, tag);
+  if (ticket.channel == nullptr) [[unlikely]] {
+    ticket.channel = new_send_channel(endpoint, peer, tag);
+    if (ticket.channel == nullptr) return ticket.ends;
+  }
+  SendChannel& channel = *ticket.channel;
+  bool overlaps = false;
+  ticket.ends = ticket.counted = shared_ || together;
+  ticket.number = ticket.counted ? Sends::begin(channel, overlaps) : ++channel.count;
+  ++summary_->sent;
+  if (overlaps && channel.busy_chosen) retract(channel, channel.busy_since, false);
+  if (muted) [[unlikely]]
+    return ticket.ends;
+  if (!chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
+  if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
+    return ticket.ends;
+  if (chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
+  tell(channel, ticket, overlaps, sent);
+  return ticket.ends;
+}
+
+void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept {
+  ++summary_->chosen;
+  const float weight = chooser_.weight();
+  if (channel.id == 0 || (channel.place == 0 && path_.tell == nullptr)) {
+    ++summary_->unreachable;
+    return;
+  }
+  if (overlaps) {
+    ++summary_->ambiguous;
+    return;
+  }
+  const auto describe = [&](MessageRecord& record) {
+    record.channel = channel.id;
+    record.number = ticket.number;
+    record.bytes = sent.bytes;
+    record.kind = RecordKind::message;
+    record.site = sent.site;
+    record.source = rank_;
+    record.weight = weight;
+    record.final = ticket.counted ? 0 : 1;
+  };
+  if (channel.place == 0) {
+    ticket.ends = ticket.to_tell = true;
+    describe(ticket.record);
+    const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC_RAW);
+    ticket.record.start = clock_.first_node_ns(now);
+    ticket.record.uncertainty_ns = static_cast<std::uint32_t>(clock_.uncertainty_ns(now));
+    return;
+  }
+  if (channel.mailbox == nullptr) [[unlikely]]
+    channel.mailbox = node_->to(channel.place - 1);
+  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(describe);
+  if (!ticket.told) ++summary_->lost;
+  channel.busy_chosen = ticket.told;
+}
+
+// What was said of a message on this node before it was known to be ambiguous. If that was said to be final, the
+// receiver reads no further.
+void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) noexcept {
+  channel.busy_chosen = false;
+  ++summary_->ambiguous;
+  const auto describe = [&](MessageRecord& record) {
+    record = {channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0};
+  };
+  if (final || !channel.mailbox->put(describe)) node_->distrust(channel.place - 1);
+}
+
+void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
+  std::int32_t destination = -1;
+  bool tells = false;
+  {
+    const Locked locked(*this);
+    SendChannel& channel = *ticket.channel;
+    const bool ambiguous = ticket.counted && Sends::end(channel);
+    if (!success) {  // whether the message was sent nobody knows, nor the numbers of those behind
+      if (ticket.told) retract(channel, ticket.number, !ticket.counted);
+      channel.id = 0;
+    } else if (ticket.to_tell) {
+      if (ambiguous) ++summary_->ambiguous;
+      tells = !ambiguous;
+      destination = channel.destination;
+    }
+  }
+  if (!tells || path_.tell(ticket.record, destination)) return;
+  const Locked locked(*this);
+  ++summary_->lost;
+}
+
+void Sampler::cancelling_send() noexcept {
+  const Locked locked(*this);
+  sends_.for_each([](SendChannel& channel) { channel.id = 0; });
+  // Receivers cannot have taken a message behind the cancelled one yet.
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place) node_->distrust(place);
+  rank_ = -1;  // nor are channels named that are still to come
+}
+
+void Sampler::left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
+  const Locked locked(*this);
+  SendChannel* channel = sends_.find(communicator, peer, tag);
+  if (channel == nullptr) return;
+  if (channel->inside != 0) --channel->inside;
+  if (channel->mailbox != nullptr) node_->distrust(channel->place - 1);  // it may have been told of
+  channel->id = 0;
+}
+
+}  // namespace tare::mpi::sampling
