@@ -2,6 +2,7 @@
 #
 #   tare::zstd_static  zstd linked in, its symbols hidden: libtare.so may depend on libc alone
 #   tare::libdw        elfutils: call sites to source lines (reader only)
+#   tare::protozero   writes protobufs; headers only (exporters)
 #   tare::static_runtime  the C++ runtime linked in, its symbols hidden
 #   Python, nanobind   for tare._native and the wrapper generator
 
@@ -27,6 +28,13 @@ set_target_properties(tare::libdw PROPERTIES
   IMPORTED_LOCATION ${TARE_LIBDW}
   INTERFACE_LINK_LIBRARIES ${TARE_LIBELF}
   INTERFACE_INCLUDE_DIRECTORIES ${TARE_LIBDW_INCLUDE})
+
+find_path(TARE_PROTOZERO_INCLUDE protozero/pbf_writer.hpp)
+if(NOT TARE_PROTOZERO_INCLUDE)
+  message(FATAL_ERROR "protozero's headers are needed (Debian: apt install libprotozero-dev)")
+endif()
+add_library(tare::protozero INTERFACE IMPORTED)
+set_target_properties(tare::protozero PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${TARE_PROTOZERO_INCLUDE})
 
 add_library(tare::static_runtime INTERFACE IMPORTED)
 target_link_options(tare::static_runtime INTERFACE

@@ -389,6 +389,14 @@ class ReplayedWorld(TypedDict):
     useful_ns: int  # of the rank with the most
     unknown_ns: int  # of the rank with the most, in calls that were kept as they are
 
+class Exported(TypedDict):
+    """What an export has written, and what it lacks."""
+
+    events: int  # calls and events of the program
+    open: int  # regions and phases without an end
+    ends: int  # and without a begin
+    obstacle: str | None  # why messages were not all found
+
 class EventTable:
     """Events, for anything that reads Arrow; every stream of it reads them anew."""
 
@@ -521,6 +529,16 @@ class Run:
         """The same, one location after another; ValueError if there is no such column."""
     def table(self, name: TableName) -> Table:
         """Made of the trace as it is read; ValueError if there is no such table."""
+    def export_perfetto(
+        self,
+        path: str,
+        start_ns: int,
+        shown: Sequence[int],
+        ranks: list[int] | None = None,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+    ) -> Exported:
+        """Writes the trace for Perfetto; of each site the frame `shown` of its path stands for it."""
     def replay(self) -> list[ReplayedWorld]:
         """How long each world would have taken on an ideal network; reads the whole trace."""
     def warnings(self) -> list[str]: ...

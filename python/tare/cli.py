@@ -20,6 +20,8 @@ VERBS = (
     "where",
     "diff",
     "events",
+    "export",
+    "view",
     "samples",
     "report",
     "merge",

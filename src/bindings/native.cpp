@@ -11,6 +11,7 @@
 #include "bindings/convert.h"
 #include "bindings/event_table.h"
 #include "bindings/events.h"
+#include "bindings/exports.h"
 #include "bindings/run.h"
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
@@ -93,4 +94,5 @@ NB_MODULE(_native, module) {
   define_events(module, run);
   define_event_table(module, run);
   define_tables(module, run);
+  define_exports(run);
 }

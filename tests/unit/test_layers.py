@@ -15,7 +15,8 @@ BELOW = {
     "timing": {"format", "mpi"},
     "tared": {"format", "recorder"},
     "reader": {"format"},
-    "bindings": {"format", "reader"},
+    "exporters": {"format", "reader"},
+    "bindings": {"format", "reader", "exporters"},
 }
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
 READER_ROOMS = ["store", "symbols", "model", "profile", "run", "events", "matching", "replay", "testing"]

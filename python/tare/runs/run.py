@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import progress
-from tare.errors import UsageError, native_errors
+from tare.errors import CommandError, UsageError, native_errors
 from tare.runs import directory, runner, site_frames
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CurrentCall,
         EventRow,
         EventTable,
+        Exported,
         Location,
         PeerSum,
         PhaseSum,
@@ -245,6 +246,19 @@ class Run:
     def collectives(self) -> Table:
         """The collective operations of the trace, a row for each rank that took part, likewise."""
         return self._table("collectives")
+
+    def export_trace(
+        self, kind: str, to: Path, ranks: Sequence[int] | None, start_ns: int | None, end_ns: int | None
+    ) -> Exported:
+        """Writes the events for another tool; the file is there as a whole or not at all."""
+        if self._native is None:
+            raise CommandError("no process of this run called MPI")
+        shown = [site["shown"] for site in self.sites]
+        chosen = None if ranks is None else list(ranks)
+        with self._reading():
+            export = getattr(self._native, f"export_{kind}")
+            result: Exported = export(str(to), self.start_ns, shown, chosen, start_ns, end_ns)
+            return result
 
 
 def open_run(run_dir: Path, member: str | None = None) -> Run:

@@ -43,8 +43,11 @@ struct Context {
 // The chunks of one location block, in order.
 class Cursor {
  public:
-  Cursor(const Process& process, OpenRequests& open, std::vector<ChunkRef> chunks)
-      : process_(&process), open_requests_(&open), chunks_(std::move(chunks)) {}
+  Cursor(const Run& run, const Process& process, OpenRequests& open, std::vector<ChunkRef> chunks)
+      : process_(&process),
+        number_(static_cast<std::uint32_t>(&process - run.processes().data())),
+        open_requests_(&open),
+        chunks_(std::move(chunks)) {}
 
   // Makes front() valid; false at the end.
   bool prepare(Context& context) {
@@ -131,6 +134,7 @@ class Cursor {
     EventRow& row = rows_.emplace_back();
     row.start_ns = process_->time_of(enter);
     row.duration_ns = leave > enter ? process_->clock.duration_ns((leave - enter) << process_->shift()) : 0;
+    row.process = number_;
     row.world = process_->world;
     row.rank = process_->record.rank;
     row.thread = chunk.header.location;
@@ -271,6 +275,7 @@ class Cursor {
   }
 
   const Process* process_;
+  std::uint32_t number_;         // of the process
   OpenRequests* open_requests_;  // of the process
   std::vector<ChunkRef> chunks_;
   std::size_t chunk_ = 0;
@@ -313,7 +318,7 @@ Result<EventStream> EventStream::open(const Run& run, EventFilter filter) {
   context.chunks = std::move(*chunks);
   context.warnings = context.chunks.warnings;
   for (EventChunks::Block& block : context.chunks.blocks)
-    state->cursors.emplace_back(*block.process, state->open_requests[block.process], std::move(block.chunks));
+    state->cursors.emplace_back(run, *block.process, state->open_requests[block.process], std::move(block.chunks));
   for (std::size_t i = 0; i < state->cursors.size(); ++i) state->push(i);
   return EventStream(std::move(state));
 }

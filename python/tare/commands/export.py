@@ -1,0 +1,103 @@
+"""`tare export`: a run as other tools read it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tare import streams, units
+from tare.commands import AnyMember, RunDirectory, choice, new_path, seconds
+from tare.commands.reading import conclude, open_readable
+from tare.errors import CommandError, UsageError
+from tare.options import Option
+from tare.runs.archive import refuse_existing
+from tare.runs.run import Run
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare._native import Exported
+
+
+class Format(StrEnum):
+    """What reads it is in docs/export.md."""
+
+    PERFETTO = "perfetto"
+
+
+# Of the files, where -o names none.
+SUFFIXES = {
+    Format.PERFETTO: ".perfetto-trace",
+}
+
+
+def export(
+    run: RunDirectory,
+    to: Annotated[Format, Option("--to", help="The format.")],
+    output: Annotated[
+        Path | None,
+        Option(
+            "-o",
+            "--output",
+            parser=new_path,
+            metavar="OUT",
+            show_default=False,
+            help="What to write; must be new. By default beside the run, and named after it.",
+        ),
+    ] = None,
+    rank: Annotated[
+        list[int] | None,
+        Option(help="Only this rank (may be repeated).", show_default=False),
+    ] = None,
+    start: Annotated[
+        float | None,
+        Option("--from", parser=seconds, metavar="SECONDS", help="From so long after the start of the run."),
+    ] = None,
+    end: Annotated[
+        float | None,
+        Option("--to-time", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
+    ] = None,
+    member: AnyMember = None,
+) -> None:
+    """Write a run in a format of other tools (docs/export.md).
+
+    Example: tare export app-20260131-120000 --to perfetto
+    """
+    if start is not None and end is not None and start > end:
+        raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
+    made = output or _beside(run, member, SUFFIXES[to])
+    refuse_existing(made)
+    recording = open_readable(run, member)
+    choice.check_ranks(recording, rank)
+    check_trace(recording)
+    done = recording.export_trace(to, made, rank or None, _at(recording, start), _at(recording, end))
+    tell_what_lacks(done)
+    streams.say(f"{made}: {done['events']:,} events, {units.size(made.stat().st_size)}")
+    conclude(recording)
+
+
+def _beside(run: Path, member: str | None, suffix: str) -> Path:
+    name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
+    return run.parent / f"{name}{suffix}"
+
+
+def check_trace(recording: Run) -> None:
+    if not recording.processes:
+        raise CommandError(choice.NOTHING_MEASURED)
+    if not recording.meta.options.trace and not any(
+        process["trace"]["events"] for process in recording.processes
+    ):
+        raise CommandError("this run has no trace: measure it with tare run --trace -- COMMAND")
+
+
+def tell_what_lacks(done: Exported) -> None:
+    if done["open"]:
+        streams.tell(f"tare: {done['open']:,} regions or phases have no end in the trace; they end with it")
+    if done["ends"]:
+        streams.tell(f"tare: {done['ends']:,} ends of regions or phases were left out: they begin nowhere")
+    if done["obstacle"]:
+        streams.tell(f"tare: not all messages are shown: {done['obstacle']}")
+
+
+def _at(recording: Run, seconds: float | None) -> int | None:
+    return None if seconds is None else recording.start_ns + round(seconds * NS_PER_S)

@@ -1,0 +1,1 @@
+"""Other people's viewers, served with a run of ours."""

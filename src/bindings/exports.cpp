@@ -1,0 +1,46 @@
+#include "bindings/exports.h"
+
+#include "bindings/convert.h"
+
+namespace tare::bindings {
+namespace {
+
+// So many batches of events take some tenths of a second.
+constexpr unsigned batches_between_signals = 64;
+
+// Whether the interpreter has nothing to raise.
+bool nobody_interrupts() {
+  const nb::gil_scoped_acquire locked;
+  return PyErr_CheckSignals() == 0;
+}
+
+}  // namespace
+
+nb::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request) {
+  exporters::ExportOptions options;
+  options.filter.ranks = std::move(request.ranks);
+  options.filter.start_ns = request.from_ns;
+  options.filter.end_ns = request.to_ns;
+  options.start_ns = request.start_ns;
+  options.shown = std::move(request.shown);
+  unsigned batches = 0;
+  options.goes_on = [&batches](std::uint64_t) {
+    return ++batches % batches_between_signals != 0 || nobody_interrupts();
+  };
+  const auto work = [&] {
+    const nb::gil_scoped_release unlocked;
+    return exporter(run.run(), request.path, std::move(options));
+  };
+  auto done = work();
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  const exporters::TimelineSummary summary = unwrap(std::move(done));
+  run.set_stream_warnings(summary.warnings);
+  nb::dict row;
+  row["events"] = summary.events;
+  row["open"] = summary.open;
+  row["ends"] = summary.ends;
+  row["obstacle"] = text_or_none(summary.obstacle);
+  return row;
+}
+
+}  // namespace tare::bindings

@@ -1,0 +1,71 @@
+// Which message a call has sent and which it has received: both ends get the same number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "reader/events/event_filter.h"
+#include "reader/events/event_stream.h"
+#include "reader/matching/call_role.h"
+#include "reader/matching/channels.h"
+#include "reader/run/run.h"
+
+namespace tare::exporters {
+
+// Messages by their numbers, which are never 0.
+struct Flows {
+  std::vector<std::uint64_t> sent, received;
+  bool empty() const { return sent.empty() && received.empty(); }
+  void clear() {
+    sent.clear();
+    received.clear();
+  }
+};
+
+// By MPI's rules of order (reader/matching), as the calls begin, where reader::Matcher knows a message when both its
+// ends are complete: of the messages of a communicator, sender, receiver and tag, the n-th that is sent is the n-th
+// that is received. Receives count when they are posted, those from any source or with any tag when they complete,
+// which is the same unless they overtake others that wait for the same channel. Nothing is known where calls are
+// missing: after a loss, and in traces whose begin was overwritten.
+class MessageFlows {
+ public:
+  // Of the ranks that the filter wants. The run must outlive it.
+  MessageFlows(reader::Run& run, const reader::EventFilter& filter);
+
+  // What the call has sent and received. To be called with all rows of the run, in their order.
+  void find(const reader::EventRow& row, Flows& flows);
+  // Why nothing has been found, from some row on; empty if nothing is missing.
+  const std::string& obstacle() const { return obstacle_; }
+
+ private:
+  struct Transfer {
+    std::int32_t communicator, peer, peer_world, tag;
+    std::uint32_t request;
+  };
+  // A receive under way: the number of its message, or 0 if that is not known yet.
+  struct Posted {
+    std::uint64_t message;
+    std::int32_t communicator;
+  };
+
+  bool is_known(const Transfer& of) const;
+  std::uint64_t number(const reader::Channel& channel, reader::Direction direction);
+  void send(const reader::EventRow& row, const Transfer& of, Flows& flows);
+  void receive(const reader::EventRow& row, const Transfer& of, Flows& flows);
+  void complete(const reader::EventRow& row, const reader::EventRequest& request, Flows& flows);
+
+  const reader::Run& run_;
+  std::optional<std::unordered_set<std::int32_t>> ranks_;
+  std::vector<reader::CallRole> roles_;
+  reader::Channels<std::uint64_t> channels_;  // of messages of which one end has come, their numbers
+  std::uint64_t last_ = 0;
+  std::vector<std::unordered_map<std::uint64_t, Posted>> posted_;  // by process; by thread and request
+  std::string obstacle_;
+};
+
+}  // namespace tare::exporters

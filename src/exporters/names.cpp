@@ -1,0 +1,46 @@
+#include "exporters/names.h"
+
+#include "exporters/plain_text.h"
+
+namespace tare::exporters {
+
+using namespace tare::reader;
+
+Names::Names(Run& run, const std::vector<std::uint32_t>& shown) : run_(run) {
+  const std::vector<SiteInfo>& sites = run.sites();
+  const std::vector<FrameInfo>& frames = run.frames();
+  sites_.reserve(sites.size());
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const bool is_chosen = i < shown.size() && shown[i] < sites[i].path.size();
+    const Symbol& symbol =
+        is_chosen ? frames[static_cast<std::size_t>(sites[i].path[shown[i]])].symbol : sites[i].symbol;
+    sites_.push_back({plain_text(symbol.caller), plain_text(symbol.file), symbol.line});
+  }
+  for (const CommunicatorInfo& communicator : run.communicators())
+    communicators_.push_back(plain_text(communicator.name));
+  for (const ScopeInfo& scope : run.scopes()) scopes_.push_back(plain_text(scope.name));
+  for (const Process& process : run.processes()) has_worlds_ = has_worlds_ || process.world != 0;
+}
+
+std::string Names::process(std::uint32_t number) const {
+  const Process& process = run_.processes()[number];
+  if (process.record.rank < 0) return "process " + std::to_string(process.record.pid);
+  const std::string rank = "rank " + std::to_string(process.record.rank);
+  return has_worlds_ ? "world " + std::to_string(process.world) + " " + rank : rank;
+}
+
+std::string Names::thread(const Track& track) const {
+  if (track.is_of_tared) return "tared";
+  return track.name != nullptr ? plain_text(*track.name) : "thread " + std::to_string(track.thread);
+}
+
+std::string Names::event(const EventRow& row) const { return plain_text(EventStream::name(run_, row)); }
+
+std::string place_text(const CodePlace& place) {
+  if (place.file.empty()) return place.caller;
+  const std::size_t slash = place.file.rfind('/');
+  const std::string name = slash == std::string::npos ? place.file : place.file.substr(slash + 1);
+  return place.line == 0 ? name : name + ":" + std::to_string(place.line);
+}
+
+}  // namespace tare::exporters

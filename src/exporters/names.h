@@ -1,0 +1,56 @@
+// What things of a run are called in exported traces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exporters/timeline.h"
+#include "reader/run/run.h"
+
+namespace tare::exporters {
+
+// A place in the program.
+struct CodePlace {
+  std::string caller, file;  // plain text; empty where nothing is known
+  std::uint32_t line = 0;
+};
+
+// All plain text. Holds what there is once for each call site, communicator, window and file.
+class Names {
+ public:
+  // `shown`: for each site of the run, the frame of its path that stands for it; empty: the reader's choice. Finds the
+  // lines of call sites. The run must outlive it.
+  Names(reader::Run& run, const std::vector<std::uint32_t>& shown);
+
+  // "rank 3", "world 1 rank 3" where there are several worlds, "process 4711" of one that has no rank.
+  std::string process(std::uint32_t number) const;
+  // As the program has called it, else "thread 2"; "tared" for what that did.
+  std::string thread(const Track& track) const;
+  // "MPI_Send", "tare:flush", or as the program has named its event.
+  std::string event(const reader::EventRow& row) const;
+
+  // By number in the run; of -1 an empty one.
+  const CodePlace& site(std::int32_t number) const { return of(sites_, number); }
+  const std::string& communicator(std::int32_t number) const { return of(communicators_, number); }
+  // Of a window or file.
+  const std::string& scope(std::int32_t number) const { return of(scopes_, number); }
+
+ private:
+  template <typename T>
+  static const T& of(const std::vector<T>& all, std::int32_t number) {
+    static const T nothing{};
+    return number < 0 || static_cast<std::size_t>(number) >= all.size() ? nothing
+                                                                        : all[static_cast<std::size_t>(number)];
+  }
+
+  const reader::Run& run_;
+  bool has_worlds_ = false;
+  std::vector<CodePlace> sites_;
+  std::vector<std::string> communicators_, scopes_;
+};
+
+// "solver.c:17", "solve" or "".
+std::string place_text(const CodePlace& place);
+
+}  // namespace tare::exporters

@@ -1,0 +1,42 @@
+// A file that is there as a whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tare::exporters {
+
+// Bytes go to PATH.part, which gets its name when all of them are on the disk. After a failure nothing more is
+// written, and finish() says what the first one was. Without finish() nothing is left.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  void write(std::string_view bytes) {
+    buffer_.append(bytes);
+    if (buffer_.size() >= flush_at) flush();
+  }
+  // For writers that append by themselves; to be followed by wrote().
+  std::string& buffer() { return buffer_; }
+  void wrote() {
+    if (buffer_.size() >= flush_at) flush();
+  }
+  bool has_failed() const { return !failure_.empty(); }
+  // The failure, or empty.
+  std::string finish();
+
+ private:
+  static constexpr std::size_t flush_at = std::size_t{1} << 20;
+
+  void flush();
+  void fail(int error);
+
+  std::string path_, part_, failure_, buffer_;
+  int file_ = -1;
+};
+
+}  // namespace tare::exporters

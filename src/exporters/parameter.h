@@ -1,0 +1,21 @@
+// The parameters of events of the program, which are recorded as words of 8 bytes.
+#pragma once
+
+#include <cstdint>
+
+#include "format/definition.h"
+
+namespace tare::exporters {
+
+constexpr bool is_floating(format::ParameterType type) {
+  return type == format::ParameterType::f32 || type == format::ParameterType::f64;
+}
+constexpr bool is_signed(format::ParameterType type) { return type <= format::ParameterType::i64; }
+
+// Cut to the type's size, as it was given.
+std::int64_t signed_value(std::uint64_t word, format::ParameterType type);
+std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
+// Of a floating type.
+double floating_value(std::uint64_t word, format::ParameterType type);
+
+}  // namespace tare::exporters

@@ -1,0 +1,403 @@
+#include "exporters/perfetto.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <protozero/pbf_writer.hpp>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "exporters/names.h"
+#include "exporters/output_file.h"
+#include "exporters/parameter.h"
+#include "exporters/perfetto_fields.h"
+#include "exporters/plain_text.h"
+
+namespace tare::exporters {
+namespace {
+
+using namespace tare::reader;
+using namespace perfetto;
+using format::EventClass;
+using protozero::pbf_writer;
+
+// All packets are of one sequence: what is interned once serves all tracks.
+constexpr std::uint32_t sequence_id = 1;
+
+enum Category : std::uint32_t { of_mpi = 1, of_program, of_tare };
+constexpr const char* category_names[] = {"MPI", "program", "tare"};
+
+// Keys of arguments, named as in docs/json.md.
+enum Argument : std::uint32_t {
+  communicator = 1,
+  window,
+  mpi_file,
+  peer,
+  peer_world,
+  root,
+  tag,
+  bytes,
+  received,
+  source,
+  source_world,
+  source_tag,
+  requests,
+  records,
+  parameters,
+  text
+};  // clang-format off
+constexpr const char* argument_names[] = {"communicator", "window", "mpi_file", "peer", "peer_world", "root", "tag",
+    "bytes", "received", "source", "source_world", "source_tag", "requests", "records", "parameters", "text"};
+// clang-format on
+
+// Adds a field of bytes that begins with their length.
+void add_message(std::string& to, std::uint32_t field, std::string_view content) {
+  pbf_writer(to).add_message(field, content.data(), content.size());
+}
+
+// Which names have been defined: a bit for each number.
+class Known {
+ public:
+  // Whether it is new.
+  bool add(std::uint32_t number) {
+    if (number >= known_.size()) known_.resize(number + 1 + number / 2);
+    const bool is_new = !known_[number];
+    known_[number] = true;
+    return is_new;
+  }
+
+ private:
+  std::vector<bool> known_;
+};
+
+class PerfettoWriter : public TimelineWriter {
+ public:
+  PerfettoWriter(Run& run, const std::string& path, const ExportOptions& options)
+      : run_(run), names_(run, options.shown), out_(path), zero_ns_(options.start_ns) {
+    // Clocks of processes are their own: none may be before zero.
+    for (const Process& process : run.processes())
+      zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
+    begin_trace();
+    number_processes();
+  }
+
+  void begin_track(const Track& track) override;
+  void enter(const Track& track, std::int64_t time_ns, const Span& span) override;
+  void leave(const Track& track, std::int64_t time_ns, const Span& span) override;
+  void event(const Track& track, std::int64_t time_ns, const EventRow& row) override;
+  bool has_failed() const override { return out_.has_failed(); }
+
+  std::string finish() { return out_.finish(); }
+
+ private:
+  void begin_trace();
+  void number_processes();
+  std::uint64_t process_uuid(std::uint32_t process);
+  std::uint64_t counter_uuid(const EventRow& row);
+  void begin_event(std::uint64_t uuid, track_event::Type type);
+  void end_event(std::int64_t time_ns);
+  void write_descriptor(std::string_view descriptor);
+  void set_name(const EventRow& row, Category category);
+  void add_call(const EventRow& row);
+  void add_parameters(const EventRow& row);
+
+  void add_number(Argument name, std::int64_t value) {
+    add_annotation(name, debug_annotation::int_value, static_cast<std::uint64_t>(value));
+  }
+  // A call has few distinct texts, so they are interned: `number` tells them apart.
+  void add_text(Argument name, std::uint32_t number, const std::string& value);
+  void add_annotation(Argument name, std::uint32_t field, std::uint64_t value);
+  // Defines a name: a message of a number and a text.
+  void intern(std::uint32_t field, std::uint32_t number, std::string_view name);
+
+  Run& run_;
+  Names names_;
+  OutputFile out_;
+  std::int64_t zero_ns_;
+  std::vector<std::int32_t> pids_;            // shown, by process
+  std::int32_t next_tid_ = 1;                 // above all pids
+  std::vector<std::uint64_t> process_uuids_;  // 0: not yet written
+  std::vector<std::uint64_t> track_uuids_;
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> counter_uuids_;  // by process and event type
+  std::uint64_t last_uuid_ = 0;
+  Known names_known_, texts_known_, sites_known_, arguments_known_;
+  std::string event_, packet_, interned_, part_;  // of the packet at hand
+};
+
+void PerfettoWriter::begin_trace() {
+  std::string clocks;
+  const auto add_clock = [&](std::uint32_t id, std::uint64_t time) {
+    std::string clock;
+    pbf_writer writer(clock);
+    writer.add_uint32(clock_snapshot::clock_id, id);
+    writer.add_uint64(clock_snapshot::timestamp, time);
+    add_message(clocks, clock_snapshot::clocks, clock);
+  };
+  add_clock(clock_snapshot::boottime, 0);
+  add_clock(clock_snapshot::realtime, static_cast<std::uint64_t>(zero_ns_));
+  interned_.clear();
+  for (std::uint32_t i = 0; i < std::size(category_names); ++i)
+    intern(interned_data::event_categories, i + 1, category_names[i]);
+  for (std::uint32_t i = 0; i < std::size(argument_names); ++i)
+    intern(interned_data::debug_annotation_names, i + 1, argument_names[i]);
+  packet_.clear();
+  pbf_writer packet(packet_);
+  packet.add_uint32(trace_packet::trusted_packet_sequence_id, sequence_id);
+  packet.add_uint32(trace_packet::sequence_flags, trace_packet::incremental_state_cleared);
+  add_message(packet_, trace_packet::clock_snapshot, clocks);
+  add_message(packet_, trace_packet::interned_data, interned_);
+  add_message(out_.buffer(), trace::packet, packet_);
+  out_.wrote();
+  interned_.clear();
+}
+
+// Perfetto knows processes by their pid, which those of several hosts may share, and has uses for 0.
+void PerfettoWriter::number_processes() {
+  std::set<std::int32_t> seen;
+  const std::vector<Process>& processes = run_.processes();
+  for (const Process& process : processes) {
+    const auto pid = static_cast<std::int32_t>(process.record.pid);
+    if (pid > 0 && pid < INT32_MAX / 2) seen.insert(pid);
+  }
+  const bool are_distinct = seen.size() == processes.size();
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    pids_.push_back(are_distinct ? static_cast<std::int32_t>(processes[i].record.pid)
+                                 : static_cast<std::int32_t>(i + 1));
+  if (!pids_.empty()) next_tid_ = *std::max_element(pids_.begin(), pids_.end()) + 1;
+  process_uuids_.assign(processes.size(), 0);
+}
+
+void PerfettoWriter::write_descriptor(std::string_view descriptor) {
+  packet_.clear();
+  pbf_writer(packet_).add_uint32(trace_packet::trusted_packet_sequence_id, sequence_id);
+  add_message(packet_, trace_packet::track_descriptor, descriptor);
+  add_message(out_.buffer(), trace::packet, packet_);
+  out_.wrote();
+}
+
+std::uint64_t PerfettoWriter::process_uuid(std::uint32_t number) {
+  if (process_uuids_[number] != 0) return process_uuids_[number];
+  const format::ProcessRecord& record = run_.processes()[number].record;
+  const std::uint64_t uuid = process_uuids_[number] = ++last_uuid_;
+  std::string content, descriptor;
+  pbf_writer process(content);
+  process.add_int32(process_descriptor::pid, pids_[number]);
+  process.add_string(process_descriptor::process_name, names_.process(number));
+  process.add_int32(process_descriptor::legacy_sort_index, static_cast<std::int32_t>(number));
+  process.add_string(process_descriptor::cmdline, plain_text(record.executable));
+  process.add_string(process_descriptor::process_labels,
+                     plain_text(record.host) + ", process " + std::to_string(record.pid));
+  pbf_writer(descriptor).add_uint64(track_descriptor::uuid, uuid);
+  add_message(descriptor, track_descriptor::process, content);
+  write_descriptor(descriptor);
+  return uuid;
+}
+
+void PerfettoWriter::begin_track(const Track& track) {
+  const std::uint64_t parent = process_uuid(track.process);
+  const std::int32_t pid = pids_[track.process];
+  const bool is_first = track.thread == 0 && !track.is_of_tared;
+  std::string content, descriptor;
+  pbf_writer thread(content);
+  thread.add_int32(thread_descriptor::pid, pid);
+  thread.add_int64(thread_descriptor::tid, is_first ? pid : next_tid_++);
+  thread.add_string(thread_descriptor::thread_name, names_.thread(track));
+  track_uuids_.push_back(++last_uuid_);
+  pbf_writer writer(descriptor);
+  writer.add_uint64(track_descriptor::uuid, last_uuid_);
+  writer.add_uint64(track_descriptor::parent_uuid, parent);
+  add_message(descriptor, track_descriptor::thread, content);
+  write_descriptor(descriptor);
+}
+
+std::uint64_t PerfettoWriter::counter_uuid(const EventRow& row) {
+  std::uint64_t& uuid = counter_uuids_[{row.process, row.event_type}];
+  if (uuid != 0) return uuid;
+  const std::uint64_t parent = process_uuid(row.process);
+  uuid = ++last_uuid_;
+  std::string content, descriptor;
+  const std::string& unit = run_.event_types()[static_cast<std::size_t>(row.event_type)].unit;
+  pbf_writer(content).add_string(counter_descriptor::unit_name, plain_text(unit));
+  pbf_writer writer(descriptor);
+  writer.add_uint64(track_descriptor::uuid, uuid);
+  writer.add_uint64(track_descriptor::parent_uuid, parent);
+  writer.add_string(track_descriptor::name, names_.event(row));
+  add_message(descriptor, track_descriptor::counter, content);
+  write_descriptor(descriptor);
+  return uuid;
+}
+
+void PerfettoWriter::begin_event(std::uint64_t uuid, track_event::Type type) {
+  event_.clear();
+  pbf_writer event(event_);
+  event.add_uint32(track_event::type, type);
+  event.add_uint64(track_event::track_uuid, uuid);
+}
+
+void PerfettoWriter::end_event(std::int64_t time_ns) {
+  packet_.clear();
+  pbf_writer packet(packet_);
+  packet.add_uint64(trace_packet::timestamp, static_cast<std::uint64_t>(std::max<std::int64_t>(time_ns - zero_ns_, 0)));
+  packet.add_uint32(trace_packet::trusted_packet_sequence_id, sequence_id);
+  packet.add_uint32(trace_packet::sequence_flags, trace_packet::needs_incremental_state);
+  if (!interned_.empty()) {
+    add_message(packet_, trace_packet::interned_data, interned_);
+    interned_.clear();
+  }
+  add_message(packet_, trace_packet::track_event, event_);
+  add_message(out_.buffer(), trace::packet, packet_);
+  out_.wrote();
+}
+
+void PerfettoWriter::intern(std::uint32_t field, std::uint32_t number, std::string_view name) {
+  part_.clear();
+  pbf_writer entry(part_);
+  entry.add_uint64(interned_data::iid, number);
+  entry.add_string(interned_data::name, name.data(), name.size());
+  add_message(interned_, field, part_);
+}
+
+void PerfettoWriter::set_name(const EventRow& row, Category category) {
+  const auto functions = static_cast<std::uint32_t>(run_.functions().names().size());
+  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
+  std::uint32_t number = 1;  // 0 is none
+  if (row.kind == EventKind::call)
+    number += row.function;
+  else if (is_of_program)
+    number += functions + 1 + static_cast<std::uint32_t>(row.event_type + 1);
+  else
+    number += functions + 1 + static_cast<std::uint32_t>(run_.event_types().size() + 1) +
+              static_cast<std::uint32_t>(row.kind);
+  if (names_known_.add(number)) intern(interned_data::event_names, number, names_.event(row));
+  pbf_writer event(event_);
+  event.add_uint64(track_event::category_iids, category);
+  event.add_uint64(track_event::name_iid, number);
+}
+
+// Fields are short, so their lengths take a byte.
+void PerfettoWriter::add_annotation(Argument name, std::uint32_t field, std::uint64_t value) {
+  part_.clear();
+  pbf_writer annotation(part_);
+  annotation.add_uint64(debug_annotation::name_iid, name);
+  annotation.add_uint64(field, value);
+  add_message(event_, track_event::debug_annotations, part_);
+}
+
+void PerfettoWriter::add_text(Argument name, std::uint32_t number, const std::string& value) {
+  if (texts_known_.add(number)) intern(interned_data::debug_annotation_string_values, number, value);
+  add_annotation(name, debug_annotation::string_value_iid, number);
+}
+
+void PerfettoWriter::add_call(const EventRow& row) {
+  if (row.site >= 0) {
+    const auto number = static_cast<std::uint32_t>(row.site) + 1;
+    if (sites_known_.add(number)) {
+      const CodePlace& place = names_.site(row.site);
+      part_.clear();
+      pbf_writer entry(part_);
+      entry.add_uint64(interned_data::iid, number);
+      entry.add_string(interned_data::file_name, place.file);
+      entry.add_string(interned_data::function_name, place.caller);
+      entry.add_uint32(interned_data::line_number, place.line);
+      add_message(interned_, interned_data::source_locations, part_);
+    }
+    pbf_writer(event_).add_uint64(track_event::source_location_iid, number);
+  }
+  if (row.communicator >= 0)
+    add_text(communicator, static_cast<std::uint32_t>(row.communicator) + 1, names_.communicator(row.communicator));
+  if (row.scope >= 0) {
+    const std::size_t number = run_.communicators().size() + static_cast<std::size_t>(row.scope) + 1;
+    const bool is_file = run_.scopes()[static_cast<std::size_t>(row.scope)].is_file;
+    add_text(is_file ? mpi_file : window, static_cast<std::uint32_t>(number), names_.scope(row.scope));
+  }
+  if (row.peer != format::no_peer) add_number(row.rooted ? root : peer, row.peer);
+  if (row.peer_world != format::no_peer && row.peer_world != row.peer && !row.rooted)
+    add_number(peer_world, row.peer_world);
+  if (row.tag != format::no_tag) add_number(tag, row.tag);
+  if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));
+  if (row.received != format::no_bytes) add_number(received, static_cast<std::int64_t>(row.received));
+  if (row.source != format::no_peer) add_number(source, row.source);
+  if (row.source_world != format::no_peer && row.source_world != row.source) add_number(source_world, row.source_world);
+  if (row.source_tag != format::no_tag) add_number(source_tag, row.source_tag);
+  if (!row.requests.empty()) add_number(requests, static_cast<std::int64_t>(row.requests.size()));
+}
+
+void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span& span) {
+  const EventRow& row = span.row;
+  begin_event(track_uuids_[track.number], track_event::slice_begin);
+  if (row.kind == EventKind::call) {
+    set_name(row, of_mpi);
+    add_call(row);
+    for (const std::uint64_t flow : span.flows.sent) pbf_writer(event_).add_fixed64(track_event::flow_ids, flow);
+  } else if (row.kind == EventKind::event) {
+    set_name(row, of_program);
+  } else {
+    set_name(row, of_tare);
+    if (row.bytes != format::no_bytes) add_number(bytes, static_cast<std::int64_t>(row.bytes));
+    add_number(records, static_cast<std::int64_t>(row.records));
+  }
+  end_event(time_ns);
+}
+
+// A message arrives at the end of a call, which may have begun before it was sent.
+void PerfettoWriter::leave(const Track& track, std::int64_t time_ns, const Span& span) {
+  begin_event(track_uuids_[track.number], track_event::slice_end);
+  for (const std::uint64_t flow : span.flows.received)
+    pbf_writer(event_).add_fixed64(track_event::terminating_flow_ids, flow);
+  end_event(time_ns);
+}
+
+void PerfettoWriter::add_parameters(const EventRow& row) {
+  static const std::vector<format::ParameterType> untyped;
+  const auto& types =
+      row.event_type < 0 ? untyped : run_.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
+  std::string list;
+  pbf_writer(list).add_uint64(debug_annotation::name_iid, parameters);
+  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+    const format::ParameterType type = i < types.size() ? types[i] : format::ParameterType::u64;
+    part_.clear();
+    pbf_writer value(part_);
+    if (is_floating(type))
+      value.add_double(debug_annotation::double_value, floating_value(row.parameters[i], type));
+    else if (is_signed(type))
+      value.add_int64(debug_annotation::int_value, signed_value(row.parameters[i], type));
+    else
+      value.add_uint64(debug_annotation::uint_value, unsigned_value(row.parameters[i], type));
+    add_message(list, debug_annotation::array_values, part_);
+  }
+  add_message(event_, track_event::debug_annotations, list);
+}
+
+void PerfettoWriter::event(const Track& track, std::int64_t time_ns, const EventRow& row) {
+  const EventClass event_class = class_of(run_, row);
+  if (event_class == EventClass::counter) {
+    begin_event(counter_uuid(row), track_event::counter);
+    const std::uint64_t word = row.parameters.empty() ? 0 : row.parameters.front();
+    pbf_writer(event_).add_double(track_event::double_counter_value, std::bit_cast<double>(word));
+    return end_event(time_ns);
+  }
+  begin_event(track_uuids_[track.number], track_event::instant);
+  set_name(row, of_program);
+  if (!row.parameters.empty()) add_parameters(row);
+  if (event_class == EventClass::raw) {
+    part_.clear();
+    pbf_writer annotation(part_);
+    annotation.add_uint64(debug_annotation::name_iid, text);
+    annotation.add_string(debug_annotation::string_value, plain_text(row.text));
+    add_message(event_, track_event::debug_annotations, part_);
+  }
+  end_event(time_ns);
+}
+
+}  // namespace
+
+Result<TimelineSummary> write_perfetto(Run& run, const std::string& path, ExportOptions options) {
+  PerfettoWriter writer(run, path, options);
+  auto summary = write_timeline(run, {std::move(options.filter), true, false, std::move(options.goes_on)}, writer);
+  if (!summary || summary->was_stopped) return summary;
+  if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
+  return summary;
+}
+
+}  // namespace tare::exporters

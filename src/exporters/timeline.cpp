@@ -1,0 +1,237 @@
+#include "exporters/timeline.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <utility>
+
+#include "format/definition.h"
+
+namespace tare::exporters {
+namespace {
+
+using namespace tare::reader;
+using format::EventClass;
+
+constexpr std::size_t batch_rows = 4096;
+
+bool is_of_program(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
+
+std::int64_t end_of(const EventRow& row) {
+  return row.duration_ns > INT64_MAX - row.start_ns ? INT64_MAX : row.start_ns + row.duration_ns;
+}
+
+struct Frame {
+  Span span;
+  std::int64_t enter_ns = 0;
+  std::int64_t end_ns = INT64_MAX;  // when it ends at the latest; that of a frame is no later than of the one below
+  bool is_written = false;
+};
+
+struct Place {
+  Track track;
+  std::vector<Frame> frames;  // of which `depth` are in use; the others keep their memory
+  std::size_t depth = 0;
+  std::int64_t last_ns = INT64_MIN;
+};
+
+class Timeline {
+ public:
+  Timeline(Run& run, TimelineOptions options, TimelineWriter& writer)
+      : run_(run), options_(std::move(options)), writer_(writer), places_of_(run.processes().size()) {
+    if (options_.finds_messages) flows_.emplace(run, options_.filter);
+  }
+
+  Result<TimelineSummary> write();
+
+ private:
+  void add(EventRow& row);
+  void add_event(Place& place, const EventRow& row);
+  Place& place_of(const EventRow& row);
+  void push(Place& place, EventRow& row, std::int64_t end_ns);
+  void pop(Place& place, std::int64_t time_ns);
+  // Writes the frames that were entered before the time that is wanted.
+  void write_frames(Place& place);
+  void close_ended(Place& place, std::int64_t time_ns);
+  void close_all_ended(std::int64_t time_ns);
+  void close_region(Place& place, std::int32_t event_type, std::int64_t time_ns);
+  void close_rest();
+  std::int64_t later(Place& place, std::int64_t time_ns) const {
+    return place.last_ns = std::max(place.last_ns, time_ns);
+  }
+
+  Run& run_;
+  TimelineOptions options_;
+  TimelineWriter& writer_;
+  std::optional<MessageFlows> flows_;
+  Flows found_;
+  std::deque<Place> places_;                                         // their addresses stay
+  std::vector<std::vector<Place*>> places_of_;                       // by process
+  std::vector<std::int64_t> latest_;                                 // by process
+  using End = std::pair<std::int64_t, std::uint32_t>;                // time, number of the track
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;  // if ordered
+  TimelineSummary summary_;
+};
+
+Result<TimelineSummary> Timeline::write() {
+  EventFilter filter = options_.filter;
+  filter.start_ns.reset();
+  filter.lists_all_requests = true;
+  auto stream = EventStream::open(run_, filter);
+  if (!stream) return stream.failure();
+  std::uint64_t seen = 0;
+  for (auto rows = stream->next(batch_rows); !rows.empty(); rows = stream->next(batch_rows)) {
+    for (EventRow& row : rows) add(row);
+    seen += rows.size();
+    summary_.was_stopped = options_.goes_on != nullptr && !options_.goes_on(seen);
+    if (summary_.was_stopped || writer_.has_failed()) break;
+  }
+  close_rest();
+  if (flows_) summary_.obstacle = flows_->obstacle();
+  summary_.warnings = stream->warnings();
+  return std::move(summary_);
+}
+
+Place& Timeline::place_of(const EventRow& row) {
+  const bool is_of_tared = row.kind == EventKind::drain;
+  std::vector<Place*>& of_process = places_of_[row.process];
+  for (Place* place : of_process)
+    if (place->track.thread == row.thread && place->track.is_of_tared == is_of_tared) return *place;
+  Place& place = places_.emplace_back();
+  place.track = {static_cast<std::uint32_t>(places_.size() - 1), row.process, row.thread, is_of_tared, row.thread_name};
+  of_process.push_back(&place);
+  writer_.begin_track(place.track);
+  return place;
+}
+
+void Timeline::add(EventRow& row) {
+  if (flows_) flows_->find(row, found_);
+  if (options_.is_ordered) close_all_ended(row.start_ns);
+  Place& place = place_of(row);
+  close_ended(place, row.start_ns);
+  if (is_of_program(row.kind)) return add_event(place, row);
+  if (!options_.filter.wants_time(row.start_ns, row.duration_ns)) return;
+  if (row.kind == EventKind::call) ++summary_.events;
+  // Calls of a thread follow one another; where they seem to overlap, clocks were converted.
+  const auto top_ends = [&] { return place.frames[place.depth - 1].span.row.kind != EventKind::event; };
+  if (row.kind == EventKind::call)
+    while (place.depth != 0 && top_ends()) pop(place, row.start_ns);
+  const std::int64_t end_ns = end_of(row);
+  push(place, row, end_ns);
+  write_frames(place);
+  if (options_.is_ordered) ends_.emplace(end_ns, place.track.number);
+}
+
+void Timeline::add_event(Place& place, const EventRow& row) {
+  const bool is_wanted = options_.filter.wants_time(row.start_ns, 0);
+  const EventClass event_class = class_of(run_, row);
+  const bool is_span = event_class == EventClass::region || event_class == EventClass::phase;
+  if (is_wanted) ++summary_.events;
+  if (is_wanted) write_frames(place);
+  if (!is_span) {
+    if (is_wanted) writer_.event(place.track, later(place, row.start_ns), row);
+  } else if (row.parameters.empty() || row.parameters.front() == 0) {
+    close_region(place, row.event_type, row.start_ns);
+  } else {
+    EventRow begin = row;
+    found_.clear();
+    push(place, begin, INT64_MAX);
+    if (is_wanted) write_frames(place);
+  }
+}
+
+void Timeline::push(Place& place, EventRow& row, std::int64_t end_ns) {
+  if (place.depth == place.frames.size()) place.frames.emplace_back();
+  Frame& frame = place.frames[place.depth];
+  frame.enter_ns = later(place, row.start_ns);
+  // What begins within a call ends within it.
+  frame.end_ns = place.depth == 0 ? end_ns : std::min(end_ns, place.frames[place.depth - 1].end_ns);
+  frame.span.row = std::move(row);
+  std::swap(frame.span.flows, found_);
+  frame.is_written = false;
+  ++place.depth;
+}
+
+void Timeline::pop(Place& place, std::int64_t time_ns) {
+  Frame& frame = place.frames[--place.depth];
+  time_ns = later(place, time_ns);
+  if (frame.is_written) writer_.leave(place.track, time_ns, frame.span);
+}
+
+void Timeline::write_frames(Place& place) {
+  std::size_t first = place.depth;
+  while (first != 0 && !place.frames[first - 1].is_written) --first;
+  for (; first != place.depth; ++first) {
+    Frame& frame = place.frames[first];
+    writer_.enter(place.track, frame.enter_ns, frame.span);
+    frame.is_written = true;
+  }
+}
+
+void Timeline::close_ended(Place& place, std::int64_t time_ns) {
+  while (place.depth != 0 && place.frames[place.depth - 1].end_ns <= time_ns)
+    pop(place, place.frames[place.depth - 1].end_ns);
+}
+
+void Timeline::close_all_ended(std::int64_t time_ns) {
+  while (!ends_.empty() && ends_.top().first <= time_ns) {
+    const auto [end_ns, track] = ends_.top();
+    ends_.pop();
+    close_ended(places_[track], end_ns);
+  }
+}
+
+void Timeline::close_region(Place& place, std::int32_t event_type, std::int64_t time_ns) {
+  std::size_t at = place.depth;
+  const auto is_it = [&](const EventRow& row) { return is_of_program(row.kind) && row.event_type == event_type; };
+  while (at != 0 && !is_it(place.frames[at - 1].span.row)) --at;
+  if (at == 0) {
+    if (options_.filter.wants_time(time_ns, 0)) ++summary_.ends;
+    return;
+  }
+  while (place.depth >= at) pop(place, time_ns);
+}
+
+// What the trace does not end, ends with the process, or with the time that is wanted.
+void Timeline::close_rest() {
+  std::int64_t last_ns = INT64_MIN;
+  if (options_.is_ordered) close_all_ended(INT64_MAX - 1);
+  latest_.assign(places_of_.size(), INT64_MIN);
+  for (Place& place : places_) {
+    close_ended(place, INT64_MAX - 1);
+    std::int64_t& latest = latest_[place.track.process];
+    latest = std::max(latest, place.last_ns);
+  }
+  // In the order of these ends.
+  std::vector<Place*> open;
+  for (Place& place : places_)
+    if (place.depth != 0) open.push_back(&place);
+  const auto end_of_place = [&](const Place* place) { return latest_[place->track.process]; };
+  std::stable_sort(open.begin(), open.end(),
+                   [&](const Place* a, const Place* b) { return end_of_place(a) < end_of_place(b); });
+  for (Place* place : open) {
+    const std::int64_t end_ns = std::max(end_of_place(place), options_.filter.end_ns.value_or(INT64_MIN));
+    last_ns = std::max(last_ns, end_ns);
+    if (options_.filter.wants_time(place->last_ns, end_ns > place->last_ns ? end_ns - place->last_ns : 0))
+      write_frames(*place);
+    while (place->depth != 0) {
+      summary_.open += place->frames[place->depth - 1].is_written ? 1 : 0;
+      pop(*place, end_ns);
+    }
+  }
+}
+
+}  // namespace
+
+EventClass class_of(const Run& run, const EventRow& row) {
+  if (row.kind == EventKind::raw_event) return EventClass::raw;
+  if (row.event_type < 0) return EventClass::packed;
+  const EventClass of_type = run.event_types()[static_cast<std::size_t>(row.event_type)].event_class;
+  return of_type == EventClass::raw ? EventClass::packed : of_type;
+}
+
+Result<TimelineSummary> write_timeline(Run& run, TimelineOptions options, TimelineWriter& writer) {
+  return Timeline(run, std::move(options), writer).write();
+}
+
+}  // namespace tare::exporters
