@@ -34,7 +34,7 @@ struct EventRow {
   std::uint64_t bytes = format::no_bytes;
   std::uint64_t received = format::no_bytes;  // beside `bytes`, by a call that sends and receives
   std::uint64_t records = 0;                  // of a flush, drain or loss
-  std::uint32_t process = 0;  // index in Run::processes()
+  std::uint32_t process = 0;                  // index in Run::processes()
   std::int32_t world = 0;
   std::int32_t rank = 0;
   std::uint32_t thread = 0;
