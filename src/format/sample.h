@@ -69,7 +69,7 @@ struct SampleSummary {
   std::uint64_t lost;                // chosen, but the record found no room on its way
   std::uint64_t paired;              // received, with the sender's record
   std::uint64_t ambiguous_received;  // received with a record, but two receives were posted at the same time
-  std::uint64_t contradictory;       // the record tells of another size: no pair, and a reason to distrust
+  std::uint64_t contradictory;       // the record tells of another size: no pair, and a reason to retract_all
   std::uint64_t unpaired;            // records whose message was not received
   std::uint64_t unnumbered;          // received, but their number cannot be known
   std::uint64_t recordless;          // received, chosen by the coordinated rule, but the record never came

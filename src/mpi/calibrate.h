@@ -60,7 +60,7 @@ template <class A>
   const recorder::Location::Mark begin = thread.mark(calibration_steps * sizeof(format::CallRecord));
   const auto empty = [&] { thread.rewind(begin); };
   const Frame caller = TARE_CALLER;
-  forgo_site(thread, caller);
+  skip_site(thread, caller);
   const auto one_call = [&](int i) {
     Peer<A> peer{0};
     Tag<A> tagged{i};

@@ -107,7 +107,7 @@ void record_left(Thread& thread) noexcept {
   call.leave = recorder::now();
   call.enter = untimed ? call.leave : current.enter;
   current.leave = call.leave;
-  doubt_messages(thread, static_cast<Function>(function));
+  lose_messages(thread, static_cast<Function>(function));
   current.source = format::no_peer;
   current.source_tag = format::no_tag;
   current.function.store(function | format::returned, std::memory_order_release);

@@ -9,7 +9,7 @@ namespace {
 
 using sampling::sampler;
 
-void doubt_received(Thread& thread, const format::CurrentCall& current, const sampling::Pattern& pattern) noexcept {
+void lose_received(Thread& thread, const format::CurrentCall& current, const sampling::Pattern& pattern) noexcept {
   if (pattern.source == format::proc_null) return;
   const Communicator& known = known_communicator(thread, current.communicator);
   if (known.number == format::no_communicator) return;
@@ -18,7 +18,7 @@ void doubt_received(Thread& thread, const format::CurrentCall& current, const sa
 
 }  // namespace
 
-void doubt_messages(Thread& thread, Function function) noexcept {
+void lose_messages(Thread& thread, Function function) noexcept {
   if (!sampler.active()) return;
   using format::CallClass;
   const format::CurrentCall& current = thread.shared->current;
@@ -30,12 +30,12 @@ void doubt_messages(Thread& thread, Function function) noexcept {
   const bool receives = exchanges || (meaning.kind == CallClass::receive && current.peer != format::no_peer) ||
                         function == Function::MPI_Mprobe || function == Function::MPI_Improbe;
   // Where threads share the sampler the receive was posted before the call, as one that only the call knew.
-  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.doubt_all();
+  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.lose_all();
   if (sends) sampler.left_send(current.communicator_number, current.peer, current.tag);
   if (!receives) return;
   const sampling::Pattern pattern =
       exchanges ? sampling::Pattern{current.source, current.source_tag} : sampling::Pattern{current.peer, current.tag};
-  doubt_received(thread, current, pattern);
+  lose_received(thread, current, pattern);
 }
 
 }  // namespace tare::mpi

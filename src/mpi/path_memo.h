@@ -5,8 +5,8 @@
 // comparison for each of its frames, and no table. Only the owning thread uses it; takes no memory.
 //
 // A solver reaches a call in hundreds of ways with the same stack pointer. Each word says where the next one lies, so
-// two paths have the same words up to the one where they part; those few words that tell the paths of a caller apart
-// say which of them it can be.
+// two paths have the same words up to the first difference; the few words that differ between the paths of a caller say
+// which of them it can be.
 //
 // Mostly a path follows on one of the few that it has followed on before. Those are looked at first, and are fetched
 // during the call before: what a program computes between two calls throws them out of the caches.
@@ -53,9 +53,10 @@ class PathMemo {
     std::uint16_t successors[3];  // places of paths that have come after it
     recorder::KnownRows rows;
     std::uint8_t count;
-    // Not 0: this is no path, but says by the addresses of as many words what tells those of the caller apart. Those
-    // that have all of these words are in parted_, the others further on in the bucket.
-    std::uint8_t partings : 7;
+    // Not 0: this is no path but a branch. It has so many words, of which the addresses count: paths of this caller
+    // differ in the words there. Paths that have words at all of them are in branches_, the others further on in the
+    // bucket.
+    std::uint8_t branch_words : 7;
     std::uint8_t needs_base : 1;  // the path depends on the caller's frame pointer
     // Word words[count]
   };
@@ -88,24 +89,24 @@ class PathMemo {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
       Path& path = at(place);
       if (path.return_address == caller.return_address && path.stack == caller.stack &&
-          (path.partings != 0 || is_taken(path, caller)))
+          (path.branch_words != 0 || is_taken(path, caller)))
         return &path;
       place = path.next;
     }
     return nullptr;
   }
-  [[gnu::always_inline]] Path* find_behind(const Path& parted, const Frame& caller) noexcept {
+  [[gnu::always_inline]] Path* find_behind(const Path& branch, const Frame& caller) noexcept {
     std::uint64_t hash = hash_of(caller);
-    const Word* const end = words_of(parted) + parted.partings;
-    for (const Word* word = words_of(parted); word != end; ++word) hash = with(hash, read(word->address));
-    for (std::uint16_t place : {parted_[slot_of(hash)], parted.next})
+    const Word* const end = words_of(branch) + branch.branch_words;
+    for (const Word* word = words_of(branch); word != end; ++word) hash = with(hash, read(word->address));
+    for (std::uint16_t place : {branches_[slot_of(hash)], branch.next})
       for (; place != 0; place = at(place).next)
         if (is_of(at(place), caller)) return &at(place);
     return nullptr;
   }
   Path* find(const Frame& caller) noexcept {
     Path* path = find_first(caller);
-    return path == nullptr || path->partings == 0 ? path : find_behind(*path, caller);
+    return path == nullptr || path->branch_words == 0 ? path : find_behind(*path, caller);
   }
 
   // What a path follows from, beside its return address, for those who see it again and again.
@@ -158,22 +159,22 @@ class PathMemo {
   // those that nothing does, all if there is no room. nullptr: has too many words.
   Path* add(const Builder& built, std::uint32_t number) noexcept {
     if (built.overflow) return nullptr;
-    if (used_ + lines_of(built.count) + lines_of(most_partings) > capacity) clear();
+    if (used_ + lines_of(built.count) + lines_of(most_branch_words) > capacity) clear();
     const std::uint16_t place = new_path(built.caller, built.count);
     Path& path = at(place);
     path.needs_base = built.base_mask != 0;
     path.number = number;
     std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
-    Path* parted = parted_of(built.caller);
-    std::uint16_t* bucket = bucket_of(path, parted);
-    link(place, bucket == nullptr ? parted->next : *bucket);
-    if (bucket != nullptr) tell_apart(*bucket, parted);
+    Path* branch = branch_of(built.caller);
+    std::uint16_t* bucket = bucket_of(path, branch);
+    link(place, bucket == nullptr ? branch->next : *bucket);
+    if (bucket != nullptr) tell_apart(*bucket, branch);
     return &path;
   }
 
   void clear() noexcept {
     std::memset(buckets_, 0, sizeof buckets_);
-    std::memset(parted_, 0, sizeof parted_);
+    std::memset(branches_, 0, sizeof branches_);
     used_ = 0;
     last_ = 0;
     at(0) = {};
@@ -182,7 +183,7 @@ class PathMemo {
  private:
   static constexpr unsigned bucket_bits = 10;
   static constexpr unsigned longest_bucket = 8;
-  static constexpr unsigned most_partings = 8;
+  static constexpr unsigned most_branch_words = 8;
   static constexpr unsigned few = 3;  // paths of a caller are looked at one after another
   static constexpr std::uint32_t line = 64;
   static constexpr std::uint32_t capacity = 8 * 1024;  // lines
@@ -220,21 +221,21 @@ class PathMemo {
     return (hash + value) * 0x9e3779b97f4a7c15U;
   }
   static unsigned slot_of(std::uint64_t hash) noexcept { return static_cast<unsigned>(hash >> (64 - bucket_bits)); }
-  // Where a path belongs; nullptr: behind `parted`.
-  std::uint16_t* bucket_of(const Path& path, const Path* parted) noexcept {
+  // Where a path belongs; nullptr: behind `branch`.
+  std::uint16_t* bucket_of(const Path& path, const Path* branch) noexcept {
     std::uint64_t hash = hash_of(path);
-    if (parted == nullptr) return &buckets_[slot_of(hash)];
-    for (std::uint32_t i = 0; i < parted->partings; ++i) {
+    if (branch == nullptr) return &buckets_[slot_of(hash)];
+    for (std::uint32_t i = 0; i < branch->branch_words; ++i) {
       std::uint32_t word = 0;
-      while (word != path.count && words_of(path)[word].address != words_of(*parted)[i].address) ++word;
+      while (word != path.count && words_of(path)[word].address != words_of(*branch)[i].address) ++word;
       if (word == path.count) return nullptr;
       hash = with(hash, words_of(path)[word].value);
     }
-    return &parted_[slot_of(hash)];
+    return &branches_[slot_of(hash)];
   }
 
   static bool is_of(const Path& path, const Frame& caller) noexcept {
-    return path.return_address == caller.return_address && path.stack == caller.stack && path.partings == 0 &&
+    return path.return_address == caller.return_address && path.stack == caller.stack && path.branch_words == 0 &&
            is_taken(path, caller);
   }
   [[gnu::always_inline]] static bool is_taken(const Path& path, const Frame& caller) noexcept {
@@ -250,55 +251,55 @@ class PathMemo {
   }
 
   // What says which paths of a caller there can be; nullptr: nothing has to.
-  Path* parted_of(const Frame& caller) noexcept {
+  Path* branch_of(const Frame& caller) noexcept {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
       Path& path = at(place);
-      if (path.partings != 0 && path.return_address == caller.return_address && path.stack == caller.stack)
+      if (path.branch_words != 0 && path.return_address == caller.return_address && path.stack == caller.stack)
         return &path;
     }
     return nullptr;
   }
   // Whether it is full, or the word tells paths apart already that are in one bucket all the same.
-  static bool has_no_use_for(std::uintptr_t parting, const Path& parted) noexcept {
-    bool known = parted.partings == most_partings;
-    for (std::uint32_t i = 0; i < parted.partings; ++i) known = known || words_of(parted)[i].address == parting;
+  static bool adds_nothing(std::uintptr_t differing, const Path& branch) noexcept {
+    bool known = branch.branch_words == most_branch_words;
+    for (std::uint32_t i = 0; i < branch.branch_words; ++i) known = known || words_of(branch)[i].address == differing;
     return known;
   }
   // Where a bucket has more than a few paths of the caller of its first one, notes what tells that from them, and moves
-  // them. `parted`: what has told them apart so far.
-  void tell_apart(std::uint16_t& bucket, Path* parted) noexcept {
+  // them. `branch`: what has told them apart so far.
+  void tell_apart(std::uint16_t& bucket, Path* branch) noexcept {
     const Path& first = at(bucket);
     std::uint16_t moved[longest_bucket] = {bucket};
     unsigned count = 1;
-    std::uintptr_t parting = 0;
+    std::uintptr_t differing = 0;
     for (std::uint16_t place = first.next; place != 0; place = at(place).next)
-      if (const std::uintptr_t parts = parting_of(at(place), first); parts != 0) {
+      if (const std::uintptr_t difference = first_difference(at(place), first); difference != 0) {
         moved[count++] = place;
-        parting = parts;
+        differing = difference;
       }
-    if (count <= few || (parted != nullptr && has_no_use_for(parting, *parted))) return;
+    if (count <= few || (branch != nullptr && adds_nothing(differing, *branch))) return;
     bucket = first.next;
     for (std::uint16_t* place = &bucket; *place != 0;) {
       std::uint16_t& next = at(*place).next;
-      if (parting_of(at(*place), first) != 0)
+      if (first_difference(at(*place), first) != 0)
         *place = next;
       else
         place = &next;
     }
-    if (parted == nullptr) {
-      const std::uint16_t made = new_path({first.return_address, first.stack, first.base}, most_partings);
-      parted = &at(made);
+    if (branch == nullptr) {
+      const std::uint16_t made = new_path({first.return_address, first.stack, first.base}, most_branch_words);
+      branch = &at(made);
       link(made, bucket);
     }
-    words_of(*parted)[parted->partings++].address = parting;
+    words_of(*branch)[branch->branch_words++].address = differing;
     for (unsigned i = 0; i < count; ++i) {
-      std::uint16_t* home = bucket_of(at(moved[i]), parted);
-      link(moved[i], home == nullptr ? parted->next : *home);
+      std::uint16_t* home = bucket_of(at(moved[i]), branch);
+      link(moved[i], home == nullptr ? branch->next : *home);
     }
   }
-  // Where two paths of the same caller have different words first; 0: they are of different ones, or do not part.
-  static std::uintptr_t parting_of(const Path& one, const Path& other) noexcept {
-    if (one.partings != 0 || one.return_address != other.return_address || one.stack != other.stack) return 0;
+  // Where two paths of the same caller have different words first; 0: they are of different ones, or do not differ.
+  static std::uintptr_t first_difference(const Path& one, const Path& other) noexcept {
+    if (one.branch_words != 0 || one.return_address != other.return_address || one.stack != other.stack) return 0;
     for (std::uint32_t i = 0; i < one.count && i < other.count; ++i) {
       const Word& word = words_of(one)[i];
       if (word.address != words_of(other)[i].address) return 0;
@@ -322,9 +323,9 @@ class PathMemo {
   }
 
   std::uint32_t used_;
-  std::uint16_t last_;                        // place of the path that came last
-  std::uint16_t buckets_[1U << bucket_bits];  // by caller
-  std::uint16_t parted_[1U << bucket_bits];   // by caller and words
+  std::uint16_t last_;                         // place of the path that came last
+  std::uint16_t buckets_[1U << bucket_bits];   // by caller
+  std::uint16_t branches_[1U << bucket_bits];  // by caller and words
   alignas(line) unsigned char memory_[(1 + capacity) * std::size_t{line}];
 };
 

@@ -146,7 +146,7 @@ Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack
   return {known->number, &known->rows};
 }
 
-void forgo_site(Thread& thread, const Frame& caller) noexcept {
+void skip_site(Thread& thread, const Frame& caller) noexcept {
   CallPath path;
   PathMemo::Builder read;
   walk(caller, thread.stack, stack_frames, path, read);

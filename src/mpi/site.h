@@ -32,7 +32,7 @@ inline Frame masked(const Frame& caller) noexcept {
 void forget_paths(Thread& thread) noexcept;
 
 // Has calls made in `caller` belong to no site, as long as their thread remembers: for calibrating.
-void forgo_site(Thread& thread, const Frame& caller) noexcept;
+void skip_site(Thread& thread, const Frame& caller) noexcept;
 
 // The span of addresses that holds all bindings loaded; empty in most programs.
 struct BindingSpan {

@@ -99,7 +99,7 @@ void tare_resume(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
   location->pause(false);
-  if (tare::recorder::any_event_type()) tare::recorder::weigh_events(*location);  // those named meanwhile
+  if (tare::recorder::any_event_type()) tare::recorder::measure_event_cost(*location);  // those named meanwhile
 }
 void tare_flush(void) {
   tare::recorder::Location* location = tare::recorder::here();

@@ -35,7 +35,7 @@ std::uint64_t cheapest_batch(Location& location) noexcept {
 
 }  // namespace
 
-void weigh_events(Location& location) noexcept {
+void measure_event_cost(Location& location) noexcept {
   format::SegmentHeader* header = segment();
   if (header == nullptr || !location.traced() || this_location != &location) return;
   const std::atomic_ref<std::uint32_t> cost_ps(header->process.event_cost_ps);

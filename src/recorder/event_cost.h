@@ -7,6 +7,6 @@ namespace tare::recorder {
 
 // Measures it on the location of this thread, unless it is known or there is no trace, and leaves the location as it
 // was. Takes some ten microseconds.
-void weigh_events(Location& location) noexcept;
+void measure_event_cost(Location& location) noexcept;
 
 }  // namespace tare::recorder

@@ -67,7 +67,7 @@ std::uint32_t register_event_type(const EventType& type, const char* name, const
     define_one(number);
   }
   types_lock.unlock();
-  if (this_location != nullptr) weigh_events(*this_location);
+  if (this_location != nullptr) measure_event_cost(*this_location);
   return number;
 }
 

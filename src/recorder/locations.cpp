@@ -154,7 +154,7 @@ Location* start_location() noexcept {
   location->note_name();
   this_location = location;
   pthread_setspecific(thread_end, location);
-  if (any_event_type()) weigh_events(*location);
+  if (any_event_type()) measure_event_cost(*location);
   return location;
 }
 

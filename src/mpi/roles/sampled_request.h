@@ -33,7 +33,7 @@ struct SamplesCancel : Role {
     if (entry.message == 0 || (persistent && !sampling::persistents[entry.message].receives))
       sampler.cancelling_send();  // as far as anybody knows
     else
-      sampler.doubt(persistent ? sampling::persistents[entry.message].receive : entry.message);
+      sampler.cancel_requested(persistent ? sampling::persistents[entry.message].receive : entry.message);
   }
 };
 

@@ -167,7 +167,7 @@ class Agreement {
   static void meet() noexcept {
     has_met_ = true;
     if (node_ != nullptr) {
-      sampler.meet(node_);
+      sampler.set_node(node_);
       note(format::met);
       if (!in_init_) note(format::met_late);
     }

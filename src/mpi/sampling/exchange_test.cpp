@@ -106,9 +106,9 @@ TEST(Node, GivesEachPairOfRanksAMailbox) {
     }
   }
   EXPECT_EQ(without, size * (size - 64));
-  ranks[1].distrust(7);
-  EXPECT_EQ(ranks[7].doubted(), 1U);
-  EXPECT_EQ(ranks[1].doubted(), 0U);
+  ranks[1].retract_all(7);
+  EXPECT_EQ(ranks[7].retracted(), 1U);
+  EXPECT_EQ(ranks[1].retracted(), 0U);
 }
 
 TEST(Node, HasOneRankLookAtTheFile) {
@@ -234,7 +234,7 @@ class TwoRanks : public testing::Test {
     for (int i = 0; i < 2; ++i) {
       side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
       side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
-      if (meets_at_once) side[i].meet(&node[i]);
+      if (meets_at_once) side[i].set_node(&node[i]);
     }
   }
   void send(std::int32_t tag, std::uint64_t bytes, bool ends = true) {
@@ -311,11 +311,11 @@ TEST_F(TwoRanks, MeetLateAndLoseWhatWasBefore) {
     }
   };
   exchange(10);
-  side[0].meet(&node[0]);
+  side[0].set_node(&node[0]);
   exchange(20);
   send(0, 8);
   send(5, 8);
-  side[1].meet(&node[1]);
+  side[1].set_node(&node[1]);
   receive(0, 8);
   receive(5, 8);
   exchange(40);
@@ -427,7 +427,7 @@ TEST_F(TwoRanks, TrustNoNumberBehindAReceiveThatWasLost) {
   send(0, 8);
   receive(0, 8);
   EXPECT_EQ(table[1].summary.paired, 1U);
-  side[1].doubt_all();
+  side[1].lose_all();
   for (const std::int32_t tag : {0, 1}) {
     send(tag, 8);
     receive(tag, 8);
@@ -506,7 +506,7 @@ class TwoNodes : public TwoRanks {
       node[i].join(nodes[i].at(), 1, 0, i);
       side[i].begin(spec, text, &table[i].summary, table[i].rows.data());
       side[i].set_rank(i, [](const void*, std::int32_t peer) noexcept { return peer; });
-      side[i].meet(&node[i]);
+      side[i].set_node(&node[i]);
       side[i].set_private_path({[](const MessageRecord& record, std::int32_t) noexcept {
                                   way.push_back(record);
                                   return true;

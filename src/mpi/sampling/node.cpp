@@ -50,7 +50,7 @@ bool Node::join(void* memory, std::uint32_t size, std::uint32_t place, std::int3
   size_ = size;
   slots_ = slots(size);
   own_ = place;
-  doubted_ = &doubts()[place];
+  retracted_ = &retractions()[place];
   told_by_ = &directory(place, 0);
   std::atomic_ref(ranks()[place]).store(rank + 1, std::memory_order_release);
   return std::atomic_ref(head_->joined).fetch_add(1, std::memory_order_acq_rel) + 1 == size;
@@ -66,7 +66,7 @@ Mailbox* Node::to(std::uint32_t place) noexcept {
     if (taken > mailboxes) return nullptr;
     mailbox(taken)->open(slots_);
     std::atomic_ref(number).store(taken, std::memory_order_release);
-    tell_news(place);
+    note_change(place);
   }
   return mailbox(number);
 }

@@ -39,13 +39,13 @@ class Node {
     return mailbox(std::atomic_ref(told_by_[place]).load(std::memory_order_acquire));
   }
 
-  // Says that what a rank was told before may be wrong; where there is no room to retract it.
-  void distrust(std::uint32_t place) noexcept {
-    std::atomic_ref(doubts()[place]).fetch_add(1, std::memory_order_release);
-    tell_news(place);
+  // Retracts all that a rank was told before; where messages cannot be retracted one by one.
+  void retract_all(std::uint32_t place) noexcept {
+    std::atomic_ref(retractions()[place]).fetch_add(1, std::memory_order_release);
+    note_change(place);
   }
-  // How often that was said to this rank.
-  std::uint32_t doubted() const noexcept { return std::atomic_ref(*doubted_).load(std::memory_order_acquire); }
+  // How often that was done to this rank.
+  std::uint32_t retracted() const noexcept { return std::atomic_ref(*retracted_).load(std::memory_order_acquire); }
 
   // The file by which the user says what is sampled is looked at by one rank of the node at a time: true for the one
   // that is to do so now, because nobody has for `interval_ns`.
@@ -68,8 +68,8 @@ class Node {
   void set_clock(const ClockOffset& clock) noexcept { head_->clock = clock; }
   ClockOffset clock() const noexcept { return head_->clock; }
 
-  // Changes when this rank is given a mailbox more, or doubts.
-  std::uint32_t* news_word() const noexcept { return &news()[own_]; }
+  // Changes when this rank is given another mailbox, or what it was told is retracted.
+  std::uint32_t* change_word() const noexcept { return &changes()[own_]; }
 
  private:
   struct alignas(64) Head {
@@ -81,16 +81,16 @@ class Node {
     ClockOffset clock;
   };
   static std::uint64_t mailboxes_at(std::uint32_t size) noexcept;
-  void tell_news(std::uint32_t place) noexcept {
-    std::atomic_ref(news()[place]).fetch_add(1, std::memory_order_release);
+  void note_change(std::uint32_t place) noexcept {
+    std::atomic_ref(changes()[place]).fetch_add(1, std::memory_order_release);
   }
 
   std::int32_t* ranks() const noexcept { return reinterpret_cast<std::int32_t*>(head_ + 1); }  // + 1; 0: not here
-  std::uint32_t* doubts() const noexcept { return reinterpret_cast<std::uint32_t*>(ranks() + size_); }
-  std::uint32_t* news() const noexcept { return doubts() + size_; }
+  std::uint32_t* retractions() const noexcept { return reinterpret_cast<std::uint32_t*>(ranks() + size_); }
+  std::uint32_t* changes() const noexcept { return retractions() + size_; }
   // 1 + number of the mailbox in which a rank is told; 0: none yet.
   std::uint32_t& directory(std::uint32_t reader, std::uint32_t writer) const noexcept {
-    return news()[size_ + std::uint64_t{reader} * size_ + writer];
+    return changes()[size_ + std::uint64_t{reader} * size_ + writer];
   }
   Mailbox* mailbox(std::uint32_t number) const noexcept {
     if (number == 0) return nullptr;
@@ -99,8 +99,8 @@ class Node {
   }
 
   Head* head_ = nullptr;
-  std::uint32_t* doubted_ = nullptr;  // of this rank
-  std::uint32_t* told_by_ = nullptr;  // its part of the directory
+  std::uint32_t* retracted_ = nullptr;  // of this rank
+  std::uint32_t* told_by_ = nullptr;    // its part of the directory
   std::uint32_t own_ = 0;
   std::uint32_t size_ = 0;   // ranks
   std::uint32_t slots_ = 0;  // of each mailbox

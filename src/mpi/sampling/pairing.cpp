@@ -6,7 +6,7 @@ namespace tare::mpi::sampling {
 
 void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexcept {
   if (channel.place == 0) return numbered_elsewhere(channel, received);
-  if (news() == quiet_ && !received.ambiguous) [[likely]] {
+  if (changes() == quiet_ && !received.ambiguous) [[likely]] {
     const MessageRecord* first = channel.mailbox == nullptr ? nullptr : channel.mailbox->first();
     if (first == nullptr) return;
     if (first->number == received.number && first->channel == channel.id && first->final != 0) [[likely]] {
@@ -21,8 +21,8 @@ void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexce
 
 // All that the source has told is read first: it may have retracted what it told of this message.
 void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) noexcept {
-  if (news() != news_) [[unlikely]]
-    read_news();
+  if (changes() != changes_read_) [[unlikely]]
+    read_changes();
   MessageRecord record;
   bool found = false;
   Mailbox* mailbox = channel.mailbox;
@@ -32,17 +32,17 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
     record = *first;
     mailbox->pop();
     first = mailbox->first();
-    found = first == nullptr && node_->doubted() == doubts_;
+    found = first == nullptr && node_->retracted() == retractions_read_;
     if (!found) apply(record);
   }
   if (first != nullptr) drain(*mailbox);
-  if (node_->doubted() != doubts_) [[unlikely]]
-    forget_doubted();
+  if (node_->retracted() != retractions_read_) [[unlikely]]
+    forget_retracted();
   if (found || records_.take(channel.id, received.number, record))
     pair(record, channel, received);
   else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
     ring_.keep(receives_.place_of(channel), channel, received, false);
-  settle_news();
+  settle_quiet();
 }
 
 void Sampler::numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept {
@@ -50,7 +50,7 @@ void Sampler::numbered_elsewhere(ReceiveChannel& channel, const Received& receiv
   MessageRecord record;
   if (!records_.empty() && records_.take(channel.id, received.number, record)) {
     pair(record, channel, received);
-    return settle_news();
+    return settle_quiet();
   }
   const bool expected = chooser_.is_coordinated() && !changed_ && !narrowed_;
   if (ring_.keep(receives_.place_of(channel), channel, received, expected)) ++summary_->recordless;
@@ -64,7 +64,7 @@ void Sampler::listen() noexcept {
   while (path_.listen(record)) {
     const Locked locked(*this);
     apply(record);
-    settle_news();
+    settle_quiet();
   }
 }
 
@@ -75,19 +75,19 @@ void Sampler::drain(Mailbox& mailbox) noexcept {
   }
 }
 
-// Somebody on this node has opened a mailbox to here, or doubts what it said.
-void Sampler::read_news() noexcept {
-  news_ = news();
+// Somebody on this node has opened a mailbox to here, or retracted all that it told.
+void Sampler::read_changes() noexcept {
+  changes_read_ = changes();
   receives_.for_each_channel([this](ReceiveChannel& channel) {
     if (channel.place != 0 && channel.mailbox == nullptr) channel.mailbox = node_->from(channel.place - 1);
   });
 }
 
-// Nothing that was told before somebody's doubts holds.
-void Sampler::forget_doubted() noexcept {
-  const std::uint32_t doubts = node_->doubted();
-  if (doubts == doubts_) return;
-  doubts_ = doubts;
+// Drops all records: somebody has retracted what was told before.
+void Sampler::forget_retracted() noexcept {
+  const std::uint32_t retractions = node_->retracted();
+  if (retractions == retractions_read_) return;
+  retractions_read_ = retractions;
   for (std::uint32_t place = 0; place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
   summary_->unpaired += records_.forget_all();

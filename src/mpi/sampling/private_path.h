@@ -67,9 +67,9 @@ class PrivatePathOf {
   // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody, and says so in a
   // file, in which those see it that wait or come later; true if all came.
   static bool drain() noexcept {
-    Patience patience;
+    Timeout timeout;
     sampler.listen();
-    if (!has_been_given_up() && take_all(patience)) {
+    if (!has_been_given_up() && take_all(timeout)) {
       sampler.listen();
       return true;
     }
@@ -79,7 +79,7 @@ class PrivatePathOf {
 
  private:
   // Until when to wait; whether others have given up is looked at the more seldom the longer it takes.
-  struct Patience {
+  struct Timeout {
     std::uint64_t start_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
     std::uint64_t look_after_ns = 50'000'000;
   };
@@ -88,27 +88,27 @@ class PrivatePathOf {
     MessageRecord record;
   };
 
-  static bool take_all(Patience& patience) noexcept {
+  static bool take_all(Timeout& timeout) noexcept {
     MessageRecord last{};
     last.kind = RecordKind::flush;
     for (std::uint32_t i = 0; i < told_count_; ++i)
       while (!start(last, told_[i], Function::MPI_Issend))
-        if (!keep_going(patience)) return false;
+        if (!keep_going(timeout)) return false;
     while (!all_sent())
-      if (!keep_going(patience)) return false;
+      if (!keep_going(timeout)) return false;
     Request barrier = A::request_null();
     if (library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &barrier) != A::success) return false;
     while (!is_complete(barrier))
-      if (!keep_going(patience)) return false;
+      if (!keep_going(timeout)) return false;
     return true;
   }
-  static bool keep_going(Patience& patience) noexcept {
+  static bool keep_going(Timeout& timeout) noexcept {
     sampler.listen();
     sched_yield();
-    const std::uint64_t waited_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - patience.start_ns;
+    const std::uint64_t waited_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW) - timeout.start_ns;
     if (waited_ns >= waiting_limit_ns()) return false;
-    if (waited_ns < patience.look_after_ns) return true;
-    patience.look_after_ns *= 2;
+    if (waited_ns < timeout.look_after_ns) return true;
+    timeout.look_after_ns *= 2;
     return !has_been_given_up();
   }
   // In the run directory, which the nodes share; removed by `tare run`.

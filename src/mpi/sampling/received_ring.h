@@ -1,5 +1,5 @@
 // Messages received of which it is not known yet whether their sender tells of them: those of other nodes, where a
-// record comes after its message, and those whose own number is in doubt. A ring of the last ones, which costs a
+// record comes after its message, and those whose own number is not certain. A ring of the last ones, which costs a
 // message a line of memory and nothing to look for; what is overwritten is forgotten. The messages of a channel are
 // linked, the last one first. Not thread-safe: the sampler locks.
 #pragma once

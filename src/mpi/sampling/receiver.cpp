@@ -36,15 +36,15 @@ void Sampler::received(const Endpoint& endpoint, const Pattern& message, const R
   }
   ReceiveChannel& channel = receives_.channel(place);
   receives_.note(channel);
-  if (receives_.in_doubt(channel.queue) || channel.lost) [[unlikely]]
-    return received_in_doubt(place, times, bytes, site);
+  if (receives_.has_waiting(channel.queue) || channel.lost) [[unlikely]]
+    return received_behind_open(place, times, bytes, site);
   ++summary_->received;
   channel.completed = ++channel.count;
   numbered(channel, {times, channel.count, bytes, site, false});
 }
 
-void Sampler::received_in_doubt(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
-                                std::uint32_t site) noexcept {
+void Sampler::received_behind_open(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
+                                   std::uint32_t site) noexcept {
   const ReceiveChannel& c = receives_.channel(channel);
   const std::uint32_t receive = receives_.post(c.queue, {c.source, c.tag}, channel, times.posted);
   if (receive == 0) return;
@@ -112,10 +112,10 @@ void Sampler::complete(std::uint32_t receive, std::uint64_t waited, std::uint64_
   receives_.complete(receive, [this](const Receive& done) { resolved(done); });
 }
 
-void Sampler::doubt(std::uint32_t receive) noexcept {
+void Sampler::cancel_requested(std::uint32_t receive) noexcept {
   if (receive == 0) return;
   const Locked locked(*this);
-  receives_.doubt(receive);
+  receives_.cancel_requested(receive);
 }
 
 void Sampler::cancel(std::uint32_t receive) noexcept {

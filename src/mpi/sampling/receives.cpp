@@ -51,7 +51,7 @@ std::uint32_t Receives::post(std::uint32_t queue, const Pattern& pattern, std::u
   r.open = channel == 0;
   r.order = order_ = ticks > order_ ? ticks : order_ + 1;
   ReceiveQueue& q = queues_[queue];
-  if (r.open || (q.first != 0 && rivalled(q, pattern.source, pattern.tag)))
+  if (r.open || (q.first != 0 && is_overlapped(q, pattern.source, pattern.tag)))
     append(q, place);
   else
     number(place);
@@ -80,7 +80,7 @@ std::uint32_t Receives::keep(std::uint32_t channel, std::uint64_t number, std::u
 }
 
 // Whether a receive in the queue, so posted before, may take messages of the channel.
-bool Receives::rivalled(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept {
+bool Receives::is_overlapped(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept {
   for (std::uint32_t at = queue.first; at != 0; at = receives_[at].behind)
     if (receives_[at].pattern.covers(source, tag)) return true;
   return false;
@@ -90,7 +90,7 @@ void Receives::begin_posting(std::uint32_t receive) noexcept {
   Receive& mine = receives_[receive];
   for (std::uint32_t i = 0; i < posting_count_; ++i) {
     Receive& other = receives_[posting_[i]];
-    if (other.queue == mine.queue && other.pattern.rivals(mine.pattern)) other.ambiguous = mine.ambiguous = true;
+    if (other.queue == mine.queue && other.pattern.overlaps(mine.pattern)) other.ambiguous = mine.ambiguous = true;
   }
   if (posting_count_ < most_posting)
     posting_[posting_count_++] = receive;
@@ -164,7 +164,7 @@ void Receives::lose_all() noexcept {
     if (queues_.taken(place)) lose_pattern(place, {any, any});
 }
 
-void Receives::doubt(std::uint32_t receive) noexcept {
+void Receives::cancel_requested(std::uint32_t receive) noexcept {
   Receive& r = receives_[receive];
   if (r.open || r.completed) return;
   ReceiveChannel& c = channels_[r.channel];

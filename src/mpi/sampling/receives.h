@@ -4,7 +4,7 @@
 //
 // A receive with a definite source and tag does, unless it is cancelled: if none of the receives before it is open,
 // it gets its number when it is posted. A receive with a wildcard, or whose cancellation was asked for, is *open*
-// until it completes; receives behind it that it might rival wait in a queue of their communicator.
+// until it completes; receives behind it whose patterns overlap with its own wait in a queue of their communicator.
 //
 // Not thread-safe: the sampler locks.
 #pragma once
@@ -33,7 +33,7 @@ struct Pattern {
   bool covers(std::int32_t s, std::int32_t t) const noexcept {
     return (source == any || source == s) && (tag == any || tag == t);
   }
-  bool rivals(const Pattern& other) const noexcept {
+  bool overlaps(const Pattern& other) const noexcept {
     return (source == any || other.source == any || source == other.source) &&
            (tag == any || other.tag == any || tag == other.tag);
   }
@@ -79,7 +79,7 @@ struct Receive {
   bool open;       // may take a message of any channel that its pattern covers, or none
   bool matched;    // its channel is known for certain
   bool completed;  // and the message is there
-  bool ambiguous;  // posted at the same time as a rival
+  bool ambiguous;  // posted at the same time as one that could take the same message
   bool dropped;    // nobody will tell of its completion
 };
 
@@ -147,7 +147,7 @@ class Receives {
   const Endpoint& endpoint(std::uint32_t queue) const noexcept { return queues_[queue].endpoint; }
 
   // Whether receives of the communicator wait for their number.
-  bool in_doubt(std::uint32_t queue) const noexcept { return queues_[queue].first != 0; }
+  bool has_waiting(std::uint32_t queue) const noexcept { return queues_[queue].first != 0; }
 
   // Posts a receive. `channel` is that of a definite pattern, else 0. `ticks` is the time, or 0 if number() is not
   // used. Place of the receive; 0 if there is no room, and then no number of what its pattern covers is known any more.
@@ -179,7 +179,7 @@ class Receives {
   void complete(std::uint32_t receive, Resolved resolved) noexcept;
 
   // MPI was asked to cancel the receive.
-  void doubt(std::uint32_t receive) noexcept;
+  void cancel_requested(std::uint32_t receive) noexcept;
   // The receive was cancelled: it took no message.
   template <class Resolved>
   void cancel(std::uint32_t receive, Resolved resolved) noexcept;
@@ -208,7 +208,7 @@ class Receives {
     if (place == 0) return {};
     return {&channels_[place], generation_};
   }
-  bool rivalled(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept;
+  bool is_overlapped(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept;
   void append(ReceiveQueue& queue, std::uint32_t receive) noexcept;
   void insert_by_order(ReceiveQueue& queue, std::uint32_t receive) noexcept;
   void unlink(std::uint32_t receive) noexcept;
@@ -288,7 +288,7 @@ void Receives::lose(std::uint32_t receive, Resolved resolved) noexcept {
   resolve(queue, resolved);
 }
 
-// Numbers, in order of posting, what no open receive before can rival.
+// Numbers, in order of posting, what no open receive before can take.
 template <class Resolved>
 void Receives::resolve(std::uint32_t queue, Resolved resolved) noexcept {
   constexpr std::uint32_t most = 64;

@@ -146,7 +146,7 @@ TEST_F(Numbering, AWildcardThatTookAnotherChannelDoesNotCount) {
 TEST_F(Numbering, ACancelledReceiveGivesItsNumberBack) {
   const auto first = post(0, 5);
   const auto second = post(0, 5);
-  receives_->doubt(first);
+  receives_->cancel_requested(first);
   complete(second, 0, 5, 1);
   EXPECT_EQ(known_, 0U) << "whether the first was cancelled is not known yet";
   receives_->cancel(first, check());
@@ -158,7 +158,7 @@ TEST_F(Numbering, ACancelledReceiveGivesItsNumberBack) {
 TEST_F(Numbering, ACancellationThatComesTooLateChangesNothing) {
   const auto first = post(0, 5);
   const auto second = post(0, 5);
-  receives_->doubt(first);
+  receives_->cancel_requested(first);
   complete(second, 0, 5, 2);
   complete(first, 0, 5, 1);
   EXPECT_EQ(known_, 2U);
@@ -185,9 +185,9 @@ TEST_F(Numbering, RivalsPostedAtTheSameTimeAreAmbiguousAndLaterOnesAreNot) {
   receives_->begin_posting(a);
   const auto b = post(0, any);
   receives_->begin_posting(b);
-  const auto c = post(0, 7);  // rivals b alone
+  const auto c = post(0, 7);  // overlaps with b alone
   receives_->begin_posting(c);
-  const auto d = post(1, 6);  // rivals neither
+  const auto d = post(1, 6);  // overlaps with neither
   receives_->begin_posting(d);
   for (const auto place : {a, b, c, d}) receives_->end_posting(place);
   const auto e = post(0, 5);
@@ -250,7 +250,7 @@ TEST_F(Numbering, IsRightForRandomPrograms) {
                 receives_->keep(channel(each->pattern.source, each->pattern.tag), each->number, each->ticks, 0);
             each->number = 0;
           }
-          receives_->doubt(receive->place);
+          receives_->cancel_requested(receive->place);
           model.cancel(receive);
         }
         if (!receive->matched && !receive->cancelled) continue;

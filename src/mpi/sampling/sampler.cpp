@@ -50,10 +50,10 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
   look_at_.store(recorder::now() + clock_.ticks_of(look_interval_ns), std::memory_order_relaxed);
 }
 
-void Sampler::meet(Node* node) noexcept {
+void Sampler::set_node(Node* node) noexcept {
   const Locked locked(*this);
   node_ = node;
-  news_word_ = node->news_word();
+  change_word_ = node->change_word();
   sends_.for_each([this](SendChannel& channel) {
     if (channel.destination >= 0) channel.place = place_of(channel.destination);
   });
@@ -71,8 +71,8 @@ void Sampler::meet(Node* node) noexcept {
       mailbox->pop();
     }
   }
-  read_news();
-  settle_news();
+  read_changes();
+  settle_quiet();
 }
 
 void Sampler::set_joining(bool (*join)() noexcept) noexcept {
@@ -92,7 +92,7 @@ void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_
   summary_->clock_span_ns = clock_.span_ns();
 }
 
-void Sampler::doubt_all() noexcept {
+void Sampler::lose_all() noexcept {
   cancelling_send();
   const Locked locked(*this);
   receives_.lose_all();
@@ -112,7 +112,7 @@ void Sampler::finish() noexcept {
   const Locked locked(*this);
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
     if (Mailbox* mailbox = node_->from(place)) drain(*mailbox);
-  if (node_ != nullptr) forget_doubted();
+  if (node_ != nullptr) forget_retracted();
   summary_->unpaired += records_.forget_all();
   summary_->recordless += ring_.expecting();
   stop();

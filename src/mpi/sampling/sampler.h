@@ -56,7 +56,7 @@ class Sampler {
     settle();
   }
   // What the ranks of this node share, when all of them have joined. From here on they tell one another.
-  void meet(Node* node) noexcept;
+  void set_node(Node* node) noexcept;
   // What is to be gone on with now and then, as it may wait for other ranks: until it gives true, meaning that there is
   // no more to come. Called outside the lock; may call MPI.
   void set_joining(bool (*join)() noexcept) noexcept;
@@ -154,7 +154,7 @@ class Sampler {
   // A call that sends was left, and its ticket lost: whether the message was sent nobody knows.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
   // Nor of any message that was sent or received so far.
-  void doubt_all() noexcept;
+  void lose_all() noexcept;
 
   // ---- receives
 
@@ -172,7 +172,7 @@ class Sampler {
   // Whether it is sure, without doing more, that a received message was not chosen.
   [[gnu::always_inline]] bool known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
     if (channel.place != 0) [[likely]]
-      return news() == quiet_ && !told(channel);
+      return changes() == quiet_ && !told(channel);
     return channel.id == 0 || path_.listen == nullptr ||
            (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
   }
@@ -232,7 +232,7 @@ class Sampler {
   }
   // And there; of format::no_bytes if nobody says of how many.
   void complete(std::uint32_t receive, std::uint64_t waited, std::uint64_t ended, std::uint64_t bytes) noexcept;
-  void doubt(std::uint32_t receive) noexcept;
+  void cancel_requested(std::uint32_t receive) noexcept;
   void cancel(std::uint32_t receive) noexcept;
   // The program gives its request up; or the receive failed in taking its message.
   void drop(std::uint32_t receive) noexcept;
@@ -292,12 +292,12 @@ class Sampler {
   [[gnu::always_inline]] static bool told(const ReceiveChannel& channel) noexcept {
     return channel.mailbox != nullptr && channel.mailbox->first() != nullptr;
   }
-  std::uint32_t news() const noexcept { return std::atomic_ref(*news_word_).load(std::memory_order_acquire); }
+  std::uint32_t changes() const noexcept { return std::atomic_ref(*change_word_).load(std::memory_order_acquire); }
   // To be called when anything has changed that these follow from.
   void settle() noexcept;
   bool sends_quickly() const noexcept { return quick_sends_.load(std::memory_order_relaxed); }
-  // To be called when records were kept or taken, or news read.
-  void settle_news() noexcept { quiet_ = records_.empty() ? news_ : never; }
+  // To be called when records were kept or taken, or changes read.
+  void settle_quiet() noexcept { quiet_ = records_.empty() ? changes_read_ : never; }
   // The channel of a receive that number_posted() has numbered.
   static std::uint32_t place_of_posted(std::uint32_t numbered) noexcept {
     return (numbered & (numbered_bit - 1)) >> number_bits;
@@ -318,8 +318,8 @@ class Sampler {
     const std::uint32_t known = receives_.find_channel(endpoint.communicator, source, tag);
     return known != 0 ? known : new_receive_channel(endpoint, source, tag);
   }
-  void received_in_doubt(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
-                         std::uint32_t site) noexcept;
+  void received_behind_open(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
+                            std::uint32_t site) noexcept;
   void note_spec(const char* text) noexcept;
   void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
@@ -328,8 +328,8 @@ class Sampler {
   void numbered_here(ReceiveChannel& channel, const Received& received) noexcept;
   void numbered_elsewhere(ReceiveChannel& channel, const Received& received) noexcept;
   void drain(Mailbox& mailbox) noexcept;
-  void read_news() noexcept;
-  void forget_doubted() noexcept;
+  void read_changes() noexcept;
+  void forget_retracted() noexcept;
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept;
   void use_asked() noexcept;
@@ -362,10 +362,10 @@ class Sampler {
   const void* next_record_ = this;  // where the sender of the last one that was read will write the next
   std::uint32_t starts_ = 0;        // calls that started several requests
   static constexpr std::uint64_t never = UINT64_MAX;
-  std::uint64_t quiet_ = 0;  // news() while nobody has told anything new and no record waits; else never
-  std::uint32_t* news_word_ = nullptr;
-  std::uint32_t news_ = 0;    // read so far
-  std::uint32_t doubts_ = 0;  // of them
+  std::uint64_t quiet_ = 0;  // changes() while nobody has told anything new and no record waits; else never
+  std::uint32_t* change_word_ = nullptr;
+  std::uint32_t changes_read_ = 0;      // read so far
+  std::uint32_t retractions_read_ = 0;  // of them
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
   PrivatePath path_{};

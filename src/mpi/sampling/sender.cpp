@@ -95,7 +95,7 @@ void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) no
   const auto describe = [&](MessageRecord& record) {
     record = {channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0};
   };
-  if (final || !channel.mailbox->put(describe)) node_->distrust(channel.place - 1);
+  if (final || !channel.mailbox->put(describe)) node_->retract_all(channel.place - 1);
 }
 
 void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
@@ -123,7 +123,7 @@ void Sampler::cancelling_send() noexcept {
   const Locked locked(*this);
   sends_.for_each([](SendChannel& channel) { channel.id = 0; });
   // Receivers cannot have taken a message behind the cancelled one yet.
-  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place) node_->distrust(place);
+  for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place) node_->retract_all(place);
   rank_ = -1;  // nor are channels named that are still to come
 }
 
@@ -132,7 +132,7 @@ void Sampler::left_send(std::uint32_t communicator, std::int32_t peer, std::int3
   SendChannel* channel = sends_.find(communicator, peer, tag);
   if (channel == nullptr) return;
   if (channel->inside != 0) --channel->inside;
-  if (channel->mailbox != nullptr) node_->distrust(channel->place - 1);  // it may have been told of
+  if (channel->mailbox != nullptr) node_->retract_all(channel->place - 1);  // it may have been told of
   channel->id = 0;
 }
 
