@@ -467,6 +467,42 @@ class ArchiveWriter:
     ) -> None: ...
     def finish(self) -> None: ...
 
+ACTIVITIES: list[str]
+
+class TimelineRow(TypedDict):
+    """A location with events."""
+
+    world: int
+    rank: int
+    thread: int
+    events: int
+
+class Timeline:
+    """A trace as a picture in time, at any zoom; read once. Times of methods are since `start_ns`.
+
+    Bytes are columns one after another, each padded to 8 bytes, as assets/timeline_data.js reads them.
+    Bins: the share of each of ACTIVITIES (u8, 255 is all), row by row; the function with the most time (u16,
+    an index of `Run.functions()`, 65535: none). Calls: start, duration, bytes (f64), row (u32), site, peer
+    (i32), function (u16; 65534: a flush). Messages: sent, how long until received, bytes (f64), rows from and
+    to (u32), tag (i32).
+    """
+
+    start_ns: int
+    end_ns: int
+    def rows(self) -> list[TimelineRow]: ...
+    def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
+        """`rows` rows from location `first` on, each of `group` locations."""
+    def calls(self, first: int, rows: int, from_ns: int, to_ns: int, most: int) -> tuple[int, bytes] | None:
+        """How many calls and flushes touch the window, and their columns; None if more than `most`."""
+    def longest(self, most: int) -> tuple[int, int, bytes]:
+        """All calls of at least so many nanoseconds (0: all), how many, and their columns; at most `most`."""
+    def match(self, most: int) -> tuple[int, int]:
+        """Matches messages, keeps the `most` that took longest: how many were kept, how many there are."""
+    def messages(
+        self, first: int, rows: int, from_ns: int, to_ns: int, most: int
+    ) -> tuple[int, bytes] | None:
+        """Of those kept, the longest that touch the window; None before match()."""
+
 class Run:
     """A run directory, or a run of an archive, and the segments of it that are not yet collected."""
 
@@ -541,4 +577,6 @@ class Run:
         """Writes the trace for Perfetto; of each site the frame `shown` of its path stands for it."""
     def replay(self) -> list[ReplayedWorld]:
         """How long each world would have taken on an ideal network; reads the whole trace."""
+    def timeline(self) -> Timeline:
+        """Reads the whole trace."""
     def warnings(self) -> list[str]: ...

@@ -17,6 +17,7 @@
 #include "bindings/source_line.h"
 #include "bindings/tables.h"
 #include "bindings/text.h"
+#include "bindings/timeline.h"
 #include "format/chunk.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
@@ -95,4 +96,5 @@ NB_MODULE(_native, module) {
   define_event_table(module, run);
   define_tables(module, run);
   define_exports(run);
+  define_timeline(module, run);
 }

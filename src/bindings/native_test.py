@@ -1,6 +1,7 @@
 """tare._native on a small run, and against its stub: native_test.py MODULE_DIR STUB WRITER."""
 
 import ast
+import struct
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,27 @@ class NativeTest(unittest.TestCase):
         )
         named = self.run_.events(functions=["solve", "heap"])
         self.assertEqual([row["name"] for batch in named for row in batch], ["solve", "heap"])
+
+    def test_a_timeline(self) -> None:
+        timeline = self.run_.timeline()
+        (row,) = timeline.rows()
+        self.assertEqual((row["rank"], row["thread"], row["world"]), (1, 0, 0))
+        length = timeline.end_ns - timeline.start_ns
+        self.assertEqual(length, 8000)
+        self.assertEqual(len(_native.ACTIVITIES), 9)
+        # Nine shares and a function for each of 16 bins.
+        self.assertEqual(len(timeline.bins(0, 1, 1, 0, length, 16)), 16 * (9 + 2))
+        with self.assertRaisesRegex(ValueError, "too many bins"):
+            timeline.bins(0, 2**40, 1, 0, length, 2**40)
+        count, columns = timeline.calls(0, 1, 0, length, 10) or (0, b"")
+        self.assertEqual(count, 3)  # and a flush
+        self.assertEqual(struct.unpack_from("<3d", columns), (2000.0, 3000.0, 4000.0))
+        self.assertIsNone(timeline.calls(0, 1, 0, length, 1))
+        least, count, columns = timeline.longest(10)
+        self.assertEqual((least, count), (0, 2))  # these are all
+        self.assertIsNone(timeline.messages(0, 1, 0, length, 10))
+        self.assertEqual(timeline.match(10), (0, 0))
+        self.assertEqual(timeline.messages(0, 1, 0, length, 10), (0, b""))
 
     def test_the_iterator_keeps_its_run(self) -> None:
         events = _native.Run(self.directory.name).events()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tare as package
 from browser import Opened, chromium
 from environments import ROOT
 from tare import units
@@ -147,3 +148,70 @@ def test_where_it_cannot_be_written_one_line_says_so(tare: Path, tmp_path: Path)
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1 and "cannot write" in done.stderr
+
+
+def events_between(tare: Path, start: float, end: float) -> list[dict[str, Any]]:
+    rows = read(tare, "events", str(RUN), "--from", str(start), "--to", str(end))["rows"]
+    return [row for row in rows if row["function"].startswith("MPI_")]
+
+
+def test_the_timeline_shows_every_call(page: Opened, tare: Path) -> None:
+    """Of a small run the file holds all calls; they are those of `tare events`."""
+    events = events_between(tare, 0, 1e9)
+    calls = page.page.evaluate(
+        "({ count: tare.timeline.data.all.count, of: [...tare.timeline.data.all.start] })"
+    )
+    first = page.page.evaluate("tare.timeline.about.start_ns")
+    assert calls["count"] == len(events)
+    run_start = json.loads((RUN / "meta.json").read_text())["start_ns"]
+    assert sorted(round(at + first) for at in calls["of"]) == sorted(
+        event["start_ns"] - run_start for event in events
+    )
+
+
+def test_zoom_hover_and_link_of_the_timeline(page: Opened, tare: Path) -> None:
+    canvas = page.page.locator("#timeline canvas.lanes")
+    canvas.scroll_into_view_if_needed()
+    ready = "document.querySelector('#timeline canvas.lanes').dataset.ready"
+    page.wait(ready)
+    before = page.page.evaluate("tare.timeline.view")
+    box = canvas.bounding_box()
+    page.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 10)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 12, steps=3)
+    page.page.mouse.up()
+    page.wait(ready)
+    after = page.page.evaluate("tare.timeline.view")
+    assert after["to"] - after["from"] == pytest.approx((before["to"] - before["from"]) / 4, rel=0.02)
+    assert "time=" in page.page.url
+    canvas.focus()
+    page.page.keyboard.press("-")
+    page.wait(ready)
+    wider = page.page.evaluate("tare.timeline.view")
+    assert wider["to"] - wider["from"] == pytest.approx(2 * (after["to"] - after["from"]), rel=0.02)
+    # The longest call of rank 0, by its place on the screen.
+    page.page.keyboard.press("Home")
+    page.wait(ready)
+    events = [event for event in events_between(tare, 0, 1e9) if event["rank"] == 0]
+    longest = max(events, key=lambda event: event["duration_ns"])
+    run_start = json.loads((RUN / "meta.json").read_text())["start_ns"]
+    start = longest["start_ns"] - run_start - page.page.evaluate("tare.timeline.about.start_ns")
+    around = [start - longest["duration_ns"], start + 2 * longest["duration_ns"]]
+    page.page.evaluate("([from, to]) => tare.timeline.go({ ...tare.timeline.view, from, to })", around)
+    page.wait(ready)
+    page.wait("tare.timeline.shown.picture.calls !== null")
+    box = canvas.bounding_box()
+    page.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 8)
+    said = page.texts("#timeline .tip")[0]
+    assert longest["function"] in said and units.duration(longest["duration_ns"]) in said
+
+
+def test_messages_of_the_timeline_are_those_that_were_matched(page: Opened) -> None:
+    import pyarrow
+
+    table = pyarrow.table(package.open(str(RUN)).messages).to_pylist()
+    both = ("send_enter_ns", "receive_completion_leave_ns")
+    matched = [row for row in table if all(row[name] is not None for name in both)]
+    assert matched
+    count = page.page.evaluate("tare.timeline.data.messages.count")
+    assert count == len(matched)

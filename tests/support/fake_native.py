@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import signal
+import struct
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -260,6 +261,31 @@ SAMPLE_SUMMARIES = [
 ]  # fmt: skip
 
 
+ACTIVITIES = ["send", "receive", "exchange", "wait", "collective", "one-sided", "file", "other", "flush"]
+
+
+class Timeline:
+    """One call of each rank, a second after the start and half as long."""
+
+    start_ns, end_ns = START_NS, START_NS + 2_000_000_000
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [{"world": 0, "rank": rank, "thread": 0, "events": 1} for rank in range(2)]
+
+    def bins(self, first: int, rows: int, group: int, from_ns: int, to_ns: int, columns: int) -> bytes:
+        cells = (rows * columns + 7) // 8 * 8
+        return bytes([100]) * cells + bytes(8 * cells) + bytes((2 * rows * columns + 7) // 8 * 8)
+
+    def longest(self, most: int) -> tuple[int, int, bytes]:
+        return 5, 2, struct.pack("<6d2I6i", 1e9, 1e9, 5e8, 5e8, 64, -1, 0, 1, 0, 1, 1, -1, 0, 0)
+
+    def match(self, most: int) -> tuple[int, int]:
+        return 0, 0
+
+    def messages(self, first: int, rows: int, from_ns: int, to_ns: int, most: int) -> None:
+        return None
+
+
 class Run:
     """Answers with the canned rows above."""
 
@@ -281,6 +307,9 @@ class Run:
 
     def functions(self) -> list[str]:
         return FUNCTIONS
+
+    def timeline(self) -> Timeline:
+        return Timeline()
 
     def event_names(self) -> list[str]:
         return ["residual"]

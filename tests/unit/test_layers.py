@@ -19,7 +19,9 @@ BELOW = {
     "bindings": {"format", "reader", "exporters"},
 }
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
-READER_ROOMS = ["store", "symbols", "model", "profile", "run", "events", "matching", "replay", "testing"]
+READER_ROOMS = [
+    "store", "symbols", "model", "profile", "run", "events", "matching", "timeline", "replay", "testing",
+]  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 
 

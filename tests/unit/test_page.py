@@ -16,7 +16,7 @@ from browser import Opened, chromium
 from environments import ROOT
 from some_run import metadata
 from tare import cli
-from tare.page import document, source_text
+from tare.page import call_sites, document, source_text
 from tare.runs.metadata import Options, encode
 
 VENDOR = ROOT / "python" / "tare" / "page" / "vendor"
@@ -62,6 +62,10 @@ def test_hostile_names_are_shown_and_do_nothing(hostile: Path, browser: Any) -> 
         row.hover()
     assert opened.page.evaluate("window.harmed") is None
     assert opened.page.query_selector("main img, main script, main iframe") is None
+    box = opened.page.locator("#timeline canvas.lanes").bounding_box()
+    for x in (0.3, 0.55, 0.7):
+        opened.page.mouse.move(box["x"] + x * box["width"], box["y"] + 10)
+    assert opened.page.evaluate("window.harmed") is None
     assert any("<script>window.harmed=1</script>" in text for text in opened.texts("main"))
     assert opened.complaints == []
 
@@ -91,6 +95,16 @@ def test_what_is_vendored_is_what_was_released() -> None:
     assert {name for name in files if not name.endswith(".LICENSE")} == set(listed)
     for name, checksum in listed.items():
         assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == checksum
+
+
+def test_classes_are_those_of_the_reader() -> None:
+    """In the order in which the page reads their shares; what the reader calls flush is tare's there."""
+    header = (ROOT / "src" / "reader" / "timeline" / "activity.h").read_text()
+    named = re.findall(r'"([a-z-]+)"', header)
+    assert [*call_sites.CLASSES, "flush"] == named
+    script = (ROOT / "python" / "tare" / "page" / "assets" / "timeline_data.js").read_text()
+    listed = re.search(r"ACTIVITIES = \[(.*?)\]", script)
+    assert listed and re.findall(r'"([a-z-]+)"', listed[1]) == [*call_sites.CLASSES, "tare"]
 
 
 def test_only_source_text_is_read(tmp_path: Path) -> None:

@@ -33,11 +33,15 @@ def report(
 
     Example: tare report app-20260131-120000
     """
-    from tare.page import content, document
+    from tare.page import content, document, timeline
 
     recording = open_readable(run, member)
     to = output or _beside(run, member)
-    page = document.embedded(f"{recording.meta.name}: tare", {"content": content.of_run(recording)})
+    blocks = {"content": content.of_run(recording)}
+    trace = recording.timeline()
+    if trace is not None:
+        blocks |= timeline.embedded(recording, trace)
+    page = document.embedded(f"{recording.meta.name}: tare", blocks)
     _write(to, page)
     streams.say(str(to))
     conclude(recording)

@@ -29,6 +29,9 @@ SCRIPTS = (
     "assets/charts.js",
     "assets/overview.js",
     "assets/callsites.js",
+    "assets/timeline_data.js",
+    "assets/timeline_paint.js",
+    "assets/timeline.js",
     "assets/ranks.js",
     "assets/messages.js",
     "assets/environment.js",
@@ -40,7 +43,7 @@ _SOURCE_MAP = re.compile(r"(//# sourceMappingURL=.*|/\*# sourceMappingURL=.*?\*/
 def embedded(title: str, contents: Mapping[str, Any]) -> str:
     """Needs no server; `contents` by name, JSON or bytes."""
     blocks = "\n".join(
-        f'<script type="application/octet-stream" id="{name}">{_packed(content)}</script>'
+        f'<script type="application/octet-stream" id="data-{name}">{_packed(content)}</script>'
         for name, content in contents.items()
     )
     return _document(title, blocks, "embedded", "'none'")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SumsQuery,
         Table,
         TableName,
+        Timeline,
     )
     from tare._native import (
         Run as NativeRun,
@@ -231,6 +232,13 @@ class Run:
             None if functions is None else list(functions),
         )
         return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
+
+    def timeline(self) -> Timeline | None:
+        """The trace as a picture in time, which is read now; None if there is none."""
+        if self._native is None or not any(process["trace"]["events"] for process in self.processes):
+            return None
+        with self._reading():
+            return self._native.timeline()
 
     def _table(self, name: TableName) -> Table:
         from tare import _native

@@ -11,10 +11,14 @@
     return bytes;
   }
   async function embedded(name) {
-    const block = document.getElementById(name);
+    const block = document.getElementById(`data-${name}`);
     if (block === null) return null;
-    const stream = new Blob([bytesOf(block.textContent)]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Response(stream).arrayBuffer();
+    const stream = new DecompressionStream("deflate");
+    const writer = stream.writable.getWriter();
+    const failed = Promise.all([writer.write(bytesOf(block.textContent)), writer.close()]);
+    block.textContent = ""; // its memory is needed no more
+    const [found] = await Promise.all([new Response(stream.readable).arrayBuffer(), failed]);
+    return found;
   }
   async function fetched(name, query = {}) {
     const asked = new URLSearchParams(query).toString();

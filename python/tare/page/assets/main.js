@@ -69,6 +69,6 @@
     loading.textContent = `This page cannot be shown: ${error.message}`;
     if (!loading.isConnected) main.prepend(loading);
     root.dataset.failed = "1";
-    console.error(error);
+    console.error(error.stack);
   });
 })();

@@ -1,0 +1,329 @@
+// The timeline: what each location does, from the whole run down to a single call.
+(() => {
+  "use strict";
+  const { element, format } = tare;
+  const { ACTIVITIES, FLUSH, NO_FUNCTION } = tare.timelineData;
+  const TITLES = { send: "Send", receive: "Receive", exchange: "Send and receive", wait: "Wait for requests", collective: "Collective", "one-sided": "One-sided", file: "File", other: "Other MPI", tare: "Flush of tare" };
+  const MOST_ROWS = 48;
+  const MOST_LINES = 2500;
+  const SHORTEST_NS = 50;
+
+  class Timeline {
+    constructor(data, content) {
+      this.data = data;
+      this.about = data.about;
+      this.content = content;
+      this.hidden = new Set();
+      this.kinds = new Map(content.sites.map((site) => [site.function, site.class]));
+      this.shown = null; // what is on the canvas: { view, picture, lines }
+      this.view = this.fromState();
+      this.messages = tare.state.get("messages") !== "off";
+      this.asked = 0;
+      this.build();
+    }
+    classOf = (number) => this.kinds.get(this.about.functions[number]) ?? "other";
+    count = () => this.about.ranks.length;
+    whole = () => ({ from: 0, to: this.about.length_ns, first: 0, locations: this.count() });
+
+    fromState() {
+      const view = this.whole();
+      const [from, to] = (tare.state.get("time") ?? "").split("-").map(Number);
+      if (to > from) [view.from, view.to] = this.bounded(from - this.about.start_ns, to - this.about.start_ns);
+      const [first, last] = (tare.state.get("rows") ?? "").split("-").map(Number);
+      if (last >= first && last < this.count()) [view.first, view.locations] = [first, last - first + 1];
+      return view;
+    }
+    bounded(from, to) {
+      const length = this.about.length_ns;
+      const span = Math.min(Math.max(to - from, SHORTEST_NS), length);
+      const start = Math.min(Math.max(from, 0), length - span);
+      return [start, start + span];
+    }
+    // How the locations of the view become rows.
+    rows(view = this.view) {
+      const group = Math.max(Math.ceil(view.locations / MOST_ROWS), this.data.group);
+      return { group, rows: Math.ceil(view.locations / group) };
+    }
+
+    build() {
+      this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Timeline. Arrow keys move, plus and minus zoom, Home shows the whole run, Page Up and Page Down move among rows", class: "lanes" });
+      this.overlay = element("canvas", { class: "over", "aria-hidden": "true" });
+      this.axis = element("div", { class: "axis", "aria-hidden": "true" });
+      this.labels = element("div", { class: "labels" });
+      this.thumb = element("div", { class: "thumb" });
+      this.tip = element("div", { class: "tip", role: "tooltip" });
+      this.tip.hidden = true;
+      this.status = element("p", { class: "hint", role: "status" });
+      const press = (text, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+      this.toggle = press("Messages", "Show messages as lines", () => {
+        this.messages = !this.messages;
+        tare.state.set("messages", this.messages ? null : "off");
+        this.show();
+      });
+      const tools = element("div", { class: "tools" },
+        element("span", { class: "group" }, press("Whole run", "Show the whole run", () => this.go(this.whole())), press("−", "Zoom out", () => this.zoom(2)), press("+", "Zoom in", () => this.zoom(0.5)), press("←", "Earlier", () => this.pan(-0.5)), press("→", "Later", () => this.pan(0.5))),
+        this.toggle);
+      const legend = element("div", { class: "tools legend-buttons", role: "group", "aria-label": "Shown" },
+        ACTIVITIES.filter((name) => this.occurs(name)).map((name) => {
+          const button = element("button", { type: "button", "aria-pressed": "true" }, tare.swatch(name), TITLES[name]);
+          button.addEventListener("click", () => {
+            if (this.hidden.has(name)) this.hidden.delete(name);
+            else this.hidden.add(name);
+            button.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+            this.paint();
+          });
+          return button;
+        }), element("span", { class: "plain" }, tare.swatch("computing"), "Outside of calls"));
+      this.stage = element("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
+      this.box = element("div", { class: "panel timeline" }, element("div", { class: "track" }, this.thumb), this.axis, element("div", { class: "lanes-box" }, this.labels, this.stage));
+      this.node = element("div", {}, tools, this.box, legend, this.status, element("p", { class: "hint" }, this.data.leftOut()));
+      this.listen();
+    }
+    occurs(name) {
+      if (name === "tare") return this.content.flushes.some((row) => row.flushes);
+      return this.content.sites.some((site) => site.class === name);
+    }
+
+    listen() {
+      const at = (event) => {
+        const box = this.canvas.getBoundingClientRect();
+        return { x: event.clientX - box.left, y: event.clientY - box.top, width: box.width };
+      };
+      const time = ({ x, width }) => this.view.from + ((this.view.to - this.view.from) * x) / width;
+      let drag = null;
+      this.canvas.addEventListener("pointerdown", (event) => {
+        if (event.button !== 0) return;
+        drag = at(event);
+        this.canvas.setPointerCapture(event.pointerId);
+      });
+      this.canvas.addEventListener("pointermove", (event) => {
+        const now = at(event);
+        if (drag && Math.abs(now.x - drag.x) > 3) this.select(drag.x, now.x);
+        this.hover(now, time(now));
+      });
+      this.canvas.addEventListener("pointerup", (event) => {
+        const now = at(event);
+        if (drag && Math.abs(now.x - drag.x) > 3) {
+          const [from, to] = [time(drag), time(now)].sort((a, b) => a - b);
+          this.go({ ...this.view, from, to });
+        }
+        drag = null;
+        this.select(0, 0);
+      });
+      this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+      this.canvas.addEventListener("dblclick", () => this.zoom(4));
+      this.canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.shiftKey && !event.metaKey) return;
+        event.preventDefault();
+        const step = event.deltaY || event.deltaX;
+        if (event.shiftKey) this.pan(Math.sign(step) * 0.15);
+        else this.zoom(step > 0 ? 1.35 : 1 / 1.35, time(at(event)));
+      }, { passive: false });
+      const keys = {
+        ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+        ArrowUp: () => this.zoom(0.5), ArrowDown: () => this.zoom(2), Home: () => this.go(this.whole()), Escape: () => this.go(this.whole()),
+        PageUp: () => this.scroll(-1), PageDown: () => this.scroll(1),
+      };
+      this.canvas.addEventListener("keydown", (event) => {
+        if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        keys[event.key]();
+      });
+      new ResizeObserver(() => this.show()).observe(this.stage);
+    }
+    select(a, b) {
+      const context = this.overlay.getContext("2d");
+      this.overlay.width = this.stage.clientWidth;
+      this.overlay.height = this.stage.clientHeight;
+      if (a === b) return;
+      context.fillStyle = tare.color("accent");
+      context.globalAlpha = 0.25;
+      context.fillRect(Math.min(a, b), 0, Math.abs(a - b), this.overlay.height);
+    }
+
+    zoom(factor, around = (this.view.from + this.view.to) / 2) {
+      const { from, to } = this.view;
+      this.go({ ...this.view, from: around - (around - from) * factor, to: around + (to - around) * factor });
+    }
+    pan(part) {
+      const by = (this.view.to - this.view.from) * part;
+      this.go({ ...this.view, from: this.view.from + by, to: this.view.to + by });
+    }
+    scroll(direction) {
+      const { first, locations } = this.view;
+      this.go({ ...this.view, first: Math.min(Math.max(0, first + direction * locations), Math.max(0, this.count() - locations)) });
+    }
+    go(view) {
+      [view.from, view.to] = this.bounded(view.from, view.to);
+      this.view = view;
+      const { start_ns: start, length_ns: length } = this.about;
+      const isWhole = view.from === 0 && view.to === length;
+      tare.state.set("time", isWhole ? null : `${Math.round(start + view.from)}-${Math.round(start + view.to)}`);
+      tare.state.set("rows", view.locations === this.count() ? null : `${view.first}-${view.first + view.locations - 1}`);
+      this.tip.hidden = true;
+      this.paint(); // what there is, stretched, until the rest is here
+      this.show();
+    }
+
+    // Asks for what the view needs; of several answers under way the last counts.
+    async show() {
+      const width = Math.round(this.stage.clientWidth);
+      if (!width) return;
+      const mine = ++this.asked;
+      const view = { ...this.view };
+      const { group, rows } = this.rows(view);
+      const window = { first: view.first, rows, group, from: view.from, to: view.to, columns: width };
+      try {
+        const picture = await this.data.picture(window);
+        if (mine !== this.asked) return;
+        const lines = this.messages && picture.calls ? await this.data.lines(window, MOST_LINES) : null;
+        if (mine !== this.asked) return;
+        this.shown = { view, group, rows, picture, lines };
+        this.paint();
+        this.tell();
+      } catch (error) {
+        this.status.textContent = `The timeline cannot be shown: ${error.message}`;
+      }
+    }
+
+    height = (rows) => (rows <= 8 ? 34 : rows <= 16 ? 26 : rows <= 32 ? 18 : 14);
+
+    paint() {
+      this.drawFrame();
+      if (this.shown === null) return;
+      const { view, rows, picture, lines } = this.shown;
+      const scale = Math.min(devicePixelRatio || 1, 2);
+      const width = Math.round(this.stage.clientWidth * scale);
+      const rowHeight = Math.round(this.height(rows) * scale);
+      const place = { width, rowHeight, gap: Math.max(1, Math.round(2 * scale)), scale };
+      const canvas = this.canvas;
+      canvas.width = width;
+      canvas.height = rows * rowHeight;
+      canvas.style.height = `${(rows * rowHeight) / scale}px`;
+      const context = canvas.getContext("2d");
+      const isSame = view.from === this.view.from && view.to === this.view.to && view.first === this.view.first && view.locations === this.view.locations;
+      if (picture.bins && !picture.isFaint) tare.timelinePaint.bins(context, picture.bins, place, this.hidden);
+      else {
+        if (picture.bins) {
+          tare.timelinePaint.bins(context, picture.bins, place, this.hidden);
+          context.fillStyle = tare.color("surface");
+          context.globalAlpha = 0.55;
+          context.fillRect(0, 0, width, rows * rowHeight);
+          context.globalAlpha = 1;
+        } else tare.timelinePaint.ground(context, rows, place, tare.color("computing"));
+        tare.timelinePaint.calls(context, picture.calls, view, place, this.hidden, this.about, this.classOf);
+      }
+      if (lines) tare.timelinePaint.lines(context, lines, view, place);
+      if (isSame) {
+        canvas.dataset.ready = "1";
+        return;
+      }
+      // The old picture where it lies in the new view.
+      delete canvas.dataset.ready;
+      const old = new OffscreenCanvas(width, canvas.height);
+      old.getContext("2d").drawImage(canvas, 0, 0);
+      const perNs = width / (this.view.to - this.view.from);
+      context.clearRect(0, 0, width, canvas.height);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(old, (view.from - this.view.from) * perNs, 0, (view.to - view.from) * perNs, canvas.height);
+    }
+
+    drawFrame() {
+      const { from, to, first } = this.view;
+      const { group, rows } = this.rows();
+      const width = this.stage.clientWidth;
+      const { found, step } = tare.timelinePaint.ticks(this.about.start_ns + from, this.about.start_ns + to, Math.max(2, width / 130));
+      this.axis.replaceChildren(...found.map((at) => {
+        const tick = element("span", {}, tare.timelinePaint.timeText(at, step));
+        tick.style.left = `${((at - this.about.start_ns - from) / (to - from)) * 100}%`;
+        return tick;
+      }));
+      const { length_ns: length } = this.about;
+      this.thumb.style.left = `${(100 * from) / length}%`;
+      this.thumb.style.width = `${Math.max(0.3, (100 * (to - from)) / length)}%`;
+      const height = this.height(rows);
+      this.labels.replaceChildren(...Array.from({ length: rows }, (_, i) => {
+        const begin = first + i * group, end = Math.min(begin + group, first + this.view.locations) - 1;
+        const label = element("button", { type: "button", title: group > 1 ? "Show these alone" : null, onclick: () => group > 1 && this.go({ ...this.view, first: begin, locations: end - begin + 1 }) }, this.name(begin, end));
+        label.style.height = `${height}px`;
+        label.style.lineHeight = `${height}px`;
+        return label;
+      }));
+      this.toggle.setAttribute("aria-pressed", String(this.messages));
+    }
+    name(begin, end) {
+      const { ranks, threads, worlds } = this.about;
+      if (end > begin) return `${ranks[begin]}–${ranks[end]}`;
+      const several = threads.some((thread) => thread > 0);
+      const world = this.content.overview.worlds > 1 ? `${worlds[begin]}:` : "";
+      return `${world}${ranks[begin]}${several ? `.${threads[begin]}` : ""}`;
+    }
+
+    hover({ x, y, width }, time) {
+      if (this.shown === null) return;
+      const { rows, group, picture, view, lines } = this.shown;
+      const row = Math.floor((y / this.canvas.clientHeight) * rows);
+      if (row < 0 || row >= rows) return;
+      const said = this.callAt(picture, view, view.first + row, time) ?? this.binAt(picture, view, rows, row, time) ?? ["Outside of calls"];
+      const begin = view.first + row * group;
+      this.tip.replaceChildren(
+        element("b", {}, said[0]),
+        ...said.slice(1).map((line) => element("div", {}, line)),
+        element("div", { class: "muted" }, `rank ${this.name(begin, Math.min(begin + group, view.first + view.locations) - 1)}, ${((this.about.start_ns + time) / 1e9).toFixed(9)} s`));
+      this.tip.hidden = false;
+      this.tip.style.left = `${Math.min(x + 14, Math.max(0, width - this.tip.offsetWidth - 4))}px`;
+      this.tip.style.top = `${y + 16}px`;
+    }
+    callAt({ calls }, view, row, time) {
+      if (!calls) return null;
+      const slack = (view.to - view.from) / this.stage.clientWidth;
+      let best = -1;
+      for (let i = 0; i < calls.count; ++i) {
+        if (calls.row[i] !== row || calls.start[i] > time + slack || calls.start[i] + Math.max(calls.duration[i], slack) < time) continue;
+        if (best < 0 || calls.duration[i] < calls.duration[best]) best = i;
+      }
+      if (best < 0) return null;
+      const said = [calls.function[best] === FLUSH ? "Flush of tare" : this.about.functions[calls.function[best]], `${format.duration(calls.duration[best])}, from ${((this.about.start_ns + calls.start[best]) / 1e9).toFixed(9)} s`];
+      if (calls.site[best] >= 0) said.push(this.about.places[calls.site[best]]);
+      if (calls.peer[best] >= 0) said.push(`${this.classOf(calls.function[best]) === "collective" ? "root" : "peer"} ${calls.peer[best]}`);
+      if (calls.bytes[best] >= 0) said.push(format.size(calls.bytes[best]));
+      return said;
+    }
+    binAt({ bins }, view, rows, row, time) {
+      if (!bins) return null;
+      const column = Math.floor((bins.columns * (time - view.from)) / (view.to - view.from));
+      const cell = row * bins.columns + Math.min(Math.max(column, 0), bins.columns - 1);
+      const shares = ACTIVITIES.map((name, i) => [TITLES[name], bins.shares[i][cell] / 255]).filter(([, share]) => share > 0.002);
+      if (!shares.length) return null;
+      const of = bins.functions[cell];
+      return [of === NO_FUNCTION ? "Several calls" : `Mostly ${this.about.functions[of]}`, ...shares.map(([title, share]) => `${title} ${format.percent(share)}`), `in ${format.duration((view.to - view.from) / bins.columns)}`];
+    }
+    tell() {
+      const { view, picture, lines, group } = this.shown;
+      const { start_ns: start } = this.about;
+      const seconds = (ns) => ((start + ns) / 1e9).toFixed(view.to - view.from < 1e6 ? 9 : view.to - view.from < 1e9 ? 6 : 3);
+      const what = picture.calls ? `${format.grouped(picture.calls.count)} single calls` : `bins of ${format.duration((view.to - view.from) / picture.bins.columns)}`;
+      const of = lines && lines.count ? `, ${format.grouped(lines.count)} messages${lines.count >= MOST_LINES ? " (those that took longest)" : ""}` : "";
+      this.status.textContent = `${seconds(view.from)} s to ${seconds(view.to)} s: ${what}${of}${group > 1 ? `; a row stands for ${group} locations` : ""}. ${picture.calls || group > 1 ? "" : "Zoom in for single calls and messages. "}Drag to zoom, double-click to zoom out; Ctrl and wheel, or the arrow keys.`;
+    }
+  }
+
+  async function draw(into, content) {
+    into.append(element("h2", {}, "Timeline"));
+    const data = await tare.timelineData.open();
+    if (data === null) {
+      into.append(element("p", { class: "lead" }, "This run has no trace: tare run --trace records one."));
+      return;
+    }
+    into.append(element("p", { class: "lead" }, "What each location (a thread of a rank) does. Colours are classes of functions; a column is stacked by their shares of its time, until single calls can be told apart. Times are seconds since the start of the run."));
+    const timeline = new Timeline(data, content);
+    into.append(timeline.node);
+    tare.timeline = timeline;
+    tare.repaint = () => timeline.paint();
+    tare.state.onChange(() => {
+      timeline.view = timeline.fromState();
+      timeline.show();
+    });
+  }
+  tare.sections.push({ id: "timeline", title: "Timeline", draw });
+})();

@@ -1,0 +1,96 @@
+"""The timeline of a traced run: what a page needs to know of it, and as much of it as fits into a file."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from tare.reporters import terminal
+from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare._native import Timeline
+    from tare.runs.run import Run
+
+# Of a file: so many bins in all, in so many rows; so many of the longest calls, and of messages.
+MOST_BINS = 600_000
+MOST_ROWS = 512
+MOST_COLUMNS = 4096
+MOST_CALLS = 500_000
+MOST_MESSAGES = 60_000
+# Calls that are drawn one by one.
+MOST_DRAWN = 40_000
+# Bytes of the values of each column (Timeline in _native.pyi).
+CALL_COLUMNS = (8, 8, 8, 4, 4, 4, 2)
+MESSAGE_COLUMNS = (8, 8, 8, 4, 4, 4)
+# Of larger traces messages are not matched: it takes a fifth of a microsecond for each event.
+MATCHED_EVENTS = 50_000_000
+
+
+def described(run: Run, timeline: Timeline) -> dict[str, Any]:
+    """Times are nanoseconds since `start_ns`, which is since the start of the run."""
+    rows = timeline.rows()
+    return {
+        "start_ns": timeline.start_ns - run.start_ns,
+        "length_ns": timeline.end_ns - timeline.start_ns,
+        "events": sum(row["events"] for row in rows),
+        "worlds": [row["world"] for row in rows],
+        "ranks": [row["rank"] for row in rows],
+        "threads": [row["thread"] for row in rows],
+        "functions": [visible(name) for name in run.functions],
+        "places": [_place(site) for site in run.sites],
+    }
+
+
+def embedded(run: Run, timeline: Timeline) -> dict[str, Any]:
+    """Blocks of a page by name; none if nothing was traced."""
+    about = described(run, timeline)
+    count = len(about["ranks"])
+    if not count:
+        return {}
+    group = -(-count // MOST_ROWS)
+    rows = -(-count // group)
+    columns = min(MOST_COLUMNS, MOST_BINS // rows)
+    length_ns = about["length_ns"]
+    least_ns, calls, call_columns = timeline.longest(MOST_CALLS)
+    about["bins"] = {"rows": rows, "group": group, "columns": columns}
+    about["calls"] = {"count": calls, "least_ns": least_ns}
+    blocks: dict[str, Any] = {
+        "timeline": about,
+        "timeline-bins": timeline.bins(0, rows, group, 0, length_ns, columns),
+        "timeline-calls": _by_planes(call_columns, calls, CALL_COLUMNS),
+    }
+    if about["events"] <= MATCHED_EVENTS:
+        kept, matched = timeline.match(MOST_MESSAGES)
+        found = timeline.messages(0, count, 0, length_ns, kept)
+        if found is not None:
+            about["messages"] = {"count": found[0], "matched": matched}
+            blocks["timeline-messages"] = _by_planes(found[1], found[0], MESSAGE_COLUMNS)
+    return blocks
+
+
+def picture(
+    timeline: Timeline, first: int, rows: int, group: int, span: tuple[int, int], columns: int
+) -> bytes:
+    """What `tare view` answers: the calls, if there are few enough, else bins; with a head of two numbers."""
+    found = timeline.calls(first, rows, *span, MOST_DRAWN) if group == 1 else None
+    if found is not None:
+        count, data = found
+        return struct.pack("<II", 1, count) + data
+    return struct.pack("<II", 0, rows * columns) + timeline.bins(first, rows, group, *span, columns)
+
+
+def _by_planes(data: bytes, count: int, widths: tuple[int, ...]) -> bytes:
+    """Of each column all first bytes, then all second ones …: so they compress to two thirds."""
+    planes = []
+    at = 0
+    for width in widths:
+        column = data[at : at + count * width]
+        planes += [column[byte::width] for byte in range(width)]
+        at += (count * width + 7) // 8 * 8
+    return b"".join(planes)
+
+
+def _place(site: Any) -> str:
+    caller = terminal.caller(site) if site["caller"] else ""
+    return visible(f"{terminal.place(site)}{f' in {caller}' if caller else ''}")

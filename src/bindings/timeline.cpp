@@ -1,0 +1,182 @@
+#include "bindings/timeline.h"
+
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "bindings/convert.h"
+#include "bindings/text.h"
+#include "reader/timeline/message_lines.h"
+#include "reader/timeline/timeline.h"
+
+namespace tare::bindings {
+namespace {
+
+using reader::Timeline;
+
+// Columns one after another, little-endian, each padded to 8 bytes, as the page reads them.
+class Columns {
+ public:
+  template <typename T, typename Rows, typename Of>
+  void add(const Rows& rows, const Of& value_of) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + (rows.size() * sizeof(T) + 7) / 8 * 8);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto value = static_cast<T>(value_of(rows[i]));
+      std::memcpy(bytes_.data() + at + i * sizeof value, &value, sizeof value);
+    }
+  }
+  nb::bytes take() const { return nb::bytes(bytes_.data(), bytes_.size()); }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+Columns of_calls(const std::vector<reader::TimelineCall>& calls, std::int64_t origin_ns) {
+  using Call = reader::TimelineCall;
+  Columns columns;
+  columns.add<double>(calls, [&](const Call& call) { return call.start_ns - origin_ns; });
+  columns.add<double>(calls, [](const Call& call) { return call.duration_ns; });
+  columns.add<double>(calls, [](const Call& call) { return call.bytes; });
+  columns.add<std::uint32_t>(calls, [](const Call& call) { return call.row; });
+  columns.add<std::int32_t>(calls, [](const Call& call) { return call.site; });
+  columns.add<std::int32_t>(calls, [](const Call& call) { return call.peer; });
+  columns.add<std::uint16_t>(calls, [](const Call& call) { return call.function; });
+  return columns;
+}
+
+Columns of_lines(const std::vector<reader::MessageLine>& lines, std::int64_t origin_ns) {
+  using Line = reader::MessageLine;
+  Columns columns;
+  columns.add<double>(lines, [&](const Line& line) { return line.sent_ns - origin_ns; });
+  columns.add<double>(lines, [](const Line& line) { return line.taken_ns - line.sent_ns; });
+  columns.add<double>(lines, [](const Line& line) { return line.bytes; });
+  columns.add<std::uint32_t>(lines, [](const Line& line) { return line.from; });
+  columns.add<std::uint32_t>(lines, [](const Line& line) { return line.to; });
+  columns.add<std::int32_t>(lines, [](const Line& line) { return line.tag; });
+  return columns;
+}
+
+// Times are since the first of the timeline.
+class PyTimeline {
+ public:
+  explicit PyTimeline(std::shared_ptr<PyRun::Shared> run) : shared_(std::move(run)), timeline_(read()) {
+    shared_->set_stream_warnings(timeline_.warnings());
+  }
+
+  PyTimeline(const PyTimeline&) = delete;
+  PyTimeline& operator=(const PyTimeline&) = delete;
+
+  std::int64_t start_ns() const { return timeline_.start_ns(); }
+  std::int64_t end_ns() const { return timeline_.end_ns(); }
+  nb::list rows() const {
+    nb::list rows;
+    for (const Timeline::Row& row : timeline_.rows()) {
+      nb::dict made;
+      made["world"] = row.process->world;
+      made["rank"] = row.process->record.rank;
+      made["thread"] = row.thread;
+      made["events"] = row.events;
+      rows.append(made);
+    }
+    return rows;
+  }
+  nb::bytes bins(std::size_t first, std::size_t rows, std::size_t group, std::int64_t from_ns, std::int64_t to_ns,
+                 std::size_t columns) const {
+    constexpr std::size_t most = 16U << 20;
+    if (rows != 0 && columns > most / rows) throw nb::value_error("too many bins");
+    std::vector<reader::Bin> bins;
+    Columns made;
+    {
+      const nb::gil_scoped_release unlocked;
+      bins = timeline_.bins(window(first, rows, group, from_ns, to_ns), columns);
+      for (std::size_t i = 0; i < reader::activities; ++i)
+        made.add<std::uint8_t>(bins, [i](const reader::Bin& bin) { return (bin.share[i] + 128U) / 257U; });
+      made.add<std::uint16_t>(bins, [](const reader::Bin& bin) { return bin.function; });
+    }
+    return made.take();
+  }
+  nb::object calls(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
+                   std::size_t most) const {
+    Timeline::Calls found;
+    Columns made;
+    {
+      const nb::gil_scoped_release unlocked;
+      found = timeline_.calls(window(first, rows, 1, from_ns, to_ns), most);
+      made = of_calls(found.calls, timeline_.start_ns());
+    }
+    if (!found.complete) return nb::none();
+    return nb::make_tuple(found.calls.size(), made.take());
+  }
+  nb::tuple longest(std::size_t most) const {
+    Timeline::Longest found;
+    Columns made;
+    {
+      const nb::gil_scoped_release unlocked;
+      found = timeline_.longest(most);
+      made = of_calls(found.calls, timeline_.start_ns());
+    }
+    return nb::make_tuple(found.least_ns, found.calls.size(), made.take());
+  }
+  // How many messages have a line, and how many there are.
+  nb::tuple match(std::size_t most) {
+    const nb::gil_scoped_release unlocked;
+    auto lines = unwrap(reader::MessageLines::read(shared_->run, timeline_, most));
+    const nb::gil_scoped_acquire locked;
+    lines_ = std::make_shared<const reader::MessageLines>(std::move(lines));
+    return nb::make_tuple(lines_->lines().size(), lines_->matched());
+  }
+  nb::object messages(std::size_t first, std::size_t rows, std::int64_t from_ns, std::int64_t to_ns,
+                      std::size_t most) const {
+    const auto lines = lines_;
+    if (lines == nullptr) return nb::none();
+    Columns made;
+    std::size_t count = 0;
+    {
+      const nb::gil_scoped_release unlocked;
+      const auto found = lines->of(window(first, rows, 1, from_ns, to_ns), most);
+      count = found.size();
+      made = of_lines(found, timeline_.start_ns());
+    }
+    return nb::make_tuple(count, made.take());
+  }
+
+ private:
+  Timeline read() {
+    const nb::gil_scoped_release unlocked;
+    return unwrap(Timeline::read(shared_->run));
+  }
+  Timeline::Window window(std::size_t first, std::size_t rows, std::size_t group, std::int64_t from_ns,
+                          std::int64_t to_ns) const {
+    return {first, rows, group, timeline_.start_ns() + from_ns, timeline_.start_ns() + to_ns};
+  }
+
+  std::shared_ptr<PyRun::Shared> shared_;
+  Timeline timeline_;
+  std::shared_ptr<const reader::MessageLines> lines_;
+};
+
+}  // namespace
+
+void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
+  using namespace nb::literals;
+  nb::class_<PyTimeline>(module, "Timeline", "A trace as a picture in time, at any zoom.")
+      .def_prop_ro("start_ns", &PyTimeline::start_ns)
+      .def_prop_ro("end_ns", &PyTimeline::end_ns)
+      .def("rows", &PyTimeline::rows)
+      .def("bins", &PyTimeline::bins, "first"_a, "rows"_a, "group"_a, "from_ns"_a, "to_ns"_a, "columns"_a)
+      .def("calls", &PyTimeline::calls, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a)
+      .def("longest", &PyTimeline::longest, "most"_a)
+      .def("match", &PyTimeline::match, "most"_a)
+      .def("messages", &PyTimeline::messages, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a);
+  run.def("timeline", [](const PyRun& of) { return std::make_unique<PyTimeline>(of.shared()); });
+  nb::list names;
+  for (const char* name : reader::activity_names) names.append(name);
+  module.attr("ACTIVITIES") = names;
+}
+
+}  // namespace tare::bindings

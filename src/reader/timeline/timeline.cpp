@@ -1,0 +1,321 @@
+#include "reader/timeline/timeline.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <utility>
+
+#include "format/event_columns.h"
+#include "reader/parallel.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace tare::format;
+
+// Durations by their highest bits: classes of a few percent.
+constexpr unsigned class_bits = 4;
+constexpr std::size_t duration_classes = 64U << class_bits;
+
+std::size_t duration_class(std::int64_t duration_ns) {
+  const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(duration_ns, 1));
+  const auto width = static_cast<unsigned>(std::bit_width(ns));
+  const std::uint64_t top = width > class_bits ? ns >> (width - 1 - class_bits) : ns << (class_bits + 1 - width);
+  return (width - 1) << class_bits | (top & ((1U << class_bits) - 1));
+}
+
+}  // namespace
+
+// What decoding a chunk takes; memory is kept.
+struct Timeline::Scratch {
+  std::vector<char> raw;
+  EventColumns columns;
+  std::vector<std::uint64_t> ticks;
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::uint16_t> function;  // of the run, by signature
+};
+
+// Calls `visitor` of the columns decoded; false if the chunk cannot be read.
+template <typename Visit>
+bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const {
+  std::string reason;
+  const ChunkRef& ref = *chunk.ref;
+  if (!load_chunk(ref, scratch.raw, reason) ||
+      !decode_columns(ref.header, scratch.raw.data(), scratch.raw.size(), scratch.columns, reason))
+    return false;
+  const Process& process = *rows_[row].process;
+  const auto& calls = scratch.columns.calls;
+  const auto& recorded = scratch.columns.signatures.function;
+  scratch.function.resize(recorded.size());
+  for (std::size_t i = 0; i < recorded.size(); ++i)
+    scratch.function[i] = FunctionNames::lookup(*process.functions, static_cast<std::uint16_t>(recorded[i]));
+  const std::size_t n = calls.enter.size();
+  scratch.ticks.resize(n);
+  scratch.start_ns.resize(n);
+  for (std::size_t i = 0; i < n; ++i) scratch.ticks[i] = calls.enter[i] << process.shift();
+  process.clock.unix_ns(scratch.ticks.data(), n, scratch.start_ns.data());
+  visitor();
+  return true;
+}
+
+TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::size_t call) const {
+  const Process& process = *rows_[row].process;
+  const auto& columns = scratch.columns;
+  const auto& signatures = columns.signatures;
+  const auto s = static_cast<std::size_t>(columns.calls.signature[call]);
+  const std::int32_t communicator = process.communicators.find(static_cast<std::uint32_t>(signatures.communicator[s]));
+  const auto peer = static_cast<std::int32_t>(signatures.peer[s]);
+  std::int32_t world_rank = -1;
+  if (communicator >= 0 && peer >= 0)
+    world_rank = run_->communicators()[static_cast<std::size_t>(communicator)].world_rank(process.record.rank, peer);
+  return {static_cast<std::uint32_t>(row),
+          scratch.start_ns[call],
+          process.clock.duration_ns(columns.calls.duration[call] << process.shift()),
+          scratch.function[s],
+          process.sites.find(static_cast<std::uint32_t>(signatures.site[s])),
+          world_rank,
+          signatures.bytes[s]};
+}
+
+Result<Timeline> Timeline::read(Run& run) {
+  Timeline made(run);
+  run.sites();  // found once, before several threads ask
+  const EventFilter filter;
+  const EventChoice choice(run, filter);
+  auto chunks = EventChunks::of(run, filter, choice);
+  if (!chunks) return chunks.failure();
+  made.chunks_ = std::move(*chunks);
+  made.warnings_ = made.chunks_.warnings;
+  for (std::uint16_t number = 0; number < run.functions().names().size(); ++number)
+    made.activity_.push_back(activity_of(number));
+  made.start_ns_ = INT64_MAX;
+  made.end_ns_ = INT64_MIN;
+  for (const EventChunks::Block& block : made.chunks_.blocks) {
+    if (block.chunks.empty() || is_of_tared(block.chunks.front().header.block)) continue;
+    Row row{block.process, block.chunks.back().header.location, 0};
+    Location location;
+    for (const ChunkRef& chunk : block.chunks) {
+      row.events += chunk.header.records;
+      location.chunks.push_back({&chunk, INT64_MAX, INT64_MIN});
+    }
+    const ProcessRecord& record = block.process->record;
+    made.start_ns_ = std::min(made.start_ns_, block.process->clock.unix_ns(record.clock_start.ticks));
+    made.end_ns_ = std::max(made.end_ns_, block.process->clock.unix_ns(block.process->end));
+    made.rows_.push_back(row);
+    made.locations_.push_back(std::move(location));
+  }
+  if (made.rows_.empty()) {
+    made.start_ns_ = made.end_ns_ = 0;
+    return made;
+  }
+  made.end_ns_ = std::max(made.end_ns_, made.start_ns_ + 1);
+  made.durations_.resize(made.rows_.size());
+  const unsigned threads = threads_for(made.rows_.size(), 1);
+  std::vector<Scratch> scratch(threads);
+  parallel(made.rows_.size(), threads, [&](unsigned thread, std::size_t row) { made.read_row(row, scratch[thread]); });
+  std::vector<std::uint64_t> all(duration_classes);
+  for (auto& of_row : made.durations_)
+    for (std::size_t i = 0; i < of_row.size(); ++i) all[i] += of_row[i];
+  made.durations_ = {std::move(all)};
+  for (std::size_t row = 0; row < made.rows_.size(); ++row)
+    for (const Chunk& chunk : made.locations_[row].chunks)
+      if (chunk.first_ns == INT64_MIN)
+        made.warnings_.push_back(
+            damaged_events(made.chunks_.file_names[chunk.ref->file], *chunk.ref, "it cannot be decoded"));
+  return made;
+}
+
+void Timeline::read_row(std::size_t row, Scratch& scratch) {
+  const std::size_t fair = most_bins / rows_.size();
+  const std::size_t bins = std::bit_floor(std::clamp(fair, fewest_bins, most_bins_of_a_row));
+  Location& location = locations_[row];
+  std::vector<Bin> base(bins);
+  BinFiller filler(whole(bins), base.data(), activity_.size());
+  std::vector<std::uint64_t>& durations = durations_[row];
+  durations.resize(duration_classes);
+  const Process& process = *rows_[row].process;
+  for (Chunk& chunk : location.chunks) {
+    const bool is_read = visit(row, chunk, scratch, [&] {
+      const auto& calls = scratch.columns.calls;
+      for (std::size_t i = 0; i < calls.enter.size(); ++i) {
+        const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
+        const std::int64_t duration = process.clock.duration_ns(calls.duration[i] << process.shift());
+        const std::int64_t start = scratch.start_ns[i];
+        filler.add_call(start, start + duration, activity_[function], function);
+        ++durations[duration_class(duration)];
+        chunk.first_ns = std::min(chunk.first_ns, start);
+        chunk.last_ns = std::max(chunk.last_ns, start + duration);
+      }
+      for (const DecodedSpan& flush : scratch.columns.flushes) {
+        const std::int64_t start = process.time_of(flush.enter), end = process.time_of(flush.leave);
+        filler.add_flush(start, end);
+        chunk.first_ns = std::min(chunk.first_ns, start);
+        chunk.last_ns = std::max(chunk.last_ns, end);
+      }
+    });
+    if (!is_read) chunk.first_ns = INT64_MIN;
+  }
+  filler.finish();
+  location.levels.push_back(std::move(base));
+  while (location.levels.back().size() > coarsening * fewest_bins)
+    location.levels.push_back(coarser(location.levels.back(), coarsening));
+}
+
+void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const {
+  BinFiller filler(grid, bins, activity_.size());
+  const Process& process = *rows_[row].process;
+  for (const Chunk& chunk : locations_[row].chunks) {
+    if (chunk.last_ns < grid.from_ns || chunk.first_ns >= grid.to_ns || chunk.first_ns == INT64_MIN) continue;
+    visit(row, chunk, scratch, [&] {
+      const auto& calls = scratch.columns.calls;
+      const auto& starts = scratch.start_ns;
+      for (std::size_t i = 0; i < calls.enter.size() && starts[i] < grid.to_ns; ++i) {
+        const std::int64_t end = starts[i] + process.clock.duration_ns(calls.duration[i] << process.shift());
+        if (end <= grid.from_ns) continue;
+        const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
+        filler.add_call(starts[i], end, activity_[function], function);
+      }
+      for (const DecodedSpan& flush : scratch.columns.flushes)
+        filler.add_flush(process.time_of(flush.enter), process.time_of(flush.leave));
+    });
+  }
+  filler.finish();
+}
+
+// Of one location, on a grid of the viewer's.
+std::vector<Bin> Timeline::of_row(std::size_t row, const Grid& grid, bool exactly, Scratch& scratch) const {
+  const auto& levels = locations_[row].levels;
+  std::vector<Bin> result(grid.bins);
+  const double width = grid.width_ns();
+  const std::vector<Bin>* level = levels.data();
+  if (exactly && whole(level->size()).width_ns() > width) {
+    from_events(row, grid, result.data(), scratch);
+    return result;
+  }
+  for (const auto& each : levels)
+    if (whole(each.size()).width_ns() <= width) level = &each;
+  const Grid own = whole(level->size());
+  BinSum sum;
+  for (std::size_t i = 0; i < grid.bins; ++i) {
+    // Differences first: unix times have more digits than a double.
+    const double from =
+        (static_cast<double>(grid.from_ns - own.from_ns) + static_cast<double>(i) * width) / own.width_ns();
+    const double to = from + width / own.width_ns();
+    const auto last = static_cast<std::int64_t>(std::min(to, static_cast<double>(own.bins)));
+    for (auto b = std::max<std::int64_t>(static_cast<std::int64_t>(from), 0); b <= last; ++b) {
+      const double overlap = std::min(to, static_cast<double>(b + 1)) - std::max(from, static_cast<double>(b));
+      if (overlap > 0 && b < static_cast<std::int64_t>(own.bins))
+        sum.add((*level)[static_cast<std::size_t>(b)], overlap);
+    }
+    result[i] = sum.take();
+  }
+  return result;
+}
+
+std::vector<Bin> Timeline::bins(const Window& window, std::size_t columns) const {
+  std::vector<Bin> result(window.rows * columns);
+  if (window.to_ns <= window.from_ns || columns == 0 || window.group == 0) return result;
+  const Grid grid{window.from_ns, window.to_ns, columns};
+  const bool exactly = window.rows * window.group <= most_exact_rows;
+  const unsigned threads = threads_for(window.rows, 1);
+  std::vector<Scratch> scratch(threads);
+  parallel(window.rows, threads, [&](unsigned thread, std::size_t i) {
+    const std::size_t first = window.first + i * window.group;
+    const std::size_t end = std::min(first + window.group, rows_.size());
+    if (first >= end) return;
+    const auto out = result.begin() + static_cast<std::ptrdiff_t>(i * columns);
+    if (window.group == 1) {
+      const auto made = of_row(first, grid, exactly, scratch[thread]);
+      std::copy(made.begin(), made.end(), out);
+      return;
+    }
+    std::vector<BinSum> sums(columns);
+    for (std::size_t row = first; row < end; ++row) {
+      const auto made = of_row(row, grid, exactly, scratch[thread]);
+      for (std::size_t c = 0; c < columns; ++c) sums[c].add(made[c], 1);
+    }
+    for (std::size_t c = 0; c < columns; ++c) out[static_cast<std::ptrdiff_t>(c)] = sums[c].take();
+  });
+  return result;
+}
+
+Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
+  Calls result;
+  const std::size_t end = std::min(window.first + window.rows, rows_.size());
+  // A guess, before anything is decoded: records of the chunks, as far as they overlap.
+  double guessed = 0;
+  std::vector<std::pair<std::size_t, const Chunk*>> touched;
+  for (std::size_t row = window.first; row < end; ++row)
+    for (const Chunk& chunk : locations_[row].chunks) {
+      if (chunk.last_ns < window.from_ns || chunk.first_ns >= window.to_ns || chunk.first_ns == INT64_MIN) continue;
+      touched.emplace_back(row, &chunk);
+      const auto overlap =
+          static_cast<double>(std::min(chunk.last_ns, window.to_ns) - std::max(chunk.first_ns, window.from_ns));
+      const auto length = static_cast<double>(std::max<std::int64_t>(chunk.last_ns - chunk.first_ns, 1));
+      guessed += overlap / length * chunk.ref->header.records;
+    }
+  if (guessed > 8 * static_cast<double>(most) + 65536) return result;
+  Scratch scratch;
+  for (const auto& [row, chunk] : touched) {
+    visit(row, *chunk, scratch, [&, row = row] {
+      const auto& enter = scratch.start_ns;
+      for (std::size_t i = 0; i < enter.size() && enter[i] < window.to_ns && result.calls.size() <= most; ++i) {
+        const Process& process = *rows_[row].process;
+        if (enter[i] + process.clock.duration_ns(scratch.columns.calls.duration[i] << process.shift()) < window.from_ns)
+          continue;
+        result.calls.push_back(described(row, scratch, i));
+      }
+      for (const DecodedSpan& flush : scratch.columns.flushes) {
+        const std::int64_t from = rows_[row].process->time_of(flush.enter);
+        const std::int64_t to = rows_[row].process->time_of(flush.leave);
+        if (to >= window.from_ns && from < window.to_ns)
+          result.calls.push_back({static_cast<std::uint32_t>(row), from, to - from, TimelineCall::flush, -1, -1,
+                                  static_cast<std::int64_t>(flush.bytes)});
+      }
+    });
+    if (result.calls.size() > most) {
+      result.calls.clear();
+      return result;
+    }
+  }
+  result.complete = true;
+  return result;
+}
+
+Timeline::Longest Timeline::longest(std::size_t most) const {
+  Longest result;
+  if (rows_.empty()) return result;
+  const std::vector<std::uint64_t>& durations = durations_.front();
+  std::size_t least = duration_classes;
+  std::uint64_t count = 0;
+  while (least > 0 && count + durations[least - 1] <= most) count += durations[--least];
+  result.least_ns = least == 0 ? 0 : INT64_MAX;
+  std::vector<Longest> of_rows(rows_.size(), result);
+  const unsigned threads = threads_for(rows_.size(), 1);
+  std::vector<Scratch> scratch(threads);
+  parallel(rows_.size(), threads, [&](unsigned thread, std::size_t row) {
+    Scratch& of = scratch[thread];
+    Longest& own = of_rows[row];
+    const Process& process = *rows_[row].process;
+    for (const Chunk& chunk : locations_[row].chunks) {
+      if (chunk.first_ns == INT64_MIN) continue;
+      visit(row, chunk, of, [&] {
+        const auto& calls = of.columns.calls;
+        for (std::size_t i = 0; i < calls.enter.size(); ++i) {
+          const std::int64_t duration = process.clock.duration_ns(calls.duration[i] << process.shift());
+          if (duration_class(duration) < least) continue;
+          own.calls.push_back(described(row, of, i));
+          own.least_ns = std::min(own.least_ns, duration);
+        }
+      });
+    }
+  });
+  for (Longest& own : of_rows) {
+    result.calls.insert(result.calls.end(), own.calls.begin(), own.calls.end());
+    result.least_ns = std::min(result.least_ns, own.least_ns);
+  }
+  if (result.calls.empty()) result.least_ns = 0;
+  return result;
+}
+
+}  // namespace tare::reader
