@@ -41,6 +41,8 @@ class Cost(TypedDict):
     event_ns: float
     events: int
     wrapper_ns: int
+    wrapper_error_ns: float | None  # half the width of its interval of 95 %; None: not known
+    weighed: int  # calls
     hook_init_ns: int
     hook_finalize_ns: int
     flushes: int

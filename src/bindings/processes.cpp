@@ -1,5 +1,6 @@
 #include "bindings/processes.h"
 
+#include <cmath>
 #include <map>
 
 #include "bindings/convert.h"
@@ -54,11 +55,14 @@ std::string_view first_line(const char* lines) {
 
 nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& totals, const reader::Account& account) {
   nb::dict cost;
-  cost["call_ns"] = record.call_cost_ps / 1000.0;
+  cost["call_ns"] = account.call_ns;
   cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
   cost["event_ns"] = record.event_cost_ps / 1000.0;
   cost["events"] = totals.api_events;
   cost["wrapper_ns"] = account.wrapper_ns;
+  cost["wrapper_error_ns"] =
+      std::isnan(account.wrapper_error_ns) ? nb::object(nb::none()) : nb::cast(account.wrapper_error_ns);
+  cost["weighed"] = account.weighed;
   cost["hook_init_ns"] = account.hook_init_ns;
   cost["hook_finalize_ns"] = account.hook_finalize_ns;
   cost["flushes"] = totals.flushes;

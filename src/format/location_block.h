@@ -9,6 +9,7 @@
 #include "format/peer_table.h"
 #include "format/phase_table.h"
 #include "format/profile_row.h"
+#include "format/weighed.h"
 
 namespace tare::format {
 
@@ -22,6 +23,7 @@ struct LocationHeader {
   alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
   TaredTotals tared;                               // written by it, nobody else
   alignas(64) LocationSummary summary;
+  alignas(64) WeighedCalls weighed[weighed_kinds];  // their `kind` is set on disk only
   alignas(64) std::uint64_t lookups[max_functions];
   std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
   std::uint16_t peer_index[peer_slots];  // the same of peers

@@ -34,9 +34,11 @@ struct LocationSummary {
   std::uint32_t full;               // FullTables
   std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
   std::uint64_t api_events;         // events of the API that were recorded, also if they were dropped or overwritten
-  TaredTotals tared;                // in a segment 0: see summary_of
+  std::uint32_t weighed;            // entries behind the phases, on disk only
+  std::uint32_t zero;
+  TaredTotals tared;  // in a segment 0: see summary_of
 };
-static_assert(sizeof(LocationSummary) == 152);
+static_assert(sizeof(LocationSummary) == 160);
 enum FullTables : std::uint32_t {
   full_rows = 1,
   full_peers = 2,

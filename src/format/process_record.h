@@ -56,20 +56,18 @@ struct ProcessRecord {
   std::uint64_t end;                 // ticks at exit
   std::uint64_t hook_init;           // ticks spent by tare itself inside MPI_Init (attaching included)
   std::uint64_t hook_finalize;       // and inside MPI_Finalize
-  std::uint32_t call_cost_ps;        // calibrated cost of one timed call, beyond the bare call
-  std::uint32_t lookup_cost_ps;      // and of one counted call
-  std::uint32_t completion_cost_ps;  // and of one completed request
+  std::uint32_t lookup_cost_ps;      // calibrated cost of one call that is only counted
   std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
   std::uint32_t unmeasured_threads;  // for whose location there was no memory
-  std::uint32_t poll_cost_ps;        // calibrated cost of one poll whose time is estimated (ProfileRow::estimated)
   std::uint32_t left_calls;          // that did not return: left by an exception, by longjmp or with their thread
+  std::uint32_t zero;
   char host[64];
   char executable[256];
   char mpi_library[128];
 };
-static_assert(sizeof(ProcessRecord) == 632);
+static_assert(sizeof(ProcessRecord) == 624);
 
 // The signal that killed it, where its collector saw that; else 0.
 inline std::int32_t signal_of(const ProcessRecord& process) noexcept {

@@ -58,6 +58,7 @@ template <class A, Function F, class Real, class... Roles>
     return result;
   }
   auto& thread = static_cast<Thread&>(*location);
+  thread.begin_weighing();
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
@@ -72,6 +73,7 @@ template <class A, Function F, class Real, class... Roles>
   current.leave = call.leave;
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   end_call(thread, call, *site.rows, result, roles...);
+  thread.end_weighing(call.function, call.leave - call.enter);
   return result;
 }
 

@@ -35,6 +35,7 @@ template <class A, class Real, class InVain, class... Roles>
   if (thread.mode == recorder::Mode::paused) return result;
   thread.polls.end(thread, call, vain);
   if (!thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, vain, last, now);
+  thread.end_weighing(call.function, call.leave - now);
   return result;
 }
 
@@ -80,6 +81,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (location == nullptr) [[unlikely]]
     return real();
   auto& thread = static_cast<Thread&>(*location);
+  thread.begin_weighing();
   const std::uint64_t key = Polls::key_of(caller.return_address, static_cast<std::uint16_t>(F));
   Polls::Site& site = thread.polls.site(key);
   if (!site.has_skips(key, caller)) return timed_poll<A, F>(thread, caller, real, in_vain, roles...);
@@ -90,7 +92,12 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (call.communicator != site.communicator) [[unlikely]]
     return timed_after_all<A, F>(thread, caller, real, in_vain, roles...);
   const Inside inside;
+  std::uint64_t ticks = 0;
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now();
   const int result = real();
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now() - ticks;
   thread.shared->current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   if (result == A::success && in_vain()) [[likely]] {
     site.skip();
@@ -99,6 +106,8 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   } else {
     end_untimed_poll<F>(thread, site, result, roles...);
   }
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    thread.note_weight_of_poll(ticks);
   return result;
 }
 

@@ -146,14 +146,6 @@ Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack
   return {known->number, &known->rows};
 }
 
-void skip_site(Thread& thread, const Frame& caller) noexcept {
-  CallPath path;
-  PathMemo::Builder read;
-  walk(caller, thread.stack, stack_frames, path, read);
-  read.caller.stack &= stack_matters;
-  thread.paths.add(read, 0);
-}
-
 bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept {
   const Binding binding = binding_at(address);
   return binding == Binding::cxx || (binding == Binding::fortran && kind == Caller::converts);

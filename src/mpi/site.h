@@ -31,9 +31,6 @@ inline Frame masked(const Frame& caller) noexcept {
 // Has a thread forget what it remembers; numbers stay.
 void forget_paths(Thread& thread) noexcept;
 
-// Has calls made in `caller` belong to no site, as long as their thread remembers: for calibrating.
-void skip_site(Thread& thread, const Frame& caller) noexcept;
-
 // The span of addresses that holds all bindings loaded; empty in most programs.
 struct BindingSpan {
   std::uintptr_t low;

@@ -63,18 +63,13 @@ template <class A>
   if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
   process.abi = A::kind;
   if (lookups_timed()) process.flags |= format::time_lookups;
-  const format::ClockPair before = recorder::read_clock_pair();
-  const Costs costs = calibrate<A>(static_cast<Thread&>(*location));
+  // What it took to begin recording is long enough for the rate of the clock.
+  const format::ClockPair before = process.clock_start;
+  const auto ticks = static_cast<double>(cost_of_lookups(static_cast<Thread&>(*location)));
   const format::ClockPair after = recorder::read_clock_pair();
-  const auto picoseconds = [&](std::uint32_t ticks) {
-    const double ns_per_tick =
-        static_cast<double>(after.monotonic_ns - before.monotonic_ns) / static_cast<double>(after.ticks - before.ticks);
-    return static_cast<std::uint32_t>(1000.0 * ns_per_tick * ticks);
-  };
-  process.call_cost_ps = picoseconds(costs.call);
-  process.lookup_cost_ps = picoseconds(costs.lookup);
-  process.poll_cost_ps = picoseconds(costs.poll);
-  process.completion_cost_ps = picoseconds(costs.completion);
+  const double ns_per_tick =
+      static_cast<double>(after.monotonic_ns - before.monotonic_ns) / static_cast<double>(after.ticks - before.ticks);
+  process.lookup_cost_ps = static_cast<std::uint32_t>(1000.0 * ns_per_tick * ticks / calibration_calls);
   begin_sampling(before, after);
   process.hook_init += attach_ticks + recorder::now() - start;
 }

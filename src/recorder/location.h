@@ -11,6 +11,7 @@
 #include "format/location_block.h"
 #include "format/record.h"
 #include "format/ring.h"
+#include "recorder/account/weighing.h"
 #include "recorder/call.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
@@ -47,6 +48,7 @@ struct Location {
   char name[16];                             // of the thread, as noted last
   std::uint32_t drains_seen;                 // of node_words->drains
   KnownRows any_rows;                        // of calls whose call site remembers none
+  Weighing weighing;
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -142,6 +144,15 @@ struct Location {
     if constexpr ((traffic & exchanges) != 0) count_received(call.communicator, call.source, call.received);
     return r;
   }
+
+  // What a wrapper begins and ends with; `ticks`: that the MPI function took (recorder/account/weighing.h).
+  [[gnu::always_inline]] void begin_weighing() noexcept { weighing.begin_call(shared->summary.flush_ticks); }
+  [[gnu::always_inline]] void end_weighing(std::uint16_t function, std::uint64_t ticks) noexcept {
+    if (weighing.is_under_way()) [[unlikely]]
+      note_weight(function, ticks);
+  }
+  // The same of a poll that is not timed otherwise.
+  [[gnu::cold]] void note_weight_of_poll(std::uint64_t ticks) noexcept;
 
   // A message to a rank of a communicator; nothing if `peer` is none, or if it has not been sent.
   void count_sent(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {
@@ -266,6 +277,7 @@ struct Location {
   }
 
  private:
+  [[gnu::cold]] void note_weight(std::uint16_t function, std::uint64_t ticks) noexcept;
   static unsigned slot_of(std::uint64_t site, std::uint64_t what) noexcept {
     const std::uint64_t h = (site * 0x9e3779b97f4a7c15U) ^ (what * 0xc2b2ae3d27d4eb4fU);
     return static_cast<unsigned>(h >> 52);

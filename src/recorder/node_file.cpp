@@ -8,6 +8,7 @@
 #include "format/functions.h"
 #include "format/node_file_name.h"
 #include "format/sample.h"
+#include "format/weighed.h"
 #include "recorder/clock.h"
 #include "recorder/event_chunks.h"
 #include "recorder/outside_drain.h"
@@ -78,10 +79,18 @@ format::LocationSummary copy_of_summary(const format::LocationHeader& block) noe
 
 // Summary, rows, peers, phases, and the counters above zero, as one chunk.
 bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
-  const format::LocationSummary summary = copy_of_summary(block);
+  format::LocationSummary summary = copy_of_summary(block);
+  format::WeighedCalls weighed[format::weighed_kinds];
+  summary.weighed = 0;
+  for (std::uint32_t kind = 0; kind < format::weighed_kinds; ++kind) {
+    format::WeighedCalls& next = weighed[summary.weighed];
+    copy_words(&next, &block.weighed[kind], sizeof next);
+    next.kind = kind;
+    if (next.first_calls != 0 || next.calls != 0 || next.interrupted != 0) ++summary.weighed;
+  }
   const std::size_t rows = summary.rows;
   const std::size_t most = sizeof summary + rows * sizeof(format::ProfileRow) + sizeof block.peers +
-                           sizeof block.phases + 2 * sizeof block.lookups;
+                           sizeof block.phases + sizeof weighed + 2 * sizeof block.lookups;
   ChunkMemory memory(most);
   if (!memory) return false;
   char* out = memory.raw();
@@ -93,6 +102,7 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
   put(format::rows_of(&block), rows * sizeof(format::ProfileRow));
   put(block.peers, summary.peers * sizeof(format::PeerEntry));
   put(block.phases, summary.phases * sizeof(format::PhaseEntry));
+  put(weighed, summary.weighed * sizeof(format::WeighedCalls));
   for (std::uint64_t function = 0; function < format::max_functions; ++function) {
     format::CountedCalls counted{function, 0};
     copy_words(&counted.calls, &block.lookups[function], sizeof counted.calls);

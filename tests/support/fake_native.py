@@ -66,6 +66,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "calls": 10, "lookups": 4,
         "cost": {
             "call_ns": 25.0, "lookup_ns": 5.0, "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
+            "wrapper_error_ns": 27.0, "weighed": 40,
             "hook_init_ns": 1_000_000,
             "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
             "drains": 0, "drain_ns": 0, "drain_bytes": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
@@ -22,6 +23,8 @@ class TotalCost(TypedDict):
     event_ns: float
     events: int
     wrapper_ns: int
+    wrapper_error_ns: float | None  # half the width of its interval of 95 %; None: not known
+    weighed: int
     net_share: float
     wall_share: float  # of the time from the first call to the end, hooks included
     hook_init_ns: int
@@ -69,6 +72,16 @@ def total_trace(processes: Sequence[Process]) -> Trace:
     }
 
 
+def _per_call(sums: Sequence[float], calls: int) -> float:
+    return sum(sums) / calls if calls else 0.0
+
+
+def _error_of_sum(errors: Sequence[float | None]) -> float | None:
+    """Of independent estimates: the squares of their half widths add up."""
+    known = [error for error in errors if error is not None]
+    return math.hypot(*known) if len(known) == len(errors) else None
+
+
 def total_cost(processes: Sequence[Process]) -> TotalCost:
     costs = [process["cost"] for process in processes]
     net_ns = sum(process["net_ns"] for process in processes)
@@ -76,14 +89,17 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
     wall_ns = sum(process["wall_ns"] for process in processes)
     hooks_ns = sum(cost["hook_init_ns"] + cost["hook_finalize_ns"] for cost in costs)
     ranks = max(len(processes), 1)
+    calls = sum(process["calls"] for process in processes)
     return {
-        "calls": sum(process["calls"] for process in processes),
+        "calls": calls,
         "lookups": sum(process["lookups"] for process in processes),
-        "call_ns": sum(cost["call_ns"] for cost in costs) / ranks,
+        "call_ns": _per_call([process["cost"]["call_ns"] * process["calls"] for process in processes], calls),
         "lookup_ns": sum(cost["lookup_ns"] for cost in costs) / ranks,
         "event_ns": max((cost["event_ns"] for cost in costs), default=0.0),
         "events": sum(cost["events"] for cost in costs),
         "wrapper_ns": sum(cost["wrapper_ns"] for cost in costs),
+        "wrapper_error_ns": _error_of_sum([cost["wrapper_error_ns"] for cost in costs]),
+        "weighed": sum(cost["weighed"] for cost in costs),
         "net_share": spent_ns / net_ns if net_ns else 0.0,
         "wall_share": (spent_ns + hooks_ns) / wall_ns if wall_ns else 0.0,
         "hook_init_ns": sum(cost["hook_init_ns"] for cost in costs),

@@ -222,8 +222,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "own events", f"{cost['events']:,}, {cost['event_ns']:.1f} ns each"
     yield (
         "wrappers",
-        f"{units.duration(cost['wrapper_ns'])} estimated "
-        f"({cost['call_ns']:.1f} ns a call, {cost['lookup_ns']:.1f} ns a look-up)",
+        f"{_plus_minus(cost)} ({cost['call_ns']:.1f} ns a call, {cost['lookup_ns']:.1f} ns a look-up; "
+        f"{cost['weighed']:,} calls weighed)",
     )
     yield "flushes", _flushes(cost)
     if cost["drains"]:
@@ -235,7 +235,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     )
     yield (
         "in all",
-        f"{100 * cost['net_share']:.2f} % of net time (estimated), "
+        f"at least {100 * cost['net_share']:.2f} % of net time, "
         f"{100 * cost['wall_share']:.2f} % of all time with the hooks",
     )
     if not trace["written"]:
@@ -252,6 +252,15 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
+
+
+def _plus_minus(cost: TotalCost) -> str:
+    """What the wrappers took, with the interval of 95 % where it is known."""
+    error_ns = cost["wrapper_error_ns"]
+    spent = units.duration(cost["wrapper_ns"])
+    if error_ns is None or cost["wrapper_ns"] == 0:
+        return f"about {spent}"
+    return f"{spent} ± {100 * error_ns / cost['wrapper_ns']:.0f} %"
 
 
 def _locations(out: Console, recording: Run) -> None:

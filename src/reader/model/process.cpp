@@ -56,10 +56,15 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   for (const ProfileRow& row : profile.rows) {
     totals.calls += row.calls;
     totals.estimated += row.estimated;
-    if (!outside_net[FunctionNames::lookup(*process.functions, row.function)]) totals.net_ticks += row.ticks;
+    const std::uint16_t function = FunctionNames::lookup(*process.functions, row.function);
+    if (outside_net[function]) continue;
+    totals.net_ticks += row.ticks;
+    const std::uint64_t estimated = std::min(row.calls, row.estimated);
+    totals.weighed.calls[static_cast<unsigned>(meaning_of(function).kind)] += row.calls - estimated;
+    totals.weighed.calls[untimed_poll] += estimated;
   }
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
-  totals.completions += profile.summary.completions;
+  for (const WeighedCalls& weighed : profile.weighed) totals.weighed.add(weighed);
   totals.full |= profile.summary.full;
   totals.dropped += profile.summary.dropped;
   totals.api_events += profile.summary.api_events;
@@ -85,7 +90,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.calls += from.calls;
   to.estimated += from.estimated;
   to.lookups += from.lookups;
-  to.completions += from.completions;
+  to.weighed.add(from.weighed);
   to.dropped += from.dropped;
   to.flushes += from.flushes;
   to.flush_ticks += from.flush_ticks;
@@ -115,10 +120,13 @@ Account account_of(const Process& process, const Totals& totals) {
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
   account.unreturned_ns = clock.duration_ns(under_way);
-  account.wrapper_ns =
-      rounded_ns(cost_ns(totals.calls - std::min(totals.calls, totals.estimated), r.call_cost_ps) +
-                 cost_ns(totals.estimated, r.poll_cost_ps) + cost_ns(totals.lookups, r.lookup_cost_ps) +
-                 cost_ns(totals.completions, r.completion_cost_ps) + cost_ns(totals.api_events, r.event_cost_ps));
+  const Weight weight = weight_of(totals.weighed);
+  const double ns = clock.rate();
+  account.wrapper_ns = rounded_ns(ns * weight.ticks + cost_ns(totals.lookups, r.lookup_cost_ps) +
+                                  cost_ns(totals.api_events, r.event_cost_ps));
+  account.wrapper_error_ns = ns * weight.half_width;
+  account.weighed = weight.weighed;
+  account.call_ns = ns * weight.timed_call;
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);

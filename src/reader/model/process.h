@@ -12,6 +12,7 @@
 #include "reader/model/clock_map.h"
 #include "reader/model/definitions.h"
 #include "reader/model/number_map.h"
+#include "reader/model/weight.h"
 #include "reader/store/chunk_scan.h"
 #include "reader/store/function_names.h"
 #include "reader/store/profile.h"
@@ -68,8 +69,8 @@ struct Process {
 struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t estimated = 0;  // of the calls: polls whose time was not measured
+  WeighedTotals weighed;        // without MPI_Init and MPI_Finalize
   std::uint64_t lookups = 0;
-  std::uint64_t completions = 0;
   std::uint64_t dropped = 0;  // records lost
   std::uint64_t flushes = 0;
   std::uint64_t flush_ticks = 0;
@@ -98,7 +99,10 @@ struct Account {
   std::int64_t threads_ns = 0;     // the same of all threads that call MPI together
   std::int64_t mpi_ns = 0;         // of threads_ns
   std::int64_t unreturned_ns = 0;  // of mpi_ns: in calls that have not returned, of a running or killed process
-  std::int64_t wrapper_ns = 0;
+  std::int64_t wrapper_ns = 0;     // estimated from the calls that were weighed
+  double wrapper_error_ns = 0;     // half the width of its interval of 95 %; NaN: not known
+  std::uint64_t weighed = 0;       // calls
+  double call_ns = 0;              // the mean of the calls that are timed
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t flush_ns = 0;

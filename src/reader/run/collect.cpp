@@ -45,6 +45,7 @@ std::string profile_payload(const LocationCopy& location) {
   for (const ProfileRow& row : location.rows) payload += bytes_of(row);
   for (const PeerEntry& peer : location.peers) payload += bytes_of(peer);
   for (const PhaseEntry& phase : location.phases) payload += bytes_of(phase);
+  for (const WeighedCalls& weighed : location.weighed) payload += bytes_of(weighed);
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
     if (location.lookups[i] != 0) payload += bytes_of(CountedCalls{i, location.lookups[i]});
   return payload;

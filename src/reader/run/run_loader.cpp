@@ -35,7 +35,7 @@ bool lacks_finalize(const ProcessRecord& record) {
 }
 
 Profile profile_of(const LocationCopy& location) {
-  Profile profile{location.summary, location.rows, location.peers, location.phases, {}};
+  Profile profile{location.summary, location.rows, location.peers, location.phases, location.weighed, {}};
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
     if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
   return profile;

@@ -86,11 +86,13 @@ TEST_F(RunTest, ProfileOfAProcess) {
 }
 
 TEST_F(RunTest, PollsThatWereNotTimedCostLess) {
-  ProcessRecord process = process_record(0, ProcessState::exited);
-  process.poll_cost_ps = 3'000;
+  const ProcessRecord process = process_record(0, ProcessState::exited);
   format::ProfileRow row = profile_row("MPI_Test", 1, 100, 1500, 0);
   row.estimated = 90;
-  dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, {row}));
+  const auto timed = static_cast<unsigned>(format::CallClass::completion);
+  const Profile profile{{}, {row}, {}, {}, {weighed_calls(timed, 4, 20), weighed_calls(format::untimed_poll, 5, 3)},
+                        {}};
+  dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, profile));
   reader::Run run = open();
   EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Test").estimated, 90U);
   EXPECT_EQ(account(run).wrapper_ns, 10 * 20 + 90 * 3);

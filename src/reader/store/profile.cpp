@@ -25,7 +25,8 @@ bool parse_profile(std::string_view payload, Profile& profile) {
   std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
   payload.remove_prefix(sizeof profile.summary);
   return take(payload, profile.summary.rows, profile.rows) && take(payload, profile.summary.peers, profile.peers) &&
-         take(payload, profile.summary.phases, profile.phases) && payload.size() % sizeof(CountedCalls) == 0 &&
+         take(payload, profile.summary.phases, profile.phases) &&
+         take(payload, profile.summary.weighed, profile.weighed) && payload.size() % sizeof(CountedCalls) == 0 &&
          take(payload, payload.size() / sizeof(CountedCalls), profile.counted);
 }
 

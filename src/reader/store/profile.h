@@ -13,6 +13,7 @@
 #include "format/peer_table.h"
 #include "format/phase_table.h"
 #include "format/profile_row.h"
+#include "format/weighed.h"
 #include "reader/store/chunk_scan.h"
 
 namespace tare::reader {
@@ -22,6 +23,7 @@ struct Profile {
   std::vector<format::ProfileRow> rows;
   std::vector<format::PeerEntry> peers;
   std::vector<format::PhaseEntry> phases;
+  std::vector<format::WeighedCalls> weighed;
   std::vector<format::CountedCalls> counted;
 };
 

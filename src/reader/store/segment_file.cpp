@@ -172,6 +172,12 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   LocationCopy location;
   location.block = block;
   location.summary = summary_of(header.summary, header.tared);
+  for (std::uint32_t kind = 0; kind < weighed_kinds; ++kind) {
+    WeighedCalls weighed = header.weighed[kind];
+    weighed.kind = kind;
+    if (weighed.first_calls != 0 || weighed.calls != 0 || weighed.interrupted != 0) location.weighed.push_back(weighed);
+  }
+  location.summary.weighed = static_cast<std::uint32_t>(location.weighed.size());
   location.lookups.assign(header.lookups, header.lookups + layout_.functions + 1);
   location.rows.resize(std::min(header.summary.rows, layout_.row_capacity));
   if (!read(location.rows.data(), location.rows.size() * sizeof(ProfileRow), at + rows_at)) return cut_off();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/segment_layout.h"
+#include "format/weighed.h"
 #include "reader/result.h"
 #include "reader/store/owners.h"
 
@@ -31,6 +32,7 @@ struct LocationCopy {
   std::vector<format::ProfileRow> rows;
   std::vector<format::PeerEntry> peers;
   std::vector<format::PhaseEntry> phases;
+  std::vector<format::WeighedCalls> weighed;
   std::vector<std::uint64_t> lookups;  // by function number
 };
 

@@ -106,12 +106,20 @@ ProcessRecord process_record(std::uint32_t rank, ProcessState state, unsigned pi
   record.finalize_enter = 8000;
   record.finalize_leave = 8500;
   record.end = 9000;
-  record.call_cost_ps = 20'000;
   record.lookup_cost_ps = 5'000;
   std::strncpy(record.host, this_host().c_str(), sizeof record.host - 1);
   std::strcpy(record.executable, "/bin/app");
   std::strcpy(record.mpi_library, "An MPI 1.0\nbuilt yesterday");
   return record;
+}
+
+WeighedCalls weighed_calls(unsigned kind, std::uint64_t calls, std::uint64_t ticks) {
+  WeighedCalls weighed{};
+  weighed.kind = kind;
+  weighed.calls = calls;
+  weighed.ticks = calls * ticks;
+  weighed.ticks_squared = static_cast<double>(calls * ticks * ticks);
+  return weighed;
 }
 
 ProfileRow profile_row(std::string_view function, std::uint32_t site, std::uint64_t calls, std::uint64_t ticks,
@@ -298,17 +306,19 @@ std::string definitions_chunk(const ProcessRecord& process, std::string_view log
 
 std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, const std::vector<ProfileRow>& rows,
                           const std::vector<CountedCalls>& counted) {
-  return profile_chunk(process, block, Profile{{}, rows, {}, {}, counted});
+  return profile_chunk(process, block, Profile{{}, rows, {}, {}, {weighed_calls(0, 2, 20)}, counted});
 }
 
 std::string profile_chunk(const ProcessRecord& process, std::uint32_t block, Profile profile) {
   profile.summary.rows = static_cast<std::uint32_t>(profile.rows.size());
   profile.summary.peers = static_cast<std::uint32_t>(profile.peers.size());
   profile.summary.phases = static_cast<std::uint32_t>(profile.phases.size());
+  profile.summary.weighed = static_cast<std::uint32_t>(profile.weighed.size());
   std::string payload = bytes_of(profile.summary);
   for (const ProfileRow& row : profile.rows) payload += bytes_of(row);
   for (const PeerEntry& peer : profile.peers) payload += bytes_of(peer);
   for (const PhaseEntry& phase : profile.phases) payload += bytes_of(phase);
+  for (const WeighedCalls& weighed : profile.weighed) payload += bytes_of(weighed);
   for (const CountedCalls& calls : profile.counted) payload += bytes_of(calls);
   ChunkHeader identity = identity_of(process, ChunkType::profile);
   identity.location = identity.block = block;

@@ -42,6 +42,8 @@ std::uint16_t function_number(std::string_view name);
 
 // A process that has run from tick 1000 to 9000 at one tick a nanosecond; on this host, of a world of 2.
 format::ProcessRecord process_record(std::uint32_t rank, format::ProcessState state, unsigned pid = dead_pid());
+// A sample of calls of a kind (format/weighed.h) that cost `ticks` each.
+format::WeighedCalls weighed_calls(unsigned kind, std::uint64_t calls, std::uint64_t ticks);
 format::ProfileRow profile_row(std::string_view function, std::uint32_t site, std::uint64_t calls, std::uint64_t ticks,
                                std::uint64_t bytes, std::uint32_t communicator = 1);
 format::CallRecord call_record(std::string_view function, std::uint32_t site, std::uint64_t enter, std::uint64_t leave);

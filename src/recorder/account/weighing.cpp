@@ -1,0 +1,79 @@
+#include "recorder/account/weighing.h"
+
+#include <algorithm>
+
+#include "recorder/location.h"
+
+namespace tare::recorder {
+namespace {
+
+// Xorshift64 (Marsaglia 2003). 0 stays 0, so a seed is needed.
+std::uint64_t next_random(std::uint64_t& state) noexcept {
+  if (state == 0) state = now() | 1U;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+
+// What reading the clock adds to a time: the least of a few.
+std::uint64_t reading_ticks() noexcept {
+  std::uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t start = now();
+    least = std::min(least, now() - start);
+  }
+  return least;
+}
+
+}  // namespace
+
+void Weighing::start(const std::uint64_t& flushed) noexcept {
+  left = 0;
+  flush_ticks = flushed;
+  begin = now();
+}
+
+void Weighing::end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks,
+                                std::uint64_t flushed) noexcept {
+  const std::uint64_t taken = now() - begin - ticks;
+  const std::uint64_t clock = 2 * reading_ticks();
+  note(kinds, kind, taken - std::min(taken, clock), flushed);
+}
+
+void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed) noexcept {
+  const std::uint64_t drains = flushed - flush_ticks;
+  const std::uint64_t own = ticks - std::min(ticks, drains);
+  const bool is_first = first < first_calls;
+  // Uniform from 1 to 2 * mean_gap - 1.
+  left = is_first ? 1 : 1 + static_cast<std::uint32_t>(next_random(random) % (2 * mean_gap - 1));
+  format::WeighedCalls& to = kinds[kind < format::weighed_kinds ? kind : format::untimed_poll - 1];
+  if (is_first) {
+    ++first;
+    ++to.first_calls;
+    to.first_ticks += own;
+  } else if (own >= longest_ns << tick_shift()) {
+    ++to.interrupted;
+  } else {
+    ++to.calls;
+    to.ticks += own;
+    to.ticks_squared += static_cast<double>(own) * static_cast<double>(own);
+  }
+}
+
+void Location::note_weight(std::uint16_t function, std::uint64_t ticks) noexcept {
+  const format::FunctionMeaning& meaning = format::meaning_of(function);
+  // What the library does in MPI_Init and MPI_Finalize is hook time.
+  if (meaning.bounds_net_time) {
+    weighing.forgo();
+    return;
+  }
+  const auto kind = static_cast<unsigned>(meaning.kind);
+  weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks);
+}
+
+void Location::note_weight_of_poll(std::uint64_t ticks) noexcept {
+  weighing.end_untimed_call(shared->weighed, format::untimed_poll, ticks, shared->summary.flush_ticks);
+}
+
+}  // namespace tare::recorder
