@@ -16,8 +16,9 @@ RANKS = 3
 
 def efficiency_of(run: Path) -> Efficiency:
     recording = open_run(run)
-    found = efficiencies(recording.processes)
-    replayed(found, recording.processes, lambda: recording.replayed_worlds, always=True)
+    found = replayed(
+        efficiencies(recording.processes), recording.processes, lambda: recording.replayed_worlds, always=True
+    )
     return found[0]
 
 
@@ -31,14 +32,14 @@ def test_a_pipeline_is_serial(env: MpiEnvironment, mode: list[str], tare: Path, 
     program = compile_c(env, [PROGRAMS / "pipeline.c"], tmp_path / "program", "-pthread")
     measured = measure(tare, env, RANKS, [program, *mode], tmp_path / "run", "--trace")
     found = efficiency_of(measured.directory)
-    assert found["not_replayed"] is None
-    assert found["ideal_ns"] is not None and found["ideal_ns"] > 345_000_000
-    assert found["serialisation_efficiency"] == pytest.approx(150 / 350, rel=0.25)
+    assert found.not_replayed is None
+    assert found.ideal_ns is not None and found.ideal_ns > 345_000_000
+    assert found.serialisation_efficiency == pytest.approx(150 / 350, rel=0.25)
 
 
 def test_the_factors_of_a_stored_trace_multiply() -> None:
     found = efficiency_of(ROOT / "tests" / "data" / "v1" / "stencil")
-    serialisation, transfer = found["serialisation_efficiency"], found["transfer_efficiency"]
+    serialisation, transfer = found.serialisation_efficiency, found.transfer_efficiency
     assert serialisation is not None and transfer is not None
     assert 0 < serialisation <= 1 and 0 < transfer <= 1
-    assert serialisation * transfer == pytest.approx(found["communication_efficiency"], rel=0.05)
+    assert serialisation * transfer == pytest.approx(found.communication_efficiency, rel=0.05)

@@ -98,7 +98,9 @@ def test_noise_alone_is_seldom_called_real() -> None:
 
 def test_sites_are_matched_though_their_lines_moved() -> None:
     found = diff.difference([measured(line=12)], [measured(line=13, send_ns=30_000_000)])
-    assert [(line.names["line"], line.time_ns.base, line.time_ns.new) for line in found.sites] == [
+    assert [
+        (line.place and line.place.line, line.time_ns.base, line.time_ns.new) for line in found.sites
+    ] == [
         (13, [10_000_000], [30_000_000]),
         (23, [1000], [1000]),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tare.analysis.rows import Placed
 from tare.reporters import names, terminal
 
 
@@ -37,8 +38,8 @@ def test_inlined_functions_are_short_too() -> None:
 
 
 def test_python_is_no_cpp() -> None:
-    assert terminal.caller({"caller": "outer.<locals>.inner", "object": "python"}) == "outer.<locals>.inner"
-    assert terminal.caller({"caller": "f<int>(int) (inlined in g(int))", "object": "/bin/app"}) == "f"
+    assert terminal.caller(Placed(caller="outer.<locals>.inner", object="python")) == "outer.<locals>.inner"
+    assert terminal.caller(Placed(caller="f<int>(int) (inlined in g(int))", object="/bin/app")) == "f"
 
 
 def test_long_names_are_cut_on_the_left() -> None:

@@ -16,6 +16,7 @@ from browser import Opened, chromium
 from environments import ROOT
 from some_run import metadata
 from tare import cli
+from tare.analysis.rows import Placed
 from tare.page import call_sites, document, source_text
 from tare.runs.metadata import Options, encode
 
@@ -112,7 +113,7 @@ def test_only_source_text_is_read(tmp_path: Path) -> None:
     text = "".join(f"line {number}\n" for number in range(1, 20))
     for name in ("secret", "id_rsa.pub", "solver.c"):
         (tmp_path / name).write_text(text)
-    sites = [{"file": str(tmp_path / name), "line": 10} for name in ("secret", "id_rsa.pub", "solver.c")]
-    found = source_text.around([*sites, {"file": "solver.c", "line": 3}, {"file": None, "line": None}])
+    sites = [Placed(file=str(tmp_path / name), line=10) for name in ("secret", "id_rsa.pub", "solver.c")]
+    found = source_text.around([*sites, Placed(file="solver.c", line=3), Placed()])
     assert list(found) == [str(tmp_path / "solver.c")]
     assert found[str(tmp_path / "solver.c")] == {number: f"line {number}" for number in range(7, 14)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import fake_native
@@ -22,20 +23,20 @@ THROUGH = site(
 )
 
 
-def row(of: dict[str, Any]) -> dict[str, Any]:
-    return {"function": "MPI_Send", **sums.place(0, [of]), **sums.path(0, [of])}  # type: ignore[list-item]
+def row(of: dict[str, Any]) -> sums.Row:
+    return summed([of])[0]
 
 
 def test_the_line_of_the_program_stands_for_the_site() -> None:
     found = row(THROUGH)
-    assert (found["line"], found["caller"], found["object"]) == (77, "step", "/bin/app")
-    assert [each["caller"] for each in found["path"]] == ["solver_MPI_Send", "solver_halo", "step"]
+    assert (found.line, found.caller, found.object) == (77, "step", "/bin/app")
+    assert [each["caller"] for each in found.path] == ["solver_MPI_Send", "solver_halo", "step"]
 
 
 def test_a_wrapper_of_mpi_is_not_what_the_program_calls_through() -> None:
     assert paths.through(row(THROUGH)) == "solver_halo"
     assert paths.through(row(site(frame(3, "step", 77)))) == "-"
-    assert paths.through({**row(THROUGH), "function": "MPI_Recv"}) == "solver_MPI_Send"
+    assert paths.through(replace(row(THROUGH), function="MPI_Recv")) == "solver_MPI_Send"
 
 
 def test_gaps_and_ends_are_shown() -> None:
@@ -49,14 +50,14 @@ def test_gaps_and_ends_are_shown() -> None:
     ]
 
 
-def shown(rows: list[dict[str, Any]], width: int, *, with_paths: bool) -> list[str]:
+def shown(rows: list[sums.Row], width: int, *, with_paths: bool) -> list[str]:
     out = io.StringIO()
     sheet = profile.sheet(rows, ["site"], 10**9, 1)
-    profile.show(Console(out, width), sheet, rows, 0, with_paths=with_paths)
+    profile.show(Console(out, width), sheet, rows, 0, by_site=True, with_paths=with_paths)
     return out.getvalue().splitlines()
 
 
-def summed(sites: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summed(sites: list[dict[str, Any]]) -> list[sums.Row]:
     recorded: Any = type("Recorded", (), {})()
     rows = [fake_native.row(0, "MPI_Send", number, 2, 1000, 8) for number in range(len(sites))]
     recorded.profile_sums = lambda queries: [fake_native.summed(rows, query) for query in queries]
@@ -78,6 +79,7 @@ def test_it_fits_a_terminal_of_80_columns() -> None:
 
 def test_csv_has_the_path_in_one_cell() -> None:
     out = io.StringIO()
-    csv.write_rows(out, sums.columns(["site"]), summed([THROUGH]))
+    columns = sums.columns(["site"])
+    csv.write_rows(out, columns, [paths.in_cell(each, columns) for each in summed([THROUGH])])
     path = "solver_MPI_Send libsolver.so.1+0x1 < solver_halo libsolver.so.1+0x2 < … < step app.c:77"
     assert path in out.getvalue()

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,12 @@ def test_every_field_is_described(tare: Tare, sampled: Path) -> None:
     clock = analysis.comparisons([
         {**fake_native.SAMPLE_SUMMARIES[0], "clock_uncertainty_ns": 5}  # type: ignore[typeddict-item]
     ])  # fmt: skip
-    fields = {*found, *found["messages"], *clock[0], *(field for row in found["rows"] for field in row)}
+    fields = {
+        *found,
+        *found["messages"],
+        *asdict(clock[0]),
+        *(field for row in found["rows"] for field in row),
+    }
     assert described == fields - {"schema", "run"}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from tare.analysis.rows import Placed
 from tare.reporters import terminal
 from tare.reporters.console import Console
 from tare.reporters.sheet import Heading, Sheet
@@ -52,9 +54,9 @@ def test_a_text_goes_on_below_itself(text: str) -> None:
 
 def test_a_place_of_which_no_name_is_known_is_an_address() -> None:
     """As `--sample site=` takes it."""
-    stripped = {"file": None, "line": None, "caller": None, "object": "/usr/bin/lmp", "offset": 0x1F}
+    stripped = Placed(object="/usr/bin/lmp", offset=0x1F)
     assert terminal.place(stripped) == "lmp+0x1f"
-    assert terminal.place(stripped | {"caller": "exchange"}) == "lmp"
+    assert terminal.place(replace(stripped, caller="exchange")) == "lmp"
 
 
 def site_sheet(rows: list[list[str]]) -> Sheet:

@@ -317,7 +317,7 @@ def test_threads_in_the_same_state_are_one_line() -> None:
     calls = [call(rank, "MPI_Barrier") for rank in (0, 1, 3)]
     run = running(*calls, call(2, "MPI_Recv", 1, 7))
     look = where.look(run)
-    assert [[row["rank"] for row in rows] for rows in where.folded(look.rows)] == [[0, 1, 3], [2]]
+    assert [[row.rank for row in rows] for rows in where.folded(look.rows)] == [[0, 1, 3], [2]]
     text = shown(run)
     assert "ranks 0-1, 3  MPI_Barrier without rank 2, for 1.10 s" in text
     assert "rank 2        MPI_Recv from rank 1, tag 7, for 1.10 s" in text
@@ -404,7 +404,7 @@ def test_polling_is_no_deadlock_unless_it_goes_on() -> None:
     assert found.deadlock is None
     assert found.stalled is not None
     assert found.stalled.cycles == (((0, 0), (0, 1)),)
-    assert [row["polling"] for row in found.rows] == [False, True, False, False]
+    assert [row.polling for row in found.rows] == [False, True, False, False]
     # It asks for another message, or waits elsewhere, or has it under way.
     assert second(pending=[{**request("MPI_Irecv", 0, 7, False), "start_ns": 1}]).stalled is None
     assert second(function="MPI_Iprobe").stalled is None

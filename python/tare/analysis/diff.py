@@ -1,39 +1,43 @@
-"""Sets of runs side by side: as wholes, and time, calls and bytes by function and by call site."""
+"""Comparison of two sets of runs: whole runs, functions and call sites (docs/diff.md).
+
+Times are nanoseconds, sizes are bytes.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tare.analysis.compare import ALPHA, Comparison, compare, correct
 from tare.analysis.efficiency import useful_ns
 from tare.analysis.profile import Recorded, Row, summed
+from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import Process
     from tare.runs.metadata import Metadata
 
-NAMES = ("function", "file", "line", "caller", "object")
-# What a gate can watch; all of them are the worse, the larger they are.
+# What a gate can check. For each of them, less is better.
 METRICS = ("wall", "net", "mpi", "computing", "calls", "bytes")
 
 
 class MeasuredRun(Recorded, Protocol):
-    """A run with its meta.json (recording.Run)."""
+    """A run with its meta.json (runs.run.Run)."""
 
     @property
     def meta(self) -> Metadata: ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Line:
-    """A function or call site on both sides; absent ones count 0."""
+    """A function or call site on both sides; if it is absent on one side, its figures are 0 there."""
 
-    names: dict[str, Any]
+    function: str
+    place: Placed | None  # None: a function
     time_ns: Comparison
     calls: Comparison
     bytes: Comparison
@@ -43,26 +47,28 @@ class Line:
         return self.time_ns.new_mean - self.time_ns.base_mean
 
 
-@dataclass
+@dataclass(frozen=True)
 class Difference:
+    """`figures` by metric; lines with the largest change of time first."""
+
     figures: dict[str, Comparison]
     functions: list[Line]
     sites: list[Line]
 
     @property
     def noise_known(self) -> bool:
-        """Whether one side at least has more than one run."""
+        """Whether at least one side has more than one run."""
         return any(comparison.p is not None for comparison in self.figures.values())
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Whether a metric has grown too much: by more than the threshold, and by more than the noise."""
+    """Whether a metric has grown by more than the threshold, and by more than the noise."""
 
     metric: str
-    threshold: float
-    growth: float
-    p: float | None  # uncorrected: one metric, chosen beforehand; None if the noise is not known
+    threshold: float  # 0.05: 5 %
+    growth: float  # infinite if the base is 0
+    p: float | None  # uncorrected, because the metric is chosen in advance; None: the noise is unknown
 
     @property
     def exceeded(self) -> bool:
@@ -77,15 +83,17 @@ def gate(found: Difference, metric: str, threshold: float) -> Gate:
 
 
 def difference(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> Difference:
-    """Lines with the largest change of time first."""
+    """Welch's t-test of every figure, with Holm's correction for figures, functions and call sites each."""
     sides = ([_figures(run) for run in base], [_figures(run) for run in new])
     figures = {
         metric: compare(*([run[metric] for run in side] for side in sides))
         for metric in METRICS
         if all(metric in run for side in sides for run in side)
     }
-    functions = _lines(*([_by_function(run) for run in side] for side in (base, new)))
-    sites = _lines(*_by_site(*([summed(run, ["site"]) for run in side] for side in (base, new))))
+    functions = _lines(*([_by_function(run) for run in side] for side in (base, new)), by_site=False)
+    sites = _lines(
+        *_by_site(*([summed(run, ["site"]) for run in side] for side in (base, new))), by_site=True
+    )
     correct(list(figures.values()))
     for lines in (functions, sites):
         correct([comparison for line in lines for comparison in (line.time_ns, line.calls, line.bytes)])
@@ -116,13 +124,13 @@ Values = Mapping[Hashable, Row]
 
 
 def _by_function(run: MeasuredRun) -> Values:
-    return _added((row["function"], row) for row in summed(run, ["function"]))
+    return _added((row.function, row) for row in summed(run, ["function"]))
 
 
 def _by_site(
     base: Sequence[Sequence[Row]], new: Sequence[Sequence[Row]]
 ) -> tuple[list[Values], list[Values]]:
-    """By function, caller and file, and which of the calls there it is."""
+    """Sums by function, caller and file, and by the position of the call among those there."""
     places = (_lines_of(base), _lines_of(new))
 
     def values(rows: Sequence[Row], side: int) -> Values:
@@ -137,8 +145,11 @@ def _by_site(
 
 
 def _which(line: int, own: list[int], others: list[int]) -> Hashable:
-    """Lines move between versions: as many calls are the same calls in order; else what has not moved is the
-    same, and of the rest the first is the first."""
+    """Identifies a call although lines move between versions.
+
+    If both sides have the same number of calls, they correspond in order. Otherwise calls on the same line
+    correspond, and the others correspond in order.
+    """
     if len(own) == len(others):
         return own.index(line)
     if line in others:
@@ -155,40 +166,48 @@ def _lines_of(runs: Sequence[Sequence[Row]]) -> dict[Hashable, list[int]]:
 
 
 def _line(row: Row) -> int:
-    return int(row["line"] or row["offset"] or 0)
+    return int(row.line or row.offset or 0)
 
 
 def _place(row: Row) -> Hashable:
-    return row["function"], row["caller"], PurePath(row["file"] or row["object"] or "").name
+    return row.function, row.caller, PurePath(row.file or row.object or "").name
 
 
 def _added(rows: Iterable[tuple[Hashable, Row]]) -> Values:
-    """Rows of different worlds, or copies of a line, are one."""
+    """Sums of the rows with equal keys: different worlds, or copies of a line."""
     found: dict[Hashable, Row] = {}
     for key, row in rows:
         if key in found:
-            found[key] = {
-                **row,
-                **{name: found[key][name] + row[name] for name in ("time_ns", "calls", "bytes")},
-            }
+            one = found[key]
+            found[key] = replace(
+                row,
+                time_ns=one.time_ns + row.time_ns,
+                calls=one.calls + row.calls,
+                bytes=one.bytes + row.bytes,
+            )
         else:
             found[key] = row
     return found
 
 
-def _lines(base: Sequence[Values], new: Sequence[Values]) -> list[Line]:
+def _lines(base: Sequence[Values], new: Sequence[Values], *, by_site: bool) -> list[Line]:
     rows: dict[Hashable, Row] = {}
     for values in (*base, *new):
         for key, row in values.items():
-            if row["function"] not in OUTSIDE_NET:
-                rows[key] = row  # the newest one names its line
+            if row.function not in OUTSIDE_NET:
+                rows[key] = row  # the last one, of the new runs, provides the line
     lines = []
     for key, row in rows.items():
         time_ns, calls, size = (
-            compare(*([values[key][name] if key in values else 0 for values in side] for side in (base, new)))
+            compare(
+                *(
+                    [getattr(values[key], name) if key in values else 0 for values in side]
+                    for side in (base, new)
+                )
+            )
             for name in ("time_ns", "calls", "bytes")
         )
-        names: Row = {name: row[name] for name in NAMES if name in row}
-        if time_ns.base_mean or time_ns.new_mean or calls.base != calls.new:  # not look-ups as ever
-            lines.append(Line(names, time_ns, calls, size))
+        # Look-ups have no time. They matter only if their number changed.
+        if time_ns.base_mean or time_ns.new_mean or calls.base != calls.new:
+            lines.append(Line(row.function, row if by_site else None, time_ns, calls, size))
     return sorted(lines, key=lambda line: abs(line.change_ns), reverse=True)

@@ -1,39 +1,45 @@
-"""What the time of the ranks says about the program as a whole (definitions: docs/profile.md)."""
+"""POP's efficiencies of a run.
+
+The definitions are in docs/profile.md. They are those of the POP project (https://pop-coe.eu/node/69) and of
+M. Wagner, S. Mohr, J. Giménez and J. Labarta, "A Structured Approach to Performance Analysis" (2017).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tare.analysis.ranks import mpi_share
 
 if TYPE_CHECKING:
     from tare._native import Process, ReplayedWorld
 
-# Of a larger trace, a replay takes seconds and memory, and is made on demand alone.
+# A replay of a larger trace takes seconds and much memory, so it must be asked for.
 REPLAYED_EVENTS = 5_000_000
 
 
-class Efficiency(TypedDict):
-    """POP's figures of one world, 0 to 1; None where no rank has net time."""
+@dataclass(frozen=True, kw_only=True)
+class Efficiency:
+    """The efficiencies of one world, 0 to 1; None if no rank has net time."""
 
     world: int
     ranks: int
-    net_ns: int
+    net_ns: int  # longest net time of a rank
     mpi_share: float | None
     load_balance: float | None
     communication_efficiency: float | None
     parallel_efficiency: float | None
-    most_computing_rank: int | None
-    serialisation_efficiency: float | None  # this and the next three of a replay, if there is one
-    transfer_efficiency: float | None
-    ideal_ns: int | None
-    unknown_share: float | None
-    not_replayed: str | None  # why there is none
+    most_computing_rank: int | None  # the rank with the most time outside MPI
+    serialisation_efficiency: float | None = None  # None without a replay, as the next three
+    transfer_efficiency: float | None = None
+    ideal_ns: int | None = None  # run time on an ideal network
+    unknown_share: float | None = None  # share of the run time that could not be replayed
+    not_replayed: str | None = None  # why there is no replay
 
 
 def efficiencies(processes: Sequence[Process]) -> list[Efficiency]:
-    """One for each world, of the processes that have a rank in it."""
+    """The efficiencies of each world, from the processes that have a rank in it, without a replay."""
     worlds: dict[int, list[Process]] = {}
     for process in processes:
         if process["rank"] >= 0:
@@ -47,28 +53,32 @@ def replayed(
     replay: Callable[[], Sequence[ReplayedWorld]],
     *,
     always: bool,
-) -> None:
-    """Adds what a replay on an ideal network tells; `always` makes it of large traces, too."""
+) -> list[Efficiency]:
+    """`found` with the results of a replay on an ideal network, or the reason why there is none.
+
+    `replay` is called only if some world can be replayed. `always`: large traces are replayed, too.
+    """
     events = sum(process["trace"]["events"] for process in processes)
+    obstacles = {}
     for efficiency in found:
-        ranks = [
-            process
-            for process in processes
-            if process["world"] == efficiency["world"] and process["rank"] >= 0
-        ]
-        efficiency["not_replayed"] = _obstacle(ranks)
-        if efficiency["not_replayed"] is None and events > REPLAYED_EVENTS and not always:
-            efficiency["not_replayed"] = f"{events:,} events to replay: --replay"
-    if all(efficiency["not_replayed"] is not None for efficiency in found):
-        return
+        world = efficiency.world
+        ranks = [process for process in processes if process["world"] == world and process["rank"] >= 0]
+        obstacles[world] = _obstacle(ranks)
+        if obstacles[world] is None and events > REPLAYED_EVENTS and not always:
+            obstacles[world] = f"{events:,} events to replay: --replay"
+    if all(why is not None for why in obstacles.values()):
+        return [replace(each, not_replayed=obstacles[each.world]) for each in found]
     by_world = {each["world"]: each for each in replay()}
-    for efficiency in found:
-        if efficiency["not_replayed"] is None:
-            _add_replay(efficiency, by_world[efficiency["world"]])
+    return [
+        _with_replay(each, by_world[each.world])
+        if obstacles[each.world] is None
+        else replace(each, not_replayed=obstacles[each.world])
+        for each in found
+    ]
 
 
 def _obstacle(ranks: Sequence[Process]) -> str | None:
-    """Why the ranks of a world cannot be replayed."""
+    """The reason why the ranks of a world cannot be replayed; None if they can."""
     if any(rank["trace"]["policy"] is None for rank in ranks):
         return "needs a trace: tare run --trace"
     if not all(rank["trace"]["written"] for rank in ranks):
@@ -82,19 +92,21 @@ def _obstacle(ranks: Sequence[Process]) -> str | None:
     return None
 
 
-def _add_replay(efficiency: Efficiency, world: ReplayedWorld) -> None:
-    efficiency["not_replayed"] = world["obstacle"]
+def _with_replay(of: Efficiency, world: ReplayedWorld) -> Efficiency:
     if world["obstacle"] is not None or not world["ideal_ns"] or not world["runtime_ns"]:
-        return
-    efficiency["ideal_ns"] = world["ideal_ns"]
-    efficiency["serialisation_efficiency"] = world["useful_ns"] / world["ideal_ns"]
-    # Clocks of different hosts may disagree.
-    efficiency["transfer_efficiency"] = min(world["ideal_ns"] / world["runtime_ns"], 1.0)
-    efficiency["unknown_share"] = world["unknown_ns"] / world["runtime_ns"]
+        return replace(of, not_replayed=world["obstacle"])
+    return replace(
+        of,
+        ideal_ns=world["ideal_ns"],
+        serialisation_efficiency=world["useful_ns"] / world["ideal_ns"],
+        # Clocks of different hosts may disagree.
+        transfer_efficiency=min(world["ideal_ns"] / world["runtime_ns"], 1.0),
+        unknown_share=world["unknown_ns"] / world["runtime_ns"],
+    )
 
 
 def useful_ns(process: Process) -> int:
-    """Net time outside MPI, of the mean of its threads that call it."""
+    """Net time outside MPI; the mean over the threads that call MPI."""
     if process["threads_ns"] == process["net_ns"]:
         return max(process["net_ns"] - process["mpi_ns"], 0)
     return round(process["net_ns"] * max(1 - mpi_share(process), 0))
@@ -105,18 +117,13 @@ def _efficiency(world: int, ranks: Sequence[Process]) -> Efficiency:
     useful = [useful_ns(process) for process in ranks]
     mean_ns, most_ns = sum(useful) / len(useful), max(useful)
     known = net_ns > 0
-    return {
-        "world": world,
-        "ranks": len(ranks),
-        "net_ns": net_ns,
-        "mpi_share": sum(map(mpi_share, ranks)) / len(ranks) if known else None,
-        "load_balance": mean_ns / most_ns if most_ns > 0 else None,
-        "communication_efficiency": most_ns / net_ns if known else None,
-        "parallel_efficiency": mean_ns / net_ns if known else None,
-        "most_computing_rank": ranks[useful.index(most_ns)]["rank"] if most_ns > 0 else None,
-        "serialisation_efficiency": None,
-        "transfer_efficiency": None,
-        "ideal_ns": None,
-        "unknown_share": None,
-        "not_replayed": None,
-    }
+    return Efficiency(
+        world=world,
+        ranks=len(ranks),
+        net_ns=net_ns,
+        mpi_share=sum(map(mpi_share, ranks)) / len(ranks) if known else None,
+        load_balance=mean_ns / most_ns if most_ns > 0 else None,
+        communication_efficiency=most_ns / net_ns if known else None,
+        parallel_efficiency=mean_ns / net_ns if known else None,
+        most_computing_rank=ranks[useful.index(most_ns)]["rank"] if most_ns > 0 else None,
+    )

@@ -1,11 +1,11 @@
-"""How processes ended: the words for it, which are the same everywhere, and who was first."""
+"""How processes ended, in words, and which process ended first."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Mapping, Sequence
+import signal as signals
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tare.units import NS_PER_S
 
@@ -13,46 +13,50 @@ if TYPE_CHECKING:
     from tare._native import Process, State
 
 STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running")
-# Others may have waited for these in vain.
+# Other ranks may have waited for these in vain.
 EARLY: tuple[State, ...] = ("exited", "aborted", "killed")
-# Their times go up to their ends (docs/json.md).
-SEEN = ("exit", "end")
-# Whose connection closes first may be gone last: of ends that are closer, the order is not known.
+# Values of `until` that mean that the end was observed (docs/json.md).
+OBSERVED = ("exit", "end")
+# The order of ends that are closer than this is unknown.
 CLOSE_NS = NS_PER_S // 50
 
 
 def signal_name(number: int) -> str:
     try:
-        return signal.Signals(number).name
+        return signals.Signals(number).name
     except ValueError:
         return f"signal {number}"
 
 
-def describe(process: Mapping[str, Any]) -> str:
+def describe(process: Process) -> str:
     """In full: "exited without MPI_Finalize, exit code 3", "killed by SIGSEGV"."""
-    state, code, number = process["state"], process["exit_code"], process["signal"]
-    by = f" by {signal_name(number)}" if number else ""
-    with_code = f", exit code {code}" if code is not None else ""
+    return described(process["state"], process["exit_code"], process["signal"], process["finalized"])
+
+
+def described(state: str, exit_code: int | None, signal: int | None, finalized: bool | None) -> str:
+    """`describe`, from the fields of a process."""
+    by = f" by {signal_name(signal)}" if signal else ""
+    with_code = f", exit code {exit_code}" if exit_code is not None else ""
     if state == "killed":
-        return f"killed{by}{' after MPI_Finalize' if process['finalized'] else ''}"
+        return f"killed{by}{' after MPI_Finalize' if finalized else ''}"
     if state == "aborted":
         return f"called MPI_Abort{with_code}"
     if state == "exited":
         return f"exited without MPI_Finalize{with_code}"
-    return f"ended{with_code}" if state == "finished" else str(state)
+    return f"ended{with_code}" if state == "finished" else state
 
 
-def brief(process: Mapping[str, Any]) -> str:
-    """In a column: "exited (3)", "killed (SIGSEGV)"."""
+def brief(process: Process) -> str:
+    """For a column: "exited (3)", "killed (SIGSEGV)"."""
     detail = signal_name(process["signal"]) if process["signal"] else process["exit_code"]
-    return f"{process['state']} ({detail})" if detail else str(process["state"])
+    return f"{process['state']} ({detail})" if detail else process["state"]
 
 
 @dataclass(frozen=True)
 class First:
-    """Who ended early before all others did: one, unless they ended too close to one another to say.
+    """The process that ended early before all others; several if their ends are too close to tell.
 
-    `is_certain`: the end of each that ended early was seen.
+    `is_certain`: the end of every process that ended early was observed.
     """
 
     processes: list[Process]
@@ -60,20 +64,21 @@ class First:
 
 
 def first(processes: Sequence[Process]) -> First | None:
-    """None if nobody ended early, or if it is not known when."""
+    """None if no process ended early, or if the time is unknown."""
     early = [process for process in processes if process["state"] in EARLY]
-    # Of those that have only the end of the command, the order is not known.
+    # Processes whose time is the end of the command have no known order.
     known = [process for process in early if process["until"] != "command"]
     if not known or len(processes) == 1:
         return None
     earliest = min(known, key=end_ns)
-    if earliest["until"] not in SEEN and len(known) < len(early):
+    if earliest["until"] not in OBSERVED and len(known) < len(early):
         return None
     close = [process for process in known if end_ns(process) - end_ns(earliest) < CLOSE_NS]
-    # Launchers end the others so.
-    own = [process for process in close if process["signal"] not in (signal.SIGTERM, signal.SIGKILL)]
-    return First(own or close, all(process["until"] in SEEN for process in early))
+    # Launchers end the other processes with these signals.
+    own = [process for process in close if process["signal"] not in (signals.SIGTERM, signals.SIGKILL)]
+    return First(own or close, all(process["until"] in OBSERVED for process in early))
 
 
 def end_ns(process: Process) -> int:
+    """Unix time of its end."""
     return process["start_ns"] + process["wall_ns"]

@@ -1,4 +1,4 @@
-"""Rows of events with their site and communicator spelled out."""
+"""Rows of events, with names in place of the numbers of call sites, communicators, windows and files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tare.analysis.profile import path, place
+from tare.analysis.profile import PATH, call_path
+from tare.analysis.rows import PLACE, fields, place_of
 
 if TYPE_CHECKING:
     from tare._native import Communicator, EventRow, Scope, Site
@@ -20,10 +21,9 @@ def described(
     *,
     paths: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Each call with `file`, `line`, `caller`, `object` for its site, the path if wished, and communicator.
+    """The rows of `tare.events/1` (docs/json.md), one at a time and in the order of `events`.
 
-    And `window` or `mpi_file`, if it is on one. Events of the program, which have `kind`, as they are; of
-    their numbers, those that are none are None.
+    A row has only the fields that its event has, so it is a dict. `paths` adds the call path.
     """
     places: dict[int, dict[str, Any]] = {}
     for event in events:
@@ -33,7 +33,9 @@ def described(
             continue
         site = row.pop("site", -1)
         if site not in places:
-            places[site] = place(site, sites) | (path(site, sites) if paths else {})
+            places[site] = fields(place_of(site, sites), PLACE)
+            if paths:
+                places[site] |= fields(call_path(site, sites), PATH)
         _name_communicator(row, communicators)
         for request in row.get("requests", ()):
             _name_communicator(request, communicators)

@@ -1,11 +1,15 @@
-"""The profile, summed by any of its keys: call site, line, function, size, communicator, rank."""
+"""The profile, summed by any of its keys: call site, line, function, size, communicator, rank.
+
+docs/profile.md defines the figures. Times are nanoseconds, sizes are bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from tare.analysis.rows import PLACE, UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET, is_collective
 
 if TYPE_CHECKING:
@@ -13,22 +17,21 @@ if TYPE_CHECKING:
 
 Key = Literal["site", "line", "function", "size", "communicator", "rank"]
 KEYS: tuple[Key, ...] = ("site", "line", "function", "size", "communicator", "rank")
-Row = dict[str, Any]
 
 # What each key is in the native sums.
 NATIVE_KEYS: dict[Key, tuple[SumKey, ...]] = {
     "site": ("function", "site"),
-    "line": ("function", "site"),  # with one site for all of a line
+    "line": ("function", "site"),  # with one site for all calls of a line
     "function": ("function",),
     "size": ("size_class",),
     "communicator": ("communicator",),
     "rank": ("rank",),
 }
-# What each key adds to a row, then what every row has.
-PLACE = ("function", "file", "line", "caller", "object", "offset", "tail_call")
+PATH = ("path", "path_shown", "path_gap", "path_cut")
+# Fields that each key adds to a row, then the fields of every row.
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
-    "site": (*PLACE, "path", "path_shown", "path_gap", "path_cut"),
-    "line": PLACE,
+    "site": ("function", *PLACE, *PATH),
+    "line": ("function", *PLACE),
     "function": ("function",),
     "size": ("size_from", "size_to"),
     "communicator": ("communicator", "communicator_size"),
@@ -51,8 +54,71 @@ OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns",
 OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
 
+@dataclass(frozen=True, kw_only=True)
+class CallPath:
+    """How the program came to a call."""
+
+    path: Sequence[Frame] = ()  # innermost frame first
+    path_shown: int = 0  # index of the frame that represents the call site
+    path_gap: bool = False  # frames before the last one are left out
+    path_cut: bool = False  # the stack goes on, but could not be unwound
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverRanks:
+    """The time that single ranks spend in the calls of a row; None if no rank made a timed call."""
+
+    ranks: int | None = None  # ranks that made timed calls
+    rank_mean_ns: float | None = None
+    rank_min_ns: int | None = None
+    rank_min: int | None = None
+    rank_max_ns: int | None = None
+    rank_max: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Placed, CallPath, OverRanks):
+    """The sum of the calls with the same keys, over all ranks unless rank is a key.
+
+    Fields of keys that were not asked for have their defaults. `columns` lists the fields that are set.
+    """
+
+    world: int
+    function: str = ""
+    size_from: int | None = None  # bytes of each call: at least this; None: no data, or unknown
+    size_to: int | None = None  # and less than this
+    communicator: str | None = None
+    communicator_size: int | None = None
+    rank: int | None = None
+    calls: int  # calls that `time_ns` covers; look-ups, if the row has only these
+    time_ns: int
+    mean_ns: float
+    min_ns: int
+    max_ns: int
+    bytes: int
+    received: int  # by calls that both send and receive, not part of `bytes`
+    waited_ns: int  # calls that completed requests of these calls
+    timed: bool  # False: look-ups, which are only counted
+    estimated_calls: int  # fast polls whose time is estimated
+    lookups: int
+    imbalance_ns: int | None = None  # of collectives: time in which ranks waited for the last rank
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankRow:
+    """All selected calls of one process; its rank is -1 if it has none."""
+
+    world: int
+    rank: int
+    calls: int
+    time_ns: int
+    bytes: int
+    received: int
+    mpi_share: float  # `time_ns` divided by the net time of the threads that call MPI
+
+
 class Recorded(Protocol):
-    """What a run holds, as far as its profile goes (recording.Run)."""
+    """The data of a run that its profile needs (runs.run.Run)."""
 
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
     @property
@@ -67,7 +133,7 @@ class Recorded(Protocol):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is to be summed; empty: everything."""
+    """The calls to sum; an empty field selects everything."""
 
     functions: frozenset[str] = frozenset()
     ranks: frozenset[int] = frozenset()
@@ -76,7 +142,7 @@ class Chosen:
 
 
 def columns(keys: Sequence[Key]) -> list[str]:
-    """The names of a row's fields, in order."""
+    """The fields of a row by these keys, in the order of JSON and CSV."""
     names = ["world"]
     for key in keys:
         names += KEY_COLUMNS[key]
@@ -86,86 +152,94 @@ def columns(keys: Sequence[Key]) -> list[str]:
 
 
 def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None) -> list[Row]:
-    """One row for each combination of `keys` that occurs, in no order but that of the run.
+    """One row for each combination of `keys` that occurs, in the order of the run.
 
-    MPI_Init and MPI_Finalize have rows of their own, or none: they would drown what is added to them.
+    MPI_Init and MPI_Finalize are only in rows by function, line or site: their time would hide all others.
     """
-    describe = _Description(recorded)
-    filters = describe.filters(chosen or Chosen())
-    if list(keys) == ["rank"]:
-        return _by_rank(recorded, filters)
-    site_of = describe.places if "line" in keys and "site" not in keys else describe.paths
-    query: SumsQuery = {**filters, "by": describe.native(keys), "site_of": site_of}
+    description = _Description(recorded)
+    filters = description.filters(chosen or Chosen())
+    site_of = description.places if "line" in keys and "site" not in keys else description.paths
+    query: SumsQuery = {**filters, "by": description.native(keys), "site_of": site_of}
     if not {"site", "line", "function"} & set(keys):
         query["without"] = sorted(OUTSIDE_NET)
     if "rank" in keys:
         (sums,) = recorded.profile_sums([query])
-        return [{**describe.columns_of(each, keys), **_figures(each)} for each in sums]
-    # The ranks of different sites and communicators do not wait for each other.
+        return [description.row(each, keys, OverRanks(), None) for each in sums]
+    # Ranks at different sites, or on different communicators, do not wait for each other.
     finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
     collectives = [name for name in filters.get("functions", recorded.functions) if is_collective(name)]
-    finest_query: SumsQuery = {**query, "by": describe.native(finest), "functions": collectives}
-    finest_query["site_of"] = describe.paths
+    finest_query: SumsQuery = {**query, "by": description.native(finest), "functions": collectives}
+    finest_query["site_of"] = description.paths
     sums, single = recorded.profile_sums([query, finest_query])
     imbalances = _imbalances(single, query["by"], site_of)
-    rows = []
-    for each in sums:
-        row = {**describe.columns_of(each, keys), **_figures(each), **_over_ranks(each)}
-        row["imbalance_ns"] = imbalances.get(_key(each, query["by"]))
-        rows.append(row)
-    return rows
+    return [
+        description.row(each, keys, _over_ranks(each), imbalances.get(_key(each, query["by"])))
+        for each in sums
+    ]
 
 
-def ordered(rows: Iterable[Row], column: str, limit: int) -> list[Row]:
-    """Largest first, what is not known last; all of them if `limit` is 0."""
-    result = sorted(rows, key=lambda row: (row[column] or 0, row["calls"]), reverse=True)
+def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:
+    """One row for each process. Without filters, the time is that of the process's own account."""
+    filters = _Description(recorded).filters(chosen or Chosen())
+    (sums,) = recorded.profile_sums([{**filters, "by": ["world", "rank"]}])
+    found = {(row["world"], row["rank"]): row for row in sums}
+    is_all = not {"functions", "communicators"} & set(filters)
+    worlds, ranks = filters.get("worlds"), filters.get("ranks")
+    result = []
+    for process in recorded.processes:
+        if (worlds and process["world"] not in worlds) or (ranks and process["rank"] not in ranks):
+            continue
+        row = found.get((process["world"], process["rank"]))
+        time_ns = process["mpi_ns"] if is_all else row["time_ns"] if row else 0
+        result.append(
+            RankRow(
+                world=process["world"],
+                rank=process["rank"],
+                calls=row["calls"] if row else 0,
+                time_ns=time_ns,
+                bytes=row["bytes"] if row else 0,
+                received=row["received"] if row else 0,
+                mpi_share=time_ns / process["threads_ns"] if process["threads_ns"] > 0 else 0.0,
+            )
+        )
+    return result
+
+
+AnyRow = TypeVar("AnyRow", Row, RankRow)
+
+
+def ordered(rows: Iterable[AnyRow], column: str, limit: int) -> list[AnyRow]:
+    """The rows with the largest values first, and unknown values last; all rows if `limit` is 0."""
+    result = sorted(rows, key=lambda row: (getattr(row, column) or 0, row.calls), reverse=True)
     return result[:limit] if limit else result
 
 
 def communicator_names(communicators: Sequence[Communicator]) -> list[str]:
-    """The name that each has, or else a number of its own: "#3"."""
+    """The name of each communicator, or its number in the run if it has none: "#3"."""
     return [each["name"] or f"#{number}" for number, each in enumerate(communicators)]
 
 
-def place(site: int, sites: Sequence[Site]) -> Row:
-    """Where a call came from, as columns; nothing is known of functions that are only counted."""
+def call_path(site: int, sites: Sequence[Site]) -> CallPath:
+    """The call path of a site; empty for functions that are only counted."""
     if not 0 <= site < len(sites):
-        return dict.fromkeys(PLACE[1:])
+        return CallPath(path=[])
     found = sites[site]
-    return {
-        "file": found["file"],
-        "line": found["line"],
-        "caller": found["caller"],
-        "object": found["object"] or None,
-        "offset": found["offset"],
-        "tail_call": found["tail_call"],
-    }
-
-
-def path(site: int, sites: Sequence[Site]) -> Row:
-    """How the program came to a call, as columns; innermost frame first."""
-    if not 0 <= site < len(sites):
-        return {"path": [], "path_shown": 0, "path_gap": False, "path_cut": False}
-    found = sites[site]
-    return {
-        "path": found["path"],
-        "path_shown": found["shown"],
-        "path_gap": found["left_out"],
-        "path_cut": found["cut"],
-    }
+    return CallPath(
+        path=found["path"], path_shown=found["shown"], path_gap=found["left_out"], path_cut=found["cut"]
+    )
 
 
 class _Description:
-    """Turns keys and names into those of the native sums, and these into columns."""
+    """Converts keys and names to those of the native sums, and native sums to rows."""
 
     def __init__(self, recorded: Recorded) -> None:
         self._sites = recorded.sites
         self._communicators = recorded.communicators
         self._names = communicator_names(self._communicators)
-        # Calls from the same lines are one site, though the compiler may have made several of one.
-        self.paths = _first_alike(map(_lines, self._sites))
-        # And from one line of the program, in whatever way.
-        self.places = _first_alike(_line(site) for site in self._sites)
+        # A compiler may copy a line. Calls with the same lines on their paths are one site.
+        self.paths = _first_equal(map(_lines, self._sites))
+        # Calls from one line of the program, whatever their paths.
+        self.places = _first_equal(_line(site) for site in self._sites)
 
     def native(self, keys: Sequence[Key]) -> list[SumKey]:
         return list(dict.fromkeys(("world", *(part for key in keys for part in NATIVE_KEYS[key]))))
@@ -183,35 +257,65 @@ class _Description:
             query["communicators"] = [number for number, name in named if name in chosen.communicators]
         return query
 
-    def columns_of(self, row: ProfileSum, keys: Sequence[Key]) -> Row:
-        result: Row = {"world": row["world"]}
-        for key in keys:
-            if key in ("site", "function"):
-                result["function"] = row["function"]
-            if key == "line":
-                result |= {"function": row["function"], **place(row["site"], self._sites)}
-            elif key == "site":
-                result |= place(row["site"], self._sites) | path(row["site"], self._sites)
-            elif key == "size":
-                result["size_from"], result["size_to"] = size_range(row["size_class"])
-            elif key == "communicator":
-                number = row["communicator"]
-                result["communicator"] = self._names[number] if number >= 0 else None
-                result["communicator_size"] = self._communicators[number]["size"] if number >= 0 else None
-            elif key == "rank":
-                result["rank"] = row["rank"]
-        return result
+    def row(self, of: ProfileSum, keys: Sequence[Key], spread: OverRanks, imbalance_ns: int | None) -> Row:
+        with_place = "site" in keys or "line" in keys
+        place = place_of(of["site"], self._sites) if with_place else UNKNOWN
+        path = call_path(of["site"], self._sites) if "site" in keys else _NO_PATH
+        size_from, size_to = size_range(of["size_class"]) if "size" in keys else (None, None)
+        communicator = of["communicator"] if "communicator" in keys else -1
+        known = communicator >= 0
+        timed = of["timed_calls"]
+        return Row(
+            world=of["world"],
+            function=of["function"] if with_place or "function" in keys else "",
+            file=place.file,
+            line=place.line,
+            caller=place.caller,
+            object=place.object,
+            offset=place.offset,
+            tail_call=place.tail_call,
+            path=path.path,
+            path_shown=path.path_shown,
+            path_gap=path.path_gap,
+            path_cut=path.path_cut,
+            size_from=size_from,
+            size_to=size_to,
+            communicator=self._names[communicator] if known else None,
+            communicator_size=self._communicators[communicator]["size"] if known else None,
+            rank=of["rank"] if "rank" in keys else None,
+            calls=timed or of["calls"],
+            time_ns=of["time_ns"],
+            mean_ns=of["time_ns"] / timed if timed else 0.0,
+            min_ns=of["min_ns"],
+            max_ns=of["max_ns"],
+            bytes=of["bytes"],
+            received=of["received"],
+            waited_ns=of["waited_ns"],
+            timed=timed > 0,
+            estimated_calls=of["estimated_calls"],
+            lookups=of["calls"] - timed,
+            ranks=spread.ranks,
+            rank_mean_ns=spread.rank_mean_ns,
+            rank_min_ns=spread.rank_min_ns,
+            rank_min=spread.rank_min,
+            rank_max_ns=spread.rank_max_ns,
+            rank_max=spread.rank_max,
+            imbalance_ns=imbalance_ns,
+        )
+
+
+_NO_PATH = CallPath()
 
 
 def size_range(size_class: int) -> tuple[int | None, int | None]:
-    """Bytes of the calls of a class, from the first to the second, which is not in it."""
+    """Bytes of the calls of a size class: from the first number to below the second; None: no data."""
     if size_class < 0:
         return None, None
     return (0, 1) if size_class == 0 else (1 << (size_class - 1), 1 << size_class)
 
 
-def _first_alike(sites: Iterable[Hashable]) -> list[int]:
-    """For each, the number of the first that is equal to it."""
+def _first_equal(sites: Iterable[Hashable]) -> list[int]:
+    """For each site, the number of the first site that is equal to it."""
     first: dict[Hashable, int] = {}
     return [first.setdefault(site, number) for number, site in enumerate(sites)]
 
@@ -230,42 +334,23 @@ def _key(row: Mapping[str, Any], by: Iterable[SumKey]) -> Hashable:
     return tuple(row[part] for part in by)
 
 
-def _figures(row: ProfileSum) -> Row:
-    timed = row["timed_calls"]
-    return {
-        # Those that the time and the mean are of: look-ups, which are counted only, stand beside them.
-        "calls": timed or row["calls"],
-        "time_ns": row["time_ns"],
-        "mean_ns": row["time_ns"] / timed if timed else 0.0,
-        "min_ns": row["min_ns"],
-        "max_ns": row["max_ns"],
-        "bytes": row["bytes"],
-        "received": row["received"],
-        "waited_ns": row["waited_ns"],
-        "timed": timed > 0,
-        "estimated_calls": row["estimated_calls"],
-        "lookups": row["calls"] - timed,
-    }
-
-
-def _over_ranks(row: ProfileSum) -> Row:
-    """The time that single ranks spend in these calls, of those that make them."""
+def _over_ranks(row: ProfileSum) -> OverRanks:
     if not row["ranks"]:
-        return dict.fromkeys(OVER_RANKS)
-    return {
-        "ranks": row["ranks"],
-        "rank_mean_ns": row["time_ns"] / row["ranks"],
-        "rank_min_ns": row["rank_time_min_ns"],
-        "rank_min": row["rank_time_min_at"],
-        "rank_max_ns": row["rank_time_max_ns"],
-        "rank_max": row["rank_time_max_at"],
-    }
+        return OverRanks()
+    return OverRanks(
+        ranks=row["ranks"],
+        rank_mean_ns=row["time_ns"] / row["ranks"],
+        rank_min_ns=row["rank_time_min_ns"],
+        rank_min=row["rank_time_min_at"],
+        rank_max_ns=row["rank_time_max_ns"],
+        rank_max=row["rank_time_max_at"],
+    )
 
 
 def _imbalances(
     single: Iterable[ProfileSum], by: Sequence[SumKey], site_of: Sequence[int]
 ) -> dict[Hashable, int]:
-    """By key: time in collectives beyond that of the rank with the least, which the others waited for.
+    """The waiting time in collectives by key: time of all ranks minus that of the rank with the least.
 
     `single`: the sums of each collective function, site and communicator.
     """
@@ -276,29 +361,3 @@ def _imbalances(
             at = _key({**row, "site": site_of[site] if site >= 0 else site}, by)
             found[at] = found.get(at, 0) + row["time_ns"] - row["ranks"] * row["rank_time_min_ns"]
     return found
-
-
-def _by_rank(recorded: Recorded, filters: SumsQuery) -> list[Row]:
-    """One row a process; the time of all its calls is that of its account."""
-    (sums,) = recorded.profile_sums([{**filters, "by": ["world", "rank"]}])
-    found = {(row["world"], row["rank"]): row for row in sums}
-    everything = not {"functions", "communicators"} & set(filters)
-    worlds, ranks = filters.get("worlds"), filters.get("ranks")
-    result = []
-    for process in recorded.processes:
-        if (worlds and process["world"] not in worlds) or (ranks and process["rank"] not in ranks):
-            continue
-        row = found.get((process["world"], process["rank"]))
-        time_ns = process["mpi_ns"] if everything else row["time_ns"] if row else 0
-        result.append(
-            {
-                "world": process["world"],
-                "rank": process["rank"],
-                "calls": row["calls"] if row else 0,
-                "time_ns": time_ns,
-                "bytes": row["bytes"] if row else 0,
-                "received": row["received"] if row else 0,
-                "mpi_share": time_ns / process["threads_ns"] if process["threads_ns"] > 0 else 0.0,
-            }
-        )
-    return result

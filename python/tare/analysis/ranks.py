@@ -1,11 +1,12 @@
-"""Per-rank figures: the share of MPI, the cost account, how the ranks ended."""
+"""Figures of ranks: the share of MPI, the cost account, how the ranks ended. Times are nanoseconds."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tare.analysis.endings import STATES
 
@@ -13,20 +14,21 @@ if TYPE_CHECKING:
     from tare._native import Process, State, Trace
 
 
-class TotalCost(TypedDict):
-    """The cost account of all ranks together; `net_share` is weighted by net time."""
+@dataclass(frozen=True, kw_only=True)
+class TotalCost:
+    """The cost account of all ranks: sums, if nothing else is said (docs/json.md)."""
 
     calls: int
     lookups: int
-    call_ns: float
-    lookup_ns: float
-    event_ns: float
+    call_ns: float  # mean cost of a timed call
+    lookup_ns: float  # mean cost of a look-up
+    event_ns: float  # largest cost of an event of the API
     events: int
     wrapper_ns: int
-    wrapper_error_ns: float | None  # half the width of its interval of 95 %; None: not known
-    weighed: int
-    net_share: float
-    wall_share: float  # of the time from the first call to the end, hooks included
+    wrapper_error_ns: float | None  # half of the 95 % confidence interval of `wrapper_ns`; None: unknown
+    weighed: int  # calls whose cost was measured
+    net_share: float  # share in the net time, weighted by net time
+    wall_share: float  # including hooks, as a share of the time from the first MPI call to the end
     hook_init_ns: int
     hook_finalize_ns: int
     flushes: int
@@ -39,22 +41,22 @@ class TotalCost(TypedDict):
 
 
 def mpi_share(process: Process) -> float:
-    """Part of the net time (from MPI_Init to MPI_Finalize) that its threads which call MPI are inside it."""
+    """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1."""
     return process["mpi_ns"] / process["threads_ns"] if process["threads_ns"] > 0 else 0.0
 
 
 def total_mpi_ns(processes: Sequence[Process]) -> int:
-    """Net time in MPI of all ranks: what shares of functions and call sites are of."""
+    """Net time in MPI, summed over all ranks: the base of the shares of functions and call sites."""
     return sum(process["mpi_ns"] for process in processes)
 
 
 def total_unreturned_ns(processes: Sequence[Process]) -> int:
-    """The part of that in calls that have not returned, which are in no row of the profile."""
+    """The part of `total_mpi_ns` in calls that have not returned, which are in no row of the profile."""
     return sum(process["unreturned_ns"] for process in processes)
 
 
 def count_states(processes: Sequence[Process]) -> dict[State, int]:
-    """How many ranks ended in each way, in a fixed order, without the ways nobody took."""
+    """Number of ranks in each state, in the order of `STATES`, without states that do not occur."""
     found = Counter(process["state"] for process in processes)
     return {state: found[state] for state in STATES if found[state]}
 
@@ -90,25 +92,25 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
     hooks_ns = sum(cost["hook_init_ns"] + cost["hook_finalize_ns"] for cost in costs)
     ranks = max(len(processes), 1)
     calls = sum(process["calls"] for process in processes)
-    return {
-        "calls": calls,
-        "lookups": sum(process["lookups"] for process in processes),
-        "call_ns": _per_call([process["cost"]["call_ns"] * process["calls"] for process in processes], calls),
-        "lookup_ns": sum(cost["lookup_ns"] for cost in costs) / ranks,
-        "event_ns": max((cost["event_ns"] for cost in costs), default=0.0),
-        "events": sum(cost["events"] for cost in costs),
-        "wrapper_ns": sum(cost["wrapper_ns"] for cost in costs),
-        "wrapper_error_ns": _error_of_sum([cost["wrapper_error_ns"] for cost in costs]),
-        "weighed": sum(cost["weighed"] for cost in costs),
-        "net_share": spent_ns / net_ns if net_ns else 0.0,
-        "wall_share": (spent_ns + hooks_ns) / wall_ns if wall_ns else 0.0,
-        "hook_init_ns": sum(cost["hook_init_ns"] for cost in costs),
-        "hook_finalize_ns": sum(cost["hook_finalize_ns"] for cost in costs),
-        "flushes": sum(cost["flushes"] for cost in costs),
-        "flush_ns": sum(cost["flush_ns"] for cost in costs),
-        "flush_bytes": sum(cost["flush_bytes"] for cost in costs),
-        "drains": sum(cost["drains"] for cost in costs),
-        "drain_ns": sum(cost["drain_ns"] for cost in costs),
-        "drain_bytes": sum(cost["drain_bytes"] for cost in costs),
-        "dropped": sum(cost["dropped"] for cost in costs),
-    }
+    return TotalCost(
+        calls=calls,
+        lookups=sum(process["lookups"] for process in processes),
+        call_ns=_per_call([process["cost"]["call_ns"] * process["calls"] for process in processes], calls),
+        lookup_ns=sum(cost["lookup_ns"] for cost in costs) / ranks,
+        event_ns=max((cost["event_ns"] for cost in costs), default=0.0),
+        events=sum(cost["events"] for cost in costs),
+        wrapper_ns=sum(cost["wrapper_ns"] for cost in costs),
+        wrapper_error_ns=_error_of_sum([cost["wrapper_error_ns"] for cost in costs]),
+        weighed=sum(cost["weighed"] for cost in costs),
+        net_share=spent_ns / net_ns if net_ns else 0.0,
+        wall_share=(spent_ns + hooks_ns) / wall_ns if wall_ns else 0.0,
+        hook_init_ns=sum(cost["hook_init_ns"] for cost in costs),
+        hook_finalize_ns=sum(cost["hook_finalize_ns"] for cost in costs),
+        flushes=sum(cost["flushes"] for cost in costs),
+        flush_ns=sum(cost["flush_ns"] for cost in costs),
+        flush_bytes=sum(cost["flush_bytes"] for cost in costs),
+        drains=sum(cost["drains"] for cost in costs),
+        drain_ns=sum(cost["drain_ns"] for cost in costs),
+        drain_bytes=sum(cost["drain_bytes"] for cost in costs),
+        dropped=sum(cost["dropped"] for cost in costs),
+    )

@@ -1,19 +1,25 @@
-"""Sampled messages by class, and what they say of all messages."""
+"""Sampled messages by class, and estimates for all messages.
+
+Times are nanoseconds, sizes are bytes. docs/samples.md describes what is measured. The method is that of
+J. S. Vetter, "Dynamic statistical profiling of communication activity in distributed applications"
+(SIGMETRICS 2002).
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from tare.analysis.rows import UNKNOWN, Placed, fields
 
 if TYPE_CHECKING:
     from tare._native import SampleRow, SampleSummary, Site
 
 Key = Literal["source", "destination", "send", "receive", "size"]
 KEYS: tuple[Key, ...] = get_args(Key)
-Row = dict[str, Any]
 
 SITE_COLUMNS = ("file", "line", "caller", "object", "offset")
 KEY_COLUMNS: dict[Key, tuple[str, ...]] = {
@@ -31,45 +37,113 @@ FIGURES = (
 )  # fmt: skip
 Part = Literal["late_sender_ns", "unposted_ns", "unwaited_ns", "transfer_ns"]
 PARTS: tuple[Part, ...] = get_args(Part)
-# As format/sample.h has them: bin 0 holds latencies of up to 5 bits, the last also those beyond it.
+# As in format/sample.h: bin 0 counts latencies of up to 5 bits, the last bin also longer ones.
 FIRST_WIDTH = 5
-# As Sampler::uncertainty_ns() has it: crystals of servers drift by up to so much against one another.
+# As in Sampler::uncertainty_ns(): clocks of computers drift apart by at most this much.
 ASSUMED_DRIFT = 20e-6
 CONFIDENCE = 0.95
 NORMAL_QUANTILE = 1.959964
-Counter = Literal[
+CountName = Literal[
     "sent", "received", "chosen", "paired", "ambiguous", "ambiguous_received", "unnumbered", "unpaired",
     "recordless", "contradictory", "lost", "unreachable",
 ]  # fmt: skip
-COUNTS: tuple[Counter, ...] = get_args(Counter)
+COUNTS: tuple[CountName, ...] = get_args(CountName)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The samples with latencies from `from_ns` to below `to_ns`."""
+
+    from_ns: int
+    to_ns: int
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The samples with the same keys, and estimates for the messages that they represent.
+
+    Fields of keys that were not asked for are None. Intervals are 95 % confidence intervals.
+    """
+
+    world: int
+    source: int | None = None  # None also: classes for which there was no room
+    destination: int | None = None
+    send: Placed = UNKNOWN
+    receive: Placed = UNKNOWN
+    bytes: int | None = None  # None also: classes for which there was no room
+    count: int  # samples
+    estimate: float  # messages that they represent, and its interval (Wilson)
+    estimate_low: float
+    estimate_high: float
+    mean_ns: float  # and its interval (Student); None: a single sample of several messages
+    mean_low_ns: float | None
+    mean_high_ns: float | None
+    total_ns: float  # latencies of all these messages, and its interval (Horvitz and Thompson)
+    total_low_ns: float
+    total_high_ns: float
+    deviation_ns: float | None  # None: a single sample
+    min_ns: int
+    max_ns: int
+    unexpected: int  # samples that were sent before their receive was posted
+    late_sender_ns: float  # this and the next three: means of the parts of the latency
+    unposted_ns: float
+    unwaited_ns: float
+    transfer_ns: float
+    uncertainty_ns: int  # largest uncertainty of the clocks
+    histogram: list[Bin] | None  # bins that contain samples; None if no histogram was recorded
+
+
+@dataclass(frozen=True)
+class ClockComparison:
+    """A node's clock compared with that of the first node, at the start and at the end."""
+
+    world: int
+    rank: int  # the process that compared them
+    uncertainty_ns: int
+    end_uncertainty_ns: int | None  # this and the next two: None without a comparison at the end
+    drift_ns: int | None
+    span_ns: int | None
 
 
 def columns(keys: Sequence[Key]) -> list[str]:
-    """The names of a row's fields, in order; the histogram left out."""
+    """The fields of a row in the order of JSON and CSV, without the histogram."""
     return ["world", *(column for key in keys for column in KEY_COLUMNS[key]), *FIGURES]
+
+
+def record(row: Row, keys: Sequence[Key]) -> dict[str, Any]:
+    """The row as JSON has it: the fields of `columns`, and the histogram."""
+    sites = {"send": row.send, "receive": row.receive}
+    found: dict[str, Any] = {"world": row.world}
+    for key in keys:
+        if key in sites:
+            found |= {f"{key}_{column}": getattr(sites[key], column) for column in SITE_COLUMNS}
+        else:
+            found |= fields(row, KEY_COLUMNS[key])
+    bins = None if row.histogram is None else [asdict(each) for each in row.histogram]
+    return {**found, **fields(row, FIGURES), "histogram": bins}
 
 
 def summed(samples: Iterable[SampleRow], sites: Sequence[Site], keys: Sequence[Key]) -> list[Row]:
     """One row for each combination of `keys` that occurs, the slowest first."""
-    groups: dict[tuple[Any, ...], list[SampleRow]] = defaultdict(list)
-    describe = _describer(sites, keys)
+    groups: dict[_Class, list[SampleRow]] = defaultdict(list)
     for sample in samples:
-        groups[tuple(describe(sample).items())].append(sample)
-    rows = [dict(key) | _figures(group) for key, group in groups.items()]
-    return sorted(rows, key=lambda row: -row["mean_ns"])
+        groups[_class_of(sample, sites, keys)].append(sample)
+    rows = [_row(key, group) for key, group in groups.items()]
+    return sorted(rows, key=lambda row: -row.mean_ns)
 
 
-def comparisons(summaries: Iterable[SampleSummary]) -> list[Row]:
-    """The comparisons of the clocks of nodes with the first one's, by the ranks that made them."""
+def comparisons(summaries: Iterable[SampleSummary]) -> list[ClockComparison]:
+    """The comparison of each node's clock; empty on one node."""
     return [
-        {
-            "world": summary["world"],
-            "rank": summary["rank"],
-            "uncertainty_ns": summary["clock_uncertainty_ns"],
-            "end_uncertainty_ns": summary["clock_end_uncertainty_ns"] if compared_again else None,
-            "drift_ns": summary["clock_drift_ns"] if compared_again else None,
-            "span_ns": summary["clock_span_ns"] if compared_again else None,
-        }
+        ClockComparison(
+            summary["world"],
+            summary["rank"],
+            summary["clock_uncertainty_ns"],
+            summary["clock_end_uncertainty_ns"] if compared_again else None,
+            summary["clock_drift_ns"] if compared_again else None,
+            summary["clock_span_ns"] if compared_again else None,
+        )
         for summary in summaries
         for compared_again in [summary["clock_span_ns"] > 0]
         if summary["rank"] == summary["clock_rank"] and summary["clock_uncertainty_ns"]
@@ -77,7 +151,7 @@ def comparisons(summaries: Iterable[SampleSummary]) -> list[Row]:
 
 
 def limits(summaries: Iterable[SampleSummary]) -> list[str]:
-    """What kept ranks from telling one another of all messages, and why; nothing in the usual case."""
+    """Why ranks could not exchange records of all messages; usually empty."""
     joining = [set(summary["joining"]) for summary in summaries]
     apart = [said for said in joining if "begun" in said and "met" not in said]
     late = [said for said in joining if "met_late" in said]
@@ -116,10 +190,10 @@ def _ranks(count: int) -> str:
 
 @dataclass(frozen=True)
 class ClockOfNode:
-    """What the comparisons of a node's clock with the first node's, at the start and at the end, say."""
+    """The result of the comparisons of a node's clock with the first node's, at the start and at the end."""
 
-    bound_ns: int  # it was never further from what it was taken for, if it runs evenly
-    is_uneven: bool  # it ran faster or slower than a clock is assumed to, of which nothing else is known
+    bound_ns: int  # largest error of the clock, if its rate is constant
+    is_uneven: bool  # it drifted more than the assumed maximum
 
 
 def clocks(summaries: Iterable[SampleSummary]) -> dict[tuple[int, int], ClockOfNode]:
@@ -142,8 +216,8 @@ def with_both_comparisons(
 ) -> Iterator[SampleRow]:
     """The classes, with the uncertainty of the clocks that follows from both comparisons.
 
-    What is recorded with a class follows from the comparison at the start and the drift that clocks are
-    assumed to have at most. The comparison at the end bounds it too, or shows that the assumption was wrong.
+    The recorded uncertainty follows from the comparison at the start and the assumed maximal drift. The
+    comparison at the end gives another bound. If it shows a larger drift, it replaces the assumption.
     """
     clock_of = clocks(summaries)
     for sample in samples:
@@ -158,39 +232,54 @@ def with_both_comparisons(
         yield {**sample, "uncertainty_ns": bound}
 
 
-def totals(summaries: Iterable[SampleSummary]) -> dict[str, int]:
-    """Messages of all ranks, by what became of them."""
-    result: dict[str, int] = dict.fromkeys(COUNTS, 0)
+def totals(summaries: Iterable[SampleSummary]) -> dict[CountName, int]:
+    """Numbers of messages, summed over all ranks (docs/samples.md)."""
+    result: dict[CountName, int] = dict.fromkeys(COUNTS, 0)
     for summary in summaries:
         for name in COUNTS:
             result[name] += summary[name]
     return result
 
 
-def _describer(sites: Sequence[Site], keys: Sequence[Key]) -> Callable[[SampleRow], Row]:
-    def site(number: int, prefix: str) -> Row:
-        known: Row = dict(sites[number]) if number >= 0 else {}
-        return {f"{prefix}_{column}": known.get(column) for column in SITE_COLUMNS}
+@dataclass(frozen=True)
+class _Class:
+    """The keys of a row."""
 
-    def describe(sample: SampleRow) -> Row:
-        row: Row = {"world": sample["world"]}
-        # Those that found no room in the table of classes.
-        told_apart = sample["source"] >= 0
-        for key in keys:
-            if key == "source":
-                row["source"] = sample["source"] if told_apart else None
-            elif key == "destination":
-                row["destination"] = sample["destination"]
-            elif key == "size":
-                row["bytes"] = sample["bytes"] if told_apart else None
-            else:
-                row |= site(sample["send_site"] if key == "send" else sample["receive_site"], key)
-        return row
-
-    return describe
+    world: int
+    source: int | None
+    destination: int | None
+    send: Placed
+    receive: Placed
+    bytes: int | None
 
 
-def _figures(group: Sequence[SampleRow]) -> Row:
+def _class_of(sample: SampleRow, sites: Sequence[Site], keys: Sequence[Key]) -> _Class:
+    has_class = sample["source"] >= 0  # else the table of classes had no room
+    return _Class(
+        sample["world"],
+        sample["source"] if has_class and "source" in keys else None,
+        sample["destination"] if "destination" in keys else None,
+        _site(sample["send_site"], sites) if "send" in keys else UNKNOWN,
+        _site(sample["receive_site"], sites) if "receive" in keys else UNKNOWN,
+        sample["bytes"] if has_class and "size" in keys else None,
+    )
+
+
+def _site(number: int, sites: Sequence[Site]) -> Placed:
+    """A call site, however the call was reached."""
+    if number < 0:
+        return UNKNOWN
+    site = sites[number]
+    return Placed(
+        file=site["file"],
+        line=site["line"],
+        caller=site["caller"],
+        object=site["object"],
+        offset=site["offset"],
+    )
+
+
+def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
     count = sum(sample["count"] for sample in group)
     observed = sum(sample["latency_ns"] for sample in group)
     mean = observed / count
@@ -198,35 +287,46 @@ def _figures(group: Sequence[SampleRow]) -> Row:
     low, high = _population(count, estimate, sum(sample["weight_squared"] for sample in group))
     deviation = _deviation(group, count, mean)
     margin = _margin(count, estimate, deviation)
-    # The total is off by as many messages as their number is, each of that latency (Horvitz and Thompson).
+    # The total is wrong by the latency of as many messages as their number is wrong (Horvitz and Thompson).
     latency = math.sqrt(sum(sample["squared_ns2"] for sample in group) / count)
-    row: Row = {
-        "count": count,
-        "estimate": estimate,
-        "estimate_low": low,
-        "estimate_high": high,
-        "mean_ns": mean,
-        "mean_low_ns": None if margin is None else max(mean - margin, 0.0),
-        "mean_high_ns": None if margin is None else mean + margin,
-        "total_ns": estimate * mean,
-        "total_low_ns": max(estimate * mean - (estimate - low) * latency, observed),
-        "total_high_ns": estimate * mean + (high - estimate) * latency,
-        "deviation_ns": deviation,
-        "min_ns": min(sample["min_ns"] for sample in group),
-        "max_ns": max(sample["max_ns"] for sample in group),
-        "unexpected": sum(sample["unexpected"] for sample in group),
-    }
-    for part in PARTS:
-        row[part] = sum(sample[part] for sample in group) / count
-    row["uncertainty_ns"] = max(sample["uncertainty_ns"] for sample in group)
-    row["histogram"] = _histogram(group)
-    return row
+
+    def mean_of(part: Part) -> float:
+        return sum(sample[part] for sample in group) / count
+
+    return Row(
+        world=of.world,
+        source=of.source,
+        destination=of.destination,
+        send=of.send,
+        receive=of.receive,
+        bytes=of.bytes,
+        count=count,
+        estimate=estimate,
+        estimate_low=low,
+        estimate_high=high,
+        mean_ns=mean,
+        mean_low_ns=None if margin is None else max(mean - margin, 0.0),
+        mean_high_ns=None if margin is None else mean + margin,
+        total_ns=estimate * mean,
+        total_low_ns=max(estimate * mean - (estimate - low) * latency, observed),
+        total_high_ns=estimate * mean + (high - estimate) * latency,
+        deviation_ns=deviation,
+        min_ns=min(sample["min_ns"] for sample in group),
+        max_ns=max(sample["max_ns"] for sample in group),
+        unexpected=sum(sample["unexpected"] for sample in group),
+        late_sender_ns=mean_of("late_sender_ns"),
+        unposted_ns=mean_of("unposted_ns"),
+        unwaited_ns=mean_of("unwaited_ns"),
+        transfer_ns=mean_of("transfer_ns"),
+        uncertainty_ns=max(sample["uncertainty_ns"] for sample in group),
+        histogram=_histogram(group),
+    )
 
 
 def _population(count: int, estimate: float, weight_squared: float) -> tuple[float, float]:
-    """Between how many messages the samples were probably chosen from; `weight_squared`: the sum of 1 / p².
+    """The confidence interval of the number of messages; `weight_squared`: the sum of 1 / p².
 
-    Wilson's interval, also right of few samples: the N for which (n - N p)² <= z² N p (1 - p).
+    This is Wilson's interval, which also holds for few samples: the N for which (n - N p)² <= z² N p (1 - p).
     """
     if weight_squared <= estimate:
         return estimate, estimate
@@ -237,9 +337,9 @@ def _population(count: int, estimate: float, weight_squared: float) -> tuple[flo
 
 
 def _margin(count: int, estimate: float, deviation: float | None) -> float | None:
-    """How far the mean of the samples probably is from that of the messages that they were chosen from."""
+    """Half the confidence interval of the mean latency of all messages; None if it cannot be known."""
     if estimate <= count:
-        return 0.0  # these are all
+        return 0.0  # all messages were sampled
     if deviation is None:
         return None
     return _quantile(count) * deviation / math.sqrt(count) * math.sqrt(1 - count / estimate)
@@ -253,7 +353,7 @@ def _deviation(group: Sequence[SampleRow], count: int, mean: float) -> float | N
 
 
 def _quantile(count: int) -> float:
-    """Of Student's t, by the expansion of Cornish and Fisher; two-sided 95 %."""
+    """The two-sided 95 % quantile of Student's t, by the expansion of Cornish and Fisher."""
     z, freedom = NORMAL_QUANTILE, count - 1
     if freedom == 1:
         return 12.706
@@ -267,14 +367,14 @@ def _quantile(count: int) -> float:
     )
 
 
-def _histogram(group: Sequence[SampleRow]) -> list[dict[str, int]] | None:
-    """Bins that hold messages; None if no histograms were kept."""
+def _histogram(group: Sequence[SampleRow]) -> list[Bin] | None:
+    """The bins that contain samples; None if no histogram was recorded."""
     kept = [sample["histogram"] for sample in group if sample["histogram"] is not None]
     if not kept:
         return None
     counts = [sum(column) for column in zip(*kept, strict=True)]
     return [
-        {"from_ns": bin_start(number), "to_ns": 2 ** (FIRST_WIDTH + number), "count": count}
+        Bin(bin_start(number), 2 ** (FIRST_WIDTH + number), count)
         for number, count in enumerate(counts)
         if count
     ]

@@ -1,15 +1,19 @@
-"""Where the threads of a run are: the call each is in, whom it waits for, and deadlocks (docs/where.md)."""
+"""The current or last MPI call of each thread, the ranks that it waits for, and deadlocks (docs/where.md).
+
+Times are nanoseconds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tare.analysis import deadlock, mismatch
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
-from tare.analysis.profile import Row, communicator_names, place
+from tare.analysis.profile import communicator_names
+from tare.analysis.rows import PLACE, Placed, fields, place_of
 from tare.analysis.waits import Members, Need, Rank, Waits, is_poll
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
@@ -27,8 +31,85 @@ POLLING_AFTER_S = 1.0
 Identity = tuple[object, ...]
 
 
+State = Literal["finished", "exited", "aborted", "killed", "running", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending(Placed):
+    """A request of the process that has not completed; its place is the call that started it."""
+
+    function: str  # that started it
+    receives: bool
+    waited_for: bool  # by the current call of the thread
+    since_ns: int
+    communicator: str | None
+    peer: int | None
+    peer_world: int | None
+    tag: int | None
+    bytes: int | None  # None: a receive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Placed):
+    """A thread and its current or last call, which was made at its place; a process or rank without calls.
+
+    None means unknown, or not applicable. Peers are ranks of the communicator, -1: any, -2: MPI_PROC_NULL;
+    the fields that end in `_world` are the same as ranks of the world.
+    """
+
+    world: int
+    rank: int  # -1: a process that has not left MPI_Init
+    thread: int = 0
+    state: State = "unknown"
+    exit_code: int | None = None
+    signal: int | None = None
+    finalized: bool | None = None
+    stopped: bool | None = None
+    host: str | None = None
+    pid: int | None = None
+    inside: bool = False  # True: in the call; False: the call has returned
+    polling: bool = False
+    function: str | None = None
+    since_ns: int | None = None  # Unix time when the call began or, if not inside, returned
+    for_ns: int | None = None  # time since then
+    communicator: str | None = None
+    communicator_size: int | None = None
+    root: int | None = None
+    peer: int | None = None
+    peer_world: int | None = None
+    tag: int | None = None
+    source: int | None = None  # of MPI_Sendrecv, as the next two
+    source_world: int | None = None
+    source_tag: int | None = None
+    requests: int = 0  # that the call waits for
+    waits_for: Sequence[int] = ()  # ranks of the world that the call needs in order to return
+    waits_for_any: bool = False  # one of them may be enough
+    pending: Sequence[Pending] = ()
+
+
+# The fields of a row and of a pending request, in the order of JSON.
+COLUMNS = (
+    "world", "rank", "thread", "state", "exit_code", "signal", "finalized", "stopped", "host", "pid",
+    "inside", "polling", "function", "since_ns", "for_ns", "communicator", "communicator_size", "root",
+    "peer", "peer_world", "tag", "source", "source_world", "source_tag", "requests", "waits_for",
+    "waits_for_any", "pending", *PLACE,
+)  # fmt: skip
+PENDING_COLUMNS = (
+    "function", "receives", "waited_for", "since_ns", "communicator", "peer", "peer_world", "tag", "bytes",
+    *PLACE,
+)  # fmt: skip
+
+
+def record(row: Row) -> dict[str, Any]:
+    """The row as JSON has it."""
+    found = fields(row, COLUMNS)
+    found["waits_for"] = list(row.waits_for)
+    found["pending"] = [fields(each, PENDING_COLUMNS) for each in row.pending]
+    return found
+
+
 class Running(Protocol):
-    """What a run holds, as far as the calls under way go (recording.Run)."""
+    """The data of a run that this module needs (runs.run.Run)."""
 
     @property
     def processes(self) -> list[Process]: ...
@@ -95,8 +176,7 @@ def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
     stalled = None
     if standing is not None and not is_over:
         polled = [_is_polling(call, standing) for call in calls]
-        for row, polls in zip(rows, polled, strict=True):
-            row["polling"] = polls
+        rows = [replace(row, polling=polls) for row, polls in zip(rows, polled, strict=True)]
         if found is None and any(polled):
             with_polls = [
                 waits.polled_needs(call) if polls else need
@@ -112,7 +192,7 @@ def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
         mismatches += mismatch.of_deadlock(explained, calls, members, run)
     waiting, waited_for = deadlock.roots(calls, needs, living)
     rows += describe.others({call["process"] for call in calls})
-    rows.sort(key=lambda row: (row["world"], row["rank"], row["pid"] or 0, row["thread"]))
+    rows.sort(key=lambda row: (row.world, row.rank, row.pid or 0, row.thread))
     return Look(rows, calls, is_over, found, stalled, waiting, waited_for, mismatches)
 
 
@@ -123,7 +203,7 @@ def needs_second_look(first: Look) -> bool:
 
 def blocked_in_s(first: Look) -> float:
     """Seconds from a look until it can be said of all calls of a deadlock that they are blocked."""
-    waiting = [row["for_ns"] or 0 for row in first.rows if row["inside"] and row["waits_for"]]
+    waiting = [row.for_ns or 0 for row in first.rows if row.inside and row.waits_for]
     youngest = min(waiting, default=BLOCKED_AFTER_NS)
     least = POLLING_AFTER_S if any(map(_may_poll, first.calls)) else BETWEEN_LOOKS_S
     return max(least, (BLOCKED_AFTER_NS - youngest) / NS_PER_S)
@@ -165,11 +245,11 @@ def _is_polling(call: CurrentCall, standing: Collection[Identity]) -> bool:
 
 def folded(rows: Iterable[Row]) -> list[list[Row]]:
     """Rows of one kind together, in the order of their first ranks."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
+    groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         # A thread that polls is inside by chance.
-        inside = row["inside"] and not row["polling"]
-        groups.setdefault((inside, *(row[name] for name in _FOLDED_BY)), []).append(row)
+        inside = row.inside and not row.polling
+        groups.setdefault((inside, *(getattr(row, name) for name in _FOLDED_BY)), []).append(row)
     return list(groups.values())
 
 
@@ -181,7 +261,7 @@ _FOLDED_BY = (
 
 
 def _is_old(row: Row) -> bool:
-    return row["for_ns"] is None or row["for_ns"] >= BLOCKED_AFTER_NS
+    return row.for_ns is None or row.for_ns >= BLOCKED_AFTER_NS
 
 
 def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
@@ -265,34 +345,40 @@ class _Description:
         until_ns = self._until_ns(process)
         waits_for = {rank for need in needs or () for rank in need}
         rooted = is_collective(call["function"])
-        return self._row(process, call["thread"]) | {
-            "function": call["function"],
-            "inside": call["inside"],
-            "since_ns": since_ns,
-            "for_ns": max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
-            "communicator": self._name(call["communicator"]),
-            "communicator_size": self._size(call["communicator"]),
-            "root": call["peer"] if rooted else None,
-            "peer": None if rooted else call["peer"],
-            "peer_world": None if rooted else call["peer_world"],
-            **{name: call[name] for name in ("tag", "source", "source_world", "source_tag")},
-            "requests": call["requests"],
-            "waits_for": sorted(rank for _, rank in waits_for),
-            "waits_for_any": any(len(need) > 1 for need in needs or ()),
-            "pending": [self._request(each) for each in call["pending"]],
-            **place(call["site"], self._sites),
-        }
+        at = place_of(call["site"], self._sites)
+        return replace(
+            _row(process, call["thread"]),
+            function=call["function"],
+            inside=call["inside"],
+            since_ns=since_ns,
+            for_ns=max(until_ns - since_ns, 0) if until_ns is not None and since_ns is not None else None,
+            communicator=self._name(call["communicator"]),
+            communicator_size=self._size(call["communicator"]),
+            root=call["peer"] if rooted else None,
+            peer=None if rooted else call["peer"],
+            peer_world=None if rooted else call["peer_world"],
+            tag=call["tag"],
+            source=call["source"],
+            source_world=call["source_world"],
+            source_tag=call["source_tag"],
+            requests=call["requests"],
+            waits_for=sorted(rank for _, rank in waits_for),
+            waits_for_any=any(len(need) > 1 for need in needs or ()),
+            pending=[self._request(each) for each in call["pending"]],
+            file=at.file,
+            line=at.line,
+            caller=at.caller,
+            object=at.object,
+            offset=at.offset,
+            tail_call=at.tail_call,
+        )
 
     def others(self, described: Collection[int]) -> list[Row]:
-        """Processes that have made no call, or whose calls are not known; ranks of which nothing is."""
-        rows = [
-            self._row(process, 0) for number, process in enumerate(self._processes) if number not in described
-        ]
+        """Rows for processes without known calls, and for ranks without known processes."""
+        rows = [_row(process, 0) for number, process in enumerate(self._processes) if number not in described]
         seen = {_rank(process) for process in self._processes}
         for world, size in _world_sizes(self._processes).items():
-            rows += [
-                _empty_row(world, rank, self._sites) for rank in range(size) if (world, rank) not in seen
-            ]
+            rows += [Row(world=world, rank=rank) for rank in range(size) if (world, rank) not in seen]
         return rows
 
     def _until_ns(self, process: Process) -> int | None:
@@ -301,22 +387,25 @@ class _Description:
             return process["start_ns"] + process["wall_ns"]
         return self._end_ns
 
-    def _row(self, process: Process, thread: int) -> Row:
-        return _empty_row(process["world"], process["rank"], self._sites) | {
-            "thread": thread,
-            **{name: process[name] for name in _OF_PROCESS},  # type: ignore[literal-required]
-        }
-
-    def _request(self, request: PendingRequest) -> Row:
-        return {
-            "function": request["function"],
-            "receives": request["receives"],
-            "waited_for": request["waited_for"],
-            "since_ns": request["start_ns"],
-            "communicator": self._name(request["communicator"]),
-            **{name: request[name] for name in ("peer", "peer_world", "tag", "bytes")},
-            **place(request["site"], self._sites),
-        }
+    def _request(self, request: PendingRequest) -> Pending:
+        at = place_of(request["site"], self._sites)
+        return Pending(
+            function=request["function"],
+            receives=request["receives"],
+            waited_for=request["waited_for"],
+            since_ns=request["start_ns"],
+            communicator=self._name(request["communicator"]),
+            peer=request["peer"],
+            peer_world=request["peer_world"],
+            tag=request["tag"],
+            bytes=request["bytes"],
+            file=at.file,
+            line=at.line,
+            caller=at.caller,
+            object=at.object,
+            offset=at.offset,
+            tail_call=at.tail_call,
+        )
 
     def _name(self, communicator: int) -> str | None:
         return self._names[communicator] if 0 <= communicator < len(self._names) else None
@@ -325,29 +414,20 @@ class _Description:
         return self._communicators[communicator]["size"] if 0 <= communicator < len(self._names) else None
 
 
-_OF_PROCESS = ("state", "exit_code", "signal", "finalized", "stopped", "host", "pid")
-_OF_CALLS = (
-    "function", "since_ns", "for_ns", "communicator", "communicator_size", "root", "peer", "peer_world",
-    "tag", "source", "source_world", "source_tag",
-)  # fmt: skip
-
-
-def _empty_row(world: int, rank: int, sites: Sequence[Site]) -> Row:
-    return {
-        "world": world,
-        "rank": rank,
-        "thread": 0,
-        **dict.fromkeys(_OF_PROCESS),
-        "state": "unknown",
-        "inside": False,
-        "polling": False,
-        **dict.fromkeys(_OF_CALLS),
-        "requests": 0,
-        "waits_for": [],
-        "waits_for_any": False,
-        "pending": [],
-        **place(-1, sites),
-    }
+def _row(process: Process, thread: int) -> Row:
+    """The row of a thread without a call."""
+    return Row(
+        world=process["world"],
+        rank=process["rank"],
+        thread=thread,
+        state=process["state"],
+        exit_code=process["exit_code"],
+        signal=process["signal"],
+        finalized=process["finalized"],
+        stopped=process["stopped"],
+        host=process["host"],
+        pid=process["pid"],
+    )
 
 
 def _rank(of: Process | CurrentCall) -> Rank:

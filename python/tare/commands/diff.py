@@ -15,6 +15,7 @@ from tare import streams
 from tare.analysis.comparable import Differing, differing, why_unwell
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
+from tare.analysis.rows import fields
 from tare.commands import Json
 from tare.commands.reading import conclude, open_readable
 from tare.errors import FAILED, CommandError, UsageError
@@ -148,9 +149,14 @@ def _gate_content(gate: Gate) -> dict[str, Any]:
     return {**asdict(gate), "growth": growth, "exceeded": gate.exceeded}
 
 
+# Of a call site; its address differs between versions.
+PLACE = ("file", "line", "caller", "object")
+
+
 def _line(line: Line) -> dict[str, Any]:
     return {
-        **line.names,
+        "function": line.function,
+        **({} if line.place is None else fields(line.place, PLACE)),
         "time_ns": _numbers(line.time_ns),
         "calls": _numbers(line.calls),
         "bytes": _numbers(line.bytes),

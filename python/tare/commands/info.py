@@ -68,7 +68,7 @@ def _content(recording: Run) -> dict[str, Any]:
         ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
-        "cost": ranks.total_cost(recording.processes),
+        "cost": asdict(ranks.total_cost(recording.processes)),
         "trace": ranks.total_trace(processes),
         "unseen": [vars(row) for row in meta.unseen],
         "warnings": recording.warnings,

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 from tare import streams
 from tare.analysis import profile as sums
 from tare.analysis import tables
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
-from tare.analysis.profile import Chosen, Key, Row
+from tare.analysis.profile import AnyRow, Chosen, Key, RankRow, Row
 from tare.analysis.ranks import total_mpi_ns
+from tare.analysis.rows import fields
 from tare.commands import AnyMember, Json, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, Incompatible, UsageError
 from tare.options import Option
 from tare.runs.run import Run
+
+if TYPE_CHECKING:
+    from tare.reporters.sheet import Sheet
 
 SCHEMA = "tare.profile/1"
 
@@ -114,31 +120,28 @@ def profile(
     subject = _subject_of(names)
     recording = open_readable(run, member)
     _check(recording, chosen)
-    if subject is not None:
-        found = _rows_of(recording, subject, names, chosen)
-        rows = _ordered_table(found, subject, names, sort, limit)
-        columns = tables.columns(subject, names)
-    else:
-        keys = cast("list[Key]", names)
-        found = sums.summed(recording, keys, chosen)
-        rows = _ordered(found, keys, sort, limit)
-        columns = sums.columns(keys)
+    found = _table(recording, names, subject, chosen, sort, limit)
     if json:
         from tare.reporters import json as json_reporter
 
-        content = {"efficiency": _efficiencies(recording, replay=replay), "rows": rows}
+        content = {
+            "efficiency": [asdict(each) for each in _efficiencies(recording, replay=replay)],
+            "rows": [fields(row, found.columns) for row in found.rows],
+        }
         json_reporter.write(sys.stdout, SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
+        from tare.reporters.paths import in_cell
 
-        csv_reporter.write_rows(sys.stdout, columns, rows)
-    else:
-        _show(
-            recording, names, rows, len(found), is_filtered=chosen != Chosen(),
-            markdown=markdown, paths=paths, replay=replay,
-        )  # fmt: skip
+        csv_reporter.write_rows(
+            sys.stdout, found.columns, [in_cell(row, found.columns) for row in found.rows]
+        )
+    elif found.rows:
+        _show(recording, found, by_site="site" in names, markdown=markdown, paths=paths, replay=replay)
+    elif chosen == Chosen():
+        streams.tell(_why_none(recording, names))
     conclude(recording)
-    if not rows and chosen != Chosen():
+    if not found.rows and chosen != Chosen():
         raise CommandError(f"no {_counted(names)} of this run is all that was asked for")
 
 
@@ -150,9 +153,8 @@ def _check(recording: Run, chosen: Chosen) -> None:
 
 
 def _efficiencies(recording: Run, *, replay: bool) -> list[Efficiency]:
-    found = efficiencies(recording.processes)
-    replayed(found, recording.processes, lambda: recording.replayed_worlds, always=replay)
-    return found
+    processes = recording.processes
+    return replayed(efficiencies(processes), processes, lambda: recording.replayed_worlds, always=replay)
 
 
 def _names(by: str) -> list[str]:
@@ -165,26 +167,103 @@ def _names(by: str) -> list[str]:
     return names
 
 
-def _ordered(rows: list[Row], keys: list[Key], sort: Sort | None, limit: int) -> list[Row]:
+@dataclass(frozen=True)
+class _Table:
+    """The rows to print, in order."""
+
+    columns: list[str]
+    rows: Sequence[object]
+    left_out: int  # rows beyond the limit
+    sheet: Callable[[], Sheet]  # of `rows`
+    calls: Sequence[Row] = ()  # `rows`, if they are sums by call site or other keys of calls
+
+
+def _table(
+    recording: Run,
+    names: list[str],
+    subject: tables.Subject | None,
+    chosen: Chosen,
+    sort: Sort | None,
+    limit: int,
+) -> _Table:
+    worlds = recording.worlds
+    try:
+        if subject == "peer":
+            peers = _limited(_by_sum(tables.peer_rows(recording, names, chosen), subject, names, sort), limit)
+            return _Table(
+                tables.columns(subject, names), *peers, lambda: _peer_sheet(peers[0], names, worlds)
+            )
+        if subject == "phase":
+            phases = _limited(
+                _by_sum(tables.phase_rows(recording, names, chosen), subject, names, sort), limit
+            )
+            return _Table(
+                tables.columns(subject, names), *phases, lambda: _phase_sheet(phases[0], names, worlds)
+            )
+    except Incompatible as error:
+        raise UsageError(
+            f"--by {','.join(names)}: {error}: leave out --function and --communicator"
+        ) from error
+    keys = cast("list[Key]", names)
+    columns = sums.columns(keys)
+    if keys == ["rank"]:
+        ranks = _limited(_ordered(sums.by_rank(recording, chosen), keys, columns, sort), limit)
+        return _Table(columns, *ranks, lambda: _rank_sheet(ranks[0], worlds))
+    rows = _limited(_ordered(sums.summed(recording, keys, chosen), keys, columns, sort), limit)
+    total_ns = total_mpi_ns(recording.processes)
+    return _Table(columns, *rows, lambda: _sheet(rows[0], keys, total_ns, worlds), rows[0])
+
+
+AnyTableRow = TypeVar("AnyTableRow")
+
+
+def _limited(rows: list[AnyTableRow], limit: int) -> tuple[list[AnyTableRow], int]:
+    """The rows to print, and the number of the others."""
+    return (rows[:limit], max(len(rows) - limit, 0)) if limit else (rows, 0)
+
+
+def _ordered(rows: list[AnyRow], keys: list[Key], columns: list[str], sort: Sort | None) -> list[AnyRow]:
     if sort is None and keys in IN_ORDER:
         column = "size_to" if keys == ["size"] else "rank"
-        rows = sorted(rows, key=lambda row: (row["world"], row[column] or 0))
-        return rows[:limit] if limit else rows
+        return sorted(rows, key=lambda row: (row.world, getattr(row, column) or 0))
     column = COLUMNS[sort or Sort.TIME]
-    if rows and column not in rows[0]:
+    if rows and column not in columns:
         raise UsageError(f"--sort {sort} does not go with --by {','.join(keys)}")
-    return sums.ordered(rows, column, limit)
+    return sums.ordered(rows, column, 0)
 
 
-def _ordered_table(
-    rows: list[Row], subject: tables.Subject, names: list[str], sort: Sort | None, limit: int
-) -> list[Row]:
+def _by_sum(
+    rows: list[AnyTableRow], subject: tables.Subject, names: list[str], sort: Sort | None
+) -> list[AnyTableRow]:
     known = TABLE_COLUMNS[subject]
     columns = known.get(sort or next(iter(known)))
     if columns is None:
         raise UsageError(f"--sort {sort} does not go with --by {','.join(names)}")
-    rows = sorted(rows, key=lambda row: sum(row[column] for column in columns), reverse=True)
-    return rows[:limit] if limit else rows
+    return sorted(rows, key=lambda row: sum(getattr(row, column) for column in columns), reverse=True)
+
+
+def _sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) -> Sheet:
+    from tare.reporters import profile
+
+    return profile.sheet(rows, keys, total_ns, worlds)
+
+
+def _rank_sheet(rows: Sequence[RankRow], worlds: int) -> Sheet:
+    from tare.reporters import profile
+
+    return profile.rank_sheet(rows, worlds)
+
+
+def _peer_sheet(rows: Sequence[tables.PeerRow], names: Sequence[str], worlds: int) -> Sheet:
+    from tare.reporters import tables as reporter
+
+    return reporter.peer_sheet(rows, names, worlds)
+
+
+def _phase_sheet(rows: Sequence[tables.PhaseRow], names: Sequence[str], worlds: int) -> Sheet:
+    from tare.reporters import tables as reporter
+
+    return reporter.phase_sheet(rows, names, worlds)
 
 
 def _counted(names: list[str]) -> str:
@@ -197,43 +276,23 @@ def _why_none(recording: Run, names: list[str]) -> str:
     return f"the profile of this run holds no {_counted(names)}"
 
 
-def _show(
-    recording: Run,
-    names: list[str],
-    rows: list[Row],
-    found: int,
-    *,
-    is_filtered: bool,
-    markdown: bool,
-    paths: bool,
-    replay: bool,
-) -> None:
+def _show(recording: Run, found: _Table, *, by_site: bool, markdown: bool, paths: bool, replay: bool) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
     from tare.reporters.console import console
 
-    if not rows:
-        if not is_filtered:
-            streams.tell(_why_none(recording, names))
-        return
-    if _subject_of(names) is not None:
-        from tare.reporters import tables as tables_reporter
-
-        sheet = tables_reporter.sheet(rows, names, recording.worlds)
-    else:
-        total_ns = total_mpi_ns(recording.processes)
-        sheet = reporter.sheet(rows, cast("list[Key]", names), total_ns, recording.worlds)
+    sheet = found.sheet()
     found_efficiencies = _efficiencies(recording, replay=replay)
     if markdown:
         if paths:
-            reporter.add_paths(sheet, rows)
+            reporter.add_paths(sheet, found.calls)
         markdown_reporter.write(sys.stdout, sheet)
         streams.say()
         markdown_reporter.write(sys.stdout, reporter.efficiency_sheet(found_efficiencies))
         return
     out = console()
     reporter.show_efficiencies(out, found_efficiencies)
-    reporter.show(out, sheet, rows, found - len(rows), with_paths=paths)
+    reporter.show(out, sheet, found.calls, found.left_out, by_site=by_site, with_paths=paths)
     reporter.show_unreturned(out, recording)
 
 
@@ -242,12 +301,3 @@ def _subject_of(names: list[str]) -> tables.Subject | None:
         return tables.subject_of(names)
     except Incompatible as error:
         raise UsageError(f"--by {','.join(names)}: {error}") from error
-
-
-def _rows_of(run: Run, subject: tables.Subject, names: list[str], chosen: sums.Chosen) -> list[Row]:
-    try:
-        return tables.rows(run, subject, names, chosen)
-    except Incompatible as error:
-        raise UsageError(
-            f"--by {','.join(names)}: {error}: leave out --function and --communicator"
-        ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated, cast
 
@@ -29,12 +30,12 @@ class Sort(StrEnum):
 
 def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
     by = {
-        Sort.MEAN: lambda row: row["mean_ns"],
-        Sort.LONGEST: lambda row: row["max_ns"],
-        Sort.MESSAGES: lambda row: row["estimate"],
-        Sort.TRANSFER: lambda row: row["transfer_ns"],
-        Sort.LATE: lambda row: row["unposted_ns"] + row["unwaited_ns"],
-        Sort.TOTAL: lambda row: row["total_ns"],
+        Sort.MEAN: lambda row: row.mean_ns,
+        Sort.LONGEST: lambda row: row.max_ns,
+        Sort.MESSAGES: lambda row: row.estimate,
+        Sort.TRANSFER: lambda row: row.transfer_ns,
+        Sort.LATE: lambda row: row.unposted_ns + row.unwaited_ns,
+        Sort.TOTAL: lambda row: row.total_ns,
     }[sort]
     return sorted(rows, key=by, reverse=True)
 
@@ -93,17 +94,15 @@ def samples(
             "spec": specs[0] if len(specs) == 1 else specs,
             "messages": counts,
             "limits": analysis.limits(recording.sample_summaries),
-            "clocks": analysis.comparisons(recording.sample_summaries),
-            "rows": shown,
+            "clocks": [asdict(each) for each in analysis.comparisons(recording.sample_summaries)],
+            "rows": [analysis.record(row, keys) for row in shown],
         }
         json_reporter.write(sys.stdout, SCHEMA, run, content)
     elif csv:
         from tare.reporters import csv as csv_reporter
 
-        columns = analysis.columns(keys)
-        csv_reporter.write_rows(
-            sys.stdout, columns, [{column: row[column] for column in columns} for row in shown]
-        )
+        records = [analysis.record(row, keys) for row in shown]
+        csv_reporter.write_rows(sys.stdout, analysis.columns(keys), records)
     else:
         from tare.reporters import samples as reporter
         from tare.reporters.console import console

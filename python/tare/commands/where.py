@@ -11,6 +11,7 @@ from tare.analysis import where as places
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.profile import communicator_names
+from tare.analysis.rows import fields
 from tare.analysis.where import Look
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude, open_readable
@@ -54,7 +55,7 @@ def _content(recording: Run, look: Look) -> dict[str, Any]:
     return {
         "program": recording.meta.name,
         "state": recording.meta.state,
-        "rows": look.rows,
+        "rows": [places.record(row) for row in look.rows],
         "deadlock": None if look.deadlock is None else _deadlock(look.deadlock, look),
         "stalled": None if look.stalled is None else _deadlock(look.stalled, look),
         "mismatches": [_mismatch(each, recording) for each in look.mismatches],
@@ -80,13 +81,13 @@ def _mismatch(found: Mismatch, recording: Run) -> dict[str, Any]:
 
 
 def _deadlock(found: Deadlock, look: Look) -> dict[str, Any]:
-    rows = {(row["world"], row["rank"], row["thread"]): row for row in look.rows}
+    rows = {(row.world, row.rank, row.thread): row for row in look.rows}
     blocked = []
     for each in found.blocked:
         row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
         names = ("world", "rank", "thread", "function", "communicator", "tag", "file", "line", "caller")
         blocked.append(
-            {name: row[name] for name in names}
+            fields(row, names)
             | {"waits_for": [rank for _, rank in each.waits_for], "waits_for_any": each.any_of_them}
         )
     return {

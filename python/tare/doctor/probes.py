@@ -195,12 +195,12 @@ class Prober:
         library = recording.processes[0]["mpi"].strip()
         wanted = {name: calls * self._ranks for name, calls in binding.calls.items()}
         # mpi4py calls the large-count form of a function where the library has it.
-        rows = [row for row in summed(recording, ["site"]) if row["function"].removesuffix("_c") in wanted]
+        rows = [row for row in summed(recording, ["site"]) if row.function.removesuffix("_c") in wanted]
         seen = {name: 0 for name in wanted}
         for row in rows:
-            seen[row["function"].removesuffix("_c")] += row["calls"]
+            seen[row.function.removesuffix("_c")] += row.calls
         wrong = [f"{name}: {seen[name]} of {wanted[name]}" for name in wanted if seen[name] != wanted[name]]
-        at_source = [Path(row["file"] or "").name == binding.source for row in rows if row["timed"]]
+        at_source = [Path(row.file or "").name == binding.source for row in rows if row.timed]
         return replace(
             finding,
             state="failed" if wrong else "ok",
@@ -209,7 +209,7 @@ class Prober:
             expected=sum(wanted.values()),
             recorded=sum(seen.values()),
             lines=bool(at_source) and all(at_source),
-            call_ns=ranks.total_cost(recording.processes)["call_ns"],
+            call_ns=ranks.total_cost(recording.processes).call_ns,
         )
 
 

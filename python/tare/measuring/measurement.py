@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tare.analysis import ranks
 from tare.command_name import program_name
@@ -103,7 +103,7 @@ def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) ->
 
         recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
-        meta.cost = cast("dict[str, int | float]", ranks.total_cost(recording.processes))
+        meta.cost = asdict(ranks.total_cost(recording.processes))
         meta.collected = Taken(**collected)
     directory.release_reserve(run_dir, directory.META_RESERVE)
     directory.write_meta(run_dir, meta)

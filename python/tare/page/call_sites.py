@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tare.analysis import profile
+from tare.analysis.rows import fields
 from tare.functions import OUTSIDE_NET, meaning
 from tare.reporters import paths, terminal
 
@@ -30,14 +31,14 @@ def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:
     """For the table on the page."""
     return [
         {
-            **{name: row[name] for name in FIGURES},
+            **fields(row, FIGURES),
             "where": terminal.place(row),
-            "caller": terminal.caller(row) if row["caller"] else None,
-            "file": row["file"],
-            "line": row["line"],
+            "caller": terminal.caller(row) if row.caller else None,
+            "file": row.file,
+            "line": row.line,
             "path": list(paths.lines(row)),
-            "class": class_of(row["function"]),
-            "outside": row["function"] in OUTSIDE_NET,
+            "class": class_of(row.function),
+            "outside": row.function in OUTSIDE_NET,
         }
         for row in found
     ]

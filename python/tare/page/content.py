@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tare import __version__
 from tare.analysis import profile, ranks, tables
+from tare.analysis.rows import fields
 from tare.page import call_sites, messages, overview, source_text
 from tare.page import ranks as rank_columns
 from tare.streams import visible
@@ -40,8 +41,9 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def _phases(run: Run) -> list[dict[str, Any]]:
-    found = tables.rows(run, "phase", ["phase"], profile.Chosen())
-    return found if len(found) > 1 else []  # else all is outside of phases
+    found = tables.phase_rows(run, ["phase"], profile.Chosen())
+    names = tables.columns("phase", ["phase"])
+    return [fields(row, names) for row in found] if len(found) > 1 else []  # else all is outside of phases
 
 
 def _environment(run: Run) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def _environment(run: Run) -> dict[str, Any]:
             {"world": each["world"], "name": each["name"], "size": each["size"], "inter": each["inter"]}
             for each in run.communicators[:1000]
         ],
-        "call_ns": ranks.total_cost(run.processes)["call_ns"],
+        "call_ns": ranks.total_cost(run.processes).call_ns,
     }
 
 

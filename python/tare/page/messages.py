@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tare.analysis import profile, samples
+from tare.analysis.rows import fields
 from tare.reporters import terminal
 
 if TYPE_CHECKING:
@@ -66,13 +67,13 @@ def sizes(run: Run) -> list[dict[str, Any]]:
     """The profile by size class, the smallest first; calls that move nothing left out."""
     rows = profile.summed(run, ["size"])
     kept = ("size_from", "size_to", "calls", "bytes", "received", "time_ns")
-    sized = [row for row in rows if row["size_to"] is not None]
+    sized = [row for row in rows if row.size_to is not None]
     merged: dict[int, dict[str, Any]] = {}
     for row in sized:  # of several worlds
-        into = merged.setdefault(row["size_to"], {**dict.fromkeys(kept, 0)})
+        into = merged.setdefault(row.size_to or 0, {**dict.fromkeys(kept, 0)})
         for name in kept[2:]:
-            into[name] += row[name]
-        into["size_from"], into["size_to"] = row["size_from"], row["size_to"]
+            into[name] += getattr(row, name)
+        into["size_from"], into["size_to"] = row.size_from, row.size_to
     return [merged[key] for key in sorted(merged)]
 
 
@@ -90,22 +91,19 @@ def latencies(run: Run) -> dict[str, Any] | None:
     }
 
 
-def _histogram(rows: list[dict[str, Any]]) -> list[dict[str, int]]:
+def _histogram(rows: list[samples.Row]) -> list[dict[str, int]]:
     counts: dict[tuple[int, int], int] = {}
     for row in rows:
-        for each in row["histogram"] or ():
-            key = each["from_ns"], each["to_ns"]
-            counts[key] = counts.get(key, 0) + each["count"]
+        for each in row.histogram or ():
+            key = each.from_ns, each.to_ns
+            counts[key] = counts.get(key, 0) + each.count
     return [{"from_ns": start, "to_ns": end, "count": counts[start, end]} for start, end in sorted(counts)]
 
 
-def _latency(row: dict[str, Any]) -> dict[str, Any]:
-    places = {
-        side: terminal.place({name: row[f"{side}_{name}"] for name in samples.SITE_COLUMNS})
-        for side in ("send", "receive")
-    }
+def _latency(row: samples.Row) -> dict[str, Any]:
+    places = {"send": terminal.place(row.send), "receive": terminal.place(row.receive)}
     kept = (
         "bytes", "count", "estimate", "mean_ns", "min_ns", "max_ns", "unexpected", "late_sender_ns",
         "unposted_ns", "unwaited_ns", "transfer_ns", "uncertainty_ns",
     )  # fmt: skip
-    return {**places, **{name: row[name] for name in kept}}
+    return {**places, **fields(row, kept)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import units
@@ -28,8 +29,7 @@ SMALL_LOSS = 0.02
 def of_run(run: Run, sites: Sequence[Row]) -> dict[str, Any]:
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
-    found = efficiencies(processes)
-    replayed(found, processes, lambda: run.replayed_worlds, always=False)
+    found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
     share = spread(processes, ranks.mpi_share)
     cost = ranks.total_cost(processes)
     parts = _parts(found)
@@ -55,11 +55,11 @@ def of_run(run: Run, sites: Sequence[Row]) -> dict[str, Any]:
             "max": share.most,
             "max_rank": share.most_at["rank"],
         },
-        "efficiency": found,
+        "efficiency": [asdict(each) for each in found],
         "parts": parts,
-        "cost": cost,
+        "cost": asdict(cost),
         "trace": ranks.total_trace(processes),
-        "findings": _findings(processes, found, parts, sites, cost["net_share"]),
+        "findings": _findings(processes, found, parts, sites, cost.net_share),
         "notes": _notes(run, sites),
     }
 
@@ -68,15 +68,15 @@ def _parts(found: Sequence[Efficiency]) -> list[dict[str, Any]]:
     """What the time of the largest world goes to; the shares add up to 1. POP's figures, as differences."""
     if not found:
         return []
-    world = max(found, key=lambda each: each["ranks"] * each["net_ns"])
-    computing, most = world["parallel_efficiency"], world["communication_efficiency"]
+    world = max(found, key=lambda each: each.ranks * each.net_ns)
+    computing, most = world.parallel_efficiency, world.communication_efficiency
     if computing is None or most is None:
         return []
     parts = [
         {"name": "computing", "title": "Computing", "share": computing},
         {"name": "imbalance", "title": "Imbalance of the computing", "share": max(most - computing, 0.0)},
     ]
-    transfer = world["transfer_efficiency"]
+    transfer = world.transfer_efficiency
     if transfer is None:
         parts.append({"name": "communication", "title": "Waiting and transfer", "share": max(1 - most, 0.0)})
         return parts
@@ -135,13 +135,13 @@ def _of_mpi(mean: float, least: float, most: float, count: int) -> str:
 
 
 def _of_worst_site(sites: Sequence[Row], total_ns: int) -> list[str]:
-    timed = [row for row in sites if row["timed"] and row["function"] not in OUTSIDE_NET]
+    timed = [row for row in sites if row.timed and row.function not in OUTSIDE_NET]
     if not timed or not total_ns:
         return []
     by_line: dict[tuple[str, str], int] = {}
     for row in timed:
-        key = row["function"], terminal.place(row)
-        by_line[key] = by_line.get(key, 0) + row["time_ns"]
+        key = row.function, terminal.place(row)
+        by_line[key] = by_line.get(key, 0) + row.time_ns
     (function, place), time_ns = max(by_line.items(), key=lambda each: each[1])
     return [f"{units.percent(time_ns / total_ns)} of the time in MPI is in {function} at {place}."]
 
@@ -161,6 +161,6 @@ def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
     unmeasured = sum(process["unmeasured_threads"] for process in run.processes)
     if unmeasured:
         notes.append(f"{unmeasured:,} threads were not measured: there was no memory for their buffers.")
-    if any(row["function"] == "other" for row in sites):
+    if any(row.function == "other" for row in sites):
         notes.append(OVERFLOW_NOTE)
     return notes + run.warnings

@@ -6,10 +6,10 @@ read, and of them no more than a few lines at the places that calls were made fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path, PurePath
-from typing import Any
 
+from tare.analysis.rows import Placed
 from tare.errors import CommandError
 from tare.runs.private_files import read_regular
 from tare.streams import visible
@@ -26,12 +26,12 @@ LONGEST_LINE = 200
 MOST_FILES = 200
 
 
-def around(sites: Iterable[Mapping[str, Any]]) -> dict[str, dict[int, str]]:
+def around(sites: Iterable[Placed]) -> dict[str, dict[int, str]]:
     """By file and number, the lines around those of `sites`."""
     wanted: dict[str, set[int]] = {}
     for site in sites:
-        if site["file"] and site["line"]:
-            wanted.setdefault(site["file"], set()).add(site["line"])
+        if site.file and site.line:
+            wanted.setdefault(site.file, set()).add(site.line)
     found = {}
     for name in list(wanted)[:MOST_FILES]:
         lines = _lines(name)

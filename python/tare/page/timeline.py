@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+from tare.analysis.rows import placed
 from tare.reporters import terminal
 from tare.streams import visible
 
 if TYPE_CHECKING:
-    from tare._native import Timeline
+    from tare._native import Site, Timeline
     from tare.runs.run import Run
 
 # Of a file: so many bins in all, in so many rows; so many of the longest calls, and of messages.
@@ -91,6 +92,7 @@ def _by_planes(data: bytes, count: int, widths: tuple[int, ...]) -> bytes:
     return b"".join(planes)
 
 
-def _place(site: Any) -> str:
-    caller = terminal.caller(site) if site["caller"] else ""
-    return visible(f"{terminal.place(site)}{f' in {caller}' if caller else ''}")
+def _place(site: Site) -> str:
+    at = placed(site)
+    caller = terminal.caller(at) if at.caller else ""
+    return visible(f"{terminal.place(at)}{f' in {caller}' if caller else ''}")

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TextIO
 
-from tare.reporters import paths
 from tare.streams import visible
 
 # What spreadsheets take for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_rows(stream: TextIO, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Numbers stay numbers; a text that could be taken for a formula begins with an apostrophe."""
-    writer = csv.DictWriter(stream, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in _flat(row).items()} for row in rows)
+def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """Writes the fields of `rows` that `columns` name. Numbers stay numbers; a text that a spreadsheet would
+    take for a formula gets an apostrophe in front."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row[name]) for name in columns] for row in rows)
 
 
-def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A call path is one cell."""
-    return {**row, "path": paths.one_line(row)} if "path" in row else row
-
-
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
     return visible(f"'{value}" if value.startswith(FORMULA) else value)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis.rows import UNKNOWN, Placed
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
@@ -66,8 +67,8 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
     for line in found:
         sheet.rows.append(
             [
-                line.names["function"],
-                *([terminal.caller(line.names), terminal.place(line.names)] if by_site else []),
+                line.function,
+                *([terminal.caller(_named(line)), terminal.place(_named(line))] if by_site else []),
                 units.duration(line.time_ns.base_mean),
                 units.duration(line.time_ns.new_mean),
                 change(line.time_ns),
@@ -77,6 +78,12 @@ def lines(found: Sequence[Line], *, by_site: bool) -> Sheet:
             ]
         )
     return sheet
+
+
+def _named(line: Line) -> Placed:
+    """Its place without the address, which differs between versions."""
+    of = line.place or UNKNOWN
+    return Placed(file=of.file, line=of.line, caller=of.caller, object=of.object)
 
 
 def change(comparison: Comparison) -> str:

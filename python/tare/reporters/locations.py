@@ -64,7 +64,7 @@ def _list(locations: Sequence[Location], worlds: int, figures: Sequence[Column])
         values = ((figure(row), shown) for _, figure, shown in figures)
         cells = [NOTHING if value is None else shown(value) for value, shown in values]
         place = [str(row["world"])] if worlds > 1 else []
-        listed.rows.append([*place, terminal.rank(row), str(row["thread"]), *cells])
+        listed.rows.append([*place, terminal.rank(row["rank"]), str(row["thread"]), *cells])
     return listed
 
 
@@ -92,4 +92,4 @@ def _place(location: Location, worlds: int) -> str:
     """Rank, and thread if it is not the first; with its world, where there are several."""
     world = f"{location['world']}:" if worlds > 1 else ""
     thread = f"/{location['thread']}" if location["thread"] else ""
-    return f"{world}{terminal.rank(location)}{thread}"
+    return f"{world}{terminal.rank(location['rank'])}{thread}"

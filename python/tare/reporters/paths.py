@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from tare.analysis.profile import CallPath
+from tare.analysis.rows import fields, placed
 from tare.reporters import names, terminal
 from tare.units import NOTHING
+
+if TYPE_CHECKING:
+    from tare._native import Frame
+    from tare.analysis.profile import Row
 
 CUT = "… beyond here the stack is not known"
 GAP = "…"
 
 
-def through(row: Mapping[str, Any]) -> str:
-    """The function of a library by which the program has made a call; nothing if it has made it itself.
+def through(row: Row) -> str:
+    """The library function through which the program made the call; `-` if the program made it itself.
 
-    Wrappers of the MPI function say nothing, so it is the first one below them.
+    Wrappers of the MPI function are skipped.
     """
-    inner: Sequence[Mapping[str, Any]] = row["path"][: row["path_shown"]]
+    inner = [placed(frame) for frame in row.path[: row.path_shown]]
     if not inner:
         return NOTHING
-    names = [terminal.caller(frame) if frame["caller"] else terminal.place(frame) for frame in inner]
-    return next((name for name in names if row["function"] not in name), names[-1])
+    names = [terminal.caller(frame) if frame.caller else terminal.place(frame) for frame in inner]
+    return next((name for name in names if row.function not in name), names[-1])
 
 
-def lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """One line a frame, innermost first."""
-    path: Sequence[Mapping[str, Any]] = row["path"]
-    for number, frame in enumerate(path):
-        if row["path_gap"] and number == len(path) - 1:
+def lines(of: CallPath) -> Iterator[str]:
+    """One line for each frame, the innermost first."""
+    for number, frame in enumerate(of.path):
+        if of.path_gap and number == len(of.path) - 1:
             yield GAP
         if frame["tail_call"]:
-            yield terminal.tail_call(frame)
+            yield terminal.tail_call(frame["tail_call"])
         yield _frame(frame)
-    if row["path_cut"] and path:
+    if of.path_cut and of.path:
         yield CUT
 
 
-def one_line(row: Mapping[str, Any]) -> str:
-    """The same for a cell: what is called stands left of its caller."""
-    return " < ".join(line.replace("  ", " ") for line in lines(row))
+def one_line(of: CallPath) -> str:
+    """The path in one cell, each function to the left of its caller."""
+    return " < ".join(line.replace("  ", " ") for line in lines(of))
 
 
-def _frame(frame: Mapping[str, Any]) -> str:
+def in_cell(row: object, columns: Sequence[str]) -> dict[str, object]:
+    """The fields of a row for CSV, with the call path as one text."""
+    found = fields(row, columns)
+    if isinstance(row, CallPath) and "path" in found:
+        found["path"] = one_line(row)
+    return found
+
+
+def _frame(frame: Frame) -> str:
     name = frame["caller"]
-    place = terminal.place(frame, exactly=True)
-    if name and frame.get("object") != terminal.PYTHON:
+    place = terminal.place(placed(frame), exactly=True)
+    if name and frame["object"] != terminal.PYTHON:
         name = names.short_with_inlined(name)
     return f"{name}  {place}" if name else place

@@ -1,9 +1,9 @@
-"""The profile for people: the sheet of its rows, and what stands above it."""
+"""The profile as text: a sheet of its rows, and the efficiencies above it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
@@ -14,7 +14,7 @@ from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare.analysis.efficiency import Efficiency
-    from tare.analysis.profile import Key, Row
+    from tare.analysis.profile import Key, RankRow, Row
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
@@ -55,23 +55,40 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
         keys = [key for key in keys if key != "line"]
     if {"site", "line"} & set(keys):
         keys = [key for key in keys if key != "function"]
-    between = "site" in keys and any(row["path_shown"] for row in rows)
-    of_rank = list(keys) == ["rank"]
+    between = "site" in keys and any(row.path_shown for row in rows)
     headings = [heading for key in keys for heading in (*OF_KEY[key], *_between(key, between))]
-    waited = not of_rank and any(row["waited_ns"] for row in rows)
-    headings += OF_A_RANK if of_rank else FIGURES
+    waited = any(row.waited_ns for row in rows)
+    headings += FIGURES
     headings += [IN_WAITS] if waited else []
     if worlds > 1:
         headings.append(Heading("World", key=True))
     result = Sheet(headings)
     for row in rows:
         cells = [cell for key in keys for cell in (*_key_cells(row, key), *_through(row, key, between))]
-        cells += _rank_figures(row) if of_rank else _figures(row, total_ns)
-        cells += [units.duration(row["waited_ns"]) if row["waited_ns"] else NOTHING] if waited else []
-        result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+        cells += _figures(row, total_ns)
+        cells += [units.duration(row.waited_ns) if row.waited_ns else NOTHING] if waited else []
+        result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
     callers = next((column for column, each in enumerate(headings) if each.title == "Caller"), None)
     if callers is not None and all(row[callers] == NOTHING for row in result.rows):
         return result.without(callers)
+    return result
+
+
+def rank_sheet(rows: Sequence[RankRow], worlds: int) -> Sheet:
+    """One row for each process."""
+    world = [Heading("World", key=True)] if worlds > 1 else []
+    result = Sheet([*OF_KEY["rank"], *OF_A_RANK, *world])
+    for row in rows:
+        result.rows.append(
+            [
+                terminal.rank(row.rank),
+                units.count(row.calls),
+                units.duration(row.time_ns),
+                units.size(row.bytes) if row.bytes else NOTHING,
+                units.percent(row.mpi_share),
+                *([str(row.world)] if worlds > 1 else []),
+            ]
+        )
     return result
 
 
@@ -91,13 +108,24 @@ def add_paths(shown: Sheet, rows: Sequence[Row]) -> None:
         cells.append(paths.one_line(row))
 
 
-def show(out: Console, shown: Sheet, rows: Sequence[Row], left_out: int, *, with_paths: bool = False) -> None:
-    """`rows`: those of the sheet; `left_out`: how many there are beyond."""
-    below = [list(paths.lines(row)) for row in rows] if with_paths or (rows and "path" in rows[0]) else None
+def show(
+    out: Console,
+    shown: Sheet,
+    rows: Sequence[Row],
+    left_out: int,
+    *,
+    by_site: bool = False,
+    with_paths: bool = False,
+) -> None:
+    """Prints the sheet of `rows`; `left_out`: the number of further rows.
+
+    By site, the path is printed below rows that look the same; `with_paths`, below all rows.
+    """
+    below = [list(paths.lines(row)) for row in rows] if by_site or with_paths else None
     terminal.show_sheet(out, shown, below=below, below_same_only=not with_paths)
     if left_out:
         out.line(f"… {left_out:,} more rows; --limit 0 shows all")
-    if any(row.get("function") == OVERFLOW for row in rows):
+    if any(row.function == OVERFLOW for row in rows):
         out.paragraph(OVERFLOW_NOTE)
 
 
@@ -115,34 +143,34 @@ def show_unreturned(out: Console, recording: Run) -> None:
 
 def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
     for efficiency in found:
-        name = f"World {efficiency['world']}: " if len(found) > 1 else ""
-        ranks = f"{efficiency['ranks']:,} rank{'s' if efficiency['ranks'] != 1 else ''}"
-        out.line(f"{name}{ranks}, net time {units.duration(efficiency['net_ns'])}", bold=True)
+        name = f"World {efficiency.world}: " if len(found) > 1 else ""
+        ranks = f"{efficiency.ranks:,} rank{'s' if efficiency.ranks != 1 else ''}"
+        out.line(f"{name}{ranks}, net time {units.duration(efficiency.net_ns)}", bold=True)
         for label, text in _efficiency_lines(efficiency):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
     out.line()
 
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
-    yield "MPI share", _share(found["mpi_share"])
-    if found["ranks"] == 1:
+    yield "MPI share", _share(found.mpi_share)
+    if found.ranks == 1:
         return
-    most = found["most_computing_rank"]
-    yield "parallel efficiency", f"{_share(found['parallel_efficiency'])}  product of the next two"
+    most = found.most_computing_rank
+    yield "parallel efficiency", f"{_share(found.parallel_efficiency)}  product of the next two"
     yield (
         "  load balance",
-        _share(found["load_balance"]) + (f"  rank {most} computes longest" if most is not None else ""),
+        _share(found.load_balance) + (f"  rank {most} computes longest" if most is not None else ""),
     )
-    yield "  communication", _share(found["communication_efficiency"])
-    if found["not_replayed"] is not None:
-        yield "    its two factors", f"{NOTHING:>7}  {found['not_replayed']}"
+    yield "  communication", _share(found.communication_efficiency)
+    if found.not_replayed is not None:
+        yield "    its two factors", f"{NOTHING:>7}  {found.not_replayed}"
         return
-    yield "    serialisation", f"{_share(found['serialisation_efficiency'])}{_unknown(found)}"
-    yield "    transfer", _share(found["transfer_efficiency"])
+    yield "    serialisation", f"{_share(found.serialisation_efficiency)}{_unknown(found)}"
+    yield "    transfer", _share(found.transfer_efficiency)
 
 
 def _unknown(found: Efficiency) -> str:
-    share = found["unknown_share"]
+    share = found.unknown_share
     if share is None or share < LEAST_UNKNOWN:
         return ""
     return f"  {units.percent(share)} of the time could not be replayed"
@@ -153,7 +181,7 @@ def efficiency_sheet(found: Sequence[Efficiency]) -> Sheet:
     several = len(found) > 1
     headings = [Heading("World")] * several + [Heading("Figure", text=True), Heading("Value", text=True)]
     rows = [
-        [str(each["world"])] * several + [label.strip(), " ".join(text.split())]
+        [str(each.world)] * several + [label.strip(), " ".join(text.split())]
         for each in found
         for label, text in _efficiency_lines(each)
     ]
@@ -164,41 +192,36 @@ def _share(share: float | None) -> str:
     return f"{units.percent(share):>7}" if share is not None else f"{NOTHING:>7}"
 
 
-def _key_cells(row: Mapping[str, Any], key: Key) -> list[str]:
+def _key_cells(row: Row, key: Key) -> list[str]:
     if key in ("site", "line"):
-        return [row["function"], terminal.caller(row), terminal.place(row)]
+        return [row.function, terminal.caller(row), terminal.place(row)]
     if key == "size":
-        return [NOTHING if row["size_from"] is None else units.size_range(row["size_from"], row["size_to"])]
+        if row.size_from is None or row.size_to is None:
+            return [NOTHING]
+        return [units.size_range(row.size_from, row.size_to)]
     if key == "communicator":
-        size = row["communicator_size"]
-        return [row["communicator"] or NOTHING, NOTHING if size is None else f"{size:,}"]
-    return [terminal.rank(row) if key == "rank" else row["function"]]
+        size = row.communicator_size
+        return [row.communicator or NOTHING, NOTHING if size is None else f"{size:,}"]
+    if key == "rank":
+        return [NOTHING if row.rank is None else terminal.rank(row.rank)]
+    return [row.function]
 
 
-def _figures(row: Mapping[str, Any], total_ns: int) -> list[str]:
-    timed = row["timed"]
-    within = timed and row.get("function") not in OUTSIDE_NET
+def _figures(row: Row, total_ns: int) -> list[str]:
+    timed = row.timed
+    within = timed and row.function not in OUTSIDE_NET
     return [
-        units.count(row["calls"]),
-        ("~" if row["estimated_calls"] else "") + units.duration(row["time_ns"]) if timed else "counted",
-        units.percent(row["time_ns"] / total_ns) if within and total_ns else NOTHING,
-        units.size(row["bytes"]) if row["bytes"] else NOTHING,
+        units.count(row.calls),
+        ("~" if row.estimated_calls else "") + units.duration(row.time_ns) if timed else "counted",
+        units.percent(row.time_ns / total_ns) if within and total_ns else NOTHING,
+        units.size(row.bytes) if row.bytes else NOTHING,
         _waiting(row),
-        units.duration(row["mean_ns"]) if timed else NOTHING,
-        units.duration(row["max_ns"]) if timed else NOTHING,
+        units.duration(row.mean_ns) if timed else NOTHING,
+        units.duration(row.max_ns) if timed else NOTHING,
     ]
 
 
-def _waiting(row: Mapping[str, Any]) -> str:
+def _waiting(row: Row) -> str:
     """The part of the time in which ranks waited for the latest of them, in collectives."""
-    waited = row.get("imbalance_ns")
-    return units.percent(waited / row["time_ns"]) if waited is not None and row["time_ns"] else NOTHING
-
-
-def _rank_figures(row: Mapping[str, Any]) -> list[str]:
-    return [
-        units.count(row["calls"]),
-        units.duration(row["time_ns"]),
-        units.size(row["bytes"]) if row["bytes"] else NOTHING,
-        units.percent(row["mpi_share"]),
-    ]
+    waited = row.imbalance_ns
+    return units.percent(waited / row.time_ns) if waited is not None and row.time_ns else NOTHING

@@ -1,4 +1,4 @@
-"""Sampled messages for people: what became of them, classes, histograms."""
+"""Sampled messages as text: counts, classes, histograms."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from tare import units
 from tare.analysis import samples as analysis
-from tare.analysis.samples import FIRST_WIDTH, SITE_COLUMNS
+from tare.analysis.samples import FIRST_WIDTH
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
     from tare._native import SampleSummary
-    from tare.analysis.samples import Key, Row
+    from tare.analysis.samples import CountName, Key, Row
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
@@ -43,7 +43,7 @@ FIGURES = {
 INTERVALS = "±, and the range of messages: 95 % confidence intervals, from the sampling rate"
 UNEXPECTED = "! unexpected: sent before a receive was posted, waited for the receiver"
 # Why a message that was chosen is not in a class.
-LOSSES = {
+LOSSES: dict[CountName, str] = {
     "ambiguous": "sent by threads that used one channel at the same time",
     "ambiguous_received": "received by threads that posted receives of one channel at the same time",
     "unpaired": "not seen to be received (truncated, cancelled, or not received at all)",
@@ -61,7 +61,7 @@ def show(
     recording: Run,
     rows: Sequence[Row],
     keys: Sequence[Key],
-    counts: Mapping[str, int],
+    counts: Mapping[CountName, int],
     left_out: int,
 ) -> None:
     """`left_out`: how many rows there are beyond."""
@@ -95,13 +95,13 @@ def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
 
 def _show_legend(out: Console, rows: Sequence[Row]) -> None:
     out.line()
-    if any(row["estimate"] > row["count"] for row in rows):
+    if any(row.estimate > row.count for row in rows):
         out.paragraph(INTERVALS)
-    if any(row["unexpected"] for row in rows):
+    if any(row.unexpected for row in rows):
         out.paragraph(UNEXPECTED)
 
 
-def _show_totals(out: Console, recording: Run, counts: Mapping[str, int]) -> None:
+def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) -> None:
     specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
     out.line(f"Sampled by {specs}", bold=True)
     out.line(
@@ -143,37 +143,38 @@ def _sheet(rows: Sequence[Row], keys: Sequence[Key], worlds: int) -> Sheet:
     bins = _span(rows)
     for row in rows:
         cells = [_key_cell(row, key) for key in keys] + _figures(row, bins)
-        sheet.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+        sheet.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
     return sheet
 
 
 def _key_cell(row: Row, key: Key) -> str:
     if key == "size":
-        return "other" if row["bytes"] is None else units.size(row["bytes"])
+        return "other" if row.bytes is None else units.size(row.bytes)
     if key in ("send", "receive"):
-        return terminal.place({name: row[f"{key}_{name}"] for name in SITE_COLUMNS})
-    return NOTHING if row[key] is None else str(row[key])
+        return terminal.place(row.send if key == "send" else row.receive)
+    number = row.source if key == "source" else row.destination
+    return NOTHING if number is None else str(number)
 
 
 def _figures(row: Row, bins: Sequence[int]) -> list[str]:
-    margin = None if row["mean_high_ns"] is None else row["mean_high_ns"] - row["mean_ns"]
+    margin = None if row.mean_high_ns is None else row.mean_high_ns - row.mean_ns
     return [
-        units.duration(row["mean_ns"]),
+        units.duration(row.mean_ns),
         NOTHING if margin is None else units.duration(margin),
-        units.count(round(row["estimate"])),
+        units.count(round(row.estimate)),
         _range(row),
-        units.percent(row["unexpected"] / row["count"]) + (" !" if row["unexpected"] else "  "),
-        units.duration(row["unposted_ns"] + row["unwaited_ns"]),
-        units.duration(row["transfer_ns"]),
-        units.duration(row["late_sender_ns"]),
-        units.duration(row["max_ns"]),
-        units.count(row["count"]),
+        units.percent(row.unexpected / row.count) + (" !" if row.unexpected else "  "),
+        units.duration(row.unposted_ns + row.unwaited_ns),
+        units.duration(row.transfer_ns),
+        units.duration(row.late_sender_ns),
+        units.duration(row.max_ns),
+        units.count(row.count),
         _distribution(row, bins),
     ]
 
 
 def _counts(row: Row) -> Counter[int]:
-    return Counter({each["to_ns"]: each["count"] for each in row["histogram"] or []})
+    return Counter({each.to_ns: each.count for each in row.histogram or []})
 
 
 def _span(rows: Sequence[Row]) -> list[int]:
@@ -185,9 +186,9 @@ def _span(rows: Sequence[Row]) -> list[int]:
 
 
 def _range(row: Row) -> str:
-    if row["estimate_low"] == row["estimate_high"]:
+    if row.estimate_low == row.estimate_high:
         return "all"
-    return f"{units.count(round(row['estimate_low']))} .. {units.count(round(row['estimate_high']))}"
+    return f"{units.count(round(row.estimate_low))} .. {units.count(round(row.estimate_high))}"
 
 
 def _distribution(row: Row, bins: Sequence[int]) -> str:

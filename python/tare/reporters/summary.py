@@ -146,7 +146,7 @@ def _ranks(processes: Sequence[Process]) -> str:
 
 
 def _some_ranks(processes: Sequence[Process]) -> str:
-    names = [terminal.rank(process) for process in processes[:UNWELL_LISTED]]
+    names = [terminal.rank(process["rank"]) for process in processes[:UNWELL_LISTED]]
     more = len(processes) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
 
@@ -157,9 +157,9 @@ def _spread(processes: Sequence[Process]) -> str:
     found = spread(processes, ranks.mpi_share)
     assert found is not None
     return (
-        f"min {units.percent(found.least)} (rank {terminal.rank(found.least_at)}), "
+        f"min {units.percent(found.least)} (rank {terminal.rank(found.least_at['rank'])}), "
         f"mean {units.percent(found.mean)}, "
-        f"max {units.percent(found.most)} (rank {terminal.rank(found.most_at)})"
+        f"max {units.percent(found.most)} (rank {terminal.rank(found.most_at['rank'])})"
     )
 
 
@@ -174,7 +174,7 @@ def _rank_table(out: Console, recording: Run) -> None:
         shown.rows.append(
             [
                 *([str(process["world"])] if worlds else []),
-                terminal.rank(process),
+                terminal.rank(process["rank"]),
                 endings.brief(process),
                 units.count(process["calls"] + process["lookups"]),
                 units.duration(process["net_ns"]),
@@ -203,7 +203,7 @@ def _first_end(recording: Run) -> str | None:
 
 def _top_sites(out: Console, recording: Run) -> None:
     rows = profile.summed(recording, ["line"])
-    timed = [row for row in rows if row["timed"] and row["function"] not in OUTSIDE_NET]
+    timed = [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
     if not timed:
         return
     total_ns = ranks.total_mpi_ns(recording.processes)
@@ -217,33 +217,33 @@ def _top_sites(out: Console, recording: Run) -> None:
 def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     cost: TotalCost = ranks.total_cost(recording.processes)
     trace = ranks.total_trace(recording.processes)
-    yield "recorded", f"{cost['calls']:,} calls timed, {cost['lookups']:,} look-ups counted"
-    if cost["events"]:
-        yield "own events", f"{cost['events']:,}, {cost['event_ns']:.1f} ns each"
+    yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} look-ups counted"
+    if cost.events:
+        yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"
     yield (
         "wrappers",
-        f"{_plus_minus(cost)} ({cost['call_ns']:.1f} ns a call, {cost['lookup_ns']:.1f} ns a look-up; "
-        f"{cost['weighed']:,} calls weighed)",
+        f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {cost.lookup_ns:.1f} ns a look-up; "
+        f"{cost.weighed:,} calls weighed)",
     )
     yield "flushes", _flushes(cost)
-    if cost["drains"]:
+    if cost.drains:
         yield "drains", f"{_drains(cost)} by tared, beside the threads"
     yield (
         "hooks",
-        f"{units.duration(cost['hook_init_ns'])} in MPI_Init, "
-        f"{units.duration(cost['hook_finalize_ns'])} in MPI_Finalize",
+        f"{units.duration(cost.hook_init_ns)} in MPI_Init, "
+        f"{units.duration(cost.hook_finalize_ns)} in MPI_Finalize",
     )
     yield (
         "in all",
-        f"at least {100 * cost['net_share']:.2f} % of net time, "
-        f"{100 * cost['wall_share']:.2f} % of all time with the hooks",
+        f"at least {100 * cost.net_share:.2f} % of net time, "
+        f"{100 * cost.wall_share:.2f} % of all time with the hooks",
     )
     if not trace["written"]:
         yield "trace", "encoded, but not written (--write none)"
     elif trace["events"] or trace["dropped"]:
         yield "trace", _trace(trace)
-    if cost["dropped"] or trace["dropped"]:
-        yield "DROPPED", _dropped(max(cost["dropped"], trace["dropped"]), trace, recording)
+    if cost.dropped or trace["dropped"]:
+        yield "DROPPED", _dropped(max(cost.dropped, trace["dropped"]), trace, recording)
     if trace["kept_newest"]:
         yield "KEPT", "the records before those, and the newest"
     left = sum(process["left_calls"] for process in recording.processes)
@@ -256,11 +256,11 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
 
 def _plus_minus(cost: TotalCost) -> str:
     """What the wrappers took, with the interval of 95 % where it is known."""
-    error_ns = cost["wrapper_error_ns"]
-    spent = units.duration(cost["wrapper_ns"])
-    if error_ns is None or cost["wrapper_ns"] == 0:
+    error_ns = cost.wrapper_error_ns
+    spent = units.duration(cost.wrapper_ns)
+    if error_ns is None or cost.wrapper_ns == 0:
         return f"about {spent}"
-    return f"{spent} ± {100 * error_ns / cost['wrapper_ns']:.0f} %"
+    return f"{spent} ± {100 * error_ns / cost.wrapper_ns:.0f} %"
 
 
 def _locations(out: Console, recording: Run) -> None:
@@ -273,13 +273,13 @@ def _locations(out: Console, recording: Run) -> None:
 
 
 def _flushes(cost: TotalCost) -> str:
-    if not cost["flushes"]:
+    if not cost.flushes:
         return "none"
-    return f"{cost['flushes']:,}, {units.duration(cost['flush_ns'])}, {units.size(cost['flush_bytes'])}"
+    return f"{cost.flushes:,}, {units.duration(cost.flush_ns)}, {units.size(cost.flush_bytes)}"
 
 
 def _drains(cost: TotalCost) -> str:
-    return f"{cost['drains']:,}, {units.duration(cost['drain_ns'])}, {units.size(cost['drain_bytes'])}"
+    return f"{cost.drains:,}, {units.duration(cost.drain_ns)}, {units.size(cost.drain_bytes)}"
 
 
 def _dropped(records: int, trace: Trace, recording: Run) -> str:

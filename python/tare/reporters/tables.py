@@ -1,9 +1,9 @@
-"""Peers and phases for people: the sheet of their rows."""
+"""Peers and phases as text: sheets of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tare import units
 from tare.reporters import terminal
@@ -11,7 +11,7 @@ from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
 if TYPE_CHECKING:
-    from tare.analysis.profile import Row
+    from tare.analysis.tables import PeerRow, PhaseRow
 
 OF_KEY = {
     "rank": (Heading("Rank"),),
@@ -35,57 +35,66 @@ OVER_RANKS = (
 OUTSIDE = "(in no phase)"
 
 
-def sheet(rows: Sequence[Row], keys: Sequence[str], worlds: int) -> Sheet:
-    headings = [heading for key in keys for heading in OF_KEY[key]]
-    peers = "peer" in keys
-    headings += PEER_FIGURES if peers else PHASE_FIGURES
+def peer_sheet(rows: Sequence[PeerRow], keys: Sequence[str], worlds: int) -> Sheet:
     over_ranks = "rank" not in keys
-    if over_ranks:
-        headings += (PARTNERS,) if peers else OVER_RANKS
-    if worlds > 1:
-        headings.append(Heading("World"))
-    result = Sheet(headings)
+    headings = [heading for key in keys for heading in OF_KEY[key]]
+    headings += [*PEER_FIGURES, *([PARTNERS] if over_ranks else [])]
+    result = Sheet(headings + ([Heading("World")] if worlds > 1 else []))
     for row in rows:
-        cells = [cell for key in keys for cell in _key_cells(row, key)]
-        cells += _peer_figures(row, over_ranks) if peers else _phase_figures(row, over_ranks)
-        result.rows.append(cells + ([str(row["world"])] if worlds > 1 else []))
+        cells = [cell for key in keys for cell in _peer_key(row, key)]
+        cells += _peer_figures(row, over_ranks)
+        result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
     return result
 
 
-def _key_cells(row: Mapping[str, Any], key: str) -> list[str]:
+def phase_sheet(rows: Sequence[PhaseRow], keys: Sequence[str], worlds: int) -> Sheet:
+    over_ranks = "rank" not in keys
+    headings = [heading for key in keys for heading in OF_KEY[key]]
+    headings += [*PHASE_FIGURES, *(OVER_RANKS if over_ranks else ())]
+    result = Sheet(headings + ([Heading("World")] if worlds > 1 else []))
+    for row in rows:
+        cells = [_rank(row.rank) if key == "rank" else _phase(row) for key in keys]
+        cells += _phase_figures(row, over_ranks)
+        result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
+    return result
+
+
+def _rank(number: int | None) -> str:
+    return NOTHING if number is None else terminal.rank(number)
+
+
+def _phase(row: PhaseRow) -> str:
+    return OUTSIDE if row.phase is None else row.phase
+
+
+def _peer_key(row: PeerRow, key: str) -> list[str]:
     if key == "rank":
-        return [terminal.rank(row)]
+        return [_rank(row.rank)]
     if key == "communicator":
-        size = row["communicator_size"]
-        return [row["communicator"] or NOTHING, NOTHING if size is None else f"{size:,}"]
-    if key == "peer":
-        return [NOTHING if row["peer"] is None else str(row["peer"])]
-    return [OUTSIDE if row["phase"] is None else row["phase"]]
+        size = row.communicator_size
+        return [row.communicator or NOTHING, NOTHING if size is None else f"{size:,}"]
+    return [NOTHING if row.peer is None else str(row.peer)]
 
 
-def _peer_figures(row: Mapping[str, Any], over_ranks: bool) -> list[str]:
+def _peer_figures(row: PeerRow, over_ranks: bool) -> list[str]:
     return [
-        units.count(row["sent_messages"]),
-        units.size(row["sent_bytes"]),
-        units.count(row["received_messages"]),
-        units.size(row["received_bytes"]),
-        *([units.count(row["ranks"])] if over_ranks else []),
+        units.count(row.sent_messages),
+        units.size(row.sent_bytes),
+        units.count(row.received_messages),
+        units.size(row.received_bytes),
+        *([units.count(row.ranks)] if over_ranks else []),
     ]
 
 
-def _phase_figures(row: Mapping[str, Any], over_ranks: bool) -> list[str]:
+def _phase_figures(row: PhaseRow, over_ranks: bool) -> list[str]:
     cells = [
-        units.count(row["entries"]) if row["phase"] is not None else NOTHING,
-        units.duration(row["time_ns"]),
-        units.duration(row["mpi_ns"]),
-        units.percent(row["mpi_share"]),
-        units.count(row["calls"]),
-        units.size(row["bytes"]) if row["bytes"] else NOTHING,
+        units.count(row.entries) if row.phase is not None else NOTHING,
+        units.duration(row.time_ns),
+        units.duration(row.mpi_ns),
+        units.percent(row.mpi_share),
+        units.count(row.calls),
+        units.size(row.bytes) if row.bytes else NOTHING,
     ]
     if over_ranks:
-        cells += [
-            units.count(row["ranks"]),
-            units.duration(row["rank_min_ns"]),
-            units.duration(row["rank_max_ns"]),
-        ]
+        cells += [units.count(row.ranks), units.duration(row.rank_min_ns), units.duration(row.rank_max_ns)]
     return cells

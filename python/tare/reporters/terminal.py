@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tare import units
+from tare.analysis.rows import PLACE, Placed
 from tare.reporters import cells, names
 from tare.reporters.sheet import Sheet
 from tare.streams import visible
@@ -179,36 +180,36 @@ def _narrow(widths: list[int], texts: Sequence[int], room: int) -> None:
         excess -= 1
 
 
-def place(row: Mapping[str, Any], *, exactly: bool = False) -> str:
-    """`file:line` where there is debug information, else the object; with the address, where not even a
-    function is known, or the place is wanted `exactly`."""
-    if row.get("file"):
-        name = PurePath(row["file"]).name
-        return f"{name}:{row['line']}" if row.get("line") else name
-    if not row.get("object"):
+def place(of: Placed, *, exactly: bool = False) -> str:
+    """`file:line` with debug information, else the object. The address is added if the function is unknown,
+    or if `exactly` asks for it."""
+    if of.file:
+        name = PurePath(of.file).name
+        return f"{name}:{of.line}" if of.line else name
+    if not of.object:
         return NOTHING
-    name = PurePath(row["object"]).name
-    is_known = row.get("offset") is None or (row.get("caller") and not exactly)
-    return name if is_known else f"{name}+{row['offset']:#x}"
+    name = PurePath(of.object).name
+    is_known = of.offset is None or (of.caller and not exactly)
+    return name if is_known else f"{name}+{of.offset:#x}"
 
 
-def caller(row: Mapping[str, Any]) -> str:
-    """The function that a call is in, without those that it was inlined in.
+def caller(of: Placed) -> str:
+    """The function that contains the call, without the functions into which it was inlined.
 
-    Where that is a function without a frame of its own, left by a tail call, it stands before its caller.
+    A function that has no frame because it was left by a tail call is shown before its caller.
     """
-    name = (row["caller"] or NOTHING).partition(names.INLINED)[0]
-    name = name if row.get("object") == PYTHON else names.short(name)
-    return f"{tail_call(row)} < {name}" if row.get("tail_call") else name
+    name = (of.caller or NOTHING).partition(names.INLINED)[0]
+    name = name if of.object == PYTHON else names.short(name)
+    return f"{tail_call(of.tail_call)} < {name}" if of.tail_call else name
 
 
-def tail_call(row: Mapping[str, Any]) -> str:
-    return f"{names.short(row['tail_call'])} (tail call)"
+def tail_call(function: str) -> str:
+    return f"{names.short(function)} (tail call)"
 
 
-def rank(row: Mapping[str, Any]) -> str:
-    """The rank in its world; none of a process that has not called MPI."""
-    return str(row["rank"]) if row["rank"] >= 0 else NOTHING
+def rank(number: int) -> str:
+    """The rank in its world; `-` for a process that has not called MPI."""
+    return str(number) if number >= 0 else NOTHING
 
 
 def events(out: Console, rows: Iterable[Mapping[str, Any]], start_ns: int, worlds: int) -> int:
@@ -237,7 +238,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _event_cells(row: Mapping[str, Any], start_ns: int) -> list[str]:
     return [
         f"{(row['start_ns'] - start_ns) / NS_PER_S:.9f}",
-        rank(row),
+        rank(row["rank"]),
         _thread(row),
         *([row["name"], _what(row), NOTHING] if "kind" in row else _call_cells(row)),
         _both(row, "peer", "source", PEERS),
@@ -264,7 +265,8 @@ def _both(row: Mapping[str, Any], sent: str, received: str, special: Mapping[int
 
 
 def _call_cells(row: Mapping[str, Any]) -> list[str]:
-    return [row["function"], place(row), units.duration(row["duration_ns"])]
+    at = Placed(**{name: row[name] for name in PLACE})
+    return [row["function"], place(at), units.duration(row["duration_ns"])]
 
 
 def _what(row: Mapping[str, Any]) -> str:

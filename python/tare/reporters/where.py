@@ -1,4 +1,4 @@
-"""Where the ranks of a run are, for people."""
+"""The calls of all ranks as text, and deadlocks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from tare.reporters import summary, terminal
 if TYPE_CHECKING:
     from tare.analysis.deadlock import Blocked, Deadlock
     from tare.analysis.mismatch import Mismatch, Side
-    from tare.analysis.profile import Row
     from tare.analysis.waits import Rank
-    from tare.analysis.where import Look
+    from tare.analysis.where import Look, Pending, Row
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
@@ -39,7 +38,7 @@ def show(out: Console, recording: Run, look: Look) -> None:
     if look.deadlock is not None:
         _show_deadlock(out, look, look.deadlock, "Deadlock")
     elif look.stalled is not None:
-        polling = {(row["world"], row["rank"]) for row in look.rows if row["polling"]}
+        polling = {(row.world, row.rank) for row in look.rows if row.polling}
         stop = {_rank(each) for each in look.stalled.blocked} & polling
         unless = f"unless {_ranks(stop)} stop{'s' if len(stop) == 1 else ''} polling"
         _show_deadlock(out, look, look.stalled, f"Deadlock {unless}")
@@ -62,7 +61,7 @@ def _headline(recording: Run, look: Look) -> str:
 
 def _show_groups(out: Console, groups: Sequence[Sequence[Row]], worlds: int) -> None:
     """Each group: its ranks, what they do, and below it at which line."""
-    threads = any(row["thread"] for rows in groups for row in rows)
+    threads = any(row.thread for rows in groups for row in rows)
     labels = [_label(rows, worlds, threads) for rows in groups]
     width = min(max(map(len, labels), default=0), WIDEST_LABEL)
     for rows, label in zip(groups, labels, strict=True):
@@ -108,7 +107,7 @@ def _mismatch(found: Mismatch, names: Sequence[str]) -> tuple[str, str]:
 
 def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None:
     """Who waits for whom, and where."""
-    rows = {(row["world"], row["rank"], row["thread"]): row for row in look.rows}
+    rows = {(row.world, row.rank, row.thread): row for row in look.rows}
     shown: set[Rank] = set()
     for cycle in found.cycles:
         title = (
@@ -122,10 +121,10 @@ def _show_deadlock(out: Console, look: Look, found: Deadlock, name: str) -> None
     for rank in found.ended:
         waiting = [each for each in found.blocked if rank in each.waits_for]
         shown |= {_rank(each) for each in waiting}
-        row = next(row for row in look.rows if (row["world"], row["rank"]) == rank)
+        row = next(row for row in look.rows if (row.world, row.rank) == rank)
         _heading(out, f"\n{name}: {_ranks({_rank(each) for each in waiting})} "
                       f"wait{'s' if len({_rank(each) for each in waiting}) == 1 else ''} for rank {rank[1]}, "
-                      f"which {'was ' * (row['state'] == 'killed')}{_ended(row)}")  # fmt: skip
+                      f"which {'was ' * (row.state == 'killed')}{_ended(row)}")  # fmt: skip
         _show_blocked(out, waiting, rows)
     others = {_rank(each) for each in found.blocked} - shown
     if others:
@@ -141,12 +140,12 @@ def _show_waited_for(out: Console, look: Look) -> None:
         return
     waits = "waits" if len(look.waiting) == 1 else "wait"
     waited = "waited" if look.is_over else waits
-    last = [row for row in look.rows if (row["world"], row["rank"]) in look.waited_for]
+    last = [row for row in look.rows if (row.world, row.rank) in look.waited_for]
     # In MPI they may wait for others, but it is not certain for whom.
-    certain = "" if not any(row["inside"] for row in last) else " that is certain"
+    certain = "" if not any(row.inside for row in last) else " that is certain"
     _heading(out, f"\nNo deadlock{certain}: {_ranks(look.waiting)} {waited} for {_ranks(look.waited_for)}")
     for row in last:
-        out.paragraph(f"rank {row['rank']}: {_doing([row])}", GAP)
+        out.paragraph(f"rank {row.rank}: {_doing([row])}", GAP)
 
 
 def _in_order(found: Deadlock, cycle: Sequence[Rank]) -> list[Blocked]:
@@ -162,8 +161,8 @@ def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int
         row = rows[each.call["world"], each.call["rank"], each.call["thread"]]
         whom = ("any of " if each.any_of_them else "") + _ranks(each.waits_for)
         at = _place(row)
-        how = "polls" if row["polling"] else "waits"
-        text = f"rank {row['rank']} {how} for {whom}: {_call([row])}{f' at {at}' if at else ''}"
+        how = "polls" if row.polling else "waits"
+        text = f"rank {row.rank} {how} for {whom}: {_call([row])}{f' at {at}' if at else ''}"
         out.paragraph(text, GAP)
     if len(blocked) > LISTED:
         out.line(f"{GAP}… and {len(blocked) - LISTED:,} more")
@@ -171,12 +170,12 @@ def _show_blocked(out: Console, blocked: Sequence[Blocked], rows: dict[tuple[int
 
 def _label(rows: Sequence[Row], worlds: int, threads: bool) -> str:
     first = rows[0]
-    if first["rank"] < 0:
-        pids = sorted({row["pid"] for row in rows})
+    if first.rank < 0:
+        pids = sorted({row.pid or 0 for row in rows})
         return f"pid{'s' if len(pids) > 1 else ''} {', '.join(map(str, pids))}"
-    world = f"world {first['world']} " if worlds > 1 else ""
-    thread = f" thread {first['thread']}" if threads else ""
-    return f"{world}{_ranks((row['world'], row['rank']) for row in rows)}{thread}"
+    world = f"world {first.world} " if worlds > 1 else ""
+    thread = f" thread {first.thread}" if threads else ""
+    return f"{world}{_ranks((row.world, row.rank) for row in rows)}{thread}"
 
 
 def _lines(rows: Sequence[Row]) -> list[str]:
@@ -187,56 +186,60 @@ def _lines(rows: Sequence[Row]) -> list[str]:
 
 def _doing(rows: Sequence[Row]) -> str:
     first = rows[0]
-    if first["state"] == "unknown":
+    if first.state == "unknown":
         return "unknown: not started yet, or on another host (run `tare where` there)"
-    if first["function"] is None:
-        return "has made no MPI call yet" if first["state"] == "running" else _ended(first)
-    if first["function"] == "MPI_Abort":
+    if first.function is None:
+        return "has made no MPI call yet" if first.state == "running" else _ended(first)
+    if first.function == "MPI_Abort":
         return _ended(first)
-    if first["state"] != "running":
+    if first.state != "running":
         since = _time(rows)
-        if first["inside"]:
+        if first.inside:
             begun = f", begun {since} before the end" if since else ""
             return f"{_ended(first)} in {_call(rows)}{begun}"
         return f"{_ended(first)}; its last call: {_call(rows)}"
-    stopped = "STOPPED by a signal or a debugger; " if first["stopped"] else ""
-    if first["polling"]:
+    stopped = "STOPPED by a signal or a debugger; " if first.stopped else ""
+    if first.polling:
         return f"{stopped}polls: {_call(rows)}"
-    if first["inside"]:
+    if first.inside:
         return f"{stopped}{_call(rows)}, for {_time(rows)}"
-    if first["finalized"]:
+    if first.finalized:
         return f"{stopped}has left MPI_Finalize, {_time(rows)} ago"
     return f"{stopped}not in MPI for {_time(rows)}, since {_call(rows)}"
 
 
 def _ended(row: Row) -> str:
-    return "has left MPI_Finalize" if row["state"] == "running" else endings.describe(row)
+    return (
+        "has left MPI_Finalize"
+        if row.state == "running"
+        else endings.described(row.state, row.exit_code, row.signal, row.finalized)
+    )
 
 
 def _call(rows: Sequence[Row]) -> str:
     """The call with whom: "MPI_Send to rank 1, tag 7"."""
     first = rows[0]
-    name = first["function"]
+    name = first.function or ""
     means = meaning(name)
-    if first["inside"] and (first["requests"] or means.waits == "requests"):
-        return f"{first['function']}{_requests(rows)}"
-    if first["polling"] and first["peer"] is None:
-        pending = [each for row in rows for each in row["pending"]]
-        return f"{first['function']}; under way: {_request_kinds(pending)}"
-    parts = [first["function"]]
+    if first.inside and (first.requests or means.waits == "requests"):
+        return f"{name}{_requests(rows)}"
+    if first.polling and first.peer is None:
+        pending = [each for row in rows for each in row.pending]
+        return f"{name}; under way: {_request_kinds(pending)}"
+    parts = [name]
     if is_collective(name):
         parts += _collective(rows)
         return "".join(parts)
-    if first["peer"] is not None:
+    if first.peer is not None:
         receives = means.kind in ("receive", "probe")
         how = "of" if means.kind == "epoch" else "from" if receives else "to"
-        parts.append(f" {how} {_peers(rows, 'peer')}")
-    parts += _tag(first["tag"], first["source"] is None or first["tag"] == first["source_tag"])
-    if first["source"] is not None:
-        parts.append(f" and from {_peers(rows, 'source')}")
-        parts += _tag(first["source_tag"], True)
-    if first["communicator"] not in (None, "MPI_COMM_WORLD"):
-        parts.append(f", on {first['communicator']}")
+        parts.append(f" {how} {_peers([(row.peer, row.peer_world) for row in rows])}")
+    parts += _tag(first.tag, first.source is None or first.tag == first.source_tag)
+    if first.source is not None:
+        parts.append(f" and from {_peers([(row.source, row.source_world) for row in rows])}")
+        parts += _tag(first.source_tag, True)
+    if first.communicator not in (None, "MPI_COMM_WORLD"):
+        parts.append(f", on {first.communicator}")
     return "".join(parts)
 
 
@@ -249,60 +252,61 @@ def _tag(tag: int | None, shown: bool) -> list[str]:
 def _collective(rows: Sequence[Row]) -> list[str]:
     first = rows[0]
     parts = []
-    if first["root"] is not None and first["root"] >= 0:
-        parts.append(f" (root {first['root']})")
-    if first["communicator"] not in (None, "MPI_COMM_WORLD"):
-        parts.append(f" on {first['communicator']}")
-    missing = sorted({rank for row in rows for rank in row["waits_for"]})
-    if missing and first["inside"]:
-        parts.append(f" without {_ranks((first['world'], rank) for rank in missing)}")
+    if first.root is not None and first.root >= 0:
+        parts.append(f" (root {first.root})")
+    if first.communicator not in (None, "MPI_COMM_WORLD"):
+        parts.append(f" on {first.communicator}")
+    missing = sorted({rank for row in rows for rank in row.waits_for})
+    if missing and first.inside:
+        parts.append(f" without {_ranks((first.world, rank) for rank in missing)}")
     return parts
 
 
-def _peers(rows: Sequence[Row], name: str) -> str:
-    """Ranks of the world where they are known, else of the communicator."""
-    if all(row[name] == ANY for row in rows):
+def _peers(peers: Sequence[tuple[int | None, int | None]]) -> str:
+    """The ranks of the world if they are known, else of the communicator; `peers` has both for each row."""
+    if all(peer == ANY for peer, _ in peers):
         return "any rank"
-    if all(row[name] == NO_PROCESS for row in rows):
+    if all(peer == NO_PROCESS for peer, _ in peers):
         return "nobody"
-    real = [row for row in rows if row[name] is not None and row[name] >= 0]
-    known = all(row[f"{name}_world"] is not None for row in real)
-    peers = {row[f"{name}_world"] if known else row[name] for row in real}
-    return _ranks((0, peer) for peer in peers) + ("" if known else " of the communicator")
+    real = [(peer, world) for peer, world in peers if peer is not None and peer >= 0]
+    in_world = [world for _, world in real if world is not None]
+    if len(in_world) == len(real):
+        return _ranks((0, world) for world in in_world)
+    return f"{_ranks((0, peer) for peer, _ in real)} of the communicator"
 
 
 def _requests(rows: Sequence[Row]) -> str:
     """What is waited for: " for 3 requests: receives from ranks 0-1, a send to rank 2 (tag 5)"."""
-    most, least = max(row["requests"] for row in rows), min(row["requests"] for row in rows)
+    most, least = max(row.requests for row in rows), min(row.requests for row in rows)
     if most == 0:
         return ""
     count = f"{most:,}" if most == least else f"{least:,}-{most:,}"
-    waited = [each for row in rows for each in row["pending"] if each["waited_for"]]
+    waited = [each for row in rows for each in row.pending if each.waited_for]
     kinds = _request_kinds(waited)
     text = f" for {count} request{'s' if most > 1 else ''}"
     return f"{text}: {kinds}" if kinds else text
 
 
-def _request_kinds(requests: Sequence[Row]) -> str:
+def _request_kinds(requests: Sequence[Pending]) -> str:
     """ "MPI_Irecv from ranks 0-1, tag 4; MPI_Isend to rank 2, tag 5"."""
     return "; ".join(
         text
         for receives, how in ((True, "from"), (False, "to"))
-        if (text := _request_kind([each for each in requests if each["receives"] == receives], how))
+        if (text := _request_kind([each for each in requests if each.receives == receives], how))
     )
 
 
-def _request_kind(requests: Sequence[Row], how: str) -> str:
+def _request_kind(requests: Sequence[Pending], how: str) -> str:
     """ "MPI_Irecv from ranks 0-1, tag 7"; empty if there are none."""
     if not requests:
         return ""
-    functions = sorted({each["function"] for each in requests})
+    functions = sorted({each.function for each in requests})
     text = functions[0] if len(functions) == 1 else f"{len(functions)} kinds"
-    peers = [each for each in requests if each["peer"] is not None]
-    known = {each["peer_world"] for each in peers if each["peer_world"] is not None}
+    peers = [each for each in requests if each.peer is not None]
+    known = {each.peer_world for each in peers if each.peer_world is not None}
     whom = [_ranks((0, peer) for peer in known)] if known else []
-    whom += ["any rank"] if any(each["peer"] == ANY for each in peers) else []
-    tags = {each["tag"] for each in peers}
+    whom += ["any rank"] if any(each.peer == ANY for each in peers) else []
+    tags = {each.tag for each in peers}
     only = tags.pop() if len(tags) == 1 else None
     return (
         text
@@ -313,7 +317,7 @@ def _request_kind(requests: Sequence[Row], how: str) -> str:
 
 def _time(rows: Sequence[Row]) -> str:
     """ "3.2 s", "3.2 s to 1 min"; empty if it is not known."""
-    times = [row["for_ns"] for row in rows if row["for_ns"] is not None]
+    times = [row.for_ns for row in rows if row.for_ns is not None]
     if not times:
         return ""
     least, most = units.duration(min(times)), units.duration(max(times))
@@ -324,7 +328,7 @@ def _place(row: Row) -> str:
     at = terminal.place(row)
     if at == units.NOTHING:
         return ""
-    return f"{terminal.caller(row)}, {at}" if row["caller"] else at
+    return f"{terminal.caller(row)}, {at}" if row.caller else at
 
 
 def _ranks(ranks: Iterable[Rank]) -> str:
