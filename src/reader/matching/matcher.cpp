@@ -48,7 +48,10 @@ struct CollectiveHash {
 };
 struct Instance {
   Collective what;
+  CallRole role = CallRole::to_all;
   std::size_t complete = 0;
+  std::size_t last = 0;         // part that began last
+  std::size_t root = SIZE_MAX;  // part of the root, if it has come
 };
 
 // A request under way.
@@ -87,7 +90,7 @@ struct Transfer {
 }  // namespace
 
 struct Matcher::State {
-  explicit State(Run& of) : run(of), roles(roles_of_calls(of.functions())) {
+  State(Run& of, Wanted what) : run(of), wanted(what), roles(roles_of_calls(of.functions())) {
     for (const std::string& name : run.functions().names()) {
       is_matched_probe.push_back(name == "MPI_Mprobe");
       takes_matched.push_back(name == "MPI_Mrecv" || name == "MPI_Imrecv" || name == "MPI_Mrecv_c" ||
@@ -151,7 +154,17 @@ struct Matcher::State {
     };
   }
 
+  void tell_end(Slot slot);
+  void tell_arrivals(const Instance& instance);
+  void tell_end(const Instance& instance, std::size_t part);
+  std::size_t last_below(const Collective& what, std::size_t part) const;
+  static bool all_that_matter_have_come(const Instance& of) {
+    return of.role == CallRole::from_root ? of.root != SIZE_MAX
+                                          : of.what.parts.size() == static_cast<std::size_t>(of.what.size);
+  }
+
   Run& run;
+  Wanted wanted;
   std::vector<CallRole> roles;
   std::vector<bool> is_matched_probe, takes_matched;  // by function
   std::vector<std::vector<Rank>> ranks;               // by world
@@ -162,6 +175,7 @@ struct Matcher::State {
   std::unordered_map<CollectiveKey, Instance, CollectiveHash> instances;
   std::vector<Message> messages;
   std::vector<Collective> collectives;
+  std::vector<End> ends;
   std::vector<std::string> gaps;
 };
 
@@ -199,11 +213,17 @@ void Matcher::State::meet(Slot slot) {
   if (!is_pair) return;
   halves[slot].other = other;
   halves[other].other = slot;
+  for (const Slot each : {slot, other})
+    if (halves[each].part.is_complete) tell_end(each);
   if (halves[slot].part.is_complete && halves[other].part.is_complete) hand_over(slot);
 }
 
 void Matcher::State::hand_over(Slot slot) {
   const Half& half = halves[slot];
+  if (!wanted.matches) {
+    if (half.other != none) free(half.other);
+    return free(slot);
+  }
   const bool is_sent = half.direction == Direction::sent;
   Message& message = messages.emplace_back();
   message.world = half.world;
@@ -224,7 +244,19 @@ void Matcher::State::complete(Slot slot, const PartCall& call) {
   Half& half = halves[slot];
   half.part.is_complete = true;
   half.part.completed = call;
-  if (half.other != none && halves[half.other].part.is_complete) hand_over(slot);
+  if (half.other == none) return;
+  tell_end(slot);
+  if (halves[half.other].part.is_complete) hand_over(slot);
+}
+
+void Matcher::State::tell_end(Slot slot) {
+  if (!wanted.ends) return;
+  const Half& half = halves[slot];
+  const Part& other = halves[half.other].part;
+  const bool is_sent = half.direction == Direction::sent;
+  ends.push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,
+                  half.channel.communicator, half.part.rank, other.rank, half.channel.tag, half.part.posted,
+                  half.part.completed, other.posted});
 }
 
 void Matcher::State::add_call(Rank& rank, const EventRow& row) {
@@ -395,9 +427,13 @@ void Matcher::State::collective(Rank& rank, const EventRow& row, const PartCall&
     what.root_world = is_rooted ? row.peer_world : -1;
     what.function = row.function;
     what.size = of.size;
+    instance.role = role;
   }
   what.parts.push_back({row.rank, false, call, {}, row.bytes});
   const auto part = static_cast<std::uint32_t>(what.parts.size() - 1);
+  if (call.enter_ns >= what.parts[instance.last].posted.enter_ns) instance.last = part;
+  if (row.rank == what.root_world) instance.root = part;
+  tell_arrivals(instance);
   if (row.request == no_request) return complete(key, part, call);
   start(rank, key_of(row.thread, row.request), {none, none, true, key, part});
 }
@@ -409,12 +445,46 @@ void Matcher::State::complete(const CollectiveKey& key, std::uint32_t part, cons
   Part& of = instance.what.parts[part];
   of.is_complete = true;
   of.completed = call;
+  if (all_that_matter_have_come(instance)) tell_end(instance, part);
   if (++instance.complete != static_cast<std::size_t>(instance.what.size)) return;
-  collectives.push_back(std::move(instance.what));
+  if (wanted.matches) collectives.push_back(std::move(instance.what));
   instances.erase(found);
 }
 
-Matcher::Matcher(Run& run) : state_(std::make_unique<State>(run)) {}
+// The part that was posted last may have been what the complete ones waited for.
+void Matcher::State::tell_arrivals(const Instance& instance) {
+  const std::size_t last = instance.what.parts.size() - 1;
+  const bool was_awaited =
+      instance.role == CallRole::from_root ? instance.root == last : all_that_matter_have_come(instance);
+  if (!wanted.ends || !was_awaited) return;
+  for (std::size_t part = 0; part < last; ++part)
+    if (instance.what.parts[part].is_complete) tell_end(instance, part);
+}
+
+void Matcher::State::tell_end(const Instance& instance, std::size_t part) {
+  if (!wanted.ends) return;
+  const Collective& what = instance.what;
+  std::size_t cause = instance.role == CallRole::from_root ? instance.root : instance.last;
+  if (instance.role == CallRole::to_root && part != instance.root) return;
+  if (instance.role == CallRole::scan) cause = last_below(what, part);
+  const Part& own = what.parts[part];
+  const Part& other = what.parts[cause];
+  ends.push_back({End::Kind::collective, instance.role, what.world, what.communicator, own.rank, other.rank, no_tag,
+                  own.posted, own.completed, other.posted});
+}
+
+// Of a prefix reduction, the last of the ranks up to this one.
+std::size_t Matcher::State::last_below(const Collective& what, std::size_t part) const {
+  const Members& members = *run.communicators()[static_cast<std::size_t>(what.communicator)].members;
+  const std::int32_t place = members.rank_of(what.parts[part].rank);
+  std::size_t last = part;
+  for (std::size_t i = 0; i < what.parts.size(); ++i)
+    if (members.rank_of(what.parts[i].rank) < place && what.parts[i].posted.enter_ns > what.parts[last].posted.enter_ns)
+      last = i;
+  return last;
+}
+
+Matcher::Matcher(Run& run, Wanted wanted) : state_(std::make_unique<State>(run, wanted)) {}
 Matcher::Matcher(Matcher&&) noexcept = default;
 Matcher::~Matcher() = default;
 
@@ -445,6 +515,7 @@ void Matcher::finish() {
 
 std::vector<Message>& Matcher::messages() { return state_->messages; }
 std::vector<Collective>& Matcher::collectives() { return state_->collectives; }
+std::vector<End>& Matcher::ends() { return state_->ends; }
 const std::vector<std::string>& Matcher::gaps() const { return state_->gaps; }
 
 Result<MatchStream> MatchStream::open(Run& run) {

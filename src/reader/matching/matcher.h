@@ -24,7 +24,13 @@ namespace tare::reader {
 // members have come. The run must outlive it. Not thread-safe.
 class Matcher {
  public:
-  explicit Matcher(Run& run);
+  // What is to be found; the rest costs nothing.
+  struct Wanted {
+    bool matches = true;  // messages() and collectives()
+    bool ends = false;    // ends()
+  };
+  explicit Matcher(Run& run) : Matcher(run, Wanted{}) {}
+  Matcher(Run& run, Wanted wanted);
   Matcher(Matcher&&) noexcept;
   ~Matcher();
 
@@ -37,6 +43,9 @@ class Matcher {
   // a collective when all members have completed it.
   std::vector<Message>& messages();
   std::vector<Collective>& collectives();
+  // Both ends of each message, and those of collectives that wait for others: of a broadcast the others', of a
+  // reduction the root's. Each is told once, at the row that made it known.
+  std::vector<End>& ends();
 
   // Ranks from whose traces records are missing, as (world, rank) in words; what they did since is left out.
   const std::vector<std::string>& gaps() const;

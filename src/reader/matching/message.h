@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "format/record.h"
+#include "reader/matching/call_role.h"
 
 namespace tare::reader {
 
@@ -36,6 +37,20 @@ struct Message {
   Part sent, received;
 
   bool is_matched() const { return sent.rank >= 0 && received.rank >= 0; }
+};
+
+// What a rank had to wait for, as soon as it is known: when its own part is complete and the other one has begun.
+struct End {
+  enum class Kind : std::uint8_t { received, sent, collective };
+  Kind kind = Kind::received;
+  CallRole role = CallRole::local;  // of a collective
+  std::int32_t world = 0, communicator = -1;
+  std::int32_t rank = -1, other_rank = -1;  // of the world
+  std::int32_t tag = format::no_tag;
+  PartCall posted, completed;  // its own
+  // The call that sent the message, or posted the receive; of a collective, of the rank that it waited for: the last of
+  // those that it needs.
+  PartCall other;
 };
 
 // One collective operation on a communicator, window or file.

@@ -1,0 +1,59 @@
+// What a thread did lately: its calls and the time between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tare::reader {
+
+// A call, or polls that follow one another.
+struct Segment {
+  std::uint64_t number = 0;  // of the first call
+  std::int64_t gap_ns = 0;   // outside MPI before it
+  std::int64_t call_ns = 0;
+  std::int64_t wait_ns = 0;  // of it waiting
+  std::int32_t site = -1;
+};
+
+// The last ones, in a ring.
+class History {
+ public:
+  void add(const Segment& segment, std::size_t capacity) {
+    if (ring_.size() < capacity) {
+      ring_.push_back(segment);
+    } else {
+      ring_[begin_] = segment;
+      begin_ = begin_ + 1 == ring_.size() ? 0 : begin_ + 1;
+    }
+  }
+  bool empty() const { return ring_.empty(); }
+  std::size_t size() const { return ring_.size(); }
+  const Segment& operator[](std::size_t i) const { return ring_[index(i)]; }
+  Segment& operator[](std::size_t i) { return ring_[index(i)]; }
+  Segment& back() { return ring_[index(ring_.size() - 1)]; }
+
+  // The first segment that begins with call `number` or a later one.
+  std::size_t find(std::uint64_t number) const {
+    std::size_t low = 0, high = ring_.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if ((*this)[middle].number < number)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+ private:
+  std::size_t index(std::size_t i) const {
+    const std::size_t at = begin_ + i;
+    return at < ring_.size() ? at : at - ring_.size();
+  }
+
+  std::vector<Segment> ring_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,60 @@
+// Wait states: time that a rank spent waiting inside an MPI call for another rank to come. docs/analyses.md defines
+// them.
+#pragma once
+
+#include <cstdint>
+
+#include "reader/matching/message.h"
+
+namespace tare::reader {
+
+enum class WaitKind : std::uint8_t {
+  late_sender,
+  late_receiver,
+  wait_at_barrier,
+  wait_at_n_to_n,
+  late_broadcast,
+  early_reduce,
+  early_scan,
+};
+inline constexpr const char* wait_kind_names[] = {"late sender",    "late receiver", "wait at barrier", "wait at NxN",
+                                                  "late broadcast", "early reduce",  "early scan"};
+
+// Where a rank spent time: in the calls of a site, or before them, since its call before.
+struct Activity {
+  std::int32_t site = -1;  // index in Run::sites()
+  bool in_call = false;    // without waiting
+  bool operator==(const Activity&) const = default;
+};
+
+struct WaitState {
+  WaitKind kind = WaitKind::late_sender;
+  std::int32_t world = 0, rank = -1, communicator = -1;
+  PartCall call;             // that waited; of polls that follow one another, it begins with the first
+  std::int64_t wait_ns = 0;  // from the begin of the call
+  std::int32_t cause_rank = -1;
+  PartCall cause;  // the call that it waited for
+  // What the cause did longer than this rank since the two last met: the delay. Its share of the wait, and the part of
+  // it that took longest; the rest of the wait passes on waits of the cause.
+  std::int64_t delay_ns = 0, passed_on_ns = 0;
+  Activity delay{};
+  std::int64_t longest_delay_ns = 0;
+};
+
+// All that an activity of a rank made others wait, by kind of wait.
+struct DelaySum {
+  std::int32_t world = 0, rank = -1;
+  Activity activity;
+  WaitKind kind = WaitKind::late_sender;
+  double cost_ns = 0;
+  std::uint64_t waits = 0;
+};
+
+// Messages between two ranks that seem to have been received before they were sent.
+struct ClockViolation {
+  std::int32_t world = 0, source = -1, destination = -1;
+  std::uint64_t messages = 0;
+  std::int64_t most_ns = 0;  // the clock of the receiver is behind that of the sender by at least this
+};
+
+}  // namespace tare::reader

@@ -1,0 +1,280 @@
+#include "reader/waits/wait_states.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "reader/testing/script.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::any_source;
+using format::no_bytes;
+using format::no_peer;
+using format::no_tag;
+
+class WaitStatesTest : public ::testing::Test {
+ protected:
+  void find() {
+    file = run_of(ranks);
+    auto opened = reader::Run::of_memory(file);
+    ASSERT_TRUE(opened) << opened.error();
+    run.emplace(std::move(*opened));
+    auto stream = WaitStates::open(*run);
+    ASSERT_TRUE(stream) << stream.error();
+    for (auto some = stream->next(); !some.empty(); some = stream->next())
+      waits.insert(waits.end(), some.begin(), some.end());
+    delays = stream->delays();
+    violations = stream->violations();
+  }
+  // Sites are lines, whose numbers begin at 1 and are the run's from 0 on.
+  static std::string place(const Activity& of) {
+    return (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
+  }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> all;
+    for (const WaitState& of : waits)
+      all.push_back(std::to_string(of.rank) + " in " + std::to_string(of.call.site + 1) + ": " +
+                    wait_kind_names[static_cast<std::size_t>(of.kind)] + " " + std::to_string(of.wait_ns) + " of " +
+                    std::to_string(of.cause_rank) + " in " + std::to_string(of.cause.site + 1) + ", " +
+                    std::to_string(of.delay_ns) + " " + (of.delay_ns > 0 ? place(of.delay) : "-") +
+                    (of.passed_on_ns > 0 ? ", passed on " + std::to_string(of.passed_on_ns) : ""));
+    return all;
+  }
+  using Lines = std::vector<std::string>;
+
+  std::vector<Script> ranks{2};
+  std::string file;
+  std::optional<reader::Run> run;
+  std::vector<WaitState> waits;
+  std::vector<DelaySum> delays;
+  std::vector<ClockViolation> violations;
+};
+
+TEST_F(WaitStatesTest, LateSender) {
+  ranks[0].compute(500);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Recv", 420, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 2: late sender 400 of 0 in 1, 400 before 1"});
+  EXPECT_EQ(waits[0].call.enter_ns - waits[0].cause.enter_ns, -400);
+}
+
+TEST_F(WaitStatesTest, NobodyWaitsWhoComesLater) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Recv", 20, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{});
+}
+
+TEST_F(WaitStatesTest, TheLastOfSeveralSendersIsWaitedFor) {
+  ranks.resize(3);
+  for (const std::size_t r : {std::size_t{0}, std::size_t{1}}) {
+    ranks[r].compute(r == 0 ? 500 : 300);
+    ranks[r].at(1);
+    ranks[r].call("MPI_Isend", 10, 2, 3, 5);
+    ranks[r].call("MPI_Wait", 1000);
+    ranks[r].completes(5);
+  }
+  ranks[2].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[2].call("MPI_Irecv", 10, 1, 3, 6);
+  ranks[2].at(2);
+  ranks[2].call("MPI_Waitall", 500);
+  ranks[2].completes(5, 0, 3);
+  ranks[2].completes(6, 1, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"2 in 2: late sender 480 of 0 in 1, 480 before 1"});
+}
+
+TEST_F(WaitStatesTest, LateReceiverOfASendThatWaits) {
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 310, 1, 3);
+  ranks[1].compute(300);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Recv", 20, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"0 in 1: late receiver 300 of 1 in 2, 300 before 2"});
+}
+
+TEST_F(WaitStatesTest, ASendThatDoesNotWaitHasNoLateReceiver) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(300);
+  ranks[1].call("MPI_Recv", 20, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{});
+}
+
+TEST_F(WaitStatesTest, CollectivesWaitAsTheyHaveTo) {
+  struct Case {
+    const char* function;
+    std::int32_t root;
+    Lines expected;  // of ranks that come at 100, 200 and 300
+  };
+  const std::vector<Case> cases = {
+      {"MPI_Barrier",
+       no_peer,
+       {"0 in 1: wait at barrier 200 of 2 in 1, 200 before 1", "1 in 1: wait at barrier 100 of 2 in 1, 100 before 1"}},
+      {"MPI_Allreduce",
+       no_peer,
+       {"0 in 1: wait at NxN 200 of 2 in 1, 200 before 1", "1 in 1: wait at NxN 100 of 2 in 1, 100 before 1"}},
+      {"MPI_Bcast", 1, {"0 in 1: late broadcast 100 of 1 in 1, 100 before 1"}},
+      {"MPI_Bcast", 0, {}},
+      {"MPI_Reduce", 1, {"1 in 1: early reduce 100 of 2 in 1, 100 before 1"}},
+      {"MPI_Gather", 2, {}},
+      {"MPI_Scan", no_peer, {}}};
+  for (const Case& of : cases) {
+    waits.clear();
+    ranks.assign(3, Script());
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      ranks[i].compute(100 * (i + 1));
+      ranks[i].call(of.function, 400 - 100 * i, of.root);
+    }
+    find();
+    Lines found = lines();
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, of.expected) << of.function;
+  }
+}
+
+TEST_F(WaitStatesTest, AScanWaitsForThoseBelow) {
+  ranks[0].compute(300);
+  ranks[0].call("MPI_Scan", 50);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Scan", 250);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 1: early scan 200 of 0 in 1, 200 before 1"});
+}
+
+TEST_F(WaitStatesTest, NonblockingCollectivesWaitWhereTheyComplete) {
+  ranks[0].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);
+  ranks[0].compute(90);
+  ranks[0].at(2);
+  ranks[0].call("MPI_Wait", 250);
+  ranks[0].completes(5);
+  ranks[1].compute(300);
+  ranks[1].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);
+  ranks[1].call("MPI_Wait", 40);
+  ranks[1].completes(5);
+  find();
+  // The 90 that rank 0 computed itself are before line 2, of which rank 1 has nothing.
+  EXPECT_EQ(lines(), Lines{"0 in 2: wait at NxN 200 of 1 in 1, 200 before 1"});
+}
+
+TEST_F(WaitStatesTest, PollsThatFollowOneAnotherAreOneWait) {
+  ranks[0].compute(500);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].at(2);
+  for (int i = 0; i < 10; ++i) ranks[1].call("MPI_Test", 50);
+  ranks[1].call("MPI_Test", 50);
+  ranks[1].completes(5, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 2: late sender 490 of 0 in 1, 490 before 1"});
+}
+
+TEST_F(WaitStatesTest, AProbeWaitsForTheMessageThatIsReceivedThen) {
+  ranks[0].compute(500);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].compute(500);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Probe", 510, 0, 3);
+  ranks[1].at(3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].at(4);
+  ranks[1].call("MPI_Mprobe", 600, 0, 3);
+  ranks[1].at(5);
+  ranks[1].call("MPI_Mrecv", 10, 0, 3);
+  find();
+  EXPECT_EQ(lines(), (Lines{"1 in 2: late sender 500 of 0 in 1, 500 before 1",
+                            "1 in 4: late sender 490 of 0 in 1, 490 before 1"}));
+}
+
+TEST_F(WaitStatesTest, WhatTheCauseDidLongerIsTheDelay) {
+  // Both meet in a barrier; then rank 0 computes 300 before line 2, rank 1 100; and 200 before line 3, which rank 1
+  // does not come to. Rank 1 waits 400 of it.
+  for (Script& rank : ranks) {
+    rank.at(1);
+    rank.call("MPI_Barrier", 10);
+    rank.at(2);
+  }
+  ranks[0].compute(300);
+  ranks[0].call("MPI_Iprobe", 10, any_source, 9);
+  ranks[0].compute(200);
+  ranks[0].at(3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Iprobe", 10, any_source, 9);
+  ranks[1].at(4);
+  ranks[1].call("MPI_Recv", 420, 0, 3);
+  find();
+  EXPECT_EQ(lines(), Lines{"1 in 4: late sender 400 of 0 in 3, 400 before 2"});
+  ASSERT_EQ(delays.size(), 2U);
+  EXPECT_DOUBLE_EQ(delays[0].cost_ns + delays[1].cost_ns, 400);
+  EXPECT_DOUBLE_EQ(delays[0].cost_ns, 200);
+  EXPECT_EQ(delays[0].rank, 0);
+}
+
+TEST_F(WaitStatesTest, WaitsArePassedOn) {
+  // Rank 0 is late; rank 1 waits for it and therefore keeps rank 2 waiting, which it does nothing longer than.
+  ranks.resize(3);
+  ranks[0].compute(500);
+  ranks[0].at(1);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].at(2);
+  ranks[1].call("MPI_Recv", 505, 0, 3);
+  ranks[1].at(3);
+  ranks[1].call("MPI_Send", 10, 2, 3);
+  ranks[2].at(4);
+  ranks[2].call("MPI_Recv", 520, 1, 3);
+  find();
+  ASSERT_EQ(waits.size(), 2U);
+  EXPECT_EQ(waits[0].delay_ns, 500);
+  EXPECT_EQ(waits[1].wait_ns, 505);
+  EXPECT_EQ(waits[1].passed_on_ns, 500);
+  EXPECT_EQ(waits[1].delay_ns, 5);  // the transfer, inside the receive of rank 1
+  EXPECT_EQ(place(waits[1].delay), "in 2");
+}
+
+TEST_F(WaitStatesTest, TheDelayIsSinceTheTwoLastMet) {
+  // What rank 0 did before their message of before does not count, though it was long.
+  ranks[0].compute(5000);
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].at(1 + static_cast<std::uint32_t>(i));
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[0].compute(100);
+  }
+  ranks[1].at(3);
+  ranks[1].call("MPI_Recv", 5010, 0, 3);
+  ranks[1].at(4);
+  ranks[1].call("MPI_Recv", 110, 0, 3);
+  find();
+  EXPECT_EQ(lines(), (Lines{"1 in 3: late sender 5000 of 0 in 1, 5000 before 1",
+                            "1 in 4: late sender 100 of 0 in 2, 100 before 2"}));
+}
+
+TEST_F(WaitStatesTest, ClocksThatDisagreeAreFound) {
+  ranks[0].compute(500);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].compute(490);
+  ranks[1].call("MPI_Recv", 50, 0, 3);
+  find();
+  ASSERT_EQ(violations.size(), 1U);
+  EXPECT_EQ(violations[0].source, 0);
+  EXPECT_EQ(violations[0].destination, 1);
+  EXPECT_EQ(violations[0].messages, 1U);
+  EXPECT_EQ(violations[0].most_ns, 490);
+}
+
+}  // namespace
+}  // namespace tare::reader
