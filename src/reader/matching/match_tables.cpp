@@ -2,72 +2,11 @@
 
 #include <utility>
 
-#include "reader/events/event_table_schema.h"
-#include "reader/events/row_table.h"
+#include "reader/matching/call_columns.h"
 #include "reader/matching/matcher.h"
 
 namespace tare::reader {
 namespace {
-
-constexpr std::int64_t no_number = INT64_MIN;
-
-std::int64_t as_number(std::uint64_t bytes) {
-  return bytes == format::no_bytes ? no_number : static_cast<std::int64_t>(bytes);
-}
-
-// Texts of a table, and its columns that have them.
-struct Texts {
-  explicit Texts(Run& run) : texts(run, true), schema(texts.schema()) {}
-  const arrow::Field& like(EventColumn column) const { return schema[static_cast<std::size_t>(column)]; }
-
-  EventTexts texts;
-  arrow::Schema schema;
-};
-using SharedTexts = std::shared_ptr<const Texts>;
-
-// Column names are kept by the schema.
-std::string prefixed(const std::string& prefix, const char* name) { return prefix + name; }
-
-// What is said of a call: thread, function, where, and when.
-template <class Row, class Of>
-void add_call(std::vector<RowColumn<Row>>& to, const SharedTexts& texts, const std::string& prefix, Of call_of) {
-  using namespace row_columns;
-  const auto numbers = [&](const char* name, auto of) {
-    to.push_back(index<Row>(prefixed(prefix, name).c_str(), [call_of, of](const Row& row) {
-      const PartCall* call = call_of(row);
-      return call == nullptr ? -1 : of(*call);
-    }));
-  };
-  const auto words = [&](const char* name, EventColumn like, auto of) {
-    to.push_back(text<Row>(prefixed(prefix, name).c_str(), texts->like(like), [call_of, of](const Row& row) {
-      const PartCall* call = call_of(row);
-      return call == nullptr ? absent : of(*call);
-    }));
-  };
-  numbers("thread", [](const PartCall& call) { return static_cast<std::int32_t>(call.thread); });
-  words("function", EventColumn::function,
-        [texts](const PartCall& call) { return texts->texts.function(call.function); });
-  numbers("site", [](const PartCall& call) { return call.site; });
-  words("caller", EventColumn::caller, [texts](const PartCall& call) { return texts->texts.site(call.site).caller; });
-  words("file", EventColumn::file, [texts](const PartCall& call) { return texts->texts.site(call.site).file; });
-  to.push_back(int32<Row>(prefixed(prefix, "line").c_str(), [call_of, texts](const Row& row) {
-    const PartCall* call = call_of(row);
-    return call == nullptr ? absent : texts->texts.site(call->site).line;
-  }));
-}
-
-template <class Row, class Of>
-void add_times(std::vector<RowColumn<Row>>& to, const std::string& enter, const std::string& leave, Of call_of) {
-  using namespace row_columns;
-  to.push_back(int64<Row>(enter.c_str(), [call_of](const Row& row) {
-    const PartCall* call = call_of(row);
-    return call == nullptr ? no_number : call->enter_ns;
-  }));
-  to.push_back(int64<Row>(leave.c_str(), [call_of](const Row& row) {
-    const PartCall* call = call_of(row);
-    return call == nullptr ? no_number : call->leave_ns;
-  }));
-}
 
 struct MessageRow {
   std::int64_t number;
@@ -196,7 +135,7 @@ Result<TableStream> table_of(Run& run, std::vector<RowColumn<Row>> columns, cons
 }  // namespace
 
 Result<TableStream> message_table(Run& run) {
-  const auto texts = std::make_shared<const Texts>(run);
+  const auto texts = std::make_shared<const TableTexts>(run);
   const auto take = [](MatchStream& from, std::vector<MessageRow>& rows, std::int64_t& number) {
     for (const Message& message : from.messages()) rows.push_back({number++, message});
   };
@@ -204,7 +143,7 @@ Result<TableStream> message_table(Run& run) {
 }
 
 Result<TableStream> collective_table(Run& run) {
-  const auto texts = std::make_shared<const Texts>(run);
+  const auto texts = std::make_shared<const TableTexts>(run);
   const auto take = [](MatchStream& from, std::vector<PartRow>& rows, std::int64_t& number) {
     for (Collective& collective : from.collectives()) append(rows, std::move(collective), number++);
   };
