@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 FilePath = str | PathLike[str]
 
@@ -404,12 +404,83 @@ class EventTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
-TableName = Literal["messages", "collectives"]
+TableName = Literal["messages", "collectives", "waits"]
 
 class Table:
     """A table of a run, for anything that reads Arrow; every stream of it reads the run anew."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+ColumnType = Literal["int32", "int64", "float64", "bool", "text"]
+
+class RowTable:
+    """A table made of lists, one for each column, in which None is null; for anything that reads Arrow."""
+
+    def __init__(
+        self, names: Sequence[str], types: Sequence[ColumnType], columns: Sequence[list[Any]]
+    ) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+WaitKind = Literal[
+    "late sender",
+    "late receiver",
+    "wait at barrier",
+    "wait at NxN",
+    "late broadcast",
+    "early reduce",
+    "early scan",
+]
+
+class WaitSum(TypedDict):
+    """Wait states in the calls of one function and site of a rank."""
+
+    world: int
+    rank: int
+    kind: WaitKind
+    function: str
+    site: int  # of Run.sites(), -1 if not known; so everywhere here
+    waits: int
+    wait_ns: int
+    longest_ns: int
+
+class DelaySum(TypedDict):
+    """What others waited because a rank was slower than they were: in calls of a site, or before them."""
+
+    world: int
+    rank: int
+    kind: WaitKind
+    site: int
+    in_call: bool
+    waits: int
+    cost_ns: int
+
+class PathSum(TypedDict):
+    """Time of a rank on the critical path: in calls of a site, or before them; -1: behind the last call."""
+
+    world: int
+    rank: int
+    function: str
+    site: int
+    in_call: bool
+    time_ns: int
+
+class ClockViolation(TypedDict):
+    """Messages that seem to have been received before they were sent."""
+
+    world: int
+    source: int
+    destination: int
+    messages: int
+    most_ns: int  # by at least so much the clocks disagree
+
+class WaitReport(TypedDict):
+    """What a traced run waited for; each list begins with what is largest."""
+
+    waits: list[WaitSum]
+    delays: list[DelaySum]
+    critical_path: list[PathSum]
+    clock_violations: list[ClockViolation]
+    warnings: list[str]
 
 class ArchivedFile(TypedDict):
     member: str
@@ -577,6 +648,8 @@ class Run:
         to_ns: int | None = None,
     ) -> Exported:
         """Writes the trace for Perfetto; of each site the frame `shown` of its path stands for it."""
+    def wait_report(self) -> WaitReport:
+        """Reads the trace twice."""
     def replay(self) -> list[ReplayedWorld]:
         """How long each world would have taken on an ideal network; reads the whole trace."""
     def timeline(self) -> Timeline:

@@ -12,6 +12,7 @@
 #include "bindings/event_table.h"
 #include "bindings/events.h"
 #include "bindings/exports.h"
+#include "bindings/row_table.h"
 #include "bindings/run.h"
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
@@ -94,6 +95,7 @@ NB_MODULE(_native, module) {
   auto run = define_run(module);
   define_events(module, run);
   define_event_table(module, run);
+  define_row_table(module);
   define_tables(module, run);
   define_exports(run);
   define_timeline(module, run);

@@ -11,6 +11,7 @@
 #include "bindings/samples.h"
 #include "bindings/sums.h"
 #include "bindings/text.h"
+#include "bindings/waits.h"
 #include "reader/replay/replay.h"
 
 namespace tare::bindings {
@@ -99,6 +100,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("sample_summaries", rows(sample_summaries));
   run.def("current_calls", rows(current_call_rows));
   run.def("replay", rows(replayed_worlds));
+  run.def("wait_report", [](PyRun& of) { return wait_report(of.run()); });
   run.def("warnings", &PyRun::warnings);
   return run;
 }
