@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Table,
         TableName,
         Timeline,
+        WaitReport,
     )
     from tare._native import (
         Run as NativeRun,
@@ -267,6 +268,19 @@ class Run:
             export = getattr(self._native, f"export_{kind}")
             result: Exported = export(str(to), self.start_ns, shown, chosen, start_ns, end_ns)
             return result
+
+    @property
+    def waits(self) -> Table:
+        """The wait states of the trace (docs/analyses.md), likewise."""
+        return self._table("waits")
+
+    @cached_property
+    def wait_report(self) -> WaitReport:
+        """Wait states, delays and the critical path, summed; reads the trace twice."""
+        if self._native is None:
+            return {"waits": [], "delays": [], "critical_path": [], "clock_violations": [], "warnings": []}
+        with self._reading():
+            return self._native.wait_report()
 
 
 def open_run(run_dir: Path, member: str | None = None) -> Run:

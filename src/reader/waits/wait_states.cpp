@@ -20,7 +20,7 @@ using namespace tare::format;
 constexpr std::size_t batch_rows = 4096;
 constexpr std::int32_t most_ranks = 1 << 24;  // what damage says is more is no rank
 // Calls that are remembered of a thread, and of all.
-constexpr std::size_t most_calls = 2048, least_calls = 32, all_calls = 1U << 22;
+constexpr std::size_t most_calls = 256, least_calls = 32, all_calls = 1U << 22;
 // Polls as close as this are one wait.
 constexpr std::int64_t between_polls_ns = 1000;
 // A receiver that comes late makes a call wait that also receives only if it comes clearly later than its sender.
