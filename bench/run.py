@@ -21,6 +21,7 @@ from measurements import (
     frames,
     hooks,
     memory,
+    page,
     reading,
     recorders,
     sampling,
@@ -56,6 +57,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "reading": (7, 2, "traces into Arrow tables"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
+    "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
@@ -79,6 +81,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "drains": drains.measure,
     "studies": studies.measure,
     "scale": scale.measure,
+    "page": page.measure,
 }
 
 

@@ -33,7 +33,7 @@ def measure(rounds: int) -> list[Table]:
     directory = ROOT / "build" / "bench"
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="many-ranks-", dir=directory) as run:
-        size_gib = _make(Path(run))
+        size_gib = make(Path(run))
         samples = {view: [_read(Path(run), view) for _ in range(rounds)] for view in VIEWS}
     note = f"{size_gib:.1f} GiB of files, in the page cache"
     return [
@@ -42,7 +42,7 @@ def measure(rounds: int) -> list[Table]:
     ]
 
 
-def _make(run: Path) -> float:
+def make(run: Path) -> float:
     """Writes the run; returns its size."""
     if shutil.disk_usage(run).free < 4 << 30:
         raise BenchError(f"{run.parent} has no room for a run of {RANKS:,} ranks: free 4 GiB")

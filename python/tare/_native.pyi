@@ -571,6 +571,8 @@ class Timeline:
         """All calls of at least so many nanoseconds (0: all), how many, and their columns; at most `most`."""
     def match(self, most: int) -> tuple[int, int]:
         """Matches messages, keeps the `most` that took longest: how many were kept, how many there are."""
+    def stop(self) -> None:
+        """Ends match() of another thread early."""
     def messages(
         self, first: int, rows: int, from_ns: int, to_ns: int, most: int
     ) -> tuple[int, bytes] | None:

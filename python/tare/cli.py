@@ -24,6 +24,7 @@ VERBS = (
     "view",
     "samples",
     "report",
+    "view",
     "merge",
     "split",
     "recover",

@@ -3,6 +3,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -122,10 +123,12 @@ class PyTimeline {
     }
     return nb::make_tuple(found.least_ns, found.calls.size(), made.take());
   }
+  // Ends match() of another thread early.
+  void stop() { stop_ = true; }
   // How many messages have a line, and how many there are.
   nb::tuple match(std::size_t most) {
     const nb::gil_scoped_release unlocked;
-    auto lines = unwrap(reader::MessageLines::read(shared_->run, timeline_, most));
+    auto lines = unwrap(reader::MessageLines::read(shared_->run, timeline_, most, stop_));
     const nb::gil_scoped_acquire locked;
     lines_ = std::make_shared<const reader::MessageLines>(std::move(lines));
     return nb::make_tuple(lines_->lines().size(), lines_->matched());
@@ -158,6 +161,7 @@ class PyTimeline {
   std::shared_ptr<PyRun::Shared> shared_;
   Timeline timeline_;
   std::shared_ptr<const reader::MessageLines> lines_;
+  std::atomic<bool> stop_ = false;
 };
 
 }  // namespace
@@ -171,6 +175,7 @@ void define_timeline(nb::module_& module, nb::class_<PyRun>& run) {
       .def("bins", &PyTimeline::bins, "first"_a, "rows"_a, "group"_a, "from_ns"_a, "to_ns"_a, "columns"_a)
       .def("calls", &PyTimeline::calls, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a)
       .def("longest", &PyTimeline::longest, "most"_a)
+      .def("stop", &PyTimeline::stop)
       .def("match", &PyTimeline::match, "most"_a)
       .def("messages", &PyTimeline::messages, "first"_a, "rows"_a, "from_ns"_a, "to_ns"_a, "most"_a);
   run.def("timeline", [](const PyRun& of) { return std::make_unique<PyTimeline>(of.shared()); });

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 PATIENCE_S = 120
+NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 READY = "document.documentElement.dataset.ready || document.documentElement.dataset.failed"
 
 
@@ -50,7 +51,8 @@ def chromium() -> Iterator[Any]:
         pytest.fail("chromium is not installed (run `make test`)", pytrace=False)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND"]
+            executable_path=path,
+            args=["--no-sandbox", NO_NETWORK],
         )
         try:
             yield browser

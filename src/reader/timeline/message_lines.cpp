@@ -42,7 +42,8 @@ class RowsByThread {
 
 }  // namespace
 
-Result<MessageLines> MessageLines::read(Run& run, const Timeline& timeline, std::size_t most) {
+Result<MessageLines> MessageLines::read(Run& run, const Timeline& timeline, std::size_t most,
+                                        const std::atomic<bool>& stop) {
   auto stream = MatchStream::open(run);
   if (!stream) return stream.failure();
   const RowsByThread rows(timeline);
@@ -61,7 +62,7 @@ Result<MessageLines> MessageLines::read(Run& run, const Timeline& timeline, std:
     stream->collectives().clear();
     if (made.lines_.size() >= 2 * most + 1024) trim(made.lines_, most);
   };
-  while (stream->next()) take();
+  while (!stop && stream->next()) take();
   take();
   trim(made.lines_, most);
   std::sort(made.lines_.begin(), made.lines_.end(),

@@ -1,6 +1,7 @@
 // The messages of a trace as lines between the rows of a timeline.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,8 +20,11 @@ struct MessageLine {
 
 class MessageLines {
  public:
+  static constexpr std::atomic<bool> never = false;
   // Matches all messages of the run, in about the time that `tare events` takes. Keeps the `most` that took longest.
-  static Result<MessageLines> read(Run& run, const Timeline& timeline, std::size_t most);
+  // Another thread may set `stop`: those found until then are the result.
+  static Result<MessageLines> read(Run& run, const Timeline& timeline, std::size_t most,
+                                   const std::atomic<bool>& stop = never);
 
   std::uint64_t matched() const { return matched_; }
   // In the order of sending.

@@ -23,7 +23,7 @@
   async function fetched(name, query = {}) {
     const asked = new URLSearchParams(query).toString();
     const answer = await fetch(`data/${name}${asked ? `?${asked}` : ""}`);
-    if (answer.status === 404) return null;
+    if (answer.status === 204) return null; // this run has none
     if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
     return answer.arrayBuffer();
   }

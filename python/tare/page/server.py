@@ -1,0 +1,211 @@
+"""The page of a run, served from the run itself: to this machine alone, and to who knows the address.
+
+The address holds a random token; whatever else is asked for is not found, also by pages of other origins that
+make a browser ask (names that resolve to this machine are refused by the Host header).
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import struct
+import threading
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from tare.errors import CommandError, TareError, native_errors
+from tare.page import content, document, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tare._native import Timeline
+    from tare.runs.run import Run
+
+LOOPBACK = "127.0.0.1"
+JSON, BYTES, HTML, TEXT = (
+    "application/json",
+    "application/octet-stream",
+    "text/html; charset=utf-8",
+    "text/plain; charset=utf-8",
+)
+# What one request may ask for.
+MOST_CELLS = 4 << 20
+MOST_LINES = 20_000
+# Messages that are kept for `tare view`, those that took longest: half a gigabyte.
+MOST_MESSAGES = 12_000_000
+
+
+class NotAnswered(TareError):
+    """A request that asks for what cannot be."""
+
+
+class Site:
+    """What is served, by name; made once, a run that goes on being shown as it was then."""
+
+    def __init__(self, run: Run) -> None:
+        self._timeline = run.timeline()
+        self._content = document.as_json(content.of_run(run))
+        self._described = self._timeline and document.as_json(timeline.described(run, self._timeline))
+        self.page = document.served(f"{run.meta.name}: tare").encode()
+        self._working = threading.Lock()  # one answer at a time: the reader itself uses all processors
+        self._matching = threading.Thread(target=self._match, daemon=True)
+
+    def start(self) -> None:
+        """To be followed by close()."""
+        self._matching.start()
+
+    def _match(self) -> None:
+        """Takes its time: until it is done, no messages are shown."""
+        if self._timeline is not None:
+            with suppress(TareError), native_errors():
+                self._timeline.match(MOST_MESSAGES)
+
+    def close(self) -> None:
+        """Nothing is answered any more, and no thread is in the reader when this returns."""
+        if self._timeline is not None:
+            self._timeline.stop()
+        self._matching.join()
+        with self._working:
+            self._timeline = self._described = None
+
+    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
+        """Type and body; None if there is no such thing in this run."""
+        known: dict[str, Callable[[dict[str, int]], tuple[str, bytes] | None]] = {
+            "content": lambda _: (JSON, self._content),
+            "timeline": lambda _: (JSON, self._described) if self._described else None,
+            "picture": self._picture,
+            "messages": self._messages,
+        }
+        if name not in known:
+            raise NotAnswered(f"there is no {name}")
+        with self._working:
+            return known[name](query)
+
+    def _picture(self, query: dict[str, int]) -> tuple[str, bytes] | None:
+        traced, first, rows, span = self._window(query)
+        group, columns = query.get("group", 1), query.get("columns", 1000)
+        if (
+            group < 1
+            or columns < 1
+            or rows * columns > MOST_CELLS
+            or first + (rows - 1) * group > self._count
+        ):
+            raise NotAnswered("no such part of the timeline")
+        return BYTES, timeline.picture(traced, first, rows, group, span, columns)
+
+    def _messages(self, query: dict[str, int]) -> tuple[str, bytes] | None:
+        traced, first, rows, span = self._window(query)
+        found = traced.messages(first, rows, *span, min(max(query.get("most", 0), 0), MOST_LINES))
+        return None if found is None else (BYTES, struct.pack("<II", found[0], 0) + found[1])
+
+    def _window(self, query: dict[str, int]) -> tuple[Timeline, int, int, tuple[int, int]]:
+        if self._timeline is None:
+            raise NotAnswered("this run has no trace")
+        first, rows = query.get("first", 0), query.get("rows", 1)
+        length = self._timeline.end_ns - self._timeline.start_ns
+        start, end = query.get("from", 0), query.get("to", length)
+        if not (first >= 0 and rows >= 1 and 0 <= start < end <= length + 1):
+            raise NotAnswered("no such part of the timeline")
+        return self._timeline, first, rows, (start, end)
+
+    @property
+    def _count(self) -> int:
+        return len(self._timeline.rows()) if self._timeline else 0
+
+
+class Server(ThreadingHTTPServer):
+    """Bound to this machine; requests that are under way when it ends are left."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, site: Site, port: int) -> None:
+        self.site = site
+        self.token = secrets.token_urlsafe(24)
+        own = "'self'"
+        self.policy = f"{document.policy(own)}; frame-ancestors 'none'"
+        try:
+            super().__init__((LOOPBACK, port), _Handler)
+        except OSError as error:
+            raise CommandError(
+                f"cannot serve on port {port}: {error.strerror}; choose another --port"
+            ) from None
+
+    @property
+    def url(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
+
+    def run(self) -> None:
+        """Until it is interrupted."""
+        self.site.start()
+        try:
+            self.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.server_close()
+            self.site.close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away is no error of ours."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "tare", ""
+    timeout = 60
+
+    def do_GET(self) -> None:
+        path = self._path()
+        if path is None:
+            self._send(HTTPStatus.NOT_FOUND, TEXT, b"not found\n")
+        elif path == "":
+            self._send(HTTPStatus.OK, HTML, self.server.site.page)
+        elif path.startswith("data/"):
+            self._data(path.removeprefix("data/"))
+        else:
+            self._send(HTTPStatus.NOT_FOUND, TEXT, b"not found\n")
+
+    def _path(self) -> str | None:
+        """What is asked for below the token; None without it, or if the name of the host is not ours."""
+        port = self.server.server_port
+        if self.headers.get("Host") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
+            return None
+        token, slash, path = urlsplit(self.path).path.removeprefix("/").partition("/")
+        known = hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode())
+        return path if known and slash else None
+
+    def _data(self, name: str) -> None:
+        try:
+            query = {key: int(values[0]) for key, values in parse_qs(urlsplit(self.path).query).items()}
+            if any(abs(value) >= 1 << 62 for value in query.values()):
+                raise NotAnswered("no such number")
+            found = self.server.site.answer(name, query)
+        except (ValueError, TareError) as error:
+            self._send(HTTPStatus.BAD_REQUEST, TEXT, f"{error}\n".encode())
+            return
+        if found is None:
+            self._send(HTTPStatus.NO_CONTENT, TEXT, b"")
+        else:
+            self._send(HTTPStatus.OK, *found)
+
+    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        if status != HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", self.server.policy)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Says nothing: the terminal shows the address alone."""
