@@ -12,7 +12,7 @@ from tare.runs.metadata import RankEnd, Taken, decode, encode
 
 WHOLE = metadata(
     ranks=[RankEnd(world=0, rank=0, host="node", pid=7, state="finished", exit_code=0, until="exit")],
-    cost={"calls": 2**62, "call_ns": 25.5},
+    cost={"calls": 2**62, "call_ns": 25.5, "wrapper_error_ns": None},
     collected=Taken(processes=1, running=0, recovered_events=3, kept=0, messages=["a line"]),
 )
 TEXT = encode(WHOLE)

@@ -114,7 +114,7 @@ class Metadata:
     signal: int | None = None
     wall_ns: int | None = None
     ranks: list[RankEnd] | None = None
-    cost: dict[str, int | float] | None = None
+    cost: dict[str, int | float | None] | None = None
     collected: Taken | None = None
     unseen: list[Unseen] = field(default_factory=list)
 
