@@ -107,9 +107,7 @@ def _findings(
     if losses:
         worst = max(losses, key=lambda part: part["share"])
         said.append(_MEANING[worst["name"]].format(share=units.percent(worst["share"])))
-    said.append(
-        f"Measuring took {100 * cost:.2f} % of the time between MPI_Init and MPI_Finalize (estimated)."
-    )
+    said.append(f"Measuring took at least {100 * cost:.2f} % of the time between MPI_Init and MPI_Finalize.")
     return said
 
 

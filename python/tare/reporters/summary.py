@@ -222,8 +222,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"
     yield (
         "wrappers",
-        f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {cost.lookup_ns:.1f} ns a look-up; "
-        f"{cost.weighed:,} calls weighed)",
+        f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {cost.weighed:,} calls weighed)",
     )
     yield "flushes", _flushes(cost)
     if cost.drains:

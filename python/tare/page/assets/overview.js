@@ -67,7 +67,7 @@
     } else if (lost) {
       shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
     }
-    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time, estimated; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
+    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time at least; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
     return element("div", { class: "cards" }, shown);
   }
 
@@ -94,7 +94,7 @@
     const { cost: account, trace } = overview;
     const rows = [
       ["Recorded", `${format.grouped(account.calls)} calls timed, ${format.grouped(account.lookups)} look-ups counted`],
-      ["Wrappers", `${format.duration(account.wrapper_ns)} estimated (${account.call_ns.toFixed(1)} ns a call, ${account.lookup_ns.toFixed(1)} ns a look-up)`],
+      ["Wrappers", `${format.duration(account.wrapper_ns)}${account.wrapper_error_ns ? ` ± ${Math.round(100 * account.wrapper_error_ns / account.wrapper_ns)} %` : ""} (${account.call_ns.toFixed(1)} ns a call, ${account.weighed} calls weighed)`],
       ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
       account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
       ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`],
