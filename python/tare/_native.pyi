@@ -443,6 +443,24 @@ class WaitSum(TypedDict):
     wait_ns: int
     longest_ns: int
 
+class WaitCauseSum(TypedDict):
+    """Wait states in the calls of one function and site, by the call of `cause_rank` that they waited for and
+    the activity that delayed that call most (`delay_site` -1: none was found)."""
+
+    world: int
+    kind: WaitKind
+    function: str
+    site: int
+    cause_rank: int
+    cause_function: str
+    cause_site: int
+    delay_site: int
+    delay_in_call: bool
+    waits: int
+    wait_ns: int
+    delay_ns: int
+    passed_on_ns: int
+
 class DelaySum(TypedDict):
     """What others waited because a rank was slower than they were: in calls of a site, or before them."""
 
@@ -477,6 +495,7 @@ class WaitReport(TypedDict):
     """What a traced run waited for; each list begins with what is largest."""
 
     waits: list[WaitSum]
+    causes: list[WaitCauseSum]
     delays: list[DelaySum]
     critical_path: list[PathSum]
     clock_violations: list[ClockViolation]

@@ -18,6 +18,7 @@ VERBS = (
     "info",
     "profile",
     "where",
+    "explain",
     "diff",
     "events",
     "export",

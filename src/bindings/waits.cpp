@@ -24,7 +24,7 @@ nb::dict wait_report(reader::Run& run) {
     return unwrap(reader::wait_report(run));
   }();
   const std::vector<nb::object> functions = function_texts(run.functions());
-  nb::list waits, delays, path, violations, warnings;
+  nb::list waits, causes, delays, path, violations, warnings;
   for (const reader::WaitSum& of : report.waits) {
     nb::dict row = row_of_rank(of.world, of.rank);
     row["kind"] = name_of(of.kind);
@@ -34,6 +34,23 @@ nb::dict wait_report(reader::Run& run) {
     row["wait_ns"] = of.wait_ns;
     row["longest_ns"] = of.longest_ns;
     waits.append(row);
+  }
+  for (const reader::WaitCauseSum& of : report.causes) {
+    nb::dict row;
+    row["world"] = of.world;
+    row["kind"] = name_of(of.kind);
+    row["function"] = functions[of.function];
+    row["site"] = of.site;
+    row["cause_rank"] = of.cause_rank;
+    row["cause_function"] = functions[of.cause_function];
+    row["cause_site"] = of.cause_site;
+    row["delay_site"] = of.delay.site;
+    row["delay_in_call"] = of.delay.in_call;
+    row["waits"] = of.waits;
+    row["wait_ns"] = of.wait_ns;
+    row["delay_ns"] = of.delay_ns;
+    row["passed_on_ns"] = of.passed_on_ns;
+    causes.append(row);
   }
   for (const reader::DelaySum& of : report.delays) {
     nb::dict row = row_of_rank(of.world, of.rank);
@@ -64,6 +81,7 @@ nb::dict wait_report(reader::Run& run) {
   for (const std::string& line : report.warnings) warnings.append(text(line));
   nb::dict result;
   result["waits"] = waits;
+  result["causes"] = causes;
   result["delays"] = delays;
   result["critical_path"] = path;
   result["clock_violations"] = violations;

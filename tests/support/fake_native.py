@@ -58,7 +58,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "thread_names": [],
         "unmeasured_threads": 0, "left_calls": 0,
         "state": state, "exit_code": 0 if state == "finished" else None, "signal": None,
-        "finalized": state == "finished",
+        "finalized": state == "finished", "stopped": False,
         "until": "exit" if state == "finished" else "last_seen",
         "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
@@ -287,6 +287,29 @@ class Timeline:
         return None
 
 
+WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
+    "waits": [
+        {
+            "world": 0, "rank": 1, "kind": "late sender", "function": "MPI_Recv", "site": 0,
+            "waits": 3, "wait_ns": 400_000_000, "longest_ns": 200_000_000,
+        }
+    ],
+    "causes": [
+        {
+            "world": 0, "kind": "late sender", "function": "MPI_Recv", "site": 0, "cause_rank": 0,
+            "cause_function": "MPI_Send", "cause_site": 1, "delay_site": 1, "delay_in_call": False,
+            "waits": 3, "wait_ns": 400_000_000, "delay_ns": 300_000_000, "passed_on_ns": 0,
+        }
+    ],
+    "delays": [],
+    "critical_path": [
+        {"world": 0, "rank": 0, "function": "MPI_Send", "site": 1, "in_call": False, "time_ns": 500_000_000}
+    ],
+    "clock_violations": [],
+    "warnings": [],
+}  # fmt: skip
+
+
 class Run:
     """Answers with the canned rows above."""
 
@@ -354,6 +377,9 @@ class Run:
 
     def sample_summaries(self) -> list[dict[str, Any]]:
         return SAMPLE_SUMMARIES if self.sampled else []
+
+    def wait_report(self) -> dict[str, list[dict[str, Any]]]:
+        return WAIT_REPORT
 
     def warnings(self) -> list[str]:
         return list(WARNINGS)

@@ -26,7 +26,8 @@ from tare.study import report
 from tare.study.sections import Section, Table, columns
 
 PRINTING = [
-    "info", "profile", "profile --by site --paths", "profile --by line", "profile --by communicator",
+    "info", "explain", "profile", "profile --by site --paths", "profile --by line",
+    "profile --by communicator",
     "profile --by peer,communicator", "profile --by phase", "profile --by rank", "events", "samples",
     "recover", "diff",
 ]  # fmt: skip

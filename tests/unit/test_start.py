@@ -61,7 +61,7 @@ def with_support() -> dict[str, str]:
     return variables
 
 
-@pytest.mark.parametrize("verb", ["--version", "info", "profile", "events", "samples", "diff"])
+@pytest.mark.parametrize("verb", ["--version", "info", "profile", "explain", "events", "samples", "diff"])
 def test_reading_verbs_load_nothing_heavy(run_dir: Path, verb: str) -> None:
     (run_dir / "sampled").touch()
     runs = [] if verb.startswith("-") else [run_dir] * (2 if verb == "diff" else 1)

@@ -12,7 +12,7 @@ from tare.analysis import where as places
 from tare.analysis.profile import communicator_names
 from tare.analysis.waits import ANY, NO_PROCESS
 from tare.functions import is_collective, meaning
-from tare.reporters import summary, terminal
+from tare.reporters import rank_numbers, summary, terminal
 
 if TYPE_CHECKING:
     from tare.analysis.deadlock import Blocked, Deadlock
@@ -332,18 +332,7 @@ def _place(row: Row) -> str:
 
 
 def _ranks(ranks: Iterable[Rank]) -> str:
-    """ "rank 3", "ranks 0-2, 7"."""
-    numbers = sorted({rank for _, rank in ranks})
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:LISTED]]
-    if len(runs) > LISTED:
-        shown.append(f"and {sum(last - first + 1 for first, last in runs[LISTED:]):,} more")
-    return f"rank{'s' if len(numbers) > 1 else ''} {', '.join(shown)}"
+    return rank_numbers.named(rank for _, rank in ranks)
 
 
 def _heading(out: Console, text: str) -> None:

@@ -278,7 +278,15 @@ class Run:
     def wait_report(self) -> WaitReport:
         """Wait states, delays and the critical path, summed; reads the trace twice."""
         if self._native is None:
-            return {"waits": [], "delays": [], "critical_path": [], "clock_violations": [], "warnings": []}
+            nothing: WaitReport = {
+                "waits": [],
+                "causes": [],
+                "delays": [],
+                "critical_path": [],
+                "clock_violations": [],
+                "warnings": [],
+            }
+            return nothing
         with self._reading():
             return self._native.wait_report()
 

@@ -42,6 +42,12 @@ TEST(CriticalPath, GoesOverToWhomWasWaitedFor) {
   const std::vector<std::string> expected = {"0 before 1: 500", "1 before 4: 300", "1 before 0: 40", "1 in 4: 15",
                                              "1 in 3: 10"};
   EXPECT_EQ(lines, expected);
+  std::vector<std::string> causes;
+  for (const WaitCauseSum& of : report->causes)
+    causes.push_back(std::to_string(of.wait_ns) + " in " + std::to_string(of.site + 1) + " for " +
+                     std::to_string(of.cause_rank) + " in " + std::to_string(of.cause_site + 1) + ", " +
+                     std::to_string(of.delay.site + 1) + (of.delay.in_call ? " in call" : " before"));
+  EXPECT_EQ(causes, (std::vector<std::string>{"400 in 3 for 0 in 1, 1 before", "250 in 2 for 1 in 4, 4 before"}));
 }
 
 TEST(CriticalPath, OfOneRankIsTheRank) {

@@ -10,13 +10,50 @@
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
+namespace {
+
+class CauseSums {
+ public:
+  void add(const WaitState& wait) {
+    const Activity delay = wait.longest_delay_ns > 0 ? wait.delay : Activity{};
+    WaitCauseSum& of = sums_[{wait.world, wait.kind, wait.call.function, wait.call.site, wait.cause_rank,
+                              wait.cause.function, wait.cause.site, delay.site, delay.in_call}];
+    of = {wait.world,
+          wait.cause_rank,
+          wait.kind,
+          wait.call.function,
+          wait.cause.function,
+          wait.call.site,
+          wait.cause.site,
+          delay,
+          of.waits + 1,
+          sum(of.wait_ns, wait.wait_ns),
+          sum(of.delay_ns, wait.delay_ns),
+          sum(of.passed_on_ns, wait.passed_on_ns)};
+  }
+
+  std::vector<WaitCauseSum> sorted() const {
+    std::vector<WaitCauseSum> all;
+    for (const auto& [key, of] : sums_) all.push_back(of);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const WaitCauseSum& a, const WaitCauseSum& b) { return a.wait_ns > b.wait_ns; });
+    return all;
+  }
+
+ private:
+  std::map<std::tuple<int, WaitKind, std::uint16_t, int, int, std::uint16_t, int, int, bool>, WaitCauseSum> sums_;
+};
+
+}  // namespace
 
 Result<WaitReport> wait_report(Run& run) {
   auto states = WaitStates::open(run);
   if (!states) return states.failure();
   std::map<std::tuple<int, int, WaitKind, std::uint16_t, std::int32_t>, WaitSum> sums;
+  CauseSums causes;
   for (auto some = states->next(); !some.empty(); some = states->next())
     for (const WaitState& wait : some) {
+      causes.add(wait);
       WaitSum& of = sums[{wait.world, wait.rank, wait.kind, wait.call.function, wait.call.site}];
       of = {wait.world,
             wait.rank,
@@ -31,6 +68,7 @@ Result<WaitReport> wait_report(Run& run) {
   for (const auto& [key, of] : sums) report.waits.push_back(of);
   std::sort(report.waits.begin(), report.waits.end(),
             [](const WaitSum& a, const WaitSum& b) { return a.wait_ns > b.wait_ns; });
+  report.causes = causes.sorted();
   report.delays = states->delays();
   report.violations = states->violations();
   report.warnings = states->warnings();

@@ -1,0 +1,160 @@
+"""What findings are made of: the ranks of the largest world, its profile by line, and its wait states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from tare.analysis import profile
+from tare.analysis.efficiency import useful_ns
+from tare.analysis.profile import Chosen, Row
+from tare.analysis.rows import UNKNOWN, Placed, place_of
+from tare.functions import OUTSIDE_NET
+
+if TYPE_CHECKING:
+    from tare._native import EventRow, PeerSum, Process, WaitReport
+
+# An MPI function, and the line of the program that calls it.
+Line = tuple[str, Placed]
+
+_Key = TypeVar("_Key")
+
+
+class Recorded(profile.Recorded, Protocol):
+    """The data of a run that findings need (runs.run.Run)."""
+
+    @property
+    def wait_report(self) -> WaitReport: ...
+    def peer_sums(
+        self,
+        by: list[str],
+        worlds: list[int] | None,
+        ranks: list[int] | None,
+        communicators: list[int] | None,
+    ) -> list[PeerSum]: ...
+    def events(
+        self,
+        ranks: list[int] | None,
+        functions: list[str] | None,
+        start_ns: int | None,
+        end_ns: int | None,
+        limit: int,
+    ) -> Iterator[EventRow]: ...
+
+
+@dataclass
+class WaitGroup:
+    """Wait states of one kind at one line."""
+
+    kind: str
+    function: str
+    at: Placed
+    waits: int = 0
+    wait_ns: int = 0
+    of_rank: dict[int, int] = field(default_factory=dict)  # ranks that waited, and how long
+    by_cause: dict[int, int] = field(default_factory=dict)  # ranks that they waited for
+    # What delayed a rank: (rank, function, place, in the call or before it), and the wait that came of it.
+    by_delay: dict[tuple[int, str, Placed, bool], int] = field(default_factory=dict)
+
+
+class Basis:
+    """Read as it is needed: the profile is read once, and the trace where there is one."""
+
+    def __init__(self, run: Recorded) -> None:
+        self.run = run
+        worlds: dict[int, list[Process]] = {}
+        for process in run.processes:
+            if process["rank"] >= 0:
+                worlds.setdefault(process["world"], []).append(process)
+        self.world = max(worlds, key=lambda each: sum(p["net_ns"] for p in worlds[each]), default=-1)
+        self.processes: Sequence[Process] = worlds.get(self.world, [])
+        self.other_worlds = max(len(worlds) - 1, 0)
+        self.net_ns = max((process["net_ns"] for process in self.processes), default=0)
+        self.total_ns = sum(process["threads_ns"] for process in self.processes)
+        self.mpi_ns = sum(process["mpi_ns"] for process in self.processes)
+        self.useful_ns = {process["rank"]: useful_ns(process) for process in self.processes}
+        self.is_traced = any(process["trace"]["events"] for process in self.processes)
+
+    def share(self, time_ns: float) -> float:
+        """Of the net time of all ranks."""
+        return time_ns / self.total_ns if self.total_ns else 0.0
+
+    @property
+    def ranks(self) -> int:
+        return len(self.processes)
+
+    @cached_property
+    def lines(self) -> list[Row]:
+        """The profile by line, without what begins and ends the net time, and without look-ups."""
+        rows = profile.summed(self.run, ["line"], Chosen(worlds=frozenset({self.world})))
+        return [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
+
+    @cached_property
+    def peers(self) -> list[PeerSum]:
+        """Messages between each two ranks."""
+        return self.run.peer_sums(["rank"], [self.world], None, None)
+
+    @cached_property
+    def waits(self) -> list[WaitGroup]:
+        """The largest first; none without a trace."""
+        if not self.is_traced:
+            return []
+        report, groups = self.run.wait_report, _Groups(self.place)
+        for wait in report["waits"]:
+            if wait["world"] == self.world:
+                group = groups.of(wait["kind"], wait["function"], wait["site"])
+                group.waits += wait["waits"]
+                group.wait_ns += wait["wait_ns"]
+                _add(group.of_rank, wait["rank"], wait["wait_ns"])
+        for cause in report["causes"]:
+            if cause["world"] == self.world:
+                group = groups.of(cause["kind"], cause["function"], cause["site"])
+                _add(group.by_cause, cause["cause_rank"], cause["wait_ns"])
+                # Without a delay of its own it was late because it waited itself.
+                if cause["delay_site"] >= 0:
+                    place, in_call = self.place(cause["delay_site"]), cause["delay_in_call"]
+                    function = self._function_at(cause["delay_site"]) or cause["cause_function"]
+                    _add(group.by_delay, (cause["cause_rank"], function, place, in_call), cause["delay_ns"])
+        return sorted(groups.all.values(), key=lambda each: -each.wait_ns)
+
+    def place(self, site: int) -> Placed:
+        """Of a call site; calls from one line are at one place, whatever their addresses."""
+        found = place_of(site, self.run.sites)
+        return line_of(found)
+
+    def _function_at(self, site: int) -> str:
+        return self._functions_at.get(site, "")
+
+    @cached_property
+    def _functions_at(self) -> dict[int, str]:
+        (rows,) = self.run.profile_sums([{"by": ["site", "function"], "worlds": [self.world]}])
+        return {row["site"]: row["function"] for row in rows}
+
+
+def line_of(at: Placed) -> Placed:
+    """The place without what tells copies of a line apart."""
+    if at.file is None or at.line is None:
+        return Placed(object=at.object, offset=at.offset, caller=at.caller) if at.object else UNKNOWN
+    return Placed(file=at.file, line=at.line, caller=at.caller, object=at.object)
+
+
+def row_place(row: Row) -> Placed:
+    return line_of(
+        Placed(file=row.file, line=row.line, caller=row.caller, object=row.object, offset=row.offset)
+    )
+
+
+class _Groups:
+    def __init__(self, place: Callable[[int], Placed]) -> None:
+        self.all: dict[tuple[str, str, Placed], WaitGroup] = {}
+        self._place = place
+
+    def of(self, kind: str, function: str, site: int) -> WaitGroup:
+        at = self._place(site)
+        return self.all.setdefault((kind, function, at), WaitGroup(kind, function, at))
+
+
+def _add(sums: dict[_Key, int], key: _Key, value: int) -> None:
+    sums[key] = sums.get(key, 0) + value

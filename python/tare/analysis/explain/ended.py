@@ -1,0 +1,66 @@
+"""Whether the run came to its end: what is said before anything of how fast it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tare.analysis import endings, where
+from tare.analysis.explain.finding import Finding
+from tare.analysis.rows import UNKNOWN, place_of
+
+if TYPE_CHECKING:
+    from tare._native import Process
+    from tare.analysis.deadlock import Deadlock
+
+
+class Ended(where.Running, Protocol):
+    """The data of a run that this module needs (runs.run.Run)."""
+
+    @property
+    def is_going_on(self) -> bool: ...
+
+
+def findings(run: Ended) -> list[Finding]:
+    if not run.processes:
+        return [Finding(kind="nothing measured")]
+    if run.is_going_on:
+        return [Finding(kind="still running")]
+    look = where.look(run)
+    if look.deadlock is not None:
+        return [_deadlock(look.deadlock, run)]
+    early = endings.first(run.processes)
+    unwell = [process for process in run.processes if process["state"] in endings.EARLY]
+    if not unwell:
+        return []
+    return [_early(early.processes if early else unwell, len(unwell), run)]
+
+
+def _deadlock(found: Deadlock, run: Ended) -> Finding:
+    """Where the first rank of it stands."""
+    first = min(found.blocked, key=lambda each: (each.call["world"], each.call["rank"]))
+    return Finding(
+        kind="deadlock",
+        ranks=tuple(sorted({each.call["rank"] for each in found.blocked})),
+        function=first.call["function"],
+        at=place_of(first.call["site"], run.sites),
+        cause_rank=first.call["rank"],
+        calls=len(found.cycles),
+        detail=", ".join(str(rank) for _, rank in found.cycles[0]) if found.cycles else "",
+    )
+
+
+def _early(processes: Sequence[Process], count: int, run: Ended) -> Finding:
+    """How the first of them ended, and in or behind which call."""
+    first = min(processes, key=lambda process: process["rank"])
+    calls = [call for call in run.current_calls if run.processes[call["process"]]["pid"] == first["pid"]]
+    last = max(calls, key=lambda call: call["enter_ns"], default=None)
+    return Finding(
+        kind="ended early",
+        ranks=tuple(sorted(process["rank"] for process in processes if process["rank"] >= 0)),
+        calls=count,
+        function=last["function"] if last else "",
+        at=place_of(last["site"], run.sites) if last else UNKNOWN,
+        cause_in_call=bool(last and last["inside"]),
+        detail=endings.describe(first),
+    )

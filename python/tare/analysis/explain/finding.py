@@ -1,0 +1,99 @@
+"""One thing that limits a program, and the limits below which nothing is said (docs/analyses.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tare.analysis.rows import UNKNOWN, Placed
+
+Kind = Literal[
+    "nothing measured",
+    "ended early",
+    "deadlock",
+    "still running",
+    "cost of measuring",
+    "load imbalance",
+    "slow rank",
+    "late sender",
+    "late receiver",
+    "wait at barrier",
+    "wait at NxN",
+    "late broadcast",
+    "early reduce",
+    "early scan",
+    "serialised",
+    "hot spot",
+    "needless barrier",
+    "tiny messages",
+    "polling in vain",
+    "large collective",
+    "frequent calls",
+    "slow iterations",
+    "MPI share",
+]
+
+# The share of the ranks' time that something must take to be a finding.
+LEAST_SHARE = 0.05
+MOST_FINDINGS = 8
+# Of the time in MPI, by itself.
+LEAST_MPI_SHARE = 0.15
+# Shorter calls, made more often than this by a rank, are limited by how many they are.
+SHORT_CALL_NS = 20_000
+OFTEN_PER_S = 10_000
+# A message that carries at most this much is one of many that could have been one.
+TINY_BYTES = 1024
+# A collective that moves at least this much for each rank is limited by the network and by memory.
+LARGE_BYTES = 1024 * 1024
+# So many polls for each message are polls in vain.
+POLLS_FOR_MESSAGE = 10
+# A rank through which so much of the messages goes is a hot spot.
+HOT_SHARE = 0.9
+# Of all computing, what must be on the critical path for it to be one after the other; and the part of the
+# path that one rank may have at most.
+SERIAL_SHARE, SERIAL_RANK_SHARE = 0.75, 2 / 3
+# An iteration is slow if it takes more than this times the median, and if at most so many of them do.
+SLOW_ITERATION, SLOW_ITERATIONS, FEWEST_ITERATIONS = 2.0, 0.25, 8
+# Shorter ones are slow by chance: a time slice of the operating system lasts longer.
+SHORTEST_ITERATION_NS = 1_000_000
+# Of the calls of a barrier, how many must be followed at once by a collective.
+FOLLOWED_SHARE = 0.9
+# With less time in which to look, chance is larger than anything that could be found.
+SHORTEST_NS = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Fields that its kind does not have are at their defaults. Times are nanoseconds of all ranks."""
+
+    kind: Kind
+    share: float = 0.0  # of the net time of all ranks: what it takes
+    time_ns: int = 0
+    function: str = ""  # the call in which the time goes by
+    at: Placed = UNKNOWN  # and where it is made
+    ranks: tuple[int, ...] = ()  # that wait; of imbalance, that compute longer than the others
+    calls: int = 0
+    bytes_per_call: float | None = None
+    per_second: float | None = None  # calls of a rank
+    cause_rank: int | None = None  # that the others wait for most
+    cause_share: float | None = None  # of the wait
+    cause_function: str = ""  # what it does when it is late: before this call, or in it
+    cause_at: Placed = UNKNOWN
+    cause_in_call: bool = False
+    most_ns: float | None = None  # of one rank, one iteration
+    mean_ns: float | None = None  # of the others; of iterations, the median
+    first_ns: int | None = None  # Unix time of the longest
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """What was found, the most severe first, and what it is based on."""
+
+    findings: tuple[Finding, ...]
+    ranks: int
+    net_ns: int  # longest net time of a rank
+    mpi_share: float | None
+    is_traced: bool  # waits, their causes and iterations were looked for
+    is_too_short: bool
+    notes: tuple[str, ...] = ()  # why there may be more

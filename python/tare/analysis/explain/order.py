@@ -1,0 +1,192 @@
+"""The order of calls on one rank: barriers before collectives, and iterations that are slow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.finding import (
+    FEWEST_ITERATIONS,
+    FOLLOWED_SHARE,
+    LEAST_SHARE,
+    SHORTEST_ITERATION_NS,
+    SLOW_ITERATION,
+    SLOW_ITERATIONS,
+    Finding,
+)
+from tare.analysis.explain.waiting import of_group
+from tare.analysis.rows import Placed
+from tare.functions import OUTSIDE_NET, base, is_collective, meaning
+
+if TYPE_CHECKING:
+    from tare._native import EventRow
+
+# As many calls of the rank are looked at: they show its order, and take a second to read.
+MOST_CALLS = 200_000
+# Between a barrier and the call that makes it needless, at most so much of the time since the call before it.
+SOON = 0.1
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of the first rank."""
+
+    function: str
+    at: Placed
+    communicator: int
+    start_ns: int
+    end_ns: int
+
+
+def calls_of_a_rank(basis: Basis) -> list[Call]:
+    """The calls of the thread of the lowest rank that makes most of them, in their order."""
+    rank = min((process["rank"] for process in basis.processes), default=None)
+    if rank is None or not basis.is_traced:
+        return []
+    threads: dict[int, list[Call]] = {}
+    for event in basis.run.events([rank], None, None, None, MOST_CALLS):
+        function = event.get("function", "")
+        is_call = function.startswith("MPI_") and function not in OUTSIDE_NET
+        if is_call and event["world"] == basis.world and meaning(function).kind not in ("lookup", "local"):
+            threads.setdefault(event["thread"], []).append(_call(basis, event))
+    busiest = max(threads.values(), key=lambda calls: len(calls)) if threads else []
+    return sorted(busiest, key=lambda call: call.start_ns)
+
+
+def needless_barriers(basis: Basis, calls: Sequence[Call]) -> list[Finding]:
+    """Barriers that a collective of the same communicator follows at once.
+
+    Before one in which all wait for all, the barrier costs its own time alone: who waits in it would wait in
+    the collective. Before others it costs what ranks wait in it, too.
+    """
+    followed: dict[Placed, list[Call | None]] = {}
+    for before, call, after in zip([None, *calls], calls, [*calls[1:], None], strict=False):
+        if base(call.function) == "MPI_Barrier":
+            followed.setdefault(call.at, []).append(after if _needs_none(before, call, after) else None)
+    found = []
+    for at, behind in followed.items():
+        following = [call for call in behind if call is not None]
+        if len(following) < FOLLOWED_SHARE * len(behind) or not following:
+            continue
+        waits = [group for group in basis.waits if group.kind == "wait at barrier" and group.at == at]
+        rows = [row for row in basis.lines if (row.file, row.line) == (at.file, at.line)]
+        rows = [row for row in rows if base(row.function) == "MPI_Barrier"]
+        time_ns = sum(row.time_ns for row in rows)
+        if meaning(following[0].function).waits == "all":
+            time_ns -= sum(group.wait_ns for group in waits)
+        if basis.share(time_ns) < LEAST_SHARE:
+            continue
+        blank = Finding(kind="needless barrier", function=rows[0].function, at=at)
+        group = of_group(basis, waits[0], "needless barrier") if waits else blank
+        found.append(
+            Finding(
+                kind="needless barrier",
+                share=basis.share(time_ns),
+                time_ns=time_ns,
+                function=group.function,
+                at=at,
+                calls=sum(row.calls for row in rows),
+                cause_function=following[0].function,
+                cause_at=following[0].at,
+                detail=meaning(following[0].function).waits,
+            )
+        )
+    return found
+
+
+def _needs_none(before: Call | None, barrier: Call, after: Call | None) -> bool:
+    """Whether the call behind the barrier follows at once, and orders its ranks itself."""
+    if after is None or after.communicator != barrier.communicator or not is_collective(after.function):
+        return False
+    if base(after.function) == "MPI_Barrier" or meaning(after.function).waits not in _ORDERS:
+        return False
+    since_ns = barrier.end_ns - (before.end_ns if before else barrier.start_ns)
+    return after.start_ns - barrier.end_ns <= SOON * since_ns
+
+
+_ORDERS = ("all", "root", "at_root", "lower")
+
+
+def slow_iterations(basis: Basis, calls: Sequence[Call]) -> Finding | None:
+    """Few iterations that take far longer than the median.
+
+    An iteration lasts from one call of a line to the next: of the lines that span most of the calls, the one
+    that is called least often, which is that of the outermost loop.
+    """
+    if not calls:
+        return None
+    by_line: dict[tuple[str, Placed], list[int]] = {}
+    for call in calls:
+        by_line.setdefault((call.function, call.at), []).append(call.start_ns)
+    span_ns = calls[-1].end_ns - calls[0].start_ns
+    spanning = {
+        line: starts
+        for line, starts in by_line.items()
+        if len(starts) > FEWEST_ITERATIONS and starts[-1] - starts[0] >= span_ns / 2
+    }
+    if not spanning:
+        return None
+    (function, at), starts = min(spanning.items(), key=lambda each: len(each[1]))
+    spans = [(later - earlier, earlier) for earlier, later in pairwise(starts)]
+    usual_ns = sorted(span for span, _ in spans)[len(spans) // 2]
+    slow = [(span, start) for span, start in spans if span > SLOW_ITERATION * usual_ns]
+    lost_ns = sum(span - usual_ns for span, _ in slow)
+    if usual_ns < SHORTEST_ITERATION_NS:
+        return None
+    if not slow or len(slow) > SLOW_ITERATIONS * len(spans) or lost_ns < LEAST_SHARE * basis.net_ns:
+        return None
+    most_ns, first_ns = max(slow)
+    before, share = _in_what(calls, slow)
+    return Finding(
+        kind="slow iterations",
+        share=lost_ns / basis.net_ns,
+        time_ns=round(lost_ns),
+        function=function,
+        at=at,
+        calls=len(slow),
+        cause_function=before.function,
+        cause_at=before.at,
+        cause_in_call=share < 0,
+        cause_share=abs(share),
+        most_ns=most_ns,
+        mean_ns=usual_ns,
+        first_ns=first_ns,
+        detail=str(len(spans)),
+    )
+
+
+def _in_what(calls: Sequence[Call], slow: Sequence[tuple[int, int]]) -> tuple[Call, float]:
+    """What takes most of the slow iterations: the time before a call, or, as a negative share, that in it."""
+    sums: dict[tuple[str, Placed, bool], int] = {}
+    one: dict[tuple[str, Placed, bool], Call] = {}
+    total = sum(span for span, _ in slow)
+    ends = sorted((start, start + span) for span, start in slow)
+    at, last_ns = 0, calls[0].start_ns
+    for call in calls:
+        while at < len(ends) and call.start_ns > ends[at][1]:
+            at += 1
+        if at < len(ends) and call.start_ns >= ends[at][0]:
+            gap = call.start_ns - max(last_ns, ends[at][0])
+            inside = min(call.end_ns, ends[at][1]) - call.start_ns
+            for in_call, time_ns in ((False, gap), (True, inside)):
+                key = call.function, call.at, in_call
+                sums[key] = sums.get(key, 0) + max(time_ns, 0)
+                one[key] = call
+        last_ns = call.end_ns
+    key = max(sums, key=lambda each: sums[each])
+    share = sums[key] / total if total else 0.0
+    return one[key], -share if key[2] else share
+
+
+def _call(basis: Basis, event: EventRow) -> Call:
+    start_ns = event["start_ns"]
+    return Call(
+        event["function"],
+        basis.place(event.get("site", -1)),
+        event.get("communicator", -1),
+        start_ns,
+        start_ns + event["duration_ns"],
+    )

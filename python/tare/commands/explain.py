@@ -1,0 +1,43 @@
+"""`tare explain`: what limits a program, and where."""
+
+from __future__ import annotations
+
+import sys
+
+from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands.reading import conclude, open_readable
+
+SCHEMA = "tare.explain/1"
+
+
+def explain(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
+    """Say what limits the program and where, in at most ten sentences.
+
+    A trace tells more than the profile. Each finding, and from when on it is one: docs/analyses.md.
+
+    Example: tare explain app-20260131-120000
+    """
+    from tare.analysis.explain.explain import explain as explain_run
+    from tare.reporters import explanation
+
+    recording = open_readable(run, member)
+    found = explain_run(recording)
+    if json:
+        from tare.reporters import json as reporter
+
+        content = {
+            "program": recording.meta.name,
+            "ranks": found.ranks,
+            "net_ns": found.net_ns,
+            "mpi_share": found.mpi_share,
+            "is_traced": found.is_traced,
+            "findings": [explanation.record(each, recording.start_ns) for each in found.findings],
+            "sentences": explanation.sentences(found, recording.start_ns),
+            "warnings": recording.warnings,
+        }
+        reporter.write(sys.stdout, SCHEMA, run, content)
+        return conclude(recording, told=True)
+    from tare.reporters.console import console
+
+    explanation.show(console(cut=True), found, recording.start_ns)
+    return conclude(recording)

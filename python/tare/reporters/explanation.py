@@ -1,0 +1,266 @@
+"""Findings as plain sentences, each with its number and its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from tare import units
+from tare.analysis.explain.finding import Explanation, Finding, Kind
+from tare.analysis.rows import PLACE, UNKNOWN, Placed, fields
+from tare.reporters import rank_numbers, terminal
+from tare.reporters.console import Console
+from tare.units import NS_PER_S
+
+MOST_SENTENCES = 10
+
+
+def show(out: Console, of: Explanation, start_ns: int) -> None:
+    """Numbered, the most severe first; then what they are based on."""
+    for number, sentence in enumerate(sentences(of, start_ns), start=1):
+        out.paragraph(sentence, f"{number:2}. ")
+
+
+def sentences(of: Explanation, start_ns: int) -> list[str]:
+    """At most ten; `start_ns`: when the run began, Unix time."""
+    said = [sentence(finding, start_ns) for finding in of.findings]
+    if all(finding.kind == "still running" for finding in of.findings) and of.ranks:
+        said.append(_nothing(of))
+    room = MOST_SENTENCES - len(said)
+    hints = [*of.notes]
+    if of.ranks and not of.is_traced:
+        hints.insert(0, _WITHOUT_TRACE)
+    return said + hints[: max(room, 0)]
+
+
+_WITHOUT_TRACE = (
+    "This run has no trace; one (tare run --trace) would tell who waits for whom, because of what, and which "
+    "iterations are slow."
+)
+
+
+def _nothing(of: Explanation) -> str:
+    if of.is_too_short:
+        net = units.duration(of.net_ns)
+        return f"There is too little to say more: from MPI_Init to MPI_Finalize it is {net}."
+    base = "trace" if of.is_traced else "profile"
+    share = units.percent(of.mpi_share or 0.0)
+    return f"Nothing in the {base} limits this program: MPI takes {share} of the ranks' time."
+
+
+def sentence(found: Finding, start_ns: int = 0) -> str:
+    """One or two plain sentences of a finding."""
+    if found.kind == "slow iterations":
+        return _slow_iterations(found, start_ns)
+    return _SENTENCES.get(found.kind, _wait)(found)
+
+
+def record(found: Finding, start_ns: int) -> dict[str, Any]:
+    """The finding as JSON has it: the fields, with places taken apart, and the sentence."""
+    row = asdict(found)
+    row.pop("at"), row.pop("cause_at")
+    row["ranks"] = list(found.ranks)
+    row |= fields(found.at, PLACE)
+    row |= {f"cause_{name}": value for name, value in fields(found.cause_at, PLACE).items()}
+    row["sentence"] = sentence(found, start_ns)
+    return row
+
+
+def _takes(found: Finding) -> str:
+    return f"{units.percent(found.share)} of the ranks' time"
+
+
+def _call(function: str, at: Placed) -> str:
+    """ "MPI_Recv at solver.c:12, in step"."""
+    if at == UNKNOWN or terminal.place(at) == units.NOTHING:
+        return function
+    inside = f" (in {terminal.caller(at)})" if at.caller else ""
+    return f"{function} at {terminal.place(at)}{inside}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _because(found: Finding) -> str:
+    """For whom they wait, and what that rank does in the meantime."""
+    if found.cause_rank is None:
+        return ""
+    most = found.cause_share or 0.0
+    whom = f"rank {found.cause_rank}" if most > 0.95 else f"rank {found.cause_rank} most ({most:.0%} of it)"
+    if most < 0.5:
+        whom = f"one rank at a time, rank {found.cause_rank} most ({most:.0%} of it)"
+    text = f"; the wait is for {whom}"
+    if found.cause_at == UNKNOWN:
+        return text
+    what = "is longer in" if found.cause_in_call else "computes longer before"
+    return f"{text}, which {what} {_call(found.cause_function, found.cause_at)}"
+
+
+_WAITS = {
+    "late sender": "waiting for messages that are sent late",
+    "late receiver": "waiting until the receiver takes the message",
+    "wait at barrier": "waiting for the last rank to come",
+    "wait at NxN": "waiting for the last rank to come",
+    "late broadcast": "waiting for the root to come",
+    "early reduce": "waiting as root for the others to come",
+    "early scan": "waiting for lower ranks to come",
+}
+
+
+def _wait(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks)
+    verb = "spends" if len(found.ranks) == 1 else "spend"
+    return (
+        f"{_capital(found.kind)}: {who} {verb} {_takes(found)} ({units.duration(found.time_ns)}) in "
+        f"{_call(found.function, found.at)} {_WAITS[found.kind]}{_because(found)}."
+    )
+
+
+def _serialised(found: Finding) -> str:
+    return (
+        f"The ranks compute one after the other: {units.percent(found.cause_share or 0.0)} of all computing "
+        f"is on the critical path, and they spend {_takes(found)} waiting for one another's messages, most "
+        f"in {_call(found.function, found.at)}."
+    )
+
+
+def _hot_spot(found: Finding) -> str:
+    hub = found.cause_rank
+    behind = ""
+    if found.cause_at != UNKNOWN:
+        what = "is longer in" if found.cause_in_call else "computes before"
+        behind = f", which {what} {_call(found.cause_function, found.cause_at)}"
+    return (
+        f"Rank {hub} is a hot spot: {units.percent(found.cause_share or 0.0)} of all messages go through it, "
+        f"and {rank_numbers.named(found.ranks)} spend {_takes(found)} waiting for it{behind}, most in "
+        f"{_call(found.function, found.at)}."
+    )
+
+
+def _imbalance(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks)
+    several = len(found.ranks) > 1
+    before = f", most before {_call(found.cause_function, found.cause_at)}" if found.cause_function else ""
+    waits = f", most in {_call(found.function, found.at)}" if found.function else ""
+    title = "One slow rank" if found.kind == "slow rank" else "Load imbalance"
+    return (
+        f"{title}: {who} compute{'' if several else 's'} {'up to ' if several else ''}"
+        f"{units.duration(found.most_ns or 0)}, the others {units.duration(found.mean_ns or 0)} on average"
+        f"{before}; the others lose {_takes(found)} by it{waits}."
+    )
+
+
+def _needless(found: Finding) -> str:
+    why = {
+        "all": "all ranks wait for one another in that anyway",
+        "root": "it orders the ranks by itself, and need not make all wait",
+        "at_root": "it orders the ranks by itself, and makes only the root wait",
+    }.get(found.detail, "it orders the ranks by itself")
+    return (
+        f"Needless barrier: {_call(found.function, found.at)} takes {_takes(found)} in {found.calls:,} "
+        f"calls, and {_call(found.cause_function, found.cause_at)} follows at once: {why}."
+    )
+
+
+def _tiny(found: Finding) -> str:
+    return (
+        f"Many tiny messages: {_often(found)} of {units.size(found.bytes_per_call or 0)} on average; calls "
+        f"for messages take {_takes(found)}, most of them from {_call(found.function, found.at)}."
+    )
+
+
+def _often(found: Finding) -> str:
+    rate = f"{found.per_second or 0:,.0f} a second for each rank"
+    return f"{units.count(found.calls)} of them, {rate},"
+
+
+def _polling(found: Finding) -> str:
+    who = f", most on {rank_numbers.named(found.ranks)}" if found.ranks else ""
+    return (
+        f"Polling in vain: {units.count(found.calls)} calls of {_call(found.function, found.at)} take "
+        f"{_takes(found)}{who}, and nearly all of them find nothing."
+    )
+
+
+def _large(found: Finding) -> str:
+    return (
+        f"Large collective: {_call(found.function, found.at)} moves {units.size(found.bytes_per_call or 0)} "
+        f"for each rank and call; its {found.calls:,} calls take {_takes(found)}, waits for late ranks not "
+        "included."
+    )
+
+
+def _frequent(found: Finding) -> str:
+    mean = found.time_ns / found.calls if found.calls else 0
+    return (
+        f"Frequent calls: {_call(found.function, found.at)} is called {units.count(found.calls)} times, "
+        f"{found.per_second or 0:,.0f} a second for each rank, and takes {_takes(found)}, "
+        f"{units.duration(mean)} a call."
+    )
+
+
+def _slow_iterations(found: Finding, start_ns: int) -> str:
+    what = "in" if found.cause_in_call else "outside MPI before"
+    when = ((found.first_ns or start_ns) - start_ns) / NS_PER_S
+    most, usual = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
+    return (
+        f"Slow iterations: {found.calls:,} of {int(found.detail):,}, from one call of "
+        f"{_call(found.function, found.at)} to the next, take up to {most} where the median is {usual}, "
+        f"which costs {units.percent(found.share)} of the time; the slowest begins {when:.3f} s after the "
+        f"start, and {found.cause_share or 0:.0%} of the time in them is {what} "
+        f"{_call(found.cause_function, found.cause_at)}."
+    )
+
+
+def _mpi_share(found: Finding) -> str:
+    return (
+        f"MPI takes {_takes(found)}; {units.percent(found.cause_share or 0.0)} of that is in "
+        f"{_call(found.function, found.at)}."
+    )
+
+
+def _cost(found: Finding) -> str:
+    return (
+        f"Measuring took {units.percent(found.share)} of the time, for {units.count(found.calls)} calls: the "
+        "program is faster without it, most where it makes many calls."
+    )
+
+
+def _ended_early(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks) if found.ranks else "a process"
+    where = ""
+    if found.function:
+        what = "in" if found.cause_in_call else "after"
+        where = f", {what} {_call(found.function, found.at)}"
+    was = "was " if found.detail.startswith("killed") else ""
+    others = f" ({found.calls:,} processes ended early)" if found.calls > 1 else ""
+    return f"The run did not come to its end: {who} {was}{found.detail}{where}{others}."
+
+
+def _deadlock(found: Finding) -> str:
+    who = rank_numbers.named(found.ranks)
+    return (
+        f"Deadlock: {who} wait for one another for ever; rank {found.cause_rank} is in "
+        f"{_call(found.function, found.at)} (tare where shows all of them)."
+    )
+
+
+_SENTENCES: dict[Kind, Callable[[Finding], str]] = {
+    "nothing measured": lambda _: "No process of this run called MPI: there is nothing to explain.",
+    "still running": lambda _: "The run is still going on: these are the figures of one moment.",
+    "ended early": _ended_early,
+    "deadlock": _deadlock,
+    "cost of measuring": _cost,
+    "load imbalance": _imbalance,
+    "slow rank": _imbalance,
+    "serialised": _serialised,
+    "hot spot": _hot_spot,
+    "needless barrier": _needless,
+    "tiny messages": _tiny,
+    "polling in vain": _polling,
+    "large collective": _large,
+    "frequent calls": _frequent,
+    "MPI share": _mpi_share,
+}

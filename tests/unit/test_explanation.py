@@ -1,0 +1,74 @@
+"""The sentences of findings: every kind has one, and there are ten at most."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from tare.analysis.explain.finding import Explanation, Finding, Kind
+from tare.analysis.rows import Placed
+from tare.reporters import explanation
+
+HERE = Placed(file="/src/solver.c", line=12, caller="step")
+THERE = Placed(file="/src/solver.c", line=34, caller="exchange")
+
+
+def finding(kind: Kind) -> Finding:
+    return Finding(
+        kind=kind,
+        share=0.25,
+        time_ns=2_000_000_000,
+        function="MPI_Recv",
+        at=HERE,
+        ranks=(1, 2),
+        calls=10,
+        cause_rank=3,
+        cause_share=0.75,
+        cause_function="MPI_Send",
+        cause_at=THERE,
+        detail="9",
+    )
+
+
+def explained(*findings: Finding, traced: bool = True, notes: tuple[str, ...] = ()) -> Explanation:
+    return Explanation(
+        findings=findings,
+        ranks=4,
+        net_ns=1_000_000_000,
+        mpi_share=0.03,
+        is_traced=traced,
+        is_too_short=False,
+        notes=notes,
+    )
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_every_kind_has_a_sentence(kind: Kind) -> None:
+    said = explanation.sentence(finding(kind))
+    assert said.endswith(".") and said[0].isupper()
+    if kind not in ("nothing measured", "still running", "cost of measuring"):
+        assert "solver.c:12" in said
+    if kind not in ("nothing measured", "still running", "cost of measuring", "ended early", "deadlock"):
+        assert "25.0 %" in said
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_a_place_that_is_not_known_is_left_out(kind: Kind) -> None:
+    bare = Finding(kind=kind, function="MPI_Recv", ranks=(1,), detail="0")
+    assert "MPI_Recv at " not in explanation.sentence(bare)
+
+
+def test_there_are_ten_sentences_at_most() -> None:
+    many = explained(*[finding("late sender")] * 8, traced=False, notes=("One.", "Two.", "Three."))
+    assert len(explanation.sentences(many, 0)) == 10
+
+
+def test_a_profile_alone_says_that_a_trace_would_tell_more() -> None:
+    assert len(explanation.sentences(explained(), 0)) == 1
+    assert "no trace" in explanation.sentences(explained(traced=False), 0)[-1]
+
+
+def test_json_has_places_taken_apart() -> None:
+    row = explanation.record(finding("late sender"), 0)
+    assert (row["file"], row["line"], row["cause_line"]) == ("/src/solver.c", 12, 34)
+    assert row["sentence"].startswith("Late sender: ranks 1-2 spend 25.0 %")
