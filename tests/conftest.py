@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browser import chromium
 from environments import ROOT, MpiEnvironment, all_environments
 
 # Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
@@ -53,3 +56,10 @@ def tare() -> Path:
     if not path.exists():
         pytest.fail(f"{path} does not exist (run `make`)", pytrace=False)
     return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Headless Chromium, one for all tests. A test opens pages in contexts of its own, and closes those."""
+    with chromium() as running:
+        yield running

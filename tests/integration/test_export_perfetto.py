@@ -216,13 +216,13 @@ def test_what_cannot_be_exported(tare: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "tare: --from 2 is later than --to-time 1\n")
 
 
-def test_perfetto_itself_shows_it(tare: Path, tmp_path: Path) -> None:
+def test_perfetto_itself_shows_it(tare: Path, tmp_path: Path, browser: Any) -> None:
     """`tare view` in Chromium, asked by its trace processor."""
     run = measured(tare, tmp_path, "ring.c", 3, "40", str(tmp_path / "begun")).directory
     calls = Counter(
         str(row["function"]) for row in rows(tare, run) if str(row["function"]).startswith("MPI_")
     )
-    with perfetto_ui.viewing(tare, run) as query:
+    with perfetto_ui.viewing(tare, run, browser) as query:
         found = query("SELECT name, count(*) AS n FROM slice WHERE category = 'MPI' GROUP BY name")
         assert dict(found) == calls
         assert query("SELECT 'flows' AS name, count(*) AS n FROM flow") == [["flows", 3 * 40]]

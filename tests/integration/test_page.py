@@ -10,18 +10,12 @@ from typing import Any
 
 import pytest
 import tare as package
-from browser import Opened, chromium
+from browser import Opened
 from environments import ROOT
 from tare import units
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 ROWS = "#callsites .tabulator-row"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

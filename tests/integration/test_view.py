@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser import Opened, chromium
+from browser import Opened
 from environments import ROOT
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
@@ -48,17 +48,18 @@ def read(url: str) -> bytes:
         return body
 
 
-def test_the_page_has_every_detail(serving: str, tare: Path) -> None:
+def test_the_page_has_every_detail(serving: str, tare: Path, browser: Any) -> None:
     done = subprocess.run([tare, "events", RUN, "--json"], capture_output=True, text=True, check=True)
     calls = [row for row in json.loads(done.stdout)["rows"] if row["function"].startswith("MPI_")]
     ranks = len(json.loads(read(f"{serving}data/timeline"))["ranks"])
-    with chromium() as browser:
-        opened = Opened(browser.new_page(), serving)
-        opened.page.locator("#timeline canvas.lanes").scroll_into_view_if_needed()
-        opened.wait("document.querySelector('#timeline canvas.lanes').dataset.ready")
-        opened.wait("tare.timeline.shown.picture.calls !== null")
-        shown = opened.page.evaluate("tare.timeline.shown.picture.calls.count")
-        assert opened.complaints == []
+    context = browser.new_context()
+    opened = Opened(context.new_page(), serving)
+    opened.page.locator("#timeline canvas.lanes").scroll_into_view_if_needed()
+    opened.wait("document.querySelector('#timeline canvas.lanes').dataset.ready")
+    opened.wait("tare.timeline.shown.picture.calls !== null")
+    shown = opened.page.evaluate("tare.timeline.shown.picture.calls.count")
+    assert opened.complaints == []
+    context.close()
     is_calls, count = struct.unpack_from("<II", read(f"{serving}data/picture?first=0&rows={ranks}&group=1"))
     assert is_calls == 1
     assert count == shown >= len(calls)  # with flushes

@@ -43,7 +43,10 @@ class Opened:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser; it reaches no network."""
+    """Starts the browser, which reaches no network.
+
+    Playwright cannot run twice at a time in one process: tests take the fixture `browser`.
+    """
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium")

@@ -1,33 +1,79 @@
-"""`tare view`: a run as a page that is served from it, with every detail."""
+"""`tare view`: a run in the browser, served to this machine alone."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import tempfile
+import threading
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory
+from tare.commands import AnyMember, RunDirectory, export
 from tare.commands.reading import conclude, open_readable
 from tare.options import Option
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+
+class Viewer(StrEnum):
+    """What shows the run."""
+
+    PAGE = "page"
+    PERFETTO = "perfetto"
 
 
 def view(
     run: RunDirectory,
-    port: Annotated[int, Option(min=0, max=65535, help="Where to listen; 0: at a free port.")] = 0,
+    viewer: Annotated[
+        Viewer, Option("--in", help="The page of tare, or Perfetto's user interface (traced runs).")
+    ] = Viewer.PAGE,
+    port: Annotated[int, Option(min=0, max=65535, help="The port to listen at; 0 takes a free one.")] = 0,
     member: AnyMember = None,
 ) -> None:
-    """Show the run in a browser, every detail at any zoom; Ctrl-C ends it.
+    """Show a run in a browser, with every detail at any zoom.
 
-    Prints the address, which this machine alone can reach, and who knows its token. Docs: docs/report.md.
+    Prints an address with a random token. Only this machine can open it. Ctrl-C ends it.
+
+    Docs: docs/report.md.
 
     Example: tare view app-20260131-120000
     """
+    if viewer == Viewer.PERFETTO:
+        _in_perfetto(run, member, port)
+    else:
+        _in_page(run, member, port)
+
+
+def _in_page(run: Path, member: str | None, port: int) -> None:
     from tare.page import server
 
     recording = open_readable(run, member)
     serving = server.Server(server.Site(recording), port)
-    streams.say(serving.url)
-    sys.stdout.flush()
-    streams.tell("Open this address in a browser. Ctrl-C ends it.")
+    _tell(serving.url)
     serving.run()
     conclude(recording)
+
+
+def _in_perfetto(run: Path, member: str | None, port: int) -> None:
+    from tare.viewers import perfetto
+
+    perfetto.interface()
+    recording: Run = open_readable(run, member)
+    export.check_trace(recording)
+    with tempfile.TemporaryDirectory(prefix="tare-view-") as directory:
+        trace = Path(directory) / perfetto.TRACE
+        export.tell_what_lacks(recording.export_trace("perfetto", trace, None, None, None))
+        conclude(recording)
+        with suppress(KeyboardInterrupt), perfetto.serving(trace, port) as address:
+            _tell(address)
+            threading.Event().wait()
+
+
+def _tell(address: str) -> None:
+    streams.say(address)
+    sys.stdout.flush()  # a script waits for this line
+    streams.tell("Open this address in a browser. Ctrl-C ends it.")

@@ -69,7 +69,7 @@ def serving(trace: Path, port: int = 0) -> Iterator[str]:
     try:
         server = ThreadingHTTPServer((HOST, port), handler)
     except OSError as error:
-        raise CommandError(f"cannot listen on port {port}: {error.strerror}") from error
+        raise CommandError(f"cannot serve on port {port}: {error.strerror}; choose another --port") from None
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
