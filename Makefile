@@ -38,8 +38,9 @@ test:
 	@tools/venv.sh build study test lint
 	@tools/mpi.sh
 	@tools/build.sh $(DEVELOPER)
-	@tools/lint.sh quick
-	@ctest --preset release --output-log $(RELEASE)/ctest.log
+	@tools/lint.sh changed
+	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
+	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest tests
 	@fuzz/run.sh 60
 

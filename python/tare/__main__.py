@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except streams.UnwritableError as error:
         return streams.unwritten(error)
     except KeyboardInterrupt:
-        return streams.die_of(signal.SIGINT)
+        return streams.exit_by_signal(signal.SIGINT)
 
 
 def exit_code_of(given: Sequence[str]) -> int:
@@ -37,13 +37,13 @@ def exit_code_of(given: Sequence[str]) -> int:
     except streams.UnwritableError:
         raise
     except CommandError as error:
-        return complain(str(error), error.exit_code)
+        return report_error(str(error), error.exit_code)
     except ImportError as error:
-        return complain(f"tare is not installed completely ({error}); install it again", FAILED)
+        return report_error(f"tare is not installed completely ({error}); install it again", FAILED)
     except TareError as error:
-        return complain(str(error), FAILED)
+        return report_error(str(error), FAILED)
     except OSError as error:
-        return complain(described(error), FAILED)
+        return report_error(described(error), FAILED)
 
 
 def described(error: OSError) -> str:
@@ -53,7 +53,7 @@ def described(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror
 
 
-def complain(message: str, exit_code: int) -> int:
+def report_error(message: str, exit_code: int) -> int:
     """Prints the one line of a failure."""
     streams.tell(f"tare: {message}")
     return exit_code

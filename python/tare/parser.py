@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{_in_our_words(message)}; see {self.prog} --help")
+        raise UsageError(f"{_reworded(message)}; see {self.prog} --help")
 
 
 def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
@@ -194,7 +194,7 @@ _WORDS = (
 )
 
 
-def _in_our_words(message: str) -> str:
+def _reworded(message: str) -> str:
     for pattern, words in _WORDS:
         if pattern.match(message):
             return pattern.sub(words, message)

@@ -98,12 +98,12 @@ def end(exit_code: int) -> int:
 def unwritten(error: UnwritableError) -> int:
     """The exit code where the result was not taken; does not return if its reader has left."""
     if error.reader_left:
-        die_of(signal.SIGPIPE)
+        exit_by_signal(signal.SIGPIPE)
     tell(f"tare: {error}")
     return error.exit_code
 
 
-def die_of(number: int) -> int:
+def exit_by_signal(number: int) -> int:
     """Ends this process by a signal, as shells expect it; returns only if it is no fatal one."""
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)

@@ -110,7 +110,7 @@ class PathMemo {
   }
 
   // What a path follows from, beside its return address, for those who see it again and again.
-  struct Proof {
+  struct Conditions {
     static constexpr unsigned most_words = 24;
     std::uintptr_t stack;
     std::uintptr_t base;
@@ -144,14 +144,14 @@ class PathMemo {
     }
   };
   // That of the path of a call made in `caller`. False if the path is not known, or there is no room for its words.
-  bool prove(const Frame& caller, Proof& proof) noexcept {
+  bool conditions_of(const Frame& caller, Conditions& conditions) noexcept {
     const Path* path = find(caller);
-    if (path == nullptr || path->count > Proof::most_words) return false;
-    proof.stack = path->stack;
-    proof.base = path->base;
-    proof.base_mask = path->needs_base != 0 ? ~std::uintptr_t{0} : 0;
-    proof.count = path->count;
-    std::memcpy(proof.words, words_of(*path), path->count * sizeof(Word));
+    if (path == nullptr || path->count > Conditions::most_words) return false;
+    conditions.stack = path->stack;
+    conditions.base = path->base;
+    conditions.base_mask = path->needs_base != 0 ? ~std::uintptr_t{0} : 0;
+    conditions.count = path->count;
+    std::memcpy(conditions.words, words_of(*path), path->count * sizeof(Word));
     return true;
   }
 
@@ -168,7 +168,7 @@ class PathMemo {
     Path* branch = branch_of(built.caller);
     std::uint16_t* bucket = bucket_of(path, branch);
     link(place, bucket == nullptr ? branch->next : *bucket);
-    if (bucket != nullptr) tell_apart(*bucket, branch);
+    if (bucket != nullptr) add_distinguishing_words(*bucket, branch);
     return &path;
   }
 
@@ -260,14 +260,14 @@ class PathMemo {
     return nullptr;
   }
   // Whether it is full, or the word tells paths apart already that are in one bucket all the same.
-  static bool adds_nothing(std::uintptr_t differing, const Path& branch) noexcept {
+  static bool is_distinguished(std::uintptr_t differing, const Path& branch) noexcept {
     bool known = branch.branch_words == most_branch_words;
     for (std::uint32_t i = 0; i < branch.branch_words; ++i) known = known || words_of(branch)[i].address == differing;
     return known;
   }
   // Where a bucket has more than a few paths of the caller of its first one, notes what tells that from them, and moves
   // them. `branch`: what has told them apart so far.
-  void tell_apart(std::uint16_t& bucket, Path* branch) noexcept {
+  void add_distinguishing_words(std::uint16_t& bucket, Path* branch) noexcept {
     const Path& first = at(bucket);
     std::uint16_t moved[longest_bucket] = {bucket};
     unsigned count = 1;
@@ -277,7 +277,7 @@ class PathMemo {
         moved[count++] = place;
         differing = difference;
       }
-    if (count <= few || (branch != nullptr && adds_nothing(differing, *branch))) return;
+    if (count <= few || (branch != nullptr && is_distinguished(differing, *branch))) return;
     bucket = first.next;
     for (std::uint16_t* place = &bucket; *place != 0;) {
       std::uint16_t& next = at(*place).next;

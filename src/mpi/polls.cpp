@@ -41,14 +41,14 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
   }
   const std::uint64_t ticks = call.leave - now;
   const bool same = at.key == key && at.row == &row && at.number == call.site && at.communicator == call.communicator &&
-                    at.proof.holds(caller);
+                    at.conditions.holds(caller);
   const bool is_all = settle(location, at, same && in_vain ? ticks : at.vain_ticks, last, now);
   if (!same) {
     if (skipping_ == &at) skipping_ = nullptr;
     at = {};
     last_ = nullptr;
-    if (!paths.prove(masked(caller), at.proof)) return;
-    at.proof.stack = caller.stack;
+    if (!paths.conditions_of(masked(caller), at.conditions)) return;
+    at.conditions.stack = caller.stack;
     at.key = key;
     at.row = &row;
     at.number = call.site;

@@ -41,7 +41,7 @@ class Polls {
     // Timed ones in vain, quickly one after another; up to period: then `left` counts. What is found in a streak of
     // that many, or just after, leaves all but a few of it.
     std::uint32_t streak;
-    PathMemo::Proof proof;
+    PathMemo::Conditions conditions;
     std::uint64_t key;          // return address and function; 0: there are none
     std::uint64_t leave;        // of the last one that was timed, and how long
     std::uint64_t vain_ticks;   // the last one that was timed took that was in vain,
@@ -52,7 +52,7 @@ class Polls {
 
     // Whether a poll of this key (key_of) need not be timed.
     [[gnu::always_inline]] bool has_skips(std::uint64_t of, const Frame& caller) const noexcept {
-      return skips == of && proof.holds(caller);
+      return skips == of && conditions.holds(caller);
     }
     // It was not.
     [[gnu::always_inline]] void skip() noexcept {

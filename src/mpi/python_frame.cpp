@@ -28,23 +28,31 @@ constexpr std::size_t compact_utf8 = 56;             // PyCompactUnicodeObject.u
 constexpr std::uint32_t state_compact_ascii = 0x60;  // compact (bit 5) and ascii (bit 6)
 }  // namespace layout
 
+using ThreadState = void* (*)();                      // PyGILState_GetThisThreadState: needs no GIL
+using LineOf = int (*)(void* code, int byte_offset);  // PyCode_Addr2Line: reads the line table only
+
+// Both are null if the process has no CPython 3.11.
 struct Interpreter {
-  void* (*thread_state)();                      // PyGILState_GetThisThreadState: needs no GIL
-  int (*line_of)(void* code, int byte_offset);  // PyCode_Addr2Line: reads the line table only
+  ThreadState thread_state;
+  LineOf line_of;
 };
 
-const Interpreter* find_interpreter() noexcept {
-  static constinit Interpreter found{};
-  static constinit std::atomic<int> state{0};  // 0 not looked for yet, 1 usable, 2 not
-  if (state.load(std::memory_order_acquire) == 0) {
+// Threads may look for it at the same time: they find the same.
+Interpreter find_interpreter() noexcept {
+  static constinit std::atomic<ThreadState> thread_state{nullptr};
+  static constinit std::atomic<LineOf> line_of{nullptr};
+  static constinit std::atomic<bool> looked{false};
+  if (!looked.load(std::memory_order_acquire)) {
     const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
-    found.thread_state = reinterpret_cast<void* (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState"));
-    found.line_of = reinterpret_cast<int (*)(void*, int)>(dlsym(RTLD_DEFAULT, "PyCode_Addr2Line"));
-    const bool known =
-        version != nullptr && (*version >> 16) == 0x030b && found.thread_state != nullptr && found.line_of != nullptr;
-    state.store(known ? 1 : 2, std::memory_order_release);
+    void* const state_symbol = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+    void* const line_symbol = dlsym(RTLD_DEFAULT, "PyCode_Addr2Line");
+    if (version != nullptr && (*version >> 16) == 0x030b && state_symbol != nullptr && line_symbol != nullptr) {
+      thread_state.store(reinterpret_cast<ThreadState>(state_symbol), std::memory_order_relaxed);
+      line_of.store(reinterpret_cast<LineOf>(line_symbol), std::memory_order_relaxed);
+    }
+    looked.store(true, std::memory_order_release);
   }
-  return state.load(std::memory_order_relaxed) == 1 ? &found : nullptr;
+  return {thread_state.load(std::memory_order_relaxed), line_of.load(std::memory_order_relaxed)};
 }
 
 template <class T>
@@ -56,6 +64,7 @@ T field(const void* object, std::size_t offset) noexcept {
 
 // The interpreter frame that this thread executes; nullptr outside Python.
 const void* current_frame(const Interpreter& python) noexcept {
+  if (python.thread_state == nullptr) return nullptr;
   const void* thread = python.thread_state();
   const void* cframe = thread == nullptr ? nullptr : field<const void*>(thread, layout::thread_cframe);
   return cframe == nullptr ? nullptr : field<const void*>(cframe, layout::cframe_current);
@@ -79,8 +88,7 @@ void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept
 }  // namespace
 
 unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept {
-  const Interpreter* python = find_interpreter();
-  const void* frame = python == nullptr ? nullptr : current_frame(*python);
+  const void* frame = current_frame(find_interpreter());
   unsigned depth = 0;
   for (; frame != nullptr && depth < most_python_frames; frame = field<const void*>(frame, layout::frame_previous)) {
     const auto instruction = field<std::uint64_t>(frame, layout::frame_instruction);
@@ -116,12 +124,12 @@ CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
 
 PythonSource source_of(const PythonFrame& frame) noexcept {
   PythonSource out{};
-  const Interpreter* python = find_interpreter();
-  if (python == nullptr) return out;
+  const Interpreter python = find_interpreter();
+  if (python.line_of == nullptr) return out;
   void* code = field<void*>(frame.frame, layout::frame_code);
   const auto offset = field<std::uintptr_t>(frame.frame, layout::frame_instruction) -
                       (reinterpret_cast<std::uintptr_t>(code) + layout::code_instructions);
-  const int line = python->line_of(code, static_cast<int>(offset));
+  const int line = python.line_of(code, static_cast<int>(offset));
   text_of(field<const void*>(code, layout::code_file), out.file, out.file_bytes);
   text_of(field<const void*>(code, layout::code_qualified_name), out.function, out.function_bytes);
   out.line = line < 0 ? 0 : static_cast<std::uint32_t>(line);

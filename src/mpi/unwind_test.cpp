@@ -231,13 +231,13 @@ TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
   }
   for (unsigned way = 0; way < 216; ++way) {
     const PathMemo::Builder built = take(way);
-    PathMemo::Proof proof;
-    ASSERT_TRUE(memo->prove(frame_at(words), proof));
-    EXPECT_EQ(proof.count, built.count);
-    EXPECT_TRUE(proof.holds(frame_at(words)));
+    PathMemo::Conditions conditions;
+    ASSERT_TRUE(memo->conditions_of(frame_at(words), conditions));
+    EXPECT_EQ(conditions.count, built.count);
+    EXPECT_TRUE(conditions.holds(frame_at(words)));
     for (std::uintptr_t& word : words) {
       ++word;
-      EXPECT_EQ(proof.holds(frame_at(words)), &word >= words + built.count);
+      EXPECT_EQ(conditions.holds(frame_at(words)), &word >= words + built.count);
       --word;
     }
   }

@@ -159,25 +159,25 @@ def test_ready_made_studies_are_studies(file: Path) -> None:
 
 
 def test_shipped_tools_say_what_to_do_where_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    shipped = toolbox.shipped()
+    shipped = toolbox.builtin_tools()
     own = {"none", "forward", "tare", "tare-trace", "tare-keep", "tare-samples"}
     others = {"eztrace", "mpip", "ipm", "score-p", "extrae", "tau", "hpctoolkit", "pilgrim", "mpe", "darshan"}
     assert own | others | {"caliper"} == set(shipped)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
     for name in ("eztrace", "score-p", "hpctoolkit"):
-        why = toolbox.why_not(shipped[name])
+        why = toolbox.reason_unusable(shipped[name])
         assert why.startswith("no "), name
         assert ":" in why, "and what to do"
-    assert toolbox.why_not(shipped["none"]) == ""
+    assert toolbox.reason_unusable(shipped["none"]) == ""
 
 
 def test_a_tool_that_another_mpi_cannot_use(tmp_path: Path) -> None:
     text = 'title = "t"\n[usable]\nmpi = ["openmpi"]\n'
     (tmp_path / "picky.toml").write_text(text)
     tool = toolbox.load(tmp_path / "picky.toml")
-    assert toolbox.why_not(tool, "openmpi") == ""
-    assert "does not work with mpich" in toolbox.why_not(tool, "mpich")
+    assert toolbox.reason_unusable(tool, "openmpi") == ""
+    assert "does not work with mpich" in toolbox.reason_unusable(tool, "mpich")
 
 
 def test_events_are_counted_by_a_command(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_events_are_counted_by_a_command(tmp_path: Path) -> None:
 
 def test_commands_that_count_survive_placeholders() -> None:
     """Braces of other languages, which hold no name of a value, stay."""
-    counter = toolbox.shipped()["eztrace"].counter
+    counter = toolbox.builtin_tools()["eztrace"].counter
     assert counter is not None
     filled = placeholders.fill_all(counter.command, {"output": "/out"}, "eztrace")
     assert filled == [*counter.command[:-1], "/out"]

@@ -198,7 +198,7 @@ def recorded(command: str = "mpiexec -n 2 ./app 12", **changes: Any) -> Any:
     ],
 )
 def test_which_runs_ended_well(changes: dict[str, Any], why: str | None) -> None:
-    assert comparable.why_unwell(recorded(**changes)) == why
+    assert comparable.failure_reason(recorded(**changes)) == why
 
 
 def test_what_runs_differ_in_is_named() -> None:

@@ -49,7 +49,7 @@ def differing(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> list[D
     return found
 
 
-def why_unwell(run: MeasuredRun) -> str | None:
+def failure_reason(run: MeasuredRun) -> str | None:
     """Why its times are not those of the whole program, in words; None if it ended well."""
     if run.unread:
         return run.unread
@@ -63,13 +63,13 @@ def why_unwell(run: MeasuredRun) -> str | None:
     if meta.tare is not None and meta.exit_code is None:
         return "not seen to end"
     for process in processes:
-        if why := _why_unwell(process):
+        if why := _process_failure(process):
             who = f"rank {process['rank']}" if process["rank"] >= 0 else f"process {process['pid']}"
             return f"{who} {why}"
     return None
 
 
-def _why_unwell(process: Process) -> str | None:
+def _process_failure(process: Process) -> str | None:
     if process["state"] != "finished":
         return {"running": "still runs", "aborted": "called MPI_Abort"}.get(
             process["state"], process["state"]

@@ -46,7 +46,7 @@ def find(
     blocked = _blocked(calls, needs, living, ended)
     if not blocked:
         return None
-    waits = {number: _in_vain(_rank(calls[number]), needs, ended) for number, needs in blocked.items()}
+    waits = {number: _blocked_by(_rank(calls[number]), needs, ended) for number, needs in blocked.items()}
     successor: dict[Rank, Rank] = {}
     for number in blocked:
         successor.setdefault(_rank(calls[number]), waits[number][1][0])
@@ -112,7 +112,9 @@ def _blocked(
     }
 
 
-def _in_vain(here: Rank, needs: Collection[Need], ended: Collection[Rank]) -> tuple[bool, tuple[Rank, ...]]:
+def _blocked_by(
+    here: Rank, needs: Collection[Need], ended: Collection[Rank]
+) -> tuple[bool, tuple[Rank, ...]]:
     """Whom a blocked thread waits for: ranks that have ended first, as they are why; itself last."""
     ranks = {rank for need in needs for rank in need}
     order = sorted(ranks, key=lambda rank: (rank not in ended, rank == here, rank))

@@ -87,7 +87,7 @@ def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
     inside = {
         _rank(each.call): each for each in found.blocked if each.call["inside"] and _is_collective(each.call)
     }
-    told: set[frozenset[tuple[str, int]]] = set()
+    reported: set[frozenset[tuple[str, int]]] = set()
     for one in inside.values():
         for rank in one.waits_for:
             other = inside.get(rank)
@@ -95,9 +95,9 @@ def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
                 continue
             pair = frozenset((_in(one), _in(other)))
             both = members.of(other.call["communicator"])
-            if pair in told or both is None or _rank(one.call) not in both:
+            if pair in reported or both is None or _rank(one.call) not in both:
                 continue
-            told.add(pair)
+            reported.add(pair)
             same = one.call["communicator"] == other.call["communicator"]
             sides = tuple(_side(inside.values(), each) for each in (one, other))
             yield Mismatch("collectives" if same else "order", sides)

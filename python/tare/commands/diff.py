@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tare import streams
-from tare.analysis.comparable import Differing, differing, why_unwell
+from tare.analysis.comparable import Differing, differing, failure_reason
 from tare.analysis.compare import CONFIDENCE, Comparison
 from tare.analysis.diff import Difference, Gate, Line, difference, gate
 from tare.analysis.rows import fields
@@ -73,8 +73,8 @@ def diff(
     base_paths, new_paths = _sides(runs)
     base, new = ([open_readable(path) for path in paths] for paths in (base_paths, new_paths))
     found = difference(base, new)
-    unwell = [(run, why) for run in (*base, *new) if (why := why_unwell(run))]
-    refused = threshold is not None and bool(unwell) and not accept_failed
+    failed_runs = [(run, why) for run in (*base, *new) if (why := failure_reason(run))]
+    refused = threshold is not None and bool(failed_runs) and not accept_failed
     asked = _gate(found, metric, threshold) if threshold is not None and not refused else None
     others = differing(base, new)
     if json:
@@ -83,15 +83,15 @@ def diff(
         content = _content(base, new, found, asked, limit)
         content |= {
             "differing": [asdict(each) for each in others],
-            "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in unwell],
+            "not_ended_well": [{"run": str(run.run_dir.resolve()), "why": why} for run, why in failed_runs],
         }
         json_reporter.write(sys.stdout, SCHEMA, None, content)
     else:
-        _show(base, new, found, others, unwell, limit, markdown)
+        _show(base, new, found, others, failed_runs, limit, markdown)
     conclude(*base, *new)
     if refused:
-        run, why = unwell[0]
-        more = f", and {len(unwell) - 1} more runs" if len(unwell) > 1 else ""
+        run, why = failed_runs[0]
+        more = f", and {len(failed_runs) - 1} more runs" if len(failed_runs) > 1 else ""
         raise CommandError(
             f"--fail-above: {run.run_dir} did not end well ({why}){more}: measure again, "
             "or take the times as they are with --accept-failed"
@@ -184,7 +184,7 @@ def _show(
     new: Sequence[Run],
     found: Difference,
     others: Sequence[Differing],
-    unwell: Sequence[tuple[Run, str]],
+    failed_runs: Sequence[tuple[Run, str]],
     limit: int,
     markdown: bool,
 ) -> None:
@@ -205,7 +205,7 @@ def _show(
             markdown_reporter.write(sys.stdout, sheet)
         else:
             terminal.show_sheet(out, sheet)
-    warned = [*reporter.differing(others), *reporter.unwell(unwell)]
+    warned = [*reporter.differing(others), *reporter.failed_runs(failed_runs)]
     if warned:
         out.line()
     for line in warned:

@@ -249,7 +249,7 @@ def run(
     if not quiet:
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
-    return launch.die_of(number) if number else measured.ending.exit_code or 0
+    return launch.exit_by_signal(number) if number else measured.ending.exit_code or 0
 
 
 def _policy(policy: Policy | None, keep: Keep | None) -> Policy:

@@ -43,18 +43,18 @@ def split(
     opened = archive.open_archive(path)
     if only_list:
         found = archive.members(opened.files())
-        _complain(opened.warnings())
+        _print_warnings(opened.warnings())
         _list(path, found, json)
         return
     to = output or Path(path.name.removesuffix(archive.SUFFIX))
     archive.refuse_filled(to)
     with copying(path.name, sum(file["present"] for file in opened.files())) as progress:
         made = archive.split(path, to, damaged, progress)
-    _complain(opened.warnings())
+    _print_warnings(opened.warnings())
     streams.say(f"{to}: {archive.described(made)}")
 
 
-def _complain(warnings: list[str]) -> None:
+def _print_warnings(warnings: list[str]) -> None:
     for warning in warnings:
         streams.tell(warning)
 

@@ -101,8 +101,8 @@ def run(
         _show_plan(described, skip_unusable)
         return 0
     directory = results_of(file, output)
-    wishes = session.Wishes(set_name, resume, wished, skip_unusable)
-    ended = session.run(described, directory, wishes, _progress, streams.tell)
+    options = session.SessionOptions(set_name, resume, wished, skip_unusable)
+    ended = session.run(described, directory, options, _progress, streams.tell)
     return _conclude(ended, file, output, directory)
 
 
@@ -196,8 +196,8 @@ def tools() -> None:
 
     titles = ("Tool", "Records", "Usable", "What it is, or why not and what to do")
     shown = Sheet([Heading(title, text=True) for title in titles])
-    for name, tool in toolbox.shipped().items():
-        why = toolbox.why_not(tool)
+    for name, tool in toolbox.builtin_tools().items():
+        why = toolbox.reason_unusable(tool)
         about = "; ".join(part for part in (tool.title, tool.about) if part)
         text = f"{tool.title}: {why}" if why else about
         shown.rows.append([name, tool.records, "no" if why else "yes", text])

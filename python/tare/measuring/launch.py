@@ -53,7 +53,7 @@ class Ending:
     wall_ns: int
     ended_ns: int
 
-    def as_seen(self) -> tuple[int, int, int | None]:
+    def as_waitpid(self) -> tuple[int, int, int | None]:
         """Process, time, and status as of waitpid: what `_native.collect` takes."""
         status = self.signal if self.signal is not None else (self.exit_code or 0) << 8
         return self.pid, self.ended_ns, status
@@ -192,7 +192,7 @@ def _spawn(program: str, command: Sequence[str], variables: Mapping[str, str]) -
     return os.posix_spawnp(program, list(command), variables, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
 
 
-def die_of(number: int) -> int:
+def exit_by_signal(number: int) -> int:
     """Ends this process by the signal that ended the command; returns only if it is no fatal one."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    return streams.die_of(number)
+    return streams.exit_by_signal(number)

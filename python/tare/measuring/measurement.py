@@ -74,7 +74,7 @@ def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch)
     recording = None
     trouble = None
     try:
-        collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_seen())
+        collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_waitpid())
         meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
         recording = complete_meta(run_dir, meta, collected)
     except (TareError, OSError) as error:

@@ -111,7 +111,7 @@ def differing(found: Sequence[Differing]) -> Iterator[str]:
         yield "Times of MPI on different numbers of ranks are not of the same work."
 
 
-def unwell(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
+def failed_runs(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
     for run, why in found[:LISTED]:
         yield f"Did not end well: {run.run_dir}: {why}"
     if len(found) > LISTED:

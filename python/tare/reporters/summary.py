@@ -139,9 +139,9 @@ def _ranks(processes: Sequence[Process]) -> str:
     text = f"{len(processes)} on {where}, " + ", ".join(
         f"{number} {state}" for state, number in states.items()
     )
-    unwell = [process for process in processes if process["state"] in endings.EARLY]
-    if unwell and len(unwell) < len(processes):
-        text += f" (rank {_some_ranks(unwell)})"
+    failed = [process for process in processes if process["state"] in endings.EARLY]
+    if failed and len(failed) < len(processes):
+        text += f" (rank {_some_ranks(failed)})"
     return text
 
 

@@ -118,7 +118,7 @@ class Run:
     def sites(self) -> list[Site]:
         with self._reading():
             found = self._native.sites() if self._native else []
-        return site_frames.told(found, self.profile_sums)
+        return site_frames.with_chosen_frames(found, self.profile_sums)
 
     @cached_property
     def communicators(self) -> list[Communicator]:

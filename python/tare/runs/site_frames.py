@@ -54,7 +54,7 @@ class _Call:
         return self.path[self.at + 1] if self.at < last and not (self.gap and self.at + 1 == last) else None
 
 
-def told(sites: list[Site], sums: Sums) -> list[Site]:
+def with_chosen_frames(sites: list[Site], sums: Sums) -> list[Site]:
     """The sites, with the frame that stands for each chosen anew; asks `sums` only where that can matter."""
     if not any(len(site["path"]) > 1 for site in sites):
         return sites
@@ -67,10 +67,10 @@ def told(sites: list[Site], sums: Sums) -> list[Site]:
     ]
     for _ in range(MOST_STEPS):
         before = [call.at for call in calls]
-        told_apart = _rows(calls)
+        distinct = _rows(calls)
         _into_library(calls)
         _out_of_wrappers(calls)  # also of those in the library
-        if _rows(calls) <= told_apart:
+        if _rows(calls) <= distinct:
             for call, at in zip(calls, before, strict=True):
                 call.at = at
             break

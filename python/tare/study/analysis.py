@@ -136,7 +136,7 @@ class Analysis:
     def interval(self, values: Iterable[float]) -> Interval:
         return median_interval(list(values), self.confidence)
 
-    def what_intervals_are(self) -> str:
+    def interval_note(self) -> str:
         """For notes below tables; says so where the blocks are too few for the confidence asked for."""
         text = f"Intervals of {100 * self.confidence:g} % between order statistics of the blocks"
         few = min((len(pair.ours) for pair in self.pairs()), default=0)

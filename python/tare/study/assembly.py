@@ -58,7 +58,7 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
         warnings = runs.warnings(analysis)
         # A study without flushes has nothing to extrapolate.
         if store.rows("SELECT 1 FROM flushes LIMIT 1"):
-            sections.append(extrapolation.section_or_why_not(store, chosen, FileSystem()))
+            sections.append(extrapolation.section_or_reason(store, chosen, FileSystem()))
     return Report(described.title, described.text, chosen, warnings, sections)
 
 

@@ -104,7 +104,7 @@ def read(path: Path) -> Description:
     workloads = {name: _workload(name, table) for name, table in root.table("workload").tables()}
     if not workloads:
         raise root.wrong("workload", "is missing: a study needs at least one [workload.NAME]")
-    tools = toolbox.shipped() | {
+    tools = toolbox.builtin_tools() | {
         name: toolbox.parse(name, each) for name, each in root.table("tool").tables()
     }
     mpis = {name: _mpi(name, table) for name, table in root.table("mpi").tables()} or {"mpi": found_mpi()}
@@ -312,17 +312,17 @@ def _check(description: Description, root: Table, study: Table, factors: Table) 
             )
 
 
-def narrowed(description: Description, wishes: Sequence[str]) -> Description:
+def narrowed(description: Description, selections: Sequence[str]) -> Description:
     """With the levels alone that texts like "ranks=2,4" name; the baseline stays."""
     factors = dict(description.factors)
-    for wish in wishes:
-        name, _, levels = wish.partition("=")
+    for selection in selections:
+        name, _, levels = selection.partition("=")
         if name not in factors:
-            raise UsageError(f"--only {wish}: '{name}' is no factor of the study: {', '.join(factors)}")
+            raise UsageError(f"--only {selection}: '{name}' is no factor of the study: {', '.join(factors)}")
         chosen = set(levels.split(","))
         if unknown := chosen - set(factors[name]):
             raise UsageError(
-                f"--only {wish}: {name} has no level '{min(unknown)}': {', '.join(factors[name])}"
+                f"--only {selection}: {name} has no level '{min(unknown)}': {', '.join(factors[name])}"
             )
         if name == "tool":
             chosen.add(description.baseline)

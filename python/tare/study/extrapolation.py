@@ -16,7 +16,7 @@ MOST_FLUSHES = 200_000
 TITLE = "Writing at a million ranks, on paper"
 
 
-def section_or_why_not(store: Store, set_name: str, system: FileSystem) -> Section:
+def section_or_reason(store: Store, set_name: str, system: FileSystem) -> Section:
     try:
         return section(store, set_name, system)
     except NoModelError as error:

@@ -59,7 +59,7 @@ def net_overhead(analysis: Analysis) -> list[Figure]:
             Figure(
                 f"Net overhead, {workload}",
                 _svg(axes),
-                f"Median of the blocks. {analysis.what_intervals_are()} Dashed: {100 * analysis.bound:g} %.",
+                f"Median of the blocks. {analysis.interval_note()} Dashed: {100 * analysis.bound:g} %.",
             )
         )
     return figures

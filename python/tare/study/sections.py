@@ -25,7 +25,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Doubtful:
+class NotSignificant:
     """A value that may be chance; shown in brackets."""
 
     value: float
@@ -67,7 +67,7 @@ def shown(value: Any, kind: str) -> str:
     if isinstance(value, tuple):
         low, high = (shown(each, kind) for each in value)
         return NOTHING if low == high == NOTHING else f"{low} .. {high}"
-    if isinstance(value, Doubtful):
+    if isinstance(value, NotSignificant):
         return f"({shown(value.value, kind)})"
     match kind:
         case "seconds":
@@ -96,7 +96,7 @@ def plain(value: Any) -> Any:
         return None
     if isinstance(value, tuple):
         return [plain(each) for each in value]
-    if isinstance(value, Doubtful):
+    if isinstance(value, NotSignificant):
         return plain(value.value)
     item = getattr(value, "item", None)
     return plain(item()) if callable(item) else value

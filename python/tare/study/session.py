@@ -59,7 +59,7 @@ Report = Callable[[Planned, Outcome, Progress, list[Planned]], None]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SessionOptions:
     """What the command line asks beside the description."""
 
     set_name: str = DEFAULT_SET
@@ -84,7 +84,7 @@ def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Ce
     reasons: dict[str, str] = {}
     for cell in all_cells:
         name, family = cell.level("tool"), description.mpis[cell.level("mpi")].family
-        if why := toolbox.why_not(description.tools[name], family):
+        if why := toolbox.reason_unusable(description.tools[name], family):
             reasons[f"{name} with {cell.level('mpi')}"] = why
     if reasons and not skip_unusable:
         name, why = next(iter(reasons.items()))
@@ -95,7 +95,7 @@ def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Ce
     return kept, [f"{name} is left out: {why}" for name, why in reasons.items()]
 
 
-def gather_facts(description: Description, cells: list[Cell], output: Path) -> Provenance:
+def gather_provenance(description: Description, cells: list[Cell], output: Path) -> Provenance:
     """Everything recorded of the environment of these runs."""
     from tare import __version__
 
@@ -117,9 +117,9 @@ def gather_facts(description: Description, cells: list[Cell], output: Path) -> P
     return found
 
 
-def refuse_mixture(store: Store, found: Mapping[str, str], set_name: str) -> None:
+def check_same_environment(store: Store, found: Mapping[str, str], set_name: str) -> None:
     """Results of other programs, tools, MPIs or machines do not belong into the same set."""
-    before = store.facts_of_sets().get(set_name)
+    before = store.provenance_of_sets().get(set_name)
     changed = provenance.changed_identity(before, found) if before else []
     if changed:
         name, old, new = changed[0]
@@ -130,7 +130,7 @@ def refuse_mixture(store: Store, found: Mapping[str, str], set_name: str) -> Non
         )
 
 
-def refuse_other_description(store: Store, description: Description, resume: bool) -> None:
+def check_same_description(store: Store, description: Description, resume: bool) -> None:
     if store.described("fingerprint") is None:
         store.describe({"description": description.text, **summary(description)})
         return
@@ -142,10 +142,14 @@ def refuse_other_description(store: Store, description: Description, resume: boo
 
 
 def run(
-    description: Description, directory: Path, wishes: Wishes, report: Report, say: Callable[[str], None]
+    description: Description,
+    directory: Path,
+    options: SessionOptions,
+    report: Report,
+    say: Callable[[str], None],
 ) -> Ended:
     """Runs what is missing, until all is there, the precision is reached, or the user interrupts."""
-    cells, left_out = usable_cells(description, wishes.skip_unusable)
+    cells, left_out = usable_cells(description, options.skip_unusable)
     for line in left_out:
         say(line)
     for cell in cells:
@@ -153,14 +157,14 @@ def run(
     place = Path(description.output) if description.output else directory / "outputs"
     place = place.resolve()
     place.mkdir(parents=True, exist_ok=True)
-    found = gather_facts(description, cells, place)
+    found = gather_provenance(description, cells, place)
     with Store(directory, create=True) as store:
-        refuse_other_description(store, description, wishes.resume)
-        refuse_mixture(store, found, wishes.set_name)
+        check_same_description(store, description, options.resume)
+        check_same_environment(store, found, options.set_name)
         environment = provenance.fingerprint(found)
         store.add_environment(environment, found)
-        store.forget_failed(wishes.set_name)
-        session = _Session(description, store, place, environment, wishes, report)
+        store.forget_failed(options.set_name)
+        session = _Session(description, store, place, environment, options, report)
         return session.run(cells)
 
 
@@ -181,14 +185,14 @@ class _Session:
         store: Store,
         place: Path,
         environment: str,
-        wishes: Wishes,
+        options: SessionOptions,
         report: Report,
     ) -> None:
         self.description = description
         self.store = store
         self.place = place
         self.environment = environment
-        self.wishes = wishes
+        self.options = options
         self.report = report
         self.runs_s = 0.0
         self.pauses_s = 0.0
@@ -214,8 +218,8 @@ class _Session:
                 self._make(blocks, cells, progress)
                 if self.unmatched:
                     break
-                if self.wishes.until is not None and blocks.stop > 1:
-                    reached = self._precise_enough(self.wishes.until)
+                if self.options.until is not None and blocks.stop > 1:
+                    reached = self._precise_enough(self.options.until)
                     if reached:
                         break
         except KeyboardInterrupt:
@@ -229,13 +233,13 @@ class _Session:
         return Ended(progress.done, self.failed, interrupted, lost, reached, unmatched)
 
     def _precise_enough(self, half_width: float) -> bool:
-        return precision.reached(self.store, self.description, self.wishes.set_name, half_width)
+        return precision.reached(self.store, self.description, self.options.set_name, half_width)
 
     def _stages(self) -> Iterator[range]:
         """Blocks that are made without looking at results in between."""
         description = self.description
         first = plan.warmup_blocks(description).start
-        if self.wishes.until is None:
+        if self.options.until is None:
             yield range(first, description.repetitions + 1)
             return
         needed = samples_needed(description.analysis.confidence)
@@ -245,7 +249,7 @@ class _Session:
             yield range(block, block + 1)
 
     def _make(self, blocks: range, cells: list[Cell], progress: Progress) -> None:
-        done = self.store.done(self.wishes.set_name)
+        done = self.store.done(self.options.set_name)
         left = [
             planned
             for planned in plan.order(self.description, cells, blocks)
@@ -274,7 +278,7 @@ class _Session:
             if thorough:
                 self.thorough_s += outcome.counting_s
                 self.thorough[planned.cell.key] += 1
-            number = self.store.add_run(planned, self.wishes.set_name, self.environment, outcome)
+            number = self.store.add_run(planned, self.options.set_name, self.environment, outcome)
             if self.description.keep_output:
                 shutil.copytree(output, self.place / f"run-{number}", dirs_exist_ok=True)
         self.failed += outcome.state != "ok"
@@ -295,7 +299,7 @@ class _Session:
         self.store.add_session(
             {
                 "started": datetime.fromtimestamp(started_ns * 1e-9, UTC).replace(tzinfo=None),
-                "set_name": self.wishes.set_name,
+                "set_name": self.options.set_name,
                 "elapsed_s": elapsed_s,
                 "runs_s": self.runs_s,
                 "pauses_s": self.pauses_s,

@@ -101,7 +101,7 @@ class Store:
                 [[name, fact, value] for fact, value in sorted(facts.items())],
             )
 
-    def facts_of_sets(self) -> dict[str, Provenance]:
+    def provenance_of_sets(self) -> dict[str, Provenance]:
         """The facts that the runs of each set had; of several values the last."""
         result: dict[str, Provenance] = {}
         for name, fact, value in self.rows(

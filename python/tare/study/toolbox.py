@@ -95,7 +95,7 @@ def is_slow_to_count(tool: Tool) -> bool:
     return tool.counter is not None and tool.counter.kind == "command"
 
 
-def shipped() -> dict[str, Tool]:
+def builtin_tools() -> dict[str, Tool]:
     return {path.stem: load(path) for path in sorted(SHIPPED.glob("*.toml"))}
 
 
@@ -168,7 +168,7 @@ def _one_of(table: Table, key: str, allowed: tuple[str, ...], default: str) -> s
     return found
 
 
-def why_not(tool: Tool, family: str | None = None) -> str:
+def reason_unusable(tool: Tool, family: str | None = None) -> str:
     """Why the tool cannot be used here, and what to do; empty if it can."""
     missing = [name for name in tool.needs.programs if find_program(name, tool.needs.home) is None]
     missing += [name for name in tool.needs.libraries if find_library(name, tool.needs.home) is None]

@@ -39,7 +39,7 @@ class Channels {
     if (queue.first != none && queue.left_by != direction) return {pop(queue), true};
     T left = make();
     push(queue, direction, left);
-    if (queues_.size() >= sweep_at_) sweep();
+    if (queues_.size() >= erase_empty_at_) erase_empty();
     return {left, false};
   }
 
@@ -52,7 +52,7 @@ class Channels {
       if (!(nodes_[at].left == left)) continue;
       (before == none ? queue.first : nodes_[before].next) = nodes_[at].next;
       if (queue.last == at) queue.last = before;
-      give_back(at);
+      release(at);
       return true;
     }
     return false;
@@ -68,7 +68,7 @@ class Channels {
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
-  static constexpr std::size_t least_sweep = 1U << 16;
+  static constexpr std::size_t fewest_to_erase = 1U << 16;
 
   struct Node {
     T left;
@@ -100,23 +100,23 @@ class Channels {
     const std::uint32_t at = queue.first;
     queue.first = nodes_[at].next;
     T left = nodes_[at].left;
-    give_back(at);
+    release(at);
     return left;
   }
-  void give_back(std::uint32_t at) {
+  void release(std::uint32_t at) {
     nodes_[at].next = free_;
     free_ = at;
   }
   // Programs may use a tag once: of a channel in which nothing is left, nothing need be known.
-  void sweep() {
+  void erase_empty() {
     std::erase_if(queues_, [](const auto& of) { return of.second.first == none; });
-    sweep_at_ = queues_.size() * 2 < least_sweep ? least_sweep : queues_.size() * 2;
+    erase_empty_at_ = queues_.size() * 2 < fewest_to_erase ? fewest_to_erase : queues_.size() * 2;
   }
 
   std::unordered_map<Channel, Queue, ChannelHash> queues_;
   std::vector<Node> nodes_;
   std::uint32_t free_ = none;
-  std::size_t sweep_at_ = least_sweep;
+  std::size_t erase_empty_at_ = fewest_to_erase;
 };
 
 }  // namespace tare::reader

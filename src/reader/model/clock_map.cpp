@@ -75,12 +75,12 @@ ClockMap::ClockMap(const ClockPair& start, std::uint64_t realtime_start_ns, std:
   if (measured_) rate_ = rate_between(pairs_.front(), pairs_.back());
 }
 
-std::int64_t ClockMap::Stretch::unix_ns(std::uint64_t ticks) const {
+std::int64_t ClockMap::LinearPiece::unix_ns(std::uint64_t ticks) const {
   return static_cast<std::int64_t>(origin +
                                    static_cast<std::uint64_t>(rounded_ns(difference(ticks, from.ticks) * rate)));
 }
 
-ClockMap::Stretch ClockMap::stretch_at(std::uint64_t ticks) const {
+ClockMap::LinearPiece ClockMap::piece_at(std::uint64_t ticks) const {
   const auto behind = [](std::uint64_t t, const ClockPair& pair) { return t < pair.ticks; };
   const auto after = std::upper_bound(pairs_.begin(), pairs_.end(), ticks, behind);
   const bool is_first = after == pairs_.begin(), is_last = after == pairs_.end();
@@ -91,7 +91,7 @@ ClockMap::Stretch ClockMap::stretch_at(std::uint64_t ticks) const {
 }
 
 std::int64_t ClockMap::unix_ns(std::uint64_t ticks) const {
-  return pairs_.empty() ? 0 : stretch_at(ticks).unix_ns(ticks);
+  return pairs_.empty() ? 0 : piece_at(ticks).unix_ns(ticks);
 }
 
 void ClockMap::unix_ns(const std::uint64_t* ticks, std::size_t count, std::int64_t* ns) const {
@@ -100,9 +100,9 @@ void ClockMap::unix_ns(const std::uint64_t* ticks, std::size_t count, std::int64
     return;
   }
   for (std::size_t i = 0; i < count;) {
-    const Stretch stretch = stretch_at(ticks[i]);
-    do ns[i] = stretch.unix_ns(ticks[i]);
-    while (++i < count && ticks[i] >= stretch.begin && ticks[i] < stretch.end);
+    const LinearPiece piece = piece_at(ticks[i]);
+    do ns[i] = piece.unix_ns(ticks[i]);
+    while (++i < count && ticks[i] >= piece.begin && ticks[i] < piece.end);
   }
 }
 

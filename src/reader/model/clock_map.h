@@ -42,14 +42,14 @@ class ClockMap {
 
  private:
   // Times in [begin, end) lie on one line.
-  struct Stretch {
+  struct LinearPiece {
     std::uint64_t begin, end;
     format::ClockPair from;
     std::uint64_t origin;  // unix time at `from`
     double rate;
     std::int64_t unix_ns(std::uint64_t ticks) const;
   };
-  Stretch stretch_at(std::uint64_t ticks) const;
+  LinearPiece piece_at(std::uint64_t ticks) const;
 
   std::vector<format::ClockPair> pairs_;
   std::int64_t realtime_offset_ = 0;  // unix time - monotonic time

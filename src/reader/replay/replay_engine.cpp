@@ -43,7 +43,7 @@ void ReplayEngine::await(std::size_t timeline, Event event) {
 }
 
 // One of those who have to reach it has.
-void ReplayEngine::happen_in_part(Event event, std::int64_t time) {
+void ReplayEngine::record_arrival(Event event, std::int64_t time) {
   while (true) {
     State& state = events_[event];
     state.time = std::max(state.time, time);
@@ -69,7 +69,7 @@ void ReplayEngine::play(std::size_t timeline) {
         line.now = sum(line.now, step.ns);
         break;
       case Kind::reach:
-        happen_in_part(step.event, line.now);
+        record_arrival(step.event, line.now);
         break;
       case Kind::await: {
         State& state = events_[step.event];

@@ -49,7 +49,7 @@ class ReplayEngine {
   };
 
   void play(std::size_t timeline);
-  void happen_in_part(Event event, std::int64_t time);
+  void record_arrival(Event event, std::int64_t time);
 
   std::vector<State> events_;
   std::unordered_map<Event, Event> later_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reader/waits/history.h"
-#include "reader/waits/meetings.h"
+#include "reader/waits/synchronisations.h"
 #include "reader/waits/wait_state.h"
 
 namespace tare::reader {

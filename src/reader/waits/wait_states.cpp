@@ -47,7 +47,7 @@ struct Thread {
   std::uint64_t calls = 0;
   std::optional<Probed> probed;
   History history;
-  Meetings meetings;
+  Synchronisations synchronised;
 };
 
 std::int64_t overlap_ns(const PartCall& call, std::int64_t begin_ns, std::int64_t until_ns) {
@@ -175,7 +175,7 @@ void WaitStates::State::add(const End& end) {
   }
   const Thread& other = thread_of(end.world, end.other_rank, end.other.thread);
   wait_for_collective(thread, end, other);
-  if (end.role == CallRole::to_all) thread.meetings.take_part(end.communicator, end.completed.number);
+  if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
 }
 
 void WaitStates::State::wait_for_collective(Thread& thread, const End& end, const Thread& other) {
@@ -199,8 +199,8 @@ void WaitStates::State::receive(Thread& thread, const End& end) {
     if (probed) thread.probed = probed;  // of another message
     propose(thread, end, WaitKind::late_sender, end.completed, true);
   }
-  thread.meetings.meet(other.index, {end.completed.number, end.other.number});
-  other.meetings.meet(thread.index, {end.other.number, end.completed.number});
+  thread.synchronised.add_message(other.index, {end.completed.number, end.other.number});
+  other.synchronised.add_message(thread.index, {end.other.number, end.completed.number});
 }
 
 // The longest wait of a call counts: it ends when the last of those comes that it waits for.
@@ -229,8 +229,8 @@ void WaitStates::State::finish(Thread& thread) {
 
 void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_ns) {
   Thread& cause = thread_of(wait.world, wait.cause_rank, wait.cause.thread);
-  const Meeting now{wait.call.number, wait.cause.number};
-  const auto met = thread.meetings.last(cause.index, cause.meetings, now);
+  const Synchronisation now{wait.call.number, wait.cause.number};
+  const auto met = thread.synchronised.last(cause.index, cause.synchronised, now);
   // Up to the first of the polls, if it is polls.
   const std::size_t at = thread.history.find(wait.call.number);
   const bool is_found = at < thread.history.size() && thread.history[at].number == wait.call.number;

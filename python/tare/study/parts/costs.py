@@ -39,7 +39,7 @@ def written(analysis: Analysis) -> Section | None:
     )  # fmt: skip
     note = (
         "Instrumentation: recorded but not written, less bare. Writing: written, less not written. Medians "
-        f"of the differences within blocks. {analysis.what_intervals_are()} Flushes within the run: what "
+        f"of the differences within blocks. {analysis.interval_note()} Flushes within the run: what "
         "the tool itself measured, of the slowest rank, of whole runs only: to be compared with writing."
     )
     return Section("Instrumentation and writing", parts=[Table("Parts of the overhead", names, rows, note)])

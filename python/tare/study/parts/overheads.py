@@ -12,7 +12,7 @@ def summary(analysis: Analysis) -> Section | None:
     section = Section("In short", analysis.description.about)
     bound = f"{100 * analysis.bound:g} %"
     note = (
-        f"Medians of the differences within blocks. {analysis.what_intervals_are()} Net: "
+        f"Medians of the differences within blocks. {analysis.interval_note()} Net: "
         "between MPI_Init and MPI_Finalize, of the slowest rank. Hook: inside these two. Wrap: before and "
         f"after. Verdict on the net time: none beyond {bound} is shown by a test of equivalence."
     )
@@ -55,7 +55,7 @@ def overheads(analysis: Analysis) -> Section | None:
         ("blocks needed", COUNT), ("blocks", COUNT),
     )  # fmt: skip
     note = (
-        f"Medians of the differences within blocks. {analysis.what_intervals_are()} "
+        f"Medians of the differences within blocks. {analysis.interval_note()} "
         "p none: of no difference (paired t-test; Wilcoxon's signed "
         f"ranks). p > {bound}: that the overhead is {bound} or more; p outside: TOST. "
         f"Blocks needed: for an interval of ±{100 * analysis.precision:g} %. Times of the slowest rank; "

@@ -60,7 +60,7 @@ def overview(analysis: Analysis) -> Section:
         ["time taken by the harness", lost],
         ["processor used by others", f"median {100 * busy.median():.1f} %, most {100 * busy.max():.1f} %"],
     ]
-    found = analysis.store.facts_of_sets().get(analysis.set_name, {})
+    found = analysis.store.provenance_of_sets().get(analysis.set_name, {})
     rows += [[name, found[name]] for name in SHOWN_FACTS if name in found]
     rows += [
         [name, value] for name, value in found.items() if name.startswith(("mpi.", "output.file_system"))
@@ -70,7 +70,7 @@ def overview(analysis: Analysis) -> Section:
 
 
 def sets(analysis: Analysis) -> Section | None:
-    by_set = analysis.store.facts_of_sets()
+    by_set = analysis.store.provenance_of_sets()
     if len(by_set) < 2:
         return None
     section = Section(

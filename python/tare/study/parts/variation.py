@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from tare.study import statistics
 from tare.study.analysis import WRITE, Analysis
-from tare.study.sections import COUNT, RATIO, SHARE, Doubtful, P, Section, Table, columns
+from tare.study.sections import COUNT, RATIO, SHARE, NotSignificant, P, Section, Table, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DOUBT = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 
 
 def variation(analysis: Analysis) -> Section | None:
@@ -54,7 +54,7 @@ def _shares(rows: list[list[object]]) -> Iterator[Table]:
 
 def _share(row: list[object]) -> object:
     share, p = float(str(row[3])), float(str(row[6]))
-    return Doubtful(share) if p > DOUBT else share
+    return NotSignificant(share) if p > SIGNIFICANCE_LEVEL else share
 
 
 def _designs(analysis: Analysis) -> Iterator[tuple[str, pd.DataFrame, list[str]]]:

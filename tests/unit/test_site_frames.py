@@ -20,7 +20,7 @@ def chosen(sites: list[Any], functions: list[str]) -> list[tuple[str | None, int
         asked.append(queries)
         return [[{"function": function, "site": number} for number, function in enumerate(functions)]]
 
-    found = site_frames.told(sites, sums)
+    found = site_frames.with_chosen_frames(sites, sums)
     for each in found:
         assert each["path"][each["shown"]]["caller"] == each["caller"]
     return [(each["caller"], each["line"]) for each in found]
@@ -98,4 +98,4 @@ def test_functions_of_one_file_that_call_one_another_are_no_wrappers() -> None:
 
 def test_paths_of_one_frame_need_no_look() -> None:
     sites: Any = [site(frame(1, "main", 10))]
-    assert site_frames.told(sites, lambda _: [][0]) is sites
+    assert site_frames.with_chosen_frames(sites, lambda _: [][0]) is sites
