@@ -3,6 +3,7 @@
 #   tare::zstd_static  zstd linked in, its symbols hidden: libtare.so may depend on libc alone
 #   tare::libdw        elfutils: call sites to source lines (reader only)
 #   tare::protozero   writes protobufs; headers only (exporters)
+#   tare::libotf2     reads and writes OTF2; optional
 #   tare::static_runtime  the C++ runtime linked in, its symbols hidden
 #   Python, nanobind   for tare._native and the wrapper generator
 
@@ -35,6 +36,16 @@ if(NOT TARE_PROTOZERO_INCLUDE)
 endif()
 add_library(tare::protozero INTERFACE IMPORTED)
 set_target_properties(tare::protozero PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${TARE_PROTOZERO_INCLUDE})
+
+# Without it there is no module tare._otf2, and `tare export --to otf2` says what to install.
+find_path(TARE_OTF2_INCLUDE otf2/otf2.h)
+find_library(TARE_OTF2 otf2)
+if(TARE_OTF2_INCLUDE AND TARE_OTF2)
+  add_library(tare::libotf2 SHARED IMPORTED)
+  set_target_properties(tare::libotf2 PROPERTIES
+    IMPORTED_LOCATION ${TARE_OTF2}
+    INTERFACE_INCLUDE_DIRECTORIES ${TARE_OTF2_INCLUDE})
+endif()
 
 add_library(tare::static_runtime INTERFACE IMPORTED)
 target_link_options(tare::static_runtime INTERFACE

@@ -19,11 +19,6 @@ using namespace nb::literals;
 
 namespace {
 
-reader::Run open(const reader::RunPaths& paths) {
-  const nb::gil_scoped_release unlocked;
-  return unwrap(reader::Run::open(paths));
-}
-
 // A method of Python's Run that makes rows of the reader's.
 template <typename Of, typename... Arguments>
 auto rows(nb::list (*make)(Of&, Arguments...)) {
@@ -62,20 +57,6 @@ nb::list replayed_worlds(const reader::Run& run) {
 }
 
 }  // namespace
-
-PyRun::PyRun(const reader::RunPaths& paths) : shared_(std::make_shared<Shared>(open(paths))) {}
-
-std::vector<std::string> PyRun::warnings() const {
-  std::vector<std::string> all = shared_->run.warnings();
-  const std::scoped_lock locked(shared_->lock);
-  all.insert(all.end(), shared_->stream_warnings.begin(), shared_->stream_warnings.end());
-  return all;
-}
-
-void PyRun::Shared::set_stream_warnings(const std::vector<std::string>& warnings) {
-  const std::scoped_lock locked(lock);
-  stream_warnings = warnings;
-}
 
 nb::class_<PyRun> define_run(nb::module_& module) {
   auto run = nb::class_<PyRun>(module, "Run", "A run directory, and the segments of it that are not yet collected.");

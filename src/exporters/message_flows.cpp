@@ -21,10 +21,7 @@ MessageFlows::MessageFlows(Run& run, const EventFilter& filter) : run_(run), rol
   // The others would never be met.
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
   posted_.resize(run.processes().size());
-  for (std::size_t i = 0; i < run.processes().size(); ++i) {
-    const bool may_lack_begin = (run.processes()[i].record.flags & format::overwrites) != 0;
-    if (may_lack_begin && run.totals(i).overwritten_bytes != 0) obstacle_ = "the begin of the trace was overwritten";
-  }
+  obstacle_ = missing_begin(run);
 }
 
 bool MessageFlows::is_known(const Transfer& of) const {
@@ -54,6 +51,15 @@ void MessageFlows::receive(const EventRow& row, const Transfer& of, Flows& flows
     flows.received.push_back(message);
 }
 
+// Of starts, only those that send have bytes, and only transfers a peer.
+void MessageFlows::start(const EventRow& row, const Transfer& of, std::uint64_t bytes, Flows& flows) {
+  if (of.peer == no_peer) return;
+  if (bytes != no_bytes)
+    send(row, of, flows);
+  else
+    receive(row, of, flows);
+}
+
 void MessageFlows::complete(const EventRow& row, const EventRequest& request, Flows& flows) {
   const std::uint32_t starter = request.starter == UINT32_MAX ? row.thread : request.starter;
   auto& posted = posted_[row.process];
@@ -70,7 +76,7 @@ void MessageFlows::complete(const EventRow& row, const EventRequest& request, Fl
 
 void MessageFlows::find(const EventRow& row, Flows& flows) {
   flows.clear();
-  if (row.kind == EventKind::loss) obstacle_ = "calls were lost";
+  if (row.kind == EventKind::loss) lose();
   if (row.kind != EventKind::call || !obstacle_.empty()) return;
   const Transfer transfer{row.communicator, row.peer, row.peer_world, row.tag, row.request};
   switch (roles_[row.function]) {
@@ -89,15 +95,10 @@ void MessageFlows::find(const EventRow& row, Flows& flows) {
       break;
     }
     case CallRole::starts:
-      // Of starts, only those that send have bytes, and only transfers a peer.
-      for (const EventRequest& request : row.requests) {
-        if (request.peer == no_peer) continue;
-        const Transfer of{request.communicator, request.peer, request.peer_world, request.tag, request.request};
-        if (request.bytes != no_bytes)
-          send(row, of, flows);
-        else
-          receive(row, of, flows);
-      }
+      if (row.requests.empty()) start(row, transfer, row.bytes, flows);
+      for (const EventRequest& request : row.requests)
+        start(row, {request.communicator, request.peer, request.peer_world, request.tag, request.request},
+              request.bytes, flows);
       break;
     case CallRole::completes:
       for (const EventRequest& request : row.requests) complete(row, request, flows);
@@ -105,6 +106,14 @@ void MessageFlows::find(const EventRow& row, Flows& flows) {
     default:
       break;
   }
+}
+
+std::string missing_begin(Run& run) {
+  for (std::size_t i = 0; i < run.processes().size(); ++i) {
+    const bool may_lack_begin = (run.processes()[i].record.flags & format::overwrites) != 0;
+    if (may_lack_begin && run.totals(i).overwritten_bytes != 0) return "the begin of the trace was overwritten";
+  }
+  return {};
 }
 
 }  // namespace tare::exporters

@@ -39,6 +39,8 @@ class MessageFlows {
 
   // What the call has sent and received. To be called with all rows of the run, in their order.
   void find(const reader::EventRow& row, Flows& flows);
+  // Calls are missing from here on.
+  void lose() { obstacle_ = "calls were lost"; }
   // Why nothing has been found, from some row on; empty if nothing is missing.
   const std::string& obstacle() const { return obstacle_; }
 
@@ -57,6 +59,7 @@ class MessageFlows {
   std::uint64_t number(const reader::Channel& channel, reader::Direction direction);
   void send(const reader::EventRow& row, const Transfer& of, Flows& flows);
   void receive(const reader::EventRow& row, const Transfer& of, Flows& flows);
+  void start(const reader::EventRow& row, const Transfer& of, std::uint64_t bytes, Flows& flows);
   void complete(const reader::EventRow& row, const reader::EventRequest& request, Flows& flows);
 
   const reader::Run& run_;
@@ -67,5 +70,8 @@ class MessageFlows {
   std::vector<std::unordered_map<std::uint64_t, Posted>> posted_;  // by process; by thread and request
   std::string obstacle_;
 };
+
+// Why the first calls of the trace are not in it: its begin was overwritten; else empty.
+std::string missing_begin(reader::Run& run);
 
 }  // namespace tare::exporters

@@ -81,6 +81,10 @@ Result<TimelineSummary> Timeline::write() {
   if (!stream) return stream.failure();
   std::uint64_t seen = 0;
   for (auto rows = stream->next(batch_rows); !rows.empty(); rows = stream->next(batch_rows)) {
+    if (!stream->warnings().empty()) {
+      if (flows_) flows_->lose();
+      writer_.lose();
+    }
     for (EventRow& row : rows) add(row);
     seen += rows.size();
     summary_.was_stopped = options_.goes_on != nullptr && !options_.goes_on(seen);

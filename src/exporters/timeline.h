@@ -41,6 +41,8 @@ class TimelineWriter {
   virtual void leave(const Track& track, std::int64_t time_ns, const Span& span) = 0;
   // A counter, a marker, or an event with parameters or text.
   virtual void event(const Track& track, std::int64_t time_ns, const reader::EventRow& row) = 0;
+  // Calls are missing from here on: a chunk was damaged.
+  virtual void lose() {}
   // Whether the rest may be left out, because it cannot be written.
   virtual bool has_failed() const = 0;
 };

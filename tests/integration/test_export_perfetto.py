@@ -103,6 +103,14 @@ def test_messages_of_requests_in_any_order(tare: Path, tmp_path: Path) -> None:
     assert {one.name for one in slices if one.received} == {"MPI_Waitall", "MPI_Wait", "MPI_Waitsome"}
 
 
+def test_messages_of_requests_started_one_by_one(tare: Path, tmp_path: Path) -> None:
+    run = measured(tare, tmp_path, "matched.c", 2, "10").directory
+    slices = read(tare, run, tmp_path / "out")
+    sent = [flow for one in slices if one.name == "MPI_Start" for flow in one.sent]
+    received = {flow for one in slices for flow in one.received}
+    assert sent and set(sent) <= received
+
+
 def test_every_message_goes_where_it_was_sent(tare: Path, tmp_path: Path) -> None:
     run = measured(tare, tmp_path, "ring.c", 3, "40", str(tmp_path / "begun")).directory
     slices = assert_same_calls(tare, run, tmp_path / "out")

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class Format(StrEnum):
     """What reads it is in docs/export.md."""
 
+    OTF2 = "otf2"
     PERFETTO = "perfetto"
 
 
-# Of the files, where -o names none.
+# Of the files and directories, where -o names none.
 SUFFIXES = {
+    Format.OTF2: ".otf2",
     Format.PERFETTO: ".perfetto-trace",
 }
 
@@ -72,13 +74,18 @@ def export(
     check_trace(recording)
     done = recording.export_trace(to, made, rank or None, _at(recording, start), _at(recording, end))
     tell_what_lacks(done)
-    streams.say(f"{made}: {done['events']:,} events, {units.size(made.stat().st_size)}")
+    streams.say(f"{made}: {done['events']:,} events, {units.size(_bytes_of(made))}")
     conclude(recording)
 
 
 def _beside(run: Path, member: str | None, suffix: str) -> Path:
     name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
     return run.parent / f"{name}{suffix}"
+
+
+def _bytes_of(made: Path) -> int:
+    files = [made] if made.is_file() else [file for file in made.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)
 
 
 def check_trace(recording: Run) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -265,7 +265,12 @@ class Run:
         shown = [site["shown"] for site in self.sites]
         chosen = None if ranks is None else list(ranks)
         with self._reading():
-            export = getattr(self._native, f"export_{kind}")
+            if kind == "otf2":
+                from tare.runs.otf2 import module
+
+                export = partial(module().export_otf2, self._native)
+            else:
+                export = getattr(self._native, f"export_{kind}")
             result: Exported = export(str(to), self.start_ns, shown, chosen, start_ns, end_ns)
             return result
 

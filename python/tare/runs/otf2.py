@@ -1,0 +1,24 @@
+"""The module that reads and writes OTF2, which is there where tare was built with libotf2."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from types import ModuleType
+
+from tare.errors import CommandError
+
+
+def module() -> ModuleType:
+    """tare._otf2; one clear line with what to install if it cannot be loaded."""
+    if find_spec("tare._otf2") is None:
+        raise CommandError(
+            "this tare was built without OTF2: install libotf2 (Debian: apt install libotf2-trace-dev) "
+            "and build it again"
+        )
+    try:
+        from tare import _otf2
+    except ImportError as error:
+        raise CommandError(
+            f"cannot load libotf2 (Debian: apt install libopen-trace-format2-10): {error}"
+        ) from error
+    return _otf2

@@ -1,0 +1,28 @@
+// tare._otf2: what needs libotf2. Typed in python/tare/_otf2.pyi; keep the two in agreement.
+
+#include "exporters/otf2/otf2.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/exports.h"
+
+NB_MODULE(_otf2, module) {
+  using namespace tare::bindings;
+  using namespace nanobind::literals;
+  module.doc() = "Traces in OTF2.";
+  // Run is a class of that module, and so is the error.
+  nanobind::module_::import_("tare._native");
+  module.def(
+      "export_otf2",
+      [](PyRun& run, std::string path, std::int64_t start_ns, std::vector<std::uint32_t> shown,
+         std::optional<std::vector<int>> ranks, std::optional<std::int64_t> from_ns,
+         std::optional<std::int64_t> to_ns) {
+        return export_with(tare::exporters::otf2::write_otf2, run,
+                           {std::move(path), start_ns, std::move(shown), std::move(ranks), from_ns, to_ns});
+      },
+      "run"_a, "path"_a, "start_ns"_a, "shown"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
+      "to_ns"_a = nanobind::none());
+}

@@ -1,0 +1,246 @@
+#include "exporters/otf2/definitions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "exporters/otf2/function_records.h"
+#include "exporters/plain_text.h"
+
+namespace tare::exporters::otf2 {
+namespace {
+
+using namespace tare::reader;
+
+constexpr const char* attribute_names[] = {"call_path", "call_site", "peer",   "root",     "tag",
+                                           "bytes",     "received",  "window", "mpi_file", "records"};
+static_assert(std::size(attribute_names) == attribute_count);
+constexpr OTF2_Type attribute_types[] = {OTF2_TYPE_CALLING_CONTEXT, OTF2_TYPE_SOURCE_CODE_LOCATION,
+                                         OTF2_TYPE_INT32,           OTF2_TYPE_INT32,
+                                         OTF2_TYPE_INT32,           OTF2_TYPE_UINT64,
+                                         OTF2_TYPE_UINT64,          OTF2_TYPE_STRING,
+                                         OTF2_TYPE_STRING,          OTF2_TYPE_UINT64};
+static_assert(std::size(attribute_types) == attribute_count);
+
+constexpr std::uint64_t ticks_a_second = 1'000'000'000;
+
+}  // namespace
+
+OTF2_StringRef Definitions::string(std::string_view text) {
+  const auto [at, is_new] = string_index_.emplace(text, static_cast<OTF2_StringRef>(strings_.size()));
+  if (is_new) strings_.push_back(&at->first);
+  return at->second;
+}
+
+OTF2_RegionRef Definitions::add_region(const Region& region) {
+  regions_.push_back(region);
+  return static_cast<OTF2_RegionRef>(regions_.size() - 1);
+}
+
+OTF2_RegionRef Definitions::region(const EventRow& row) {
+  const bool is_call = row.kind == EventKind::call;
+  const bool is_of_program = row.kind == EventKind::event;
+  const std::uint32_t number = is_call         ? row.function
+                               : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
+                                               : 0;
+  const std::uint32_t key = static_cast<std::uint32_t>(row.kind) << 28 | number;
+  const auto found = region_index_.find(key);
+  if (found != region_index_.end()) return found->second;
+  Region region{string(names_.event(row)), OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM,
+                OTF2_REGION_FLAG_NONE, 0};
+  if (is_call) {
+    region.role = role_of(row.function);
+    region.paradigm = OTF2_PARADIGM_MPI;
+  } else if (is_of_program) {
+    region.role = OTF2_REGION_ROLE_CODE;
+    region.paradigm = OTF2_PARADIGM_USER;
+    if (class_of(run_, row) == format::EventClass::phase) region.flags = OTF2_REGION_FLAG_PHASE;
+  }
+  return region_index_[key] = add_region(region);
+}
+
+OTF2_MetricRef Definitions::metric(std::int32_t event_type) {
+  return metrics_.emplace(event_type, static_cast<OTF2_MetricRef>(metrics_.size())).first->second;
+}
+
+OTF2_SourceCodeLocationRef Definitions::source_of(const std::string& file, std::uint32_t line) {
+  if (file.empty()) return OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+  const std::pair place{string(file), line};
+  const auto [at, is_new] = source_index_.emplace(place, static_cast<OTF2_SourceCodeLocationRef>(sources_.size()));
+  if (is_new) sources_.push_back(place);
+  return at->second;
+}
+
+OTF2_SourceCodeLocationRef Definitions::source(std::int32_t site) {
+  const auto found = source_of_site_.find(site);
+  if (found != source_of_site_.end()) return found->second;
+  const CodePlace& place = names_.site(site);
+  return source_of_site_[site] = source_of(place.file, place.line);
+}
+
+OTF2_CallingContextRef Definitions::context_of(std::int32_t frame, OTF2_CallingContextRef parent) {
+  const auto found = context_index_.find({frame, parent});
+  if (found != context_index_.end()) return found->second;
+  const Symbol& symbol = run_.frames()[static_cast<std::size_t>(frame)].symbol;
+  const OTF2_StringRef name = string(symbol.caller.empty() ? "(unknown)" : plain_text(symbol.caller));
+  const std::string file_name = plain_text(symbol.file);
+  const OTF2_StringRef file = string(file_name);
+  auto region = frame_regions_.find({name, file});
+  if (region == frame_regions_.end()) {
+    const OTF2_RegionRef made =
+        add_region({name, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, file});
+    region = frame_regions_.emplace(std::pair{name, file}, made).first;
+  }
+  contexts_.push_back({region->second, source_of(file_name, symbol.line), parent});
+  return context_index_[{frame, parent}] = static_cast<OTF2_CallingContextRef>(contexts_.size() - 1);
+}
+
+OTF2_CallingContextRef Definitions::calling_context(std::int32_t site) {
+  const auto found = context_of_site_.find(site);
+  if (found != context_of_site_.end()) return found->second;
+  OTF2_CallingContextRef context = OTF2_UNDEFINED_CALLING_CONTEXT;
+  const std::vector<std::int32_t>& path = run_.sites()[static_cast<std::size_t>(site)].path;
+  for (auto frame = path.rbegin(); frame != path.rend(); ++frame) context = context_of(*frame, context);
+  return context_of_site_[site] = context;
+}
+
+// Strings have to be defined before what refers to them.
+void Definitions::write_strings(Archive& archive, OTF2_GlobalDefWriter* to) {
+  for (; strings_written_ < strings_.size(); ++strings_written_)
+    archive.check(OTF2_GlobalDefWriter_WriteString(to, static_cast<OTF2_StringRef>(strings_written_),
+                                                   strings_[strings_written_]->c_str()));
+}
+
+void Definitions::write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
+                        std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns) {
+  OTF2_GlobalDefWriter* to = archive.open_definitions();
+  if (to == nullptr) return;
+  const auto unsigned_ns = [](std::int64_t time) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
+  };
+  const std::int64_t first = std::min(start_ns, zero_ns);
+  archive.check(OTF2_GlobalDefWriter_WriteClockProperties(
+      to, ticks_a_second, unsigned_ns(first), unsigned_ns(end_ns) - unsigned_ns(first), unsigned_ns(first)));
+  const struct {
+    OTF2_Paradigm paradigm;
+    const char* name;
+    OTF2_ParadigmClass of;
+  } paradigms[] = {{OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS}};
+  for (const auto& [paradigm, name, of] : paradigms) {
+    const OTF2_StringRef text = string(name);
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteParadigm(to, paradigm, text, of));
+  }
+  for (OTF2_AttributeRef i = 0; i < attribute_count; ++i) {
+    const OTF2_StringRef name = string(attribute_names[i]);
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteAttribute(to, i, name, 0, attribute_types[i]));
+  }
+  write_processes(archive, to, ranks, locations);
+  write_communicators(archive, to, ranks);
+  write_strings(archive, to);
+  for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
+    const Region& of = regions_[i];
+    archive.check(OTF2_GlobalDefWriter_WriteRegion(to, i, of.name, of.name, 0, of.role, of.paradigm, of.flags, of.file,
+                                                   OTF2_UNDEFINED_UINT32, OTF2_UNDEFINED_UINT32));
+  }
+  for (OTF2_SourceCodeLocationRef i = 0; i < sources_.size(); ++i)
+    archive.check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(to, i, sources_[i].first, sources_[i].second));
+  for (OTF2_CallingContextRef i = 0; i < contexts_.size(); ++i)
+    archive.check(
+        OTF2_GlobalDefWriter_WriteCallingContext(to, i, contexts_[i].region, contexts_[i].source, contexts_[i].parent));
+  for (const auto& [type, number] : metrics_) {
+    const EventType& counter = run_.event_types()[static_cast<std::size_t>(type)];
+    const OTF2_StringRef name = string(plain_text(counter.name)), unit = string(plain_text(counter.unit));
+    write_strings(archive, to);
+    const OTF2_MetricMemberRef member = number;
+    archive.check(OTF2_GlobalDefWriter_WriteMetricMember(to, member, name, 0, OTF2_METRIC_TYPE_USER,
+                                                         OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
+                                                         OTF2_BASE_DECIMAL, 0, unit));
+    archive.check(OTF2_GlobalDefWriter_WriteMetricClass(to, number, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+                                                        OTF2_RECORDER_KIND_ABSTRACT));
+  }
+}
+
+void Definitions::write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
+                                  const std::vector<LocationEntry>& locations) {
+  constexpr OTF2_SystemTreeNodeRef machine = 0;
+  const OTF2_StringRef machine_name = string("machine"), node_class = string("node");
+  write_strings(archive, to);
+  archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, machine, machine_name, machine_name,
+                                                         OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+  archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(to, machine, OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
+  std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> hosts;
+  const auto host_node = [&](const std::string& host) {
+    const OTF2_StringRef name = string(plain_text(host));
+    const auto [at, is_new] = hosts.emplace(name, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
+    if (is_new) {
+      write_strings(archive, to);
+      archive.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to, at->second, name, node_class, machine));
+      archive.check(
+          OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(to, at->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+    }
+    return at->second;
+  };
+  const auto write_group = [&](OTF2_LocationGroupRef group, const std::string& name, OTF2_SystemTreeNodeRef node) {
+    const OTF2_StringRef text = string(name);
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteLocationGroup(to, group, text, OTF2_LOCATION_GROUP_TYPE_PROCESS, node,
+                                                          OTF2_UNDEFINED_LOCATION_GROUP));
+  };
+  const auto count = static_cast<std::uint32_t>(run_.processes().size());
+  for (std::uint32_t i = 0; i < count; ++i)
+    write_group(i, names_.process(i), host_node(run_.processes()[i].record.host));
+  for (std::uint32_t i = 0; i < ranks.absent().size(); ++i) {
+    const AbsentRank& absent = ranks.absent()[i];
+    const std::string world = absent.world == 0 ? "" : "world " + std::to_string(absent.world) + " ";
+    write_group(count + i, world + "rank " + std::to_string(absent.rank) + " (not in the trace)", machine);
+  }
+  const OTF2_StringRef lost_name = string("TARE::LOST_RECORDS");
+  for (const LocationEntry& location : locations) {
+    const OTF2_StringRef name = string(location.name);
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteLocation(to, location.reference, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                     location.events, location.group));
+    OTF2_AttributeValue value;
+    value.uint64 = location.lost;
+    if (location.lost != 0)
+      archive.check(
+          OTF2_GlobalDefWriter_WriteLocationProperty(to, location.reference, lost_name, OTF2_TYPE_UINT64, value));
+  }
+}
+
+void Definitions::write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks) {
+  if (ranks.locations().empty()) return;
+  OTF2_GroupRef last_group = 0;
+  write_strings(archive, to);
+  archive.check(OTF2_GlobalDefWriter_WriteGroup(
+      to, last_group, 0, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+      static_cast<std::uint32_t>(ranks.locations().size()), ranks.locations().data()));
+  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups;
+  const auto group_of = [&](std::int32_t world, const Members& members) {
+    std::vector<std::uint64_t> places = *ranks.places(world, members);
+    const auto found = groups.find(places);
+    if (found != groups.end()) return found->second;
+    archive.check(OTF2_GlobalDefWriter_WriteGroup(to, ++last_group, 0, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                                  OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(places.size()),
+                                                  places.data()));
+    groups.emplace(std::move(places), last_group);
+    return last_group;
+  };
+  const std::vector<bool> known = ranks.known_communicators(run_);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (!known[i]) continue;
+    const CommunicatorInfo& of = run_.communicators()[i];
+    const auto number = static_cast<OTF2_CommRef>(i);
+    const OTF2_StringRef name = string(names_.communicator(static_cast<std::int32_t>(i)));
+    write_strings(archive, to);
+    const OTF2_GroupRef group = group_of(of.world, *of.members);
+    if (of.inter)
+      archive.check(OTF2_GlobalDefWriter_WriteInterComm(to, number, name, group, group_of(of.world, *of.remote_members),
+                                                        OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    else
+      archive.check(OTF2_GlobalDefWriter_WriteComm(to, number, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+  }
+}
+
+}  // namespace tare::exporters::otf2

@@ -1,0 +1,101 @@
+// The global definitions of an archive: what the numbers in its events mean.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "exporters/names.h"
+#include "exporters/otf2/archive.h"
+#include "exporters/otf2/comm_locations.h"
+#include "exporters/timeline.h"
+#include "reader/run/run.h"
+
+namespace tare::exporters::otf2 {
+
+// Attributes of calls, named as in docs/json.md.
+enum Attribute : OTF2_AttributeRef {
+  call_path,
+  call_site,
+  peer,
+  root,
+  tag,
+  bytes,
+  received,
+  window,
+  mpi_file,
+  records,
+  attribute_count
+};
+
+// A location that has events.
+struct LocationEntry {
+  OTF2_LocationRef reference = 0;
+  OTF2_LocationGroupRef group = 0;
+  std::string name;
+  std::uint64_t events = 0, lost = 0;
+};
+
+// Gives numbers to what events speak of as they come, and writes what they are when all are known: events come first.
+class Definitions {
+ public:
+  // Both must outlive it.
+  Definitions(reader::Run& run, const Names& names) : run_(run), names_(names) { string(""); }
+
+  OTF2_RegionRef region(const reader::EventRow& row);
+  OTF2_MetricRef metric(std::int32_t event_type);
+  OTF2_StringRef string(std::string_view text);
+  // The path up to the call, -1 if it is not known; and the place that stands for it.
+  OTF2_CallingContextRef calling_context(std::int32_t site);
+  OTF2_SourceCodeLocationRef source(std::int32_t site);
+
+  void write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
+             std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns);
+
+ private:
+  struct Region {
+    OTF2_StringRef name;
+    OTF2_RegionRole role;
+    OTF2_Paradigm paradigm;
+    OTF2_RegionFlag flags;
+    OTF2_StringRef file;
+  };
+  struct Context {
+    OTF2_RegionRef region;
+    OTF2_SourceCodeLocationRef source;
+    OTF2_CallingContextRef parent;
+  };
+
+  OTF2_RegionRef add_region(const Region& region);
+  OTF2_SourceCodeLocationRef source_of(const std::string& file, std::uint32_t line);
+  OTF2_CallingContextRef context_of(std::int32_t frame, OTF2_CallingContextRef parent);
+  void write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
+                       const std::vector<LocationEntry>& locations);
+  void write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks);
+  void write_strings(Archive& archive, OTF2_GlobalDefWriter* to);
+
+  reader::Run& run_;
+  const Names& names_;
+  std::unordered_map<std::string, OTF2_StringRef> string_index_;
+  std::vector<const std::string*> strings_;
+  std::size_t strings_written_ = 0;
+  std::vector<Region> regions_;
+  std::unordered_map<std::uint32_t, OTF2_RegionRef> region_index_;                     // by kind and number, of events
+  std::map<std::pair<OTF2_StringRef, OTF2_StringRef>, OTF2_RegionRef> frame_regions_;  // by name and file
+  std::map<std::int32_t, OTF2_MetricRef> metrics_;                                     // by event type
+  std::map<std::pair<OTF2_StringRef, std::uint32_t>, OTF2_SourceCodeLocationRef> source_index_;
+  std::vector<std::pair<OTF2_StringRef, std::uint32_t>> sources_;  // file and line
+  std::map<std::pair<std::int32_t, OTF2_CallingContextRef>, OTF2_CallingContextRef> context_index_;
+  std::vector<Context> contexts_;
+  std::unordered_map<std::int32_t, OTF2_CallingContextRef> context_of_site_;
+  std::unordered_map<std::int32_t, OTF2_SourceCodeLocationRef> source_of_site_;
+};
+
+}  // namespace tare::exporters::otf2

@@ -1,0 +1,247 @@
+#include "exporters/otf2/mpi_records.h"
+
+#include <utility>
+
+#include "exporters/message_flows.h"
+#include "exporters/otf2/function_records.h"
+#include "format/record.h"
+
+namespace tare::exporters::otf2 {
+namespace {
+
+using namespace tare::reader;
+using format::any_source;
+using format::any_tag;
+using format::no_bytes;
+using format::no_peer;
+using format::no_request;
+using format::no_tag;
+
+// Requests that are freed are never completed, and must not pile up: more than tare keeps at a time.
+constexpr std::size_t most_started = 1U << 15;
+
+std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
+// Of calls that failed nothing is known.
+std::uint64_t or_none(std::uint64_t bytes) { return bytes == no_bytes ? 0 : bytes; }
+std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace
+
+MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bool>& written)
+    : run_(run),
+      written_(written),
+      roles_(roles_of_calls(run.functions())),
+      processes_(run.processes().size()),
+      obstacle_(filter.start_ns ? "the begin of the trace was left out" : missing_begin(run)) {
+  if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
+  for (const std::string& name : run.functions().names()) {
+    ops_.push_back(collective_op_of(name));
+    is_matched_probe_.push_back(name == "MPI_Mprobe");
+    takes_matched_.push_back(name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv"));
+  }
+}
+
+void MpiRecords::start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
+  if (!is_known(of)) return;
+  started.sent = ++process.last_request;
+  sink.check(OTF2_EvtWriter_MpiIsend(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
+                                     as_u32(of.tag), or_none(of.bytes), started.sent));
+}
+
+void MpiRecords::start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
+  const bool is_open = of.peer == any_source || of.peer == no_peer;
+  if (!is_written(of.communicator) || (!is_open && !is_known(of))) return;
+  started.received = ++process.last_request;
+  started.receive = of;
+  sink.check(OTF2_EvtWriter_MpiIrecvRequest(sink.writer, nullptr, time, started.received));
+}
+
+void MpiRecords::start(const EventRow& row, std::uint32_t request, const Started& started) {
+  if (started.sent == 0 && started.received == 0 && started.collective == 0) return;
+  auto& all = processes_[row.process].started;
+  if (all.size() >= most_started) all.clear();
+  all[request_key(row.thread, request)] = started;
+}
+
+std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& row) const {
+  const std::optional<OTF2_CollectiveOp>& op = ops_[row.function];
+  if (!op || row.scope >= 0 || !is_written(row.communicator)) return std::nullopt;
+  Operation of{*op, row.communicator, OTF2_COLLECTIVE_ROOT_NONE, or_none(row.bytes), or_none(row.received)};
+  if (row.rooted) {
+    of.root = row.peer == format::root_of_other_group ? OTF2_COLLECTIVE_ROOT_SELF
+              : row.peer < 0                          ? OTF2_COLLECTIVE_ROOT_THIS_GROUP
+                                                      : as_u32(row.peer);
+    // What a call takes out that puts nothing in stands for its bytes (docs/bytes.md).
+    const bool from_root = roles_[row.function] == CallRole::from_root;
+    const CommunicatorInfo& communicator = run_.communicators()[static_cast<std::size_t>(row.communicator)];
+    const bool is_root = communicator.inter ? row.peer == format::root_of_other_group : row.peer_world == row.rank;
+    if (from_root && !is_root) of.received = std::exchange(of.sent, 0);
+  }
+  return of;
+}
+
+bool MpiRecords::will_tell(const EventRow& row) const {
+  if (!obstacle_.empty()) return false;
+  switch (roles_[row.function]) {
+    case CallRole::send:
+    case CallRole::synchronous_send:
+    case CallRole::exchange:
+      return is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
+    case CallRole::receive:
+      return row.request != no_request || is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
+    case CallRole::starts:
+    case CallRole::completes:
+      return true;
+    default:
+      return operation_of(row).has_value();
+  }
+}
+
+void MpiRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
+  if (!obstacle_.empty()) return;
+  Process& process = processes_[row.process];
+  const bool blocks = row.request == no_request;
+  const Transfer sends{row.communicator, row.peer, row.peer_world, row.tag, row.bytes};
+  const auto send = [&] {
+    if (is_known(sends))
+      sink.check(OTF2_EvtWriter_MpiSend(sink.writer, nullptr, time, as_u32(row.peer), as_u32(row.communicator),
+                                        as_u32(row.tag), or_none(row.bytes)));
+  };
+  Started started;
+  switch (roles_[row.function]) {
+    case CallRole::send:
+    case CallRole::synchronous_send:
+      if (blocks) return send();
+      start_send(sends, time, sink, process, started);
+      break;
+    case CallRole::receive:
+      if (blocks) return;
+      if (takes_matched_[row.function]) started.received = take_probed(process, sends);
+      if (started.received != 0)
+        started.receive = sends;
+      else
+        start_receive(sends, time, sink, process, started);
+      break;
+    case CallRole::local:
+      if (is_matched_probe_[row.function] && is_known(sends) && row.tag >= 0) {
+        start_receive(sends, time, sink, process, started);
+        process.probed[{row.communicator, row.peer, row.tag}].push_back(started.received);
+      }
+      return;
+    case CallRole::exchange:
+      if (blocks) return send();
+      start_send(sends, time, sink, process, started);
+      start_receive({row.communicator, row.source, row.source_world, row.source_tag, no_bytes}, time, sink, process,
+                    started);
+      started.is_exchange = true;
+      break;
+    case CallRole::starts:
+      return begin_starts(row, time, sink);
+    case CallRole::completes:
+      return;
+    default: {
+      const auto operation = operation_of(row);
+      if (!operation) return;
+      if (blocks) {
+        sink.check(OTF2_EvtWriter_MpiCollectiveBegin(sink.writer, nullptr, time));
+        sink.in_collective = true;
+        return;
+      }
+      started.collective = ++process.last_request;
+      started.operation = *operation;
+      sink.check(OTF2_EvtWriter_NonBlockingCollectiveRequest(sink.writer, nullptr, time, started.collective));
+    }
+  }
+  start(row, row.request, started);
+}
+
+// Of starts, only those that send have bytes, and only transfers a peer.
+void MpiRecords::begin_starts(const EventRow& row, std::uint64_t time, Sink& sink) {
+  Process& process = processes_[row.process];
+  const auto start_one = [&](std::uint32_t request, const Transfer& of) {
+    if (of.peer == no_peer) return;
+    Started started;
+    if (of.bytes != no_bytes)
+      start_send(of, time, sink, process, started);
+    else
+      start_receive(of, time, sink, process, started);
+    start(row, request, started);
+  };
+  if (row.requests.empty()) start_one(row.request, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes});
+  for (const EventRequest& each : row.requests)
+    start_one(each.request, {each.communicator, each.peer, each.peer_world, each.tag, each.bytes});
+}
+
+void MpiRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
+  if (!obstacle_.empty() && !sink.in_collective) return;
+  const bool blocks = row.request == no_request;
+  switch (roles_[row.function]) {
+    case CallRole::receive:
+      if (blocks) receive(row, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes}, time, sink);
+      return;
+    case CallRole::exchange:
+      if (blocks)
+        receive(row, {row.communicator, row.source, row.source_world, row.source_tag, row.received}, time, sink);
+      return;
+    case CallRole::completes:
+      for (const EventRequest& request : row.requests) complete(row, request, time, sink);
+      return;
+    case CallRole::send:
+    case CallRole::synchronous_send:
+    case CallRole::starts:
+      return;
+    default:
+      if (!std::exchange(sink.in_collective, false)) return;
+      if (const auto of = operation_of(row))
+        sink.check(OTF2_EvtWriter_MpiCollectiveEnd(sink.writer, nullptr, time, of->op, as_u32(of->communicator),
+                                                   of->root, of->sent, of->received));
+  }
+}
+
+std::uint64_t MpiRecords::take_probed(Process& process, const Transfer& of) {
+  const auto found = process.probed.find({of.communicator, of.peer, of.tag});
+  if (found == process.probed.end()) return 0;
+  const std::uint64_t request = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) process.probed.erase(found);
+  return request;
+}
+
+void MpiRecords::receive(const EventRow& row, const Transfer& of, std::uint64_t time, Sink& sink) {
+  if (!is_known(of) || of.tag < 0) return;
+  const std::uint64_t request = takes_matched_[row.function] ? take_probed(processes_[row.process], of) : 0;
+  if (request != 0)
+    sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
+                                       as_u32(of.tag), or_none(of.bytes), request));
+  else
+    sink.check(OTF2_EvtWriter_MpiRecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
+                                      as_u32(of.tag), or_none(of.bytes)));
+}
+
+void MpiRecords::complete(const EventRow& row, const EventRequest& request, std::uint64_t time, Sink& sink) {
+  const std::uint32_t starter = request.starter == UINT32_MAX ? row.thread : request.starter;
+  const auto found = processes_[row.process].started.extract(request_key(starter, request.request));
+  if (found.empty()) return;
+  const Started& of = found.mapped();
+  if (of.sent != 0) sink.check(OTF2_EvtWriter_MpiIsendComplete(sink.writer, nullptr, time, of.sent));
+  if (of.received != 0) {
+    // The status of an exchange may say nothing of what it received.
+    const bool is_told = request.peer != no_peer;
+    const Transfer& posted = of.receive;
+    const Transfer got = is_told || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,
+                                                               request.tag, request.bytes}
+                                                    : posted;
+    if (is_known(got) && got.tag >= 0)
+      sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(got.peer), as_u32(got.communicator),
+                                         as_u32(got.tag), or_none(got.bytes), of.received));
+    else
+      sink.check(OTF2_EvtWriter_MpiRequestCancelled(sink.writer, nullptr, time, of.received));
+  }
+  if (of.collective == 0) return;
+  const Operation& operation = of.operation;
+  sink.check(OTF2_EvtWriter_NonBlockingCollectiveComplete(sink.writer, nullptr, time, operation.op,
+                                                          as_u32(operation.communicator), operation.root,
+                                                          operation.sent, operation.received, of.collective));
+}
+
+}  // namespace tare::exporters::otf2

@@ -1,0 +1,107 @@
+// The MPI records of calls: messages, requests and collective operations.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "reader/events/event_filter.h"
+#include "reader/events/event_stream.h"
+#include "reader/matching/call_role.h"
+#include "reader/run/run.h"
+
+namespace tare::exporters::otf2 {
+
+// Where records go: one location.
+struct Sink {
+  OTF2_EvtWriter* writer = nullptr;
+  OTF2_ErrorCode failure = OTF2_SUCCESS;
+  bool in_collective = false;
+
+  void check(OTF2_ErrorCode code) {
+    if (failure == OTF2_SUCCESS) failure = code;
+  }
+};
+
+// OTF2 pairs messages as MPI does, by their order, so there must be none where calls are missing: from the first loss
+// of records on, and in traces whose begin was overwritten or left out, nothing is written. Nor is it of messages to
+// other worlds, over communicators whose members are not known, and to ranks that the filter does not want.
+//
+// Requests get numbers of their own, each used once in its process. A message that MPI_Mprobe has matched is a request
+// from there on, as others of its channel may be received before it.
+class MpiRecords {
+ public:
+  // `written`: by communicator, whether it is defined. Both must outlive it.
+  MpiRecords(reader::Run& run, const reader::EventFilter& filter, const std::vector<bool>& written);
+
+  // To be called with every loss of records, in the order of the trace.
+  void lose() { obstacle_ = "calls were lost"; }
+  // Whether the records of the call will say its peer, tag and bytes.
+  bool will_tell(const reader::EventRow& row) const;
+  // What is behind the enter of the call, and what is before its leave.
+  void begin(const reader::EventRow& row, std::uint64_t time, Sink& sink);
+  void end(const reader::EventRow& row, std::uint64_t time, Sink& sink);
+  // Why nothing has been written, from some call on; empty if nothing is missing.
+  const std::string& obstacle() const { return obstacle_; }
+
+ private:
+  struct Transfer {
+    std::int32_t communicator, peer, peer_world, tag;
+    std::uint64_t bytes;
+  };
+  struct Operation {
+    OTF2_CollectiveOp op;
+    std::int32_t communicator;
+    std::uint32_t root;
+    std::uint64_t sent, received;
+  };
+  // A request under way; 0: it does not do that.
+  struct Started {
+    std::uint64_t sent = 0, received = 0, collective = 0;
+    bool is_exchange = false;
+    Transfer receive{};
+    Operation operation{};
+  };
+  struct Process {
+    std::uint64_t last_request = 0;
+    std::unordered_map<std::uint64_t, Started> started;  // by thread and number of the request
+    // Requests of messages that a matched probe has taken and nobody has received: by communicator, source and tag.
+    std::map<std::array<std::int32_t, 3>, std::deque<std::uint64_t>> probed;
+  };
+
+  bool is_written(std::int32_t communicator) const {
+    return communicator >= 0 && written_[static_cast<std::size_t>(communicator)];
+  }
+  bool is_known(const Transfer& of) const {
+    return is_written(of.communicator) && of.peer >= 0 && of.peer_world >= 0 &&
+           (!ranks_ || ranks_->contains(of.peer_world));
+  }
+  void start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
+  void start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
+  // 0: no probe has taken it.
+  static std::uint64_t take_probed(Process& process, const Transfer& of);
+  void receive(const reader::EventRow& row, const Transfer& of, std::uint64_t time, Sink& sink);
+  void begin_starts(const reader::EventRow& row, std::uint64_t time, Sink& sink);
+  void start(const reader::EventRow& row, std::uint32_t request, const Started& started);
+  void complete(const reader::EventRow& row, const reader::EventRequest& request, std::uint64_t time, Sink& sink);
+  std::optional<Operation> operation_of(const reader::EventRow& row) const;
+
+  const reader::Run& run_;
+  const std::vector<bool>& written_;
+  std::optional<std::unordered_set<std::int32_t>> ranks_;
+  std::vector<reader::CallRole> roles_;  // by function, as the next
+  std::vector<std::optional<OTF2_CollectiveOp>> ops_;
+  std::vector<bool> is_matched_probe_, takes_matched_;
+  std::vector<Process> processes_;
+  std::string obstacle_;
+};
+
+}  // namespace tare::exporters::otf2

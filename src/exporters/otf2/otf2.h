@@ -1,0 +1,19 @@
+// A trace as OTF2 (https://www.vi-hps.org/projects/score-p), which Vampir, Scalasca, Pipit and others read.
+//
+// This folder needs libotf2, so it is a library of its own: what else exports does without.
+#pragma once
+
+#include <string>
+
+#include "exporters/export_options.h"
+#include "exporters/timeline.h"
+#include "reader/result.h"
+#include "reader/run/run.h"
+
+namespace tare::exporters::otf2 {
+
+// Writes the archive PATH/traces.otf2 as a whole or not at all. Times are unix nanoseconds. Holds a buffer and an open
+// file for each thread. Not thread-safe: libotf2 tells its errors to one place.
+reader::Result<TimelineSummary> write_otf2(reader::Run& run, const std::string& path, ExportOptions options);
+
+}  // namespace tare::exporters::otf2
