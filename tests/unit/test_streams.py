@@ -84,6 +84,13 @@ def test_command_keeps_its_exit_code_and_its_streams(program: Path, tmp_path: Pa
     assert json.loads(meta.read_text())["exit_code"] == 6
 
 
+def test_program_that_is_not_measured_leaves_no_segment(program: Path, tmp_path: Path) -> None:
+    """Where no run is named, its segment would stand in the root directory."""
+    done = shell(tmp_path, shlex.join([str(program), "echo $$"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not Path(f"/tare--{done.stdout.strip()}-0").exists()
+
+
 def test_no_file_takes_the_place_of_a_closed_stream(run_dir: Path) -> None:
     """What is said must not land in a file that was opened in its place."""
     assert shell(run_dir.parent, f"{command('recover', 'measured')} >&- 2>&-").returncode == 1

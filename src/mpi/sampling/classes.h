@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "format/sample.h"
+#include "format/time_arithmetic.h"
 #include "mpi/sampling/memory.h"
 #include "mpi/sampling/message.h"
 
@@ -34,8 +35,9 @@ class Classes {
   }
 
   void add(const Pair& pair, bool histogram) noexcept {
+    using format::difference;
     format::SampleClass& c = class_of(pair);
-    const std::int64_t latency = positive(pair.ended - pair.start);
+    const std::int64_t latency = positive(difference(pair.ended, pair.start));
     const std::int64_t both_there = pair.posted > pair.start ? pair.posted : pair.start;
     ++c.count;
     if (pair.posted > pair.start) ++c.unexpected;
@@ -45,12 +47,12 @@ class Classes {
     if (static_cast<std::uint64_t>(latency) < c.latency_min) c.latency_min = static_cast<std::uint64_t>(latency);
     if (static_cast<std::uint64_t>(latency) > c.latency_max) c.latency_max = static_cast<std::uint64_t>(latency);
     c.latency_squared += static_cast<double>(latency) * static_cast<double>(latency);
-    c.late_sender += static_cast<std::uint64_t>(positive(pair.start - pair.waited));
-    const std::int64_t unposted = positive(pair.posted - pair.start);
-    const std::int64_t unwaited = positive(pair.waited - both_there);
+    c.late_sender += static_cast<std::uint64_t>(positive(difference(pair.start, pair.waited)));
+    const std::int64_t unposted = positive(difference(pair.posted, pair.start));
+    const std::int64_t unwaited = positive(difference(pair.waited, both_there));
     c.unposted += static_cast<std::uint64_t>(unposted);
     c.unwaited += static_cast<std::uint64_t>(unwaited);
-    c.transfer += static_cast<std::uint64_t>(positive(latency - unposted - unwaited));
+    c.transfer += static_cast<std::uint64_t>(positive(difference(latency - unposted, unwaited)));
     if (pair.uncertainty_ns > c.uncertainty_ns) c.uncertainty_ns = pair.uncertainty_ns;
     if (histogram) {
       c.flags |= format::histogram_kept;
@@ -66,7 +68,7 @@ class Classes {
   }
 
  private:
-  static std::int64_t positive(std::int64_t ticks) noexcept { return ticks > 0 ? ticks : 0; }
+  static std::int64_t positive(std::int64_t ns) noexcept { return ns > 0 ? ns : 0; }
   static std::uint64_t hash(std::int32_t source, std::uint32_t send_site, std::uint32_t receive_site,
                             std::uint64_t bytes) noexcept {
     const std::uint64_t sites = std::uint64_t{send_site} << 32 | receive_site;

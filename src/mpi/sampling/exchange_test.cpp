@@ -1,11 +1,13 @@
 // What goes from sender to receiver, and what becomes of it.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -19,8 +21,8 @@ MessageRecord record(std::uint64_t channel, std::uint64_t number, std::uint64_t 
   return {channel, number, 100, bytes, RecordKind::message, 1, 0, 1, 0, 0};
 }
 
-bool put(Mailbox& mailbox, std::uint64_t channel, std::uint64_t number) {
-  return mailbox.put([&](MessageRecord& slot) { slot = record(channel, number); });
+bool put(Mailbox& mailbox, std::uint64_t mask, std::uint64_t channel, std::uint64_t number) {
+  return mailbox.put(mask, [&](MessageRecord& slot) { slot = record(channel, number); });
 }
 
 // Zeroed memory, aligned as mapped memory is.
@@ -42,17 +44,16 @@ TEST(Mailbox, GivesBackWhatWasPutInOrder) {
   constexpr std::uint32_t slots = 64;
   const Memory memory(Mailbox::bytes(slots));
   auto* mailbox = static_cast<Mailbox*>(memory.at());
-  mailbox->open(slots);
-  EXPECT_EQ(mailbox->first(), nullptr);
+  EXPECT_EQ(mailbox->first(slots - 1), nullptr);
   for (int round = 0; round < 3; ++round) {
-    for (std::uint64_t i = 0; i < slots; ++i) ASSERT_TRUE(put(*mailbox, 1, i));
-    EXPECT_FALSE(put(*mailbox, 1, 0)) << "full";
+    for (std::uint64_t i = 0; i < slots; ++i) ASSERT_TRUE(put(*mailbox, slots - 1, 1, i));
+    EXPECT_FALSE(put(*mailbox, slots - 1, 1, 0)) << "full";
     for (std::uint64_t i = 0; i < slots; ++i) {
-      ASSERT_NE(mailbox->first(), nullptr);
-      EXPECT_EQ(mailbox->first()->number, i);
+      ASSERT_NE(mailbox->first(slots - 1), nullptr);
+      EXPECT_EQ(mailbox->first(slots - 1)->number, i);
       mailbox->pop();
     }
-    EXPECT_EQ(mailbox->first(), nullptr);
+    EXPECT_EQ(mailbox->first(slots - 1), nullptr);
   }
 }
 
@@ -60,14 +61,13 @@ TEST(Mailbox, IsWrittenWhileItIsRead) {
   constexpr std::uint32_t slots = 64;
   const Memory memory(Mailbox::bytes(slots));
   auto* mailbox = static_cast<Mailbox*>(memory.at());
-  mailbox->open(slots);
   constexpr std::uint64_t records = 100'000;
   std::thread writer([&] {
     for (std::uint64_t i = 1; i <= records; ++i)
-      while (!put(*mailbox, i, i)) std::this_thread::yield();
+      while (!put(*mailbox, slots - 1, i, i)) std::this_thread::yield();
   });
   for (std::uint64_t i = 1; i <= records;) {
-    const MessageRecord* out = mailbox->first();
+    const MessageRecord* out = mailbox->first(slots - 1);
     if (out == nullptr) {
       std::this_thread::yield();
       continue;
@@ -102,7 +102,7 @@ TEST(Node, GivesEachPairOfRanksAMailbox) {
       EXPECT_TRUE(given.insert(mailbox).second);
       EXPECT_EQ(ranks[to].from(from), mailbox);
       EXPECT_EQ(ranks[from].to(to), mailbox);
-      EXPECT_TRUE(put(*mailbox, from, to));
+      EXPECT_TRUE(put(*mailbox, ranks[from].mask(), from, to));
     }
   }
   EXPECT_EQ(without, size * (size - 64));
@@ -142,6 +142,14 @@ TEST(Records, AreForgottenIfRetracted) {
   for (std::uint64_t i = 1; i <= 4; ++i) records->keep(record(1, i));
   EXPECT_EQ(records->forget(1, 2, 3), 2U);
   EXPECT_EQ(records->forget_all(), 2U);
+}
+
+// What is retracted is said by whoever writes to the memory.
+TEST(Records, AreForgottenUpToTheLastNumber) {
+  auto records = std::make_unique<Records>();
+  records->keep(record(1, UINT64_MAX));
+  EXPECT_EQ(records->forget(1, UINT64_MAX - 5, UINT64_MAX), 1U);
+  EXPECT_EQ(records->forget(1, 2, 1), 0U);
 }
 
 Received message(std::uint64_t number) { return {{200, 200, 300}, number, 8, 1, false}; }
@@ -275,6 +283,84 @@ TEST_F(TwoRanks, PairEveryMessageAtThresholdOne) {
   EXPECT_EQ(table[1].summary.unpaired, 0U);
   EXPECT_EQ(table[1].rows[1].send_site, 11U);
   EXPECT_EQ(table[1].rows[1].receive_site, 22U);
+}
+
+// Somebody else writes to the memory that the ranks share: neither side reads or writes beyond it (a guard page stands
+// behind), nor goes on for ever, whatever they find.
+class WrittenOver : public TwoRanks {
+ protected:
+  static constexpr std::size_t page = 4096;
+  void SetUp() override {
+    const std::size_t bytes = (Node::bytes(2) + page - 1) / page * page;
+    guarded_bytes_ = bytes + 2 * page;
+    guarded_ = static_cast<char*>(
+        mmap(nullptr, guarded_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    ASSERT_NE(guarded_, MAP_FAILED);
+    shared_ = guarded_ + page;
+    shared_words_ = Node::bytes(2) / sizeof(std::uint64_t);
+    ASSERT_EQ(mprotect(shared_, bytes, PROT_READ | PROT_WRITE), 0);
+    for (std::uint32_t i = 0; i < 2; ++i) others[i].join(shared_, 2, i, static_cast<std::int32_t>(i));
+  }
+  void TearDown() override { munmap(guarded_, guarded_bytes_); }
+  // One word in eight, of the head and of the mailboxes alike, gets an end of its range, a neighbour of what it was, or
+  // anything.
+  void write_over(std::mt19937_64& random) {
+    auto* words = reinterpret_cast<std::uint32_t*>(shared_);
+    constexpr std::uint32_t ends[] = {0, 1, 2, 255, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    for (std::size_t i = 0; i < 2 * shared_words_; ++i) {
+      const std::uint64_t choice = random();
+      if (choice % 8 != 0) continue;
+      words[i] = choice % 3 == 0   ? ends[choice >> 32 & 7]
+                 : choice % 3 == 1 ? words[i] + static_cast<std::uint32_t>(choice >> 32 & 3) - 1
+                                   : static_cast<std::uint32_t>(choice >> 32);
+    }
+  }
+
+  Node others[2];
+  char* guarded_ = nullptr;
+  char* shared_ = nullptr;
+  std::size_t guarded_bytes_ = 0;
+  std::size_t shared_words_ = 0;
+};
+
+TEST_F(WrittenOver, LeadsNobodyBeyondTheMemory) {
+  begin("random:1,stat");
+  for (int i = 0; i < 2; ++i) side[i].set_node(&others[i]);
+  std::mt19937_64 random(13);
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 20; ++i) send(i % 3, 8);
+    write_over(random);
+    for (int i = 0; i < 20; ++i) receive(i % 3, 8);
+    for (int i = 0; i < 2; ++i) {
+      others[i].to(static_cast<std::uint32_t>(1 - i));
+      others[i].retract_all(static_cast<std::uint32_t>(1 - i));
+      others[i].rank(static_cast<std::uint32_t>(1 - i));
+      side[i].set_clock_at_end(others[i].clock().ahead_ns, others[i].clock().uncertainty_ns);
+      side[i].set_node(&others[i]);
+    }
+  }
+  for (int i = 0; i < 2; ++i) side[i].finish();
+  EXPECT_EQ(table[0].summary.sent, 1000U);
+  EXPECT_EQ(table[1].summary.received, 1000U);
+}
+
+TEST_F(WrittenOver, GivesNoMailboxThatIsNotThere) {
+  EXPECT_NE(others[0].to(1), nullptr);
+  auto* words = reinterpret_cast<std::uint32_t*>(shared_);
+  std::mt19937_64 random(1);
+  const auto is_inside = [&](const Mailbox* mailbox) {
+    const char* at = reinterpret_cast<const char*>(mailbox);
+    return at == nullptr || (at >= shared_ && at + Mailbox::bytes(static_cast<std::uint32_t>(others[0].mask() + 1)) <=
+                                                  shared_ + Node::bytes(2));
+  };
+  for (int round = 0; round < 1000; ++round) {
+    for (std::size_t i = 0; i < page / sizeof *words; ++i)
+      words[i] = static_cast<std::uint32_t>(random() >> (round % 64));
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(is_inside(others[i].from(1 - i)));
+      ASSERT_TRUE(is_inside(others[i].to(1 - i)));
+    }
+  }
 }
 
 TEST_F(TwoRanks, PairReceivesWhoseNumberIsKnownWhenTheyArePosted) {

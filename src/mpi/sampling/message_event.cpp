@@ -1,5 +1,6 @@
 #include "mpi/sampling/message_event.h"
 
+#include "format/time_arithmetic.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 
@@ -17,7 +18,9 @@ void MessageEvents::write(const Pair& pair, std::uint64_t number, const ReceiveC
                                           "tare.message", "");
     if (type_ == 0) return;
   }
-  const auto since_start = [&](std::int64_t time) { return static_cast<std::uint64_t>(time - pair.start); };
+  const auto since_start = [&](std::int64_t time) {
+    return static_cast<std::uint64_t>(format::difference(time, pair.start));
+  };
   const std::uint64_t parameters[] = {static_cast<std::uint32_t>(pair.source),
                                       channel.communicator,
                                       static_cast<std::uint32_t>(channel.tag),

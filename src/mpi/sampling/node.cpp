@@ -48,6 +48,7 @@ std::uint64_t Node::bytes(std::uint32_t size) noexcept {
 bool Node::join(void* memory, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {
   head_ = static_cast<Head*>(memory);
   size_ = size;
+  mailboxes_ = size * writers(size);
   slots_ = slots(size);
   own_ = place;
   retracted_ = &retractions()[place];
@@ -57,18 +58,17 @@ bool Node::join(void* memory, std::uint32_t size, std::uint32_t place, std::int3
 }
 
 Mailbox* Node::to(std::uint32_t place) noexcept {
-  std::uint32_t& number = directory(place, own_);
-  if (number == 0) {
-    std::atomic_ref used(head_->used);
-    const std::uint32_t mailboxes = size_ * writers(size_);
-    if (used.load(std::memory_order_relaxed) >= mailboxes) return nullptr;
-    const std::uint32_t taken = used.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (taken > mailboxes) return nullptr;
-    mailbox(taken)->open(slots_);
-    std::atomic_ref(number).store(taken, std::memory_order_release);
+  const std::atomic_ref number(directory(place, own_));
+  std::uint32_t given = number.load(std::memory_order_relaxed);
+  if (given == 0) {
+    const std::atomic_ref used(head_->used);
+    if (used.load(std::memory_order_relaxed) >= mailboxes_) return nullptr;
+    given = used.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (given > mailboxes_) return nullptr;
+    number.store(given, std::memory_order_release);
     note_change(place);
   }
-  return mailbox(number);
+  return mailbox(given);
 }
 
 Node* join_node(std::uint64_t name, std::uint32_t size, std::uint32_t place, std::int32_t rank) noexcept {

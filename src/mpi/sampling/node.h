@@ -1,7 +1,7 @@
 // The mailboxes of a node: one file in shared memory, mapped by its ranks, of which the last one removes its name, so
 // that nothing is left behind however they end. A pair of ranks is given a mailbox when the first message between them
 // is told of. Nobody makes the file for the others: whoever comes first does, and zeroed memory is a node without
-// ranks.
+// ranks. What others have written there is bounded by what this rank knows of the memory.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,11 @@ class Node {
   std::uint32_t size() const noexcept { return size_; }
   // Rank in the world; negative if that rank has not joined.
   std::int32_t rank(std::uint32_t place) const noexcept {
-    return std::atomic_ref(ranks()[place]).load(std::memory_order_acquire) - 1;
+    const auto written = static_cast<std::uint32_t>(std::atomic_ref(ranks()[place]).load(std::memory_order_acquire));
+    return static_cast<std::int32_t>(written - 1);
   }
+  // How many slots a mailbox has, less 1.
+  std::uint64_t mask() const noexcept { return std::uint64_t{slots_} - 1; }
 
   // What this rank tells another; nullptr if there is no mailbox left.
   Mailbox* to(std::uint32_t place) noexcept;
@@ -93,7 +96,7 @@ class Node {
     return changes()[size_ + std::uint64_t{reader} * size_ + writer];
   }
   Mailbox* mailbox(std::uint32_t number) const noexcept {
-    if (number == 0) return nullptr;
+    if (number == 0 || number > mailboxes_) return nullptr;
     return reinterpret_cast<Mailbox*>(reinterpret_cast<char*>(head_) + mailboxes_at(size_) +
                                       (number - 1) * Mailbox::bytes(slots_));
   }
@@ -102,8 +105,9 @@ class Node {
   std::uint32_t* retracted_ = nullptr;  // of this rank
   std::uint32_t* told_by_ = nullptr;    // its part of the directory
   std::uint32_t own_ = 0;
-  std::uint32_t size_ = 0;   // ranks
-  std::uint32_t slots_ = 0;  // of each mailbox
+  std::uint32_t size_ = 0;  // ranks
+  std::uint32_t mailboxes_ = 0;
+  std::uint32_t slots_ = 0;  // of each
 };
 
 // Joins the `size` ranks of a node in a file whose `name` nobody else takes: `rank`, in the world, has that place.

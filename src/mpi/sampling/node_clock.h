@@ -1,6 +1,7 @@
 // The clock of this node for sampled messages: ticks as nanoseconds and, between nodes, as the first node's clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "recorder/clock.h"
@@ -15,7 +16,9 @@ class NodeClock {
   }
   double ticks_per_ns() const noexcept { return ticks_per_ns_; }
   std::int64_t ns_of(std::uint64_t ticks) const noexcept {  // of a span, which may be negative
-    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_);
+    constexpr double most = 9e18;                           // what a sender says may be anything
+    return static_cast<std::int64_t>(
+        std::clamp(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_, -most, most));
   }
   std::uint64_t ticks_of(std::uint64_t ns) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);

@@ -1,4 +1,5 @@
 // Pairing: what a sender says of a message, with the receive that took it.
+#include "format/time_arithmetic.h"
 #include "mpi/sampling/sampler.h"
 #include "recorder/location.h"
 
@@ -7,12 +8,12 @@ namespace tare::mpi::sampling {
 void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexcept {
   if (channel.place == 0) return numbered_elsewhere(channel, received);
   if (changes() == quiet_ && !received.ambiguous) [[likely]] {
-    const MessageRecord* first = channel.mailbox == nullptr ? nullptr : channel.mailbox->first();
+    const MessageRecord* first = channel.mailbox == nullptr ? nullptr : channel.mailbox->first(mask_);
     if (first == nullptr) return;
     if (first->number == received.number && first->channel == channel.id && first->final != 0) [[likely]] {
       pair(*first, channel, received);
       channel.mailbox->pop();
-      next_record_ = channel.mailbox->next();
+      next_record_ = channel.mailbox->next(mask_);
       return;
     }
   }
@@ -26,12 +27,12 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
   MessageRecord record;
   bool found = false;
   Mailbox* mailbox = channel.mailbox;
-  const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first();
+  const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first(mask_);
   if (first != nullptr && first->number == received.number && first->channel == channel.id &&
       first->kind == RecordKind::message) {  // as it nearly always is: without a way through the table
     record = *first;
     mailbox->pop();
-    first = mailbox->first();
+    first = mailbox->first(mask_);
     found = first == nullptr && node_->retracted() == retractions_read_;
     if (!found) apply(record);
   }
@@ -69,10 +70,7 @@ void Sampler::listen() noexcept {
 }
 
 void Sampler::drain(Mailbox& mailbox) noexcept {
-  while (const MessageRecord* record = mailbox.first()) {
-    apply(*record);
-    mailbox.pop();
-  }
+  mailbox.take_all(mask_, [this](const MessageRecord& record) { apply(record); });
 }
 
 // Somebody on this node has opened a mailbox to here, or retracted all that it told.
@@ -139,8 +137,8 @@ void Sampler::pair(const MessageRecord& record, const ReceiveChannel& channel, c
   } else {
     pair.ended = clock_.ns_of(times.ended - record.start);
   }
-  pair.posted = pair.ended - clock_.ns_of(times.ended - times.posted);
-  pair.waited = pair.ended - clock_.ns_of(times.ended - times.waited);
+  pair.posted = format::difference(pair.ended, clock_.ns_of(times.ended - times.posted));
+  pair.waited = format::difference(pair.ended, clock_.ns_of(times.ended - times.waited));
   classes_.add(pair, spec_.method == Method::freq);
   if (spec_.method == Method::write) events_.write(pair, record.number, channel);
 }

@@ -33,8 +33,9 @@ class Records {
   // Forgets the records of messages `from` to `to` of a channel; gives how many there were.
   std::uint64_t forget(std::uint64_t channel, std::uint64_t from, std::uint64_t to) noexcept {
     std::uint64_t forgotten = 0;
-    for (std::uint64_t number = from; number <= to && to - from < 64; ++number) {
-      const std::uint32_t place = find(channel, number);
+    if (to < from || to - from >= 64) return 0;
+    for (std::uint64_t behind = 0; behind <= to - from; ++behind) {
+      const std::uint32_t place = find(channel, from + behind);
       if (place == 0) continue;
       remove(place);
       ++forgotten;

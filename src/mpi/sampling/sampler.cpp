@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "format/time_arithmetic.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi::sampling {
@@ -53,6 +54,7 @@ void Sampler::set_clock_rate(double ticks_per_ns) noexcept {
 void Sampler::set_node(Node* node) noexcept {
   const Locked locked(*this);
   node_ = node;
+  mask_ = node->mask();
   change_word_ = node->change_word();
   sends_.for_each([this](SendChannel& channel) {
     if (channel.destination >= 0) channel.place = place_of(channel.destination);
@@ -63,13 +65,13 @@ void Sampler::set_node(Node* node) noexcept {
   // Those who met earlier have told of messages that have been received meanwhile.
   for (std::uint32_t place = 0; place < node_->size(); ++place) {
     Mailbox* mailbox = node_->from(place);
-    while (const MessageRecord* record = mailbox == nullptr ? nullptr : mailbox->first()) {
-      if (is_past(*record))
+    if (mailbox == nullptr) continue;
+    mailbox->take_all(mask_, [this](const MessageRecord& record) {
+      if (is_past(record))
         ++summary_->unpaired;
       else
-        apply(*record);
-      mailbox->pop();
-    }
+        apply(record);
+    });
   }
   read_changes();
   settle_quiet();
@@ -88,7 +90,7 @@ void Sampler::set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_
 
 void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
   summary_->clock_end_uncertainty_ns = uncertainty_ns;
-  summary_->clock_drift_ns = ahead_ns - clock_.ahead_ns();
+  summary_->clock_drift_ns = format::difference(ahead_ns, clock_.ahead_ns());
   summary_->clock_span_ns = clock_.span_ns();
 }
 

@@ -289,8 +289,8 @@ class Sampler {
     return channel->posts | lowest(Receives::number_posted(*channel));
   }
   // Whether the source of a channel has told something that is still to be read.
-  [[gnu::always_inline]] static bool told(const ReceiveChannel& channel) noexcept {
-    return channel.mailbox != nullptr && channel.mailbox->first() != nullptr;
+  [[gnu::always_inline]] bool told(const ReceiveChannel& channel) const noexcept {
+    return channel.mailbox != nullptr && channel.mailbox->first(mask_) != nullptr;
   }
   std::uint32_t changes() const noexcept { return std::atomic_ref(*change_word_).load(std::memory_order_acquire); }
   // To be called when anything has changed that these follow from.
@@ -362,6 +362,7 @@ class Sampler {
   const void* next_record_ = this;  // where the sender of the last one that was read will write the next
   std::uint32_t starts_ = 0;        // calls that started several requests
   static constexpr std::uint64_t never = UINT64_MAX;
+  std::uint64_t mask_ = 0;   // of a mailbox's slots
   std::uint64_t quiet_ = 0;  // changes() while nobody has told anything new and no record waits; else never
   std::uint32_t* change_word_ = nullptr;
   std::uint32_t changes_read_ = 0;      // read so far

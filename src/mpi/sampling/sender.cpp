@@ -82,7 +82,7 @@ void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Se
   }
   if (channel.mailbox == nullptr) [[unlikely]]
     channel.mailbox = node_->to(channel.place - 1);
-  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(describe);
+  ticket.told = channel.mailbox != nullptr && channel.mailbox->put(mask_, describe);
   if (!ticket.told) ++summary_->lost;
   channel.busy_chosen = ticket.told;
 }
@@ -95,7 +95,7 @@ void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) no
   const auto describe = [&](MessageRecord& record) {
     record = {channel.id, number, 0, number, RecordKind::retract, 0, rank_, 0, 0, 0};
   };
-  if (final || !channel.mailbox->put(describe)) node_->retract_all(channel.place - 1);
+  if (final || !channel.mailbox->put(mask_, describe)) node_->retract_all(channel.place - 1);
 }
 
 void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
