@@ -173,6 +173,54 @@ def test_full_disk(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
     assert measured.events("--limit", "1000")  # and what was written can be read
 
 
+def segments_of(directory: Path) -> list[Path]:
+    return sorted(path for path in left_in_memory(directory) if path.suffix != ".step")
+
+
+def fill(disk: Path) -> None:
+    with (disk / "fill").open("ab", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+
+
+@both_families
+def test_recovery_on_a_full_disk(
+    mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path, small_disk: Path
+) -> None:
+    """One line says what to do, and nothing is lost until it has been done."""
+    (small_disk / "run").mkdir()
+    (tmp_path / "run").symlink_to(small_disk / "run")
+    with Running(tare, mpi, killed, tmp_path) as running:
+        running.kill_all()
+        measured = running.measurement()
+    segments = segments_of(measured.directory)
+    for reserve in (small_disk / "run").glob(".reserve*"):
+        reserve.unlink()  # as if there were more ranks than it has room for
+    fill(small_disk)
+    calls, events = measured.calls(), measured.info()["trace"]["events"]
+    for _ in range(2):
+        done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            "tare: disk full: the results of 2 processes are kept in /dev/shm; free space and run "
+            f"`tare recover {small_disk}/run`\n"
+        )
+        assert segments_of(measured.directory) == segments != []
+        assert measured.calls() == calls
+    (small_disk / "fill").unlink()
+    done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert left_in_memory(measured.directory) == []
+    assert (measured.calls(), measured.info()["trace"]["events"]) == (calls, events)
+    fill(small_disk)  # with nothing but meta.json to be written
+    done = subprocess.run([str(tare), "recover", str(small_disk / "run")], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"tare: cannot write to {small_disk}/run (No space left on device); free space and run "
+        f"`tare recover {small_disk}/run`\n"
+    )
+
+
 @dataclass(frozen=True)
 class Progress:
     pid: int

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+from typing import TYPE_CHECKING
+
 from tare import streams
 from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.measuring.measurement import collect, complete_meta
 from tare.runs.run import open_run
 from tare.runs.runner import is_going_on
+
+if TYPE_CHECKING:
+    from tare._native import Collected
+    from tare.runs.run import Run
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def recover(run: RunDirectory) -> None:
@@ -25,17 +34,32 @@ def recover(run: RunDirectory) -> None:
     over = not is_going_on(recording.run_dir, meta) and not (collected and collected["running"])
     if meta.state == "running" and over:
         meta.state = "recovered"
-    complete_meta(recording.run_dir, meta, collected)
+    unwritten = _completed(recording, collected)
     if collected is None:
-        raise CommandError(f"{run} holds no records: no process called MPI, or /dev/shm was emptied")
-    streams.say(
-        f"{run}: took over {collected['processes']} processes, {collected['recovered_events']:,} events"
-    )
-    for message in collected["messages"]:
+        raise CommandError(
+            unwritten or f"{run} holds no records: no process called MPI, or /dev/shm was emptied"
+        )
+    *messages, why_kept = collected["messages"] if collected["kept"] else [*collected["messages"], None]
+    if collected["processes"] or not (why_kept or unwritten):
+        streams.say(
+            f"{run}: took over {collected['processes']} processes, {collected['recovered_events']:,} events"
+        )
+    for message in messages:
         streams.say(f"  {message}")
     if collected["running"]:
         streams.say(
             f"  {collected['running']} processes still run; nothing of theirs was moved: repeat when they end"
         )
-    if collected["kept"]:
-        raise CommandError(f"{collected['kept']} processes could not be written, as said above")
+    if failure := why_kept or unwritten:
+        raise CommandError(failure)
+
+
+def _completed(recording: Run, collected: Collected | None) -> str | None:
+    """Writes to meta.json what was taken over; why it could not be written."""
+    try:
+        complete_meta(recording.run_dir, recording.meta, collected)
+    except OSError as error:
+        run_dir = recording.run_dir
+        what_to_do = "free space" if error.errno in NO_SPACE else "make it writable"
+        return f"cannot write to {run_dir} ({error.strerror}); {what_to_do} and run `tare recover {run_dir}`"
+    return None

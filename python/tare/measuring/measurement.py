@@ -153,5 +153,6 @@ def _together(first: Collected, second: Collected) -> Collected:
         "running": second["running"],
         "recovered_events": first["recovered_events"] + second["recovered_events"],
         "kept": second["kept"],
-        "messages": list(dict.fromkeys(first["messages"] + second["messages"])),
+        # The last one of the second collection says why something was kept.
+        "messages": [m for m in first["messages"] if m not in second["messages"]] + second["messages"],
     }

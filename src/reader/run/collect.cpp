@@ -162,8 +162,10 @@ class Collector {
     }
   }
 
-  // Symbols of the frames that the run has none for yet.
+  // Symbols of the frames that the run has none for yet. Where something was kept, that is for the collection that
+  // takes it over.
   void store_symbols() {
+    if (collected_.kept != 0) return;
     auto run = Run::open(paths_);
     if (!run) return;
     std::string payload;

@@ -18,7 +18,7 @@ struct Collected {
   std::uint64_t running = 0;           // left alone
   std::uint64_t recovered_events = 0;  // found in buffers
   std::uint64_t kept = 0;              // segments kept because the directory cannot be written
-  std::vector<std::string> messages;   // one line each
+  std::vector<std::string> messages;   // one line each; the last one says why segments were kept, if any were
 };
 
 // How a process ended, by its id; asked when it has.
