@@ -206,11 +206,12 @@ class Collector {
   void say(std::string message) { collected_.messages.push_back(std::move(message)); }
 
   void collect_segment(const std::string& directory, const SegmentName& name) {
-    if (is_alive(name.pid, name.file)) {
+    const bool may_be_alive = is_alive(name.pid, name.file);
+    const auto segment = SegmentFile::open(directory, name, owners_);
+    if (may_be_alive && (!segment || is_alive(name.pid, name.file, segment->maker()))) {
       ++collected_.running;
       return;
     }
-    const auto segment = SegmentFile::open(directory, name, owners_);
     if (!segment) {
       const bool vanished = ::access((directory + "/" + name.file).c_str(), F_OK) != 0;
       if (!vanished) say(segment.error());  // else another collector was faster

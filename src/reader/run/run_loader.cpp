@@ -273,9 +273,10 @@ void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
   bool alive = run_.paths_.is_going_on;
   if (process.segment)
-    alive = is_alive(record.pid, process.segment->name().file);
+    alive = is_alive(record.pid, process.segment->name().file, process.segment->maker());
   else if (record.host == host_)
-    alive = run_.paths_.segment_dir.empty() && is_measured(record.pid);
+    alive = run_.paths_.segment_dir.empty() &&
+            is_alive(record.pid, segment_suffix(record.pid, record.process), {{}, record.clock_start.monotonic_ns});
   switch (record.state) {
     case ProcessState::aborted:
       process.state = State::aborted;

@@ -111,6 +111,15 @@ bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) cons
 
 Failure SegmentFile::cut_off() const { return Failure{name_.file + " is damaged: it ends before its contents"}; }
 
+Maker SegmentFile::maker() const {
+  Maker maker;
+  struct stat status {};
+  if (::fstat(fd_, &status) == 0) maker.owner = status.st_uid;
+  const auto record = initialised_ ? process() : cut_off();
+  if (record) maker.began_recording = record->clock_start.monotonic_ns;
+  return maker;
+}
+
 Result<ProcessRecord> SegmentFile::process() const {
   ProcessRecord record;
   if (!read(&record, sizeof record, offsetof(SegmentHeader, process))) return cut_off();

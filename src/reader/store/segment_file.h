@@ -10,6 +10,7 @@
 #include "format/segment_layout.h"
 #include "format/weighed.h"
 #include "reader/result.h"
+#include "reader/store/liveness.h"
 #include "reader/store/owners.h"
 
 namespace tare::reader {
@@ -70,6 +71,8 @@ class SegmentFile {
   // Events older than this when the process ended are to be left out; 0: none are.
   std::uint64_t keep_ns() const { return layout_.keep_ns; }
 
+  // Of what can be read of it.
+  Maker maker() const;
   // The process as it is now.
   Result<format::ProcessRecord> process() const;
   // The definition log as published now, from byte `from` on.
