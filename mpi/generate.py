@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import meanings as outputs
-from roles import in_vain, in_vain_where_sampled, is_sampled, roles, roles_where_sampled
+from roles import acts_in_vain, in_vain, is_sampled, roles, roles_where_sampled
 from standard import Function, functions, without_varargs
 from table import TableError, checked, meanings
 from wrappers import counted_wrapper, wrapper
@@ -55,7 +55,8 @@ def generated(table: dict[str, Any]) -> dict[str, list[str]]:
         ],
         "counted.inc": [counted_wrapper(without_varargs(each.function)) for each in counted],
         "sampled.inc": [
-            wrapper(each.function, roles_where_sampled(each), in_vain_where_sampled(each)) for each in sampled
+            wrapper(each.function, roles_where_sampled(each), in_vain(each), acts_in_vain=acts_in_vain(each))
+            for each in sampled
         ],
         "sampled_functions.inc": [f"TARE_SAMPLED({each.function.name})" for each in sampled],
         "types.inc": [

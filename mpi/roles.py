@@ -102,9 +102,9 @@ def in_vain(of: Meaning) -> str | None:
     return f"*{of.poll} == 0" if of.poll else None
 
 
-def in_vain_where_sampled(of: Meaning) -> str | None:
-    """The path of polls is for roles that have nothing to do if nothing was found."""
-    return in_vain(of) if roles_where_sampled(of) == roles(of) else None
+def acts_in_vain(of: Meaning) -> bool:
+    """Whether there is something to do where messages are sampled also if a poll has found nothing."""
+    return bool(of.poll) and roles_where_sampled(of) != roles(of)
 
 
 def _count_type(function: Function) -> str:

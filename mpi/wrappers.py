@@ -1,5 +1,5 @@
 """The text of wrappers: no logic, they name the function and its arguments by role and call measure()
-(src/mpi/measure.h), or poll() (src/mpi/poll.h)."""
+(src/mpi/measure.h), or poll() or acting_poll() (src/mpi/poll.h)."""
 
 import re
 
@@ -9,8 +9,11 @@ from standard import Function
 _CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
 
 
-def wrapper(function: Function, roles: list[str], in_vain: str | None = None) -> str:
-    """The text of a wrapper; `in_vain`: of a poll, when it found nothing."""
+def wrapper(
+    function: Function, roles: list[str], in_vain: str | None = None, *, acts_in_vain: bool = False
+) -> str:
+    """The text of a wrapper; `in_vain`: of a poll, when it found nothing; `acts_in_vain`: roles have to do
+    something then, too."""
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
@@ -31,8 +34,9 @@ def wrapper(function: Function, roles: list[str], in_vain: str | None = None) ->
             f"      [&] {{ return {call}; }}",
         ]
     else:  # parameters by value, as they stay in registers then
+        path = "acting_poll" if acts_in_vain else "poll"
         lines += [
-            f"  return poll<A, Function::{function.name}>(TARE_CALLER,",
+            f"  return {path}<A, Function::{function.name}>(TARE_CALLER,",
             f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }},",
             f"      [=] {{ return {in_vain}; }}",
         ]

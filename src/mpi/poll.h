@@ -18,8 +18,8 @@ recorder::Call begun_poll(const Thread& thread) noexcept {
   return call;
 }
 
-// Makes and ends a poll that has begun, and is timed.
-template <class A, class Real, class InVain, class... Roles>
+// Makes and ends a poll that has begun, and is timed. `skips`: the next ones of its site need not be.
+template <class A, bool skips, class Real, class InVain, class... Roles>
 [[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const Frame& caller, recorder::Call& call,
                                                     recorder::KnownRows& rows, Real real, InVain in_vain,
                                                     Roles&... roles) {
@@ -34,13 +34,13 @@ template <class A, class Real, class InVain, class... Roles>
   format::ProfileRow& row = end_call(thread, call, rows, result, roles...);
   if (thread.mode == recorder::Mode::paused) return result;
   thread.polls.end(thread, call, vain);
-  if (!thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, vain, last, now);
+  if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, vain, last, now);
   thread.end_weighing(call.function, call.leave - now);
   return result;
 }
 
 // A poll that is timed whatever it finds.
-template <class A, Function F, class Real, class InVain, class... Roles>
+template <class A, Function F, bool skips = true, class Real, class InVain, class... Roles>
 [[gnu::noinline]] int timed_poll(Thread& thread, const Frame caller, Real real, InVain in_vain, Roles&... roles) {
   const Inside inside;
   recorder::Call call;
@@ -48,7 +48,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
   call.site = site.number;
   begin_call(thread, call, roles...);
-  return finish_timed_poll<A>(thread, caller, call, *site.rows, real, in_vain, roles...);
+  return finish_timed_poll<A, skips>(thread, caller, call, *site.rows, real, in_vain, roles...);
 }
 
 // The same, of one that has begun as if it were not.
@@ -57,7 +57,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
                                                  Roles&... roles) {
   const Inside inside;
   recorder::Call call = begun_poll<F>(thread);
-  return finish_timed_poll<A>(thread, caller, call, thread.any_rows, real, in_vain, roles...);
+  return finish_timed_poll<A, true>(thread, caller, call, thread.any_rows, real, in_vain, roles...);
 }
 
 // The rest of a poll that was not timed, but found something.
@@ -109,6 +109,17 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (thread.weighing.is_under_way()) [[unlikely]]
     thread.note_weight_of_poll(ticks);
   return result;
+}
+
+// The same where a role has something to do before and after a poll that finds nothing, too: all are timed.
+template <class A, Function F, class Real, class InVain, class... Roles>
+[[gnu::always_inline]] inline int acting_poll(const Frame& caller, Real real, InVain in_vain, Roles&... roles) {
+  recorder::Location* location = recorder::here();
+  if (location == nullptr) [[unlikely]]
+    return real();
+  auto& thread = static_cast<Thread&>(*location);
+  thread.begin_weighing();
+  return timed_poll<A, F, false>(thread, caller, real, in_vain, roles...);
 }
 
 }  // namespace tare::mpi

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, Measurement, measure
+from tare.analysis.efficiency import efficiencies, replayed
+from tare.runs.run import open_run
 
 POLLS = {
     "MPI_Test", "MPI_Testany", "MPI_Testsome", "MPI_Testall", "MPI_Iprobe", "MPI_Improbe",
@@ -110,3 +113,62 @@ def test_polling_in_vain_is_waiting_and_what_is_computed_meanwhile_is_not(
     # A rank that loses its core between polls looks as if it computed, and so does writing the trace.
     flushed_s = 1e-9 * measured.info()["cost"]["flush_ns"]
     assert 0.85 * (truth["cpu_s"] - flushed_s) < polled_s < truth["span_s"] + 0.1 * truth["computed_s"]
+
+
+@pytest.mark.parametrize("trace", [False, True], ids=["profile", "trace"])
+def test_matched_probes_in_vain_are_waiting_where_messages_are_sampled(
+    mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path: Path
+) -> None:
+    """What sampling does between two of them is waiting, too."""
+    program = compile_c(mpi, [PROGRAMS / "poll_waits.c"], tmp_path / "poll_waits")
+    options = ["--sample", "random:1", *(["--trace"] if trace else [])]
+    duration_ms = "20" if trace else "300"
+    measured = measure(tare, mpi, 2, [program, duration_ms, "improbe"], tmp_path / "run", *options)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    truth = json.loads(measured.ended.stdout)
+    (polls,) = [row for row in measured.profile("function,rank") if row["function"] == "MPI_Improbe"]
+    flushed_s = 1e-9 * measured.info()["cost"]["flush_ns"]
+    assert 0.85 * (truth["cpu_s"] - flushed_s) < 1e-9 * polls["time_ns"] < 1.05 * truth["span_s"]
+    assert not polls.get("estimated_calls")
+    if trace:
+        events = [row for row in measured.events() if row["function"] == "MPI_Improbe"]
+        gaps = [
+            after["start_ns"] - before["start_ns"] - before["duration_ns"]
+            for before, after in pairwise(events)
+        ]
+        assert sum(gap <= 8 for gap in gaps) > 0.9 * len(gaps) > 900, (
+            "each begins where the one before it ended"
+        )
+
+
+@pytest.mark.parametrize("options", [[], ["--sample", "random:0.1"]], ids=["plain", "sampled"])
+def test_profile_and_trace_agree_on_a_program_that_only_polls(
+    mpi: MpiEnvironment, options: list[str], tare: Path, tmp_path: Path
+) -> None:
+    """One run: what the events add up to is in the profile, and the replay finds the same rank waiting."""
+    program = compile_c(mpi, [PROGRAMS / "poll_waits.c"], tmp_path / "poll_waits")
+    measured = measure(tare, mpi, 2, [program, "30"], tmp_path / "run", "--trace", *options)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    profile = {(row["rank"], row["function"]): row for row in measured.profile("function,rank")}
+    times: Counter[tuple[int, str]] = Counter()
+    calls: Counter[tuple[int, str]] = Counter()
+    for row in measured.events():
+        times[row["rank"], row["function"]] += row["duration_ns"]
+        calls[row["rank"], row["function"]] += 1
+    assert calls[1, "MPI_Test"] > 1000
+    for key in ((1, "MPI_Test"), (1, "MPI_Iprobe"), (0, "MPI_Send")):
+        assert profile[key]["calls"] == calls[key]
+        # Each time is rounded to the clock's unit of the trace.
+        assert abs(profile[key]["time_ns"] - times[key]) <= 0.001 * times[key] + 4 * calls[key]
+    recording = open_run(measured.directory)
+    (found,) = replayed(
+        efficiencies(recording.processes), recording.processes, lambda: recording.replayed_worlds, always=True
+    )
+    assert found.not_replayed is None and found.ideal_ns is not None
+    serialisation, transfer = found.serialisation_efficiency, found.transfer_efficiency
+    assert serialisation is not None and transfer is not None
+    assert serialisation * transfer == pytest.approx(found.communication_efficiency, rel=0.05)
+    # Rank 0, which sleeps outside MPI, is what the other one waits for.
+    assert found.most_computing_rank == 0
+    outside = {rank["rank"]: 1 - rank["mpi_share"] for rank in measured.info()["ranks"]}
+    assert outside[0] > outside[1], "who polls in vain does not compute"
