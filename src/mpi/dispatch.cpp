@@ -191,7 +191,9 @@ void* tare_resolve(unsigned number, const void* caller) noexcept {
 void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
   const unsigned number = entry / 2;
   const bool profiling = entry % 2 != 0;
-  if (tare::mpi::is_inside({return_address, stack, base}))
+  if (tare::mpi::is_inside({return_address, stack, base})) {
+    tare::mpi::begins_inside(static_cast<tare::mpi::Function>(number));
     return profiling ? tare_profiling_next[number] : tare_next[number];
+  }
   return profiling ? tare_profiling_slots[number] : tare_slots[number];
 }

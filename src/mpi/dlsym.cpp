@@ -107,10 +107,15 @@ void* ask(unsigned entry, void* address) noexcept {
   return asked_stub(slot);
 }
 
+constinit std::atomic<const void*> first_passed_on{nullptr};
+
 void* replacement(unsigned entry, const char* name, void* address) noexcept {
   if (is_attached()) return stub_before(entry, address);
   void* found = future_stub_before(entry, name, address);
-  return found != nullptr ? found : ask(entry, address);
+  if (found == nullptr) found = ask(entry, address);
+  const void* none = nullptr;
+  if (found == nullptr) first_passed_on.compare_exchange_strong(none, address);
+  return found;
 }
 
 link_map* object_of(const void* address) noexcept {
@@ -164,6 +169,8 @@ void* find(void* handle, const char* name, const void* caller) noexcept {
 }  // namespace
 
 void* real_dlsym(void* handle, const char* name) noexcept { return tare_dlsym_below(handle, name); }
+
+const void* passed_on() noexcept { return first_passed_on; }
 
 bool is_stub(unsigned function, std::uintptr_t address) noexcept {
   const auto* found = reinterpret_cast<const void*>(address);

@@ -26,4 +26,7 @@ bool is_stub(unsigned function, std::uintptr_t address) noexcept;
 // Once the tables are filled: what was handed out before leads to its end.
 void settle_asked() noexcept;
 
+// The first MPI function that was handed out as it is, because its calls cannot be seen; nullptr if there is none.
+const void* passed_on() noexcept;
+
 }  // namespace tare::mpi

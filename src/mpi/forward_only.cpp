@@ -8,5 +8,6 @@ const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 
 // Nothing is measured: what is asked comes from attaching.
 bool is_inside(const Frame&) noexcept { return true; }
+void begins_inside(format::Function) noexcept {}
 
 }  // namespace tare::mpi

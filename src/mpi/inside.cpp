@@ -6,6 +6,7 @@
 #include "mpi/requests.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
+#include "recorder/process_end.h"
 #include "recorder/segment.h"
 #include "recorder/system.h"
 
@@ -125,6 +126,11 @@ void leave() noexcept {
   const recorder::ErrnoGuard guard;
   if (recorder::this_location != nullptr) record_left(static_cast<Thread&>(*recorder::this_location));
   tare_inside = 0;
+}
+
+// The call that it is part of will not end either.
+void begins_inside(format::Function function) noexcept {
+  if (function == format::Function::MPI_Abort) recorder::note_abort();
 }
 
 bool is_inside(const Frame& caller) noexcept {

@@ -26,6 +26,7 @@
 
 #include <cstdint>
 
+#include "format/functions.h"
 #include "mpi/unwind.h"
 
 extern "C" {
@@ -57,6 +58,9 @@ class Inside {
 // Whether this thread is in a call; `caller`: the frame that asks. If the call that it was in has been left, that is
 // put right, and it is in none.
 bool is_inside(const Frame& caller) noexcept;
+
+// A call begins that is: in a callback, or of MPI's own.
+void begins_inside(format::Function function) noexcept;
 
 // The call that this thread is in, if there is one, will not return: puts that right.
 void leave() noexcept;

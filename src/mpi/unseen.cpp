@@ -39,6 +39,20 @@ void* find_initialized() noexcept {
   return nullptr;
 }
 
+// One that was opened where neither the loader's lists nor preloaded libraries reach, but asked for here.
+void* find_passed_on() noexcept {
+  Dl_info info{};
+  void* object = nullptr;
+  const void* function = passed_on();
+  if (function == nullptr || dladdr1(function, &info, &object, RTLD_DL_LINKMAP) == 0) return nullptr;
+  return real_dlsym(object, "PMPI_Initialized");  // a handle is an object, for the C library
+}
+
+bool is_in_own_namespace(link_map* object) noexcept {
+  Lmid_t number = LM_ID_BASE;
+  return dlinfo(object, RTLD_DI_LMID, &number) == 0 && number != LM_ID_BASE;
+}
+
 // Launchers of MPI tell their processes so.
 bool is_started_as_rank() noexcept {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
@@ -132,6 +146,7 @@ void find_bypassing(const Reference& reference, void* context) noexcept {
   if (!recording() || is_attached()) return;
   const recorder::ErrnoGuard guard;
   void* address = find_initialized();
+  if (address == nullptr) address = find_passed_on();
   if (address == nullptr) {
     if (is_started_as_rank() && is_mpi_linked_in()) leave_line(Unseen::linked_in, nullptr);
     return;
@@ -143,6 +158,7 @@ void find_bypassing(const Reference& reference, void* context) noexcept {
   link_map* object = nullptr;
   const bool known = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;
   if (known && object->l_name[0] == '\0') return leave_line(Unseen::linked_in, nullptr);
+  if (known && is_in_own_namespace(object)) return leave_line(Unseen::elsewhere, info.dli_fname);
   char bypassing[512] = "";
   visit_references(find_bypassing, &bypassing);
   if (bypassing[0] != '\0') return leave_line(Unseen::bypassed, bypassing);

@@ -7,9 +7,10 @@ namespace tare::mpi {
 enum class Unseen {
   linked_in,  // MPI is part of the executable
   bypassed,   // references of an object, whose path follows, are bound past this library
+  elsewhere,  // the MPI library, whose path follows, is in a namespace of its own (dlmopen)
   unknown     // the path of the MPI library follows
 };
-inline constexpr char unseen_names[][16] = {"linked-in", "bypassed", "unknown"};
+inline constexpr char unseen_names[][16] = {"linked-in", "bypassed", "namespace", "unknown"};
 
 // Lines are appended to this and the name of the host, in the run directory.
 inline constexpr char unseen_prefix[] = ".unseen-";

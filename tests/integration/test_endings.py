@@ -140,8 +140,9 @@ def test_killed_from_outside(mpi: MpiEnvironment, tare: Path, tmp_path: Path) ->
     ended.says("killed by SIGKILL" if TELLS else "killed")
 
 
-def test_mpi_abort(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    ended = Ended(tare, mpi, tmp_path, "mpi_abort")
+@pytest.mark.parametrize("way", ["mpi_abort", "callback"])
+def test_mpi_abort(way: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    ended = Ended(tare, mpi, tmp_path, way)
     assert ended.last()["state"] == "aborted"
     ended.says("called MPI_Abort")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,17 @@ def test_a_library_that_is_only_loaded(mpi: MpiEnvironment, tare: Path, tmp_path
     assert "no process of this command called MPI" in said
 
 
+@pytest.mark.parametrize("mpi", [mpich4()], ids=lambda env: env.name, indirect=True)
+def test_mpi_in_a_namespace_of_its_own(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Open MPI does not work there, with or without tare."""
+    program = compile_c(mpi, [PROGRAMS / "dlopened.c"], tmp_path / "dlopened", "-Wl,--as-needed")
+    said, rows = unseen(tare, tmp_path / "run", [program, "namespace", mpi.library], **mpi.env)
+    (row,) = rows
+    assert (row["reason"], row["executable"]) == ("namespace", str(program))
+    assert Path(row["about"]).samefile(mpi.library)
+    assert "in a namespace of its own" in said and "dlmopen" in said
+
+
 def test_mpi_in_the_executable(tare: Path, tmp_path: Path) -> None:
     program = build(tmp_path / "own_mpi", "own_mpi.c")
     said, rows = unseen(tare, tmp_path / "run", [program], PMI_RANK="0")
@@ -64,3 +76,20 @@ def test_a_static_executable(tare: Path, tmp_path: Path) -> None:
     said, rows = unseen(tare, tmp_path / "run", [program], PMI_RANK="0")
     assert [(row["reason"], row["executable"]) for row in rows] == [("static", str(program))]
     assert "own_mpi: is statically linked" in said
+
+
+def test_a_setuid_executable(tare: Path, tmp_path: Path) -> None:
+    """The loader preloads nothing into a program that gets the rights of another user."""
+    if os.geteuid() != 0:
+        pytest.skip("needs to give a file to another user")
+    program = build(tmp_path / "own_mpi", "own_mpi.c")
+    os.chown(program, 65534, -1)
+    program.chmod(0o4755)
+    if os.statvfs(program).f_flag & os.ST_NOSUID:
+        pytest.skip(f"{tmp_path} is on a file system without setuid programs")
+    said, rows = unseen(tare, tmp_path / "run", [program], PMI_RANK="0")
+    assert [(row["reason"], row["executable"]) for row in rows] == [("setuid", str(program))]
+    assert "own_mpi: is setuid or setgid" in said
+    program.chmod(0o755)  # it is that alone
+    said, rows = unseen(tare, tmp_path / "again", [program], PMI_RANK="0")
+    assert [row["reason"] for row in rows] == ["linked-in"]

@@ -7,6 +7,7 @@
  *        dlopened other LIBRARY OTHER   MPI_Init of another MPI (dlopened_other.c) is asked for first, and called last
  *        dlopened only LIBRARY        asks, and does not use MPI
  *        dlopened past LIBRARY PLUGIN   a plugin makes all calls that was opened so that they do not pass tare
+ *        dlopened namespace LIBRARY   MPI from a namespace of its own (dlmopen)
  * Every rank makes BARRIERS calls of MPI_Barrier and ASKED of MPI_Comm_rank. tests/integration/test_dlsym.py knows.
  */
 #define _GNU_SOURCE
@@ -92,6 +93,10 @@ int main(int argc, char** argv) {
     void* (*find)(const char*) = dlsym(plugin, "plugin_find");
     require(find("MPI_Init") != NULL && find("MPI_Init") == dlsym(plugin, "MPI_Init"), "not found by the plugin");
     call_all(plugin, library);
+  } else if (!strcmp(mode, "namespace")) {
+    void* library = dlmopen(LM_ID_NEWLM, argv[2], RTLD_NOW);
+    require(library != NULL, dlerror());
+    call_all(library, library);
   } else if (!strcmp(mode, "only")) {
     require(dlsym(open_library(argv[2], RTLD_LOCAL), "MPI_Init") != NULL, "no MPI_Init");
   } else if (!strcmp(mode, "past")) {

@@ -1,6 +1,7 @@
 /* endings WAY [FILE]: the last rank ends in some way, and the others wait for it in MPI.
  *
- * WAY: segv, abort, mpi_abort (code 3), exit (3), _exit (0), kill (waits for it), deadlock (all wait for each other).
+ * WAY: segv, abort, mpi_abort (code 3), callback (the same in an operation of MPI_Reduce_local), exit (3), _exit (0),
+ * kill (waits for it), deadlock (all wait for each other).
  * FILE.RANK holds the process id, once the rank is in the program. tests/integration/test_endings.py knows.
  */
 #include <mpi.h>
@@ -20,6 +21,18 @@ static void write_pid(const char* file, int rank) {
   rename(path, done);
 }
 
+static void operate(void* in, void* out, int* count, MPI_Datatype* type) {
+  (void)in, (void)out, (void)count, (void)type;
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void abort_in_callback(void) {
+  int in = 1, out = 2;
+  MPI_Op op;
+  MPI_Op_create(operate, 1, &op);
+  MPI_Reduce_local(&in, &out, 1, MPI_INT, op);
+}
+
 int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "";
   int rank, size, value = 0;
@@ -32,6 +45,7 @@ int main(int argc, char** argv) {
     if (!strcmp(way, "segv")) *(volatile int*)0 = 1;
     if (!strcmp(way, "abort")) abort();
     if (!strcmp(way, "mpi_abort")) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (!strcmp(way, "callback")) abort_in_callback();
     if (!strcmp(way, "exit")) exit(3);
     if (!strcmp(way, "_exit")) _exit(0);
     for (;;) pause();

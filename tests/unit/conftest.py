@@ -35,8 +35,10 @@ def tare(tmp_path: Path) -> Tare:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A shell program that leaves a segment, as a process does that calls MPI; then runs its arguments. Not measured,
-    it leaves nothing, as it does not know where."""
+    """A shell program that leaves a segment, as a process does that calls MPI; then runs its arguments.
+
+    Not measured, it leaves nothing, as it does not know where.
+    """
     path = tmp_path / "app"
     segment = '"$TARE_SEGMENT_DIR/tare-$TARE_RUN_ID-$$-0"'
     path.write_text(f'#!/bin/sh\n[ -z "$TARE_RUN_ID" ] || echo chunk >{segment}\neval "$1"\n')

@@ -37,6 +37,7 @@ def sentence(row: Unseen) -> str:
 _REASONS = {
     "linked-in": "MPI is linked into the executable: link it with the shared library of MPI",
     "bypassed": "called MPI past tare: {about} was opened with RTLD_DEEPBIND, or linked with -Bsymbolic",
+    "namespace": "called MPI in a namespace of its own, where tare is not: {about} was opened by dlmopen",
     "unknown": "called MPI, {about}, in a way that tare does not see (addresses from elsewhere than dlsym)",
     "static": "is statically linked: nothing can be preloaded into it; link it with shared libraries",
     "setuid": "is setuid or setgid: nothing is preloaded into it",
