@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         sample,
         start,
     )
-    from tare.runs.run import Run
+    from tare.tables.opened import OpenRun
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,13 +47,14 @@ __all__ = [
 ]
 
 
-def open(run: str | PathLike[str], member: str | None = None) -> Run:
-    """The run in a run directory, or the one of an archive that `member` names."""
+def open(run: str | PathLike[str], member: str | None = None) -> OpenRun:
+    """The run in a run directory, or the one of an archive that `member` names (docs/tables.md)."""
     from pathlib import Path
 
-    from tare.runs.run import open_run
+    from tare.runs.run import open_as
+    from tare.tables.opened import OpenRun
 
-    return open_run(Path(run), member)
+    return open_as(OpenRun, Path(run), member)
 
 
 if not TYPE_CHECKING:

@@ -404,7 +404,7 @@ class EventTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
-TableName = Literal["messages", "collectives", "waits"]
+TableName = Literal["messages", "collectives", "requests", "waits"]
 
 class Table:
     """A table of a run, for anything that reads Arrow; every stream of it reads the run anew."""

@@ -24,6 +24,7 @@ VERBS = (
     "export",
     "view",
     "samples",
+    "sql",
     "report",
     "view",
     "merge",

@@ -1,4 +1,4 @@
-"""The packages that `tare study` needs, and the other verbs do without."""
+"""The packages that `tare study` and `tare sql` need, and the other verbs do without."""
 
 from __future__ import annotations
 

@@ -73,8 +73,9 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
             get_args(hints[name])[:2] if get_origin(hints[name]) is Annotated else (hints[name], None)
         )
         if isinstance(said, Argument):
-            places.append(said.metavar)
-            many = "+" if get_origin(kind) is list else None
+            is_optional = parameter.default is None
+            places.append(f"[{said.metavar}]" if is_optional else said.metavar)
+            many = "+" if get_origin(kind) is list else "?" if is_optional else None
             if said.rest:
                 rest, many = name, "*"  # what it takes is split off before
             arguments.add_argument(

@@ -8,6 +8,7 @@
 #include "bindings/convert.h"
 #include "bindings/text.h"
 #include "reader/matching/match_tables.h"
+#include "reader/matching/request_table.h"
 #include "reader/waits/wait_report.h"
 
 namespace tare::bindings {
@@ -44,8 +45,10 @@ class Table {
 };
 
 Table::Open opener(const std::string& name) {
-  constexpr std::pair<std::string_view, Table::Open> all[] = {
-      {"messages", reader::message_table}, {"collectives", reader::collective_table}, {"waits", reader::wait_table}};
+  constexpr std::pair<std::string_view, Table::Open> all[] = {{"messages", reader::message_table},
+                                                              {"collectives", reader::collective_table},
+                                                              {"requests", reader::request_table},
+                                                              {"waits", reader::wait_table}};
   for (const auto& [known, open] : all)
     if (known == name) return open;
   throw nb::value_error(("there is no table " + name).c_str());

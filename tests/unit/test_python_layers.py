@@ -11,7 +11,18 @@ from environments import ROOT
 PACKAGE = ROOT / "python" / "tare"
 
 # The folders, the lowest first: each may import itself and those before it. Modules beside them lie below.
-FOLDERS = ["runs", "analysis", "measuring", "doctor", "reporters", "page", "viewers", "study", "commands"]
+FOLDERS = [
+    "runs",
+    "analysis",
+    "measuring",
+    "doctor",
+    "reporters",
+    "tables",
+    "page",
+    "viewers",
+    "study",
+    "commands",
+]
 # What starts the others.
 ABOVE_ALL = {"__init__", "__main__", "cli"}
 # Native modules, and what is generated.

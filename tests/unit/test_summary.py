@@ -131,7 +131,7 @@ def info(recording: Run) -> list[str]:
 
 
 def test_locations_have_a_line_each(recording: Run) -> None:
-    recording.__dict__["locations"] = [
+    recording.__dict__["location_rows"] = [
         fake_native.location(0, 20_000),
         fake_native.location(1, 0, 1, dropped=70),
     ]
@@ -145,7 +145,7 @@ def test_locations_have_a_line_each(recording: Run) -> None:
 
 
 def test_many_locations_are_folded(recording: Run) -> None:
-    recording.__dict__["locations"] = [
+    recording.__dict__["location_rows"] = [
         fake_native.location(rank, 1000 * rank, thread) for rank in range(40) for thread in range(2)
     ]
     lines = info(recording)
@@ -157,5 +157,5 @@ def test_many_locations_are_folded(recording: Run) -> None:
 
 
 def test_locations_are_not_shown_where_they_are_the_ranks(recording: Run) -> None:
-    recording.__dict__["locations"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
+    recording.__dict__["location_rows"] = [fake_native.location(0, 0), fake_native.location(1, 0)]
     assert "Locations (a thread, with its buffer)" not in info(recording)

@@ -64,7 +64,7 @@ def _content(recording: Run) -> dict[str, Any]:
         "hosts": sorted({process["host"] for process in processes}),
         "ranks": [{**process, "mpi_share": ranks.mpi_share(process)} for process in processes],
         "locations": [
-            {**row, "bytes_per_event": locations.bytes_per_event(row)} for row in recording.locations
+            {**row, "bytes_per_event": locations.bytes_per_event(row)} for row in recording.location_rows
         ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from tare.errors import CommandError
 from tare.reporters import warnings
-from tare.runs.run import Run, open_run
+from tare.runs.run import Run, open_as
 
 T = TypeVar("T")
 
 
-def open_readable(run: Path, member: str | None = None) -> Run:
-    """The run; CommandError if nothing can be read of what it says it has."""
-    recording = open_run(run, member)
+_AnyRun = TypeVar("_AnyRun", bound=Run)
+
+
+@overload
+def open_readable(run: Path, member: str | None = None) -> Run: ...
+@overload
+def open_readable(run: Path, member: str | None, kind: type[_AnyRun]) -> _AnyRun: ...
+def open_readable(run: Path, member: str | None = None, kind: type[Run] = Run) -> Run:
+    """The run, as an object of this class; CommandError if nothing can be read of what it says it has."""
+    recording = open_as(kind, run, member)
     if recording.unread and not recording.processes:
         conclude(recording, named=True)
     return recording

@@ -80,7 +80,7 @@ def samples(
         raise TareError("this run sampled no messages: tare run --sample random:0.01 -- COMMAND")
     chosen = [
         row
-        for row in analysis.with_both_comparisons(recording.samples, recording.sample_summaries)
+        for row in analysis.with_both_comparisons(recording.sample_rows, recording.sample_summaries)
         if (not source or row["source"] in source) and (not destination or row["destination"] in destination)
     ]
     rows = _sorted(analysis.summed(chosen, recording.sites, keys), sort)

@@ -81,7 +81,7 @@ def latencies(run: Run) -> dict[str, Any] | None:
     """Of sampled messages; None if none were."""
     if not run.sample_summaries:
         return None
-    classes = list(samples.with_both_comparisons(run.samples, run.sample_summaries))
+    classes = list(samples.with_both_comparisons(run.sample_rows, run.sample_summaries))
     rows = samples.summed(classes, run.sites, ["send", "receive", "size"])
     return {
         "totals": samples.totals(run.sample_summaries),

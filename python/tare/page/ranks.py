@@ -40,7 +40,7 @@ def flushes(run: Run) -> list[dict[str, Any]]:
         "world", "rank", "location", "events", "bytes", "dropped", "flushes", "flush_ns", "flush_bytes",
         "drains", "drain_ns",
     )  # fmt: skip
-    rows: list[dict[str, Any]] = [dict(row) for row in run.locations]
+    rows: list[dict[str, Any]] = [dict(row) for row in run.location_rows]
     return [
         {name: row[name] for name in kept}
         for row in rows

@@ -114,7 +114,7 @@ def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) 
     if counts["unnumbered"]:
         why = "received whose number in their channel cannot be known; none of them is among the samples"
         out.paragraph(why, f"  {counts['unnumbered']:,} ")
-    together = sum(sample["count"] for sample in recording.samples if sample["source"] < 0)
+    together = sum(sample["count"] for sample in recording.sample_rows if sample["source"] < 0)
     if together:
         why = "of classes that the table had no room for; they are counted together"
         out.paragraph(why, f"  {together:,} ")

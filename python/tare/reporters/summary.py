@@ -264,7 +264,7 @@ def _plus_minus(cost: TotalCost) -> str:
 
 def _locations(out: Console, recording: Run) -> None:
     """What each location recorded; of many, the spread. Nothing if the ranks above say it all."""
-    found = recording.locations
+    found = recording.location_rows
     if len(found) == len(recording.processes) and not any(row["events"] or row["dropped"] for row in found):
         return
     _heading(out, "\nLocations (a thread, with its buffer)")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tare import progress
 from tare.errors import CommandError, UsageError, native_errors
@@ -85,7 +85,7 @@ class Run:
             return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
 
     @cached_property
-    def locations(self) -> list[Location]:
+    def location_rows(self) -> list[Location]:
         with self._reading():
             return self._native.locations() if self._native else []
 
@@ -155,7 +155,7 @@ class Run:
         return None if wall_ns is None else self.start_ns + wall_ns
 
     @cached_property
-    def samples(self) -> list[SampleRow]:
+    def sample_rows(self) -> list[SampleRow]:
         with self._reading():
             return self._native.samples() if self._native else []
 
@@ -252,6 +252,11 @@ class Run:
         return self._table("messages")
 
     @property
+    def requests(self) -> Table:
+        """The requests of the trace, each with the call that started it and the one that completed it."""
+        return self._table("requests")
+
+    @property
     def collectives(self) -> Table:
         """The collective operations of the trace, a row for each rank that took part, likewise."""
         return self._table("collectives")
@@ -296,15 +301,23 @@ class Run:
             return self._native.wait_report()
 
 
+_AnyRun = TypeVar("_AnyRun", bound=Run)
+
+
 def open_run(run_dir: Path, member: str | None = None) -> Run:
     """The run in `run_dir`, or the one of an archive that `member` names; one clear line if it is none."""
+    return open_as(Run, run_dir, member)
+
+
+def open_as(kind: type[_AnyRun], run_dir: Path, member: str | None = None) -> _AnyRun:
+    """The same as an object of a derived class."""
     from tare import _native
 
     if run_dir.is_file() and _native.is_archive(str(run_dir)):
         from tare.runs import archive
 
         chosen = archive.choose_run(run_dir, member)
-        return Run(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
+        return kind(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
     if member is not None:
         raise UsageError(f"{run_dir} is no archive, so it has no members")
-    return Run(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))
+    return kind(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))

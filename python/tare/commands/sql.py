@@ -1,0 +1,112 @@
+"""`tare sql`: queries of the tables of a run."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands.reading import conclude, open_readable
+from tare.errors import UsageError
+from tare.options import Argument, Option
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# Names of columns, their types, and the rows.
+Result = tuple[Sequence[str], Sequence[str], Iterator[Sequence[Any]]]
+SCHEMA = "tare.sql/1"
+BATCH = 1000
+
+
+def sql(
+    run: RunDirectory,
+    query: Annotated[
+        str | None, Argument(metavar="QUERY", help="In DuckDB's SQL; none: lists the tables.")
+    ] = None,
+    member: AnyMember = None,
+    csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
+    json: Json = False,
+) -> None:
+    """Query the tables of a run with SQL.
+
+    The tables and their columns: docs/tables.md. It needs DuckDB.
+
+    Example: tare sql app-20260131-120000 "SELECT function, sum(time_ns) FROM profile GROUP BY ALL"
+    """
+    from tare.tables.opened import OpenRun
+
+    if csv and json:
+        raise UsageError("--csv and --json exclude each other")
+    recording = open_readable(run, member, OpenRun)
+    if query is None:
+        from tare.tables.opened import TABLES
+
+        _write(run, (["table", "row"], ["VARCHAR", "VARCHAR"], iter(TABLES.items())), csv=csv, json=json)
+        return conclude(recording)
+    from tare.tables import sql as database
+
+    with database.errors(), database.connect(recording.tables()) as connection:
+        connection.execute(query)
+        described = connection.description or []
+        names, types = _distinct([each[0] for each in described]), [str(each[1]) for each in described]
+        _write(run, (names, types, _rows(connection)), csv=csv, json=json)
+    return conclude(recording)
+
+
+def _write(run: Path, result: Result, *, csv: bool, json: bool) -> None:
+    names, types, rows = result
+    if json:
+        from tare.reporters import json as reporter
+
+        columns = [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)]
+        content = {"columns": columns, "rows": (_as_json(names, row) for row in rows)}
+        reporter.write(sys.stdout, SCHEMA, run, content)
+    elif csv:
+        from tare.reporters import csv as reporter_csv
+
+        reporter_csv.write_rows(sys.stdout, names, (dict(zip(names, row, strict=True)) for row in rows))
+    else:
+        from tare.reporters import query as reporter_query
+        from tare.reporters.console import console
+
+        reporter_query.show(console(), names, rows)
+
+
+def _rows(connection: DuckDBPyConnection) -> Iterator[Sequence[Any]]:
+    while batch := connection.fetchmany(BATCH):
+        yield from batch
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """A name that occurs again gets a number."""
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        count = seen[name] = seen.get(name, 0) + 1
+        result.append(name if count == 1 else f"{name}_{count}")
+    return result
+
+
+def _as_json(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    return {name: _value(value) for name, value in zip(names, row, strict=True)}
+
+
+def _value(value: Any) -> Any:
+    """JSON has numbers, texts, lists and objects alone, and no NaN."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _value(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_value(each) for each in value]
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | bytes):
+        return str(value)
+    return value if isinstance(value, int | str | None) else str(value)

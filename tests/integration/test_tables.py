@@ -1,0 +1,170 @@
+"""The tables of a run: what docs/tables.md says that they have, and the same sums everywhere; SQL on them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pytest
+import tare as tare_package
+from environments import ROOT, all_environments, compile_c
+from measured import PROGRAMS, Measurement, measure
+from tare.errors import UsageError
+from tare.tables.opened import TABLES
+
+OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
+RANKS, ROUNDS = 3, 20
+PAGE = (ROOT / "docs" / "tables.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def measured(tare: Path, tmp_path_factory: pytest.TempPathFactory) -> Measurement:
+    directory = tmp_path_factory.mktemp("tables")
+    program = compile_c(OPENMPI, [PROGRAMS / "matched.c"], directory / "matched")
+    options = ["--trace", "--buffer", "64K"]
+    found = measure(tare, OPENMPI, RANKS, [program, str(ROUNDS)], directory / "run", *options)
+    assert found.ended.returncode == 0, found.ended.stderr
+    return found
+
+
+def query(measured: Measurement, text: str) -> list[tuple[object, ...]]:
+    relation = tare_package.open(measured.directory).sql(text)
+    assert relation is not None
+    return relation.fetchall()
+
+
+def documented(table: str) -> set[str]:
+    """The columns that its section has."""
+    section = re.split(r"\n## ", PAGE.split(f"\n## {table.capitalize()}\n")[1])[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return set(re.findall(r"`(\w+)`", " ".join(cells)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [name for name in TABLES if name not in ("events", "calls", "messages", "collectives")],
+)
+def test_the_page_has_every_column(table: str, measured: Measurement) -> None:
+    relation = tare_package.open(measured.directory).sql(f"FROM {table}")
+    assert relation is not None
+    columns = set(relation.columns)
+    assert columns == documented(table) - ({"rank"} if table == "profile" else set())
+
+
+def test_every_table_is_listed(tare: Path, measured: Measurement) -> None:
+    done = subprocess.run(
+        [tare, "sql", measured.directory], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(TABLES)
+
+
+@pytest.mark.parametrize("by", ["function", "line", "site", "size", "communicator", "rank", "rank,function"])
+def test_the_profile_is_that_of_the_verb(by: str, measured: Measurement) -> None:
+    profile = tare_package.open(measured.directory).profile(by.split(","))  # noqa: F841 (DuckDB finds it)
+    # The verb's row of a rank has its look-ups, and the time of its account.
+    keys = ("bytes",) if by == "rank" else ("calls", "time_ns", "bytes")
+    sums = ", ".join(f"sum({key})" for key in keys)
+    with duckdb.connect() as connection:
+        (found,) = connection.execute(f"SELECT count(*), {sums} FROM profile").fetchall()
+    rows = measured.profile(by)
+    assert found == (len(rows), *(sum(row[name] for row in rows) for name in keys))
+
+
+def test_calls_are_those_of_the_profile(measured: Measurement) -> None:
+    counted = query(measured, "SELECT function, count(*) FROM calls GROUP BY ALL ORDER BY 1")
+    profiled = "SELECT function, sum(calls) FROM profile WHERE timed GROUP BY ALL ORDER BY 1"
+    assert [(name, int(str(count))) for name, count in query(measured, profiled)] == counted
+    in_ranks = query(measured, "SELECT sum(events) FROM ranks")
+    assert in_ranks == query(measured, "SELECT sum(events) FROM locations")
+
+
+def test_requests_have_the_calls_that_started_and_completed_them(measured: Measurement) -> None:
+    """As many as the calls of the trace have started, and with the times of the messages."""
+    started = query(
+        measured,
+        """SELECT count(*) FROM calls WHERE request IS NOT NULL
+        AND NOT regexp_matches(function, '^MPI_(Wait|Test|Start|Request_)')""",
+    )
+    assert (
+        query(measured, "SELECT count(*) FROM requests WHERE NOT starts_with(function, 'MPI_Start')")
+        == started
+    )
+    assert int(str(started[0][0])) > ROUNDS * RANKS
+    assert query(measured, "SELECT count(*) FROM requests WHERE completion_leave_ns < enter_ns") == [(0,)]
+    # A message that a request sent: both tables say when, and by which call it was completed.
+    for side, rank in (("send", "source"), ("receive", "destination")):
+        both = query(
+            measured,
+            f"""SELECT count(*), count(*) FILTER (completion_leave_ns = {side}_completion_leave_ns
+                AND completion_line IS NOT NULL)
+            FROM messages JOIN requests ON requests.world = messages.world AND requests.rank = {rank}
+                AND requests.thread = {side}_thread AND requests.enter_ns = {side}_enter_ns
+            WHERE {side}_function IN ('MPI_Isend', 'MPI_Issend', 'MPI_Irecv')
+                AND {side}_completion_leave_ns IS NOT NULL""",
+        )
+        assert both[0][0] == both[0][1]
+        assert int(str(both[0][0])) > 0
+
+
+def test_peers_are_the_messages(measured: Measurement) -> None:
+    of_messages = "SELECT source, destination, count(*) FROM messages GROUP BY ALL ORDER BY ALL"
+    of_peers = "SELECT rank, peer, sent_messages FROM peers WHERE sent_messages > 0 ORDER BY ALL"
+    assert query(measured, of_peers) == query(measured, of_messages)
+
+
+def test_output_of_the_verb(tare: Path, measured: Measurement) -> None:
+    def said(*options: str) -> str:
+        text = "SELECT rank, rank, state, mpi_share / 0 AS none FROM ranks ORDER BY rank"
+        command = [str(tare), "sql", str(measured.directory), text, *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    found = json.loads(said("--json"))
+    assert found["schema"] == "tare.sql/1"
+    assert [column["name"] for column in found["columns"]] == ["rank", "rank_2", "state", "none"]
+    assert [row["rank_2"] for row in found["rows"]] == list(range(RANKS))
+    assert {row["state"] for row in found["rows"]} == {"finished"}
+    assert {row["none"] for row in found["rows"]} == {None}
+    rows = list(csv.DictReader(io.StringIO(said("--csv"))))
+    assert [row["rank"] for row in rows] == [str(rank) for rank in range(RANKS)]
+    lines = said().splitlines()
+    assert lines[0].split() == ["rank", "rank_2", "state", "none"]
+    assert len(lines) == 1 + RANKS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELEC 1", "syntax error"),
+        ("SELECT nothing FROM ranks", '"nothing" not found'),
+        ("FROM nowhere", "nowhere does not exist"),
+        ("SELECT error('what it says') FROM ranks", "what it says"),
+    ],
+)
+def test_an_error_is_one_line(text: str, expected: str, tare: Path, measured: Measurement) -> None:
+    command = [str(tare), "sql", str(measured.directory), text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("tare: ")
+    assert done.stderr.count("\n") == 1
+    assert expected in done.stderr
+    assert done.stdout == ""
+
+
+def test_without_duckdb_it_says_what_to_install(tare: Path, measured: Measurement, tmp_path: Path) -> None:
+    (tmp_path / "duckdb.py").write_text("raise ImportError('hidden')\n")
+    command = [str(tare), "sql", str(measured.directory), "SELECT 1"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 1
+    assert re.fullmatch(r"tare: SQL needs duckdb: \S+ -m pip install duckdb\n", done.stderr)
+
+
+def test_a_key_that_there_is_not_is_named(measured: Measurement) -> None:
+    with pytest.raises(UsageError, match="no key colour; there are site, line"):
+        tare_package.open(measured.directory).profile("colour")
