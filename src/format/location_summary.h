@@ -19,7 +19,8 @@ struct LocationSummary {
   std::uint32_t number;     // of the thread that owns the block now, in order of first MPI call
   std::uint32_t thread_id;  // the kernel's
   std::uint32_t rows;       // used
-  std::uint32_t in_use;     // 0 once the thread has ended and the block waits for another
+  std::uint16_t in_use;     // 0 once the thread has ended and the block waits for another
+  std::uint16_t weighed;    // entries behind the phases, on disk only
   std::uint64_t events;     // call and completion records written to the buffer, ever
   std::uint64_t dropped;    // of them lost
   std::uint64_t flushes;
@@ -34,11 +35,9 @@ struct LocationSummary {
   std::uint32_t full;               // FullTables
   std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
   std::uint64_t api_events;         // events of the API that were recorded, also if they were dropped or overwritten
-  std::uint32_t weighed;            // entries behind the phases, on disk only
-  std::uint32_t zero;
-  TaredTotals tared;  // in a segment 0: see summary_of
+  TaredTotals tared;                // in a segment 0: see summary_of
 };
-static_assert(sizeof(LocationSummary) == 160);
+static_assert(sizeof(LocationSummary) == 152);
 enum FullTables : std::uint32_t {
   full_rows = 1,
   full_peers = 2,

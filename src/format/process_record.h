@@ -53,21 +53,23 @@ struct ProcessRecord {
   std::uint64_t init_leave;
   std::uint64_t finalize_enter;
   std::uint64_t finalize_leave;
-  std::uint64_t end;                 // ticks at exit
-  std::uint64_t hook_init;           // ticks spent by tare itself inside MPI_Init (attaching included)
-  std::uint64_t hook_finalize;       // and inside MPI_Finalize
-  std::uint32_t lookup_cost_ps;      // calibrated cost of one call that is only counted
+  std::uint64_t end;             // ticks at exit
+  std::uint64_t hook_init;       // ticks spent by tare itself inside MPI_Init (attaching included)
+  std::uint64_t hook_finalize;   // and inside MPI_Finalize
+  std::uint32_t reserved_call;   // 0; of earlier releases a cost, as the other reserved ones
+  std::uint32_t lookup_cost_ps;  // calibrated cost of one call that is only counted
+  std::uint32_t reserved_completion;
   std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
   std::uint32_t unmeasured_threads;  // for whose location there was no memory
-  std::uint32_t left_calls;          // that did not return: left by an exception, by longjmp or with their thread
-  std::uint32_t zero;
+  std::uint32_t reserved_poll;
+  std::uint32_t left_calls;  // that did not return: left by an exception, by longjmp or with their thread
   char host[64];
   char executable[256];
   char mpi_library[128];
 };
-static_assert(sizeof(ProcessRecord) == 624);
+static_assert(sizeof(ProcessRecord) == 632);
 
 // The signal that killed it, where its collector saw that; else 0.
 inline std::int32_t signal_of(const ProcessRecord& process) noexcept {
