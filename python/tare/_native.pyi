@@ -669,6 +669,16 @@ class Run:
         to_ns: int | None = None,
     ) -> Exported:
         """Writes the trace for Perfetto; of each site the frame `shown` of its path stands for it."""
+    def export_paje(
+        self,
+        path: str,
+        start_ns: int,
+        shown: Sequence[int],
+        ranks: list[int] | None = None,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+    ) -> Exported:
+        """Writes the trace in Pajé's format; the rest as export_perfetto()."""
     def wait_report(self) -> WaitReport:
         """Reads the trace twice."""
     def replay(self) -> list[ReplayedWorld]:

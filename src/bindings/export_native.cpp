@@ -4,6 +4,7 @@
 
 #include "bindings/exports.h"
 #include "bindings/text.h"
+#include "exporters/paje.h"
 #include "exporters/perfetto.h"
 
 namespace tare::bindings {
@@ -22,6 +23,7 @@ void define_exports(nanobind::class_<PyRun>& run) {
         "path"_a, "start_ns"_a, "shown"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
         "to_ns"_a = nanobind::none());
   };
+  define("export_paje", exporters::write_paje);
   define("export_perfetto", exporters::write_perfetto);
 }
 

@@ -1,6 +1,9 @@
 #include "exporters/parameter.h"
 
 #include <bit>
+#include <charconv>
+#include <iterator>
+#include <vector>
 
 namespace tare::exporters {
 
@@ -23,6 +26,25 @@ std::uint64_t unsigned_value(std::uint64_t word, ParameterType type) {
 double floating_value(std::uint64_t word, ParameterType type) {
   if (type == ParameterType::f32) return std::bit_cast<float>(static_cast<std::uint32_t>(word));
   return std::bit_cast<double>(word);
+}
+
+std::string parameters_text(const reader::Run& run, const reader::EventRow& row) {
+  static const std::vector<ParameterType> untyped;
+  const auto& types =
+      row.event_type < 0 ? untyped : run.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
+  std::string text;
+  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+    const ParameterType type = i < types.size() ? types[i] : ParameterType::u64;
+    const std::uint64_t word = row.parameters[i];
+    char digits[32];
+    char* const end = std::end(digits);
+    const char* const last = is_floating(type) ? std::to_chars(digits, end, floating_value(word, type)).ptr
+                             : is_signed(type) ? std::to_chars(digits, end, signed_value(word, type)).ptr
+                                               : std::to_chars(digits, end, unsigned_value(word, type)).ptr;
+    if (i != 0) text += ", ";
+    text.append(digits, static_cast<std::size_t>(last - digits));
+  }
+  return text;
 }
 
 }  // namespace tare::exporters

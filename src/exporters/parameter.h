@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "format/definition.h"
+#include "reader/events/event_stream.h"
+#include "reader/run/run.h"
 
 namespace tare::exporters {
 
@@ -17,5 +20,8 @@ std::int64_t signed_value(std::uint64_t word, format::ParameterType type);
 std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
 // Of a floating type.
 double floating_value(std::uint64_t word, format::ParameterType type);
+
+// All parameters of an event: "-1, 4294967295, 3.25".
+std::string parameters_text(const reader::Run& run, const reader::EventRow& row);
 
 }  // namespace tare::exporters

@@ -22,14 +22,24 @@ if TYPE_CHECKING:
 class Format(StrEnum):
     """What reads it is in docs/export.md."""
 
+    CSV = "csv"
+    FOLDED = "folded"
     OTF2 = "otf2"
+    PAJE = "paje"
+    PARQUET = "parquet"
     PERFETTO = "perfetto"
+    SPEEDSCOPE = "speedscope"
 
 
 # Of the files and directories, where -o names none.
 SUFFIXES = {
+    Format.CSV: ".csv",
+    Format.FOLDED: ".folded",
     Format.OTF2: ".otf2",
+    Format.PAJE: ".trace",
+    Format.PARQUET: ".parquet",
     Format.PERFETTO: ".perfetto-trace",
+    Format.SPEEDSCOPE: ".speedscope.json",
 }
 
 
@@ -69,12 +79,54 @@ def export(
         raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
     made = output or _beside(run, member, SUFFIXES[to])
     refuse_existing(made)
+    if to in (Format.CSV, Format.PARQUET):
+        _refuse_parts(to, rank, start, end)
+        _export_tables(run, member, to, made)
+        return
     recording = open_readable(run, member)
     choice.check_ranks(recording, rank)
-    check_trace(recording)
-    done = recording.export_trace(to, made, rank or None, _at(recording, start), _at(recording, end))
-    tell_what_lacks(done)
-    streams.say(f"{made}: {done['events']:,} events, {units.size(_bytes_of(made))}")
+    if to in (Format.FOLDED, Format.SPEEDSCOPE):
+        _refuse_parts(to, None, start, end)
+        _say_made(made, f"{_export_profile(recording, to, made, rank):,} call paths")
+    else:
+        check_trace(recording)
+        done = recording.export_trace(to, made, rank or None, _at(recording, start), _at(recording, end))
+        tell_what_lacks(done)
+        _say_made(made, f"{done['events']:,} events")
+    conclude(recording)
+
+
+def _say_made(made: Path, what: str) -> None:
+    streams.say(f"{made}: {what}, {units.size(_bytes_of(made))}")
+
+
+def _refuse_parts(to: Format, rank: list[int] | None, start: float | None, end: float | None) -> None:
+    if rank:
+        raise UsageError(f"--rank does not go with --to {to}: select the rank from the tables")
+    if start is not None or end is not None:
+        raise UsageError(f"--from and --to-time do not go with --to {to}")
+
+
+def _export_profile(recording: Run, to: Format, made: Path, rank: list[int] | None) -> int:
+    from tare.analysis.profile import Chosen
+    from tare.reporters import stacks
+
+    if not recording.processes:
+        raise CommandError(choice.NOTHING_MEASURED)
+    found = stacks.of_run(recording, Chosen(ranks=frozenset(rank or ())))
+    if to is Format.FOLDED:
+        stacks.write_folded(found, made)
+    else:
+        stacks.write_speedscope(found, made, recording.run_dir.resolve().name)
+    return sum(len(of.paths) for of in found)
+
+
+def _export_tables(run: Path, member: str | None, to: Format, made: Path) -> None:
+    from tare.tables import dataset
+    from tare.tables.opened import OpenRun
+
+    recording = open_readable(run, member, OpenRun)
+    _say_made(made, f"{dataset.write(recording, made, 'csv' if to is Format.CSV else 'parquet'):,} rows")
     conclude(recording)
 
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <set>
@@ -77,7 +76,6 @@ class Otf2Writer : public TimelineWriter {
   void add_text(Attribute name, const std::string& value) {
     archive_.check(OTF2_AttributeList_AddStringRef(attributes_.get(), name, definitions_.string(value)));
   }
-  std::string parameters_of(const EventRow& row) const;
   void write_marker(const Place& place, std::uint64_t time, const EventRow& row, EventClass event_class);
 
   Run& run_;
@@ -151,25 +149,6 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   check(place);
 }
 
-std::string Otf2Writer::parameters_of(const EventRow& row) const {
-  static const std::vector<format::ParameterType> untyped;
-  const auto& types =
-      row.event_type < 0 ? untyped : run_.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
-  std::string text;
-  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-    const format::ParameterType type = i < types.size() ? types[i] : format::ParameterType::u64;
-    const std::uint64_t word = row.parameters[i];
-    char digits[32];
-    const std::to_chars_result end =
-        is_floating(type) ? std::to_chars(digits, std::end(digits), floating_value(word, type))
-        : is_signed(type) ? std::to_chars(digits, std::end(digits), signed_value(word, type))
-                          : std::to_chars(digits, std::end(digits), unsigned_value(word, type));
-    if (i != 0) text += ", ";
-    text.append(digits, end.ptr);
-  }
-  return text;
-}
-
 void Otf2Writer::write_marker(const Place& place, std::uint64_t time, const EventRow& row, EventClass event_class) {
   OTF2_MarkerWriter* to = archive_.markers();
   if (to == nullptr) return;
@@ -177,7 +156,7 @@ void Otf2Writer::write_marker(const Place& place, std::uint64_t time, const Even
   if (is_new)
     archive_.check(
         OTF2_MarkerWriter_WriteDefMarker(to, at->second, "tare", names_.event(row).c_str(), OTF2_SEVERITY_NONE));
-  const std::string text = event_class == EventClass::raw ? plain_text(row.text) : parameters_of(row);
+  const std::string text = event_class == EventClass::raw ? plain_text(row.text) : parameters_text(run_, row);
   archive_.check(OTF2_MarkerWriter_WriteMarker(to, time, 0, at->second, OTF2_MARKER_SCOPE_LOCATION,
                                                place.entry.reference, text.c_str()));
 }

@@ -1,0 +1,113 @@
+"""The profile's call paths as folded stacks, and as a file for speedscope: time in MPI by call path and rank.
+
+Folded stacks are one line for each path, outermost function first, and its nanoseconds: what flamegraph.pl,
+inferno and speedscope read. The other file is described at
+https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare import __version__
+from tare.analysis import profile
+from tare.errors import CommandError
+from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare._native import Frame
+    from tare.analysis.profile import Chosen, Recorded
+
+UNKNOWN = "(unknown)"
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+# A function, its file and its line.
+Place = tuple[str, str | None, int | None]
+
+
+@dataclass
+class Stacks:
+    """Of one process: paths, outermost place first, and the time spent in their calls."""
+
+    name: str
+    paths: list[tuple[list[Place], int]] = field(default_factory=list)
+
+
+def of_run(recorded: Recorded, chosen: Chosen) -> list[Stacks]:
+    """One for each rank that made timed calls, in their order."""
+    found: dict[tuple[int, int], Stacks] = {}
+    several = len({process["world"] for process in recorded.processes}) > 1
+    for row in profile.summed(recorded, ["function", "site", "rank"], chosen):
+        if not row.timed or row.time_ns <= 0:
+            continue
+        rank = -1 if row.rank is None else row.rank
+        name = f"world {row.world} rank {rank}" if several else f"rank {rank}"
+        stacks = found.setdefault((row.world, rank), Stacks(name))
+        stacks.paths.append(([*_places(row), (row.function, None, None)], row.time_ns))
+    return [found[key] for key in sorted(found)]
+
+
+def _places(row: profile.Row) -> Iterator[Place]:
+    for frame in reversed(row.path):
+        yield _name(frame), frame["file"] and visible(frame["file"]), frame["line"]
+        if frame["tail_call"]:
+            yield visible(frame["tail_call"]), None, None
+
+
+def _name(frame: Frame) -> str:
+    return visible(frame["caller"]) if frame["caller"] else UNKNOWN
+
+
+def write_folded(stacks: list[Stacks], to: Path) -> None:
+    # A semicolon ends a function's name.
+    lines = (
+        f"{';'.join(name.replace(';', ':') for name in (of.name, *(place[0] for place in path)))} {time_ns}\n"
+        for of in stacks
+        for path, time_ns in of.paths
+    )
+    _write("".join(lines), to)
+
+
+def write_speedscope(stacks: list[Stacks], to: Path, name: str) -> None:
+    numbers: dict[Place, int] = {}
+    profiles = [
+        {
+            "type": "sampled",
+            "name": of.name,
+            "unit": "nanoseconds",
+            "startValue": 0,
+            "endValue": sum(time_ns for _, time_ns in of.paths),
+            "samples": [[numbers.setdefault(place, len(numbers)) for place in path] for path, _ in of.paths],
+            "weights": [time_ns for _, time_ns in of.paths],
+        }
+        for of in stacks
+    ]
+    frames = [
+        {key: value for key, value in zip(("name", "file", "line"), place, strict=True) if value is not None}
+        for place in numbers
+    ]
+    document = {
+        "$schema": SCHEMA,
+        "exporter": f"tare {__version__}",
+        "name": name,
+        "activeProfileIndex": 0,
+        "shared": {"frames": frames},
+        "profiles": profiles,
+    }
+    _write(json.dumps(document, ensure_ascii=False), to)
+
+
+def _write(text: str, to: Path) -> None:
+    part = to.with_name(f"{to.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
+        part.replace(to)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise CommandError(f"cannot write {to}: {error.strerror}") from error

@@ -1,0 +1,67 @@
+"""The tables of a run as a directory of Parquet or CSV files, written by DuckDB as the run is read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tare.errors import CommandError
+from tare.tables import sql
+from tare.tables.opened import TABLES, OpenRun
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# Without those that are a part of the events.
+WRITTEN = tuple(name for name in TABLES if name not in ("calls", "flushes"))
+# How long tables are divided into files: by rank, unless these would be too many and too small.
+BY_RANK = ("events", "collectives", "requests", "waits")
+BY_WORLD = (*BY_RANK, "messages")
+MOST_RANKS = 1000
+
+
+def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
+    """Makes the directory as a whole or not at all; how many rows it has.
+
+    Parquet: TABLE/*.parquet, of long tables TABLE/world=W/rank=R/*.parquet, as DuckDB, Spark and pandas read
+    them; the files have these columns too. CSV: TABLE.csv.
+    """
+    part = to.with_name(f"{to.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    tables = run.tables()
+    connection = sql.connect({name: tables[name] for name in WRITTEN})
+    import duckdb
+
+    try:
+        part.mkdir()
+        rows = sum(_write_table(connection, run, name, part, kind) for name in WRITTEN)
+        part.replace(to)
+    except (duckdb.Error, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise CommandError(f"cannot write {to}: {reason}") from error
+    finally:
+        connection.close()
+        shutil.rmtree(part, ignore_errors=True)
+    return rows
+
+
+def _write_table(connection: DuckDBPyConnection, run: OpenRun, name: str, part: Path, kind: str) -> int:
+    if kind == "csv":
+        return _copy(connection, name, part / f"{name}.csv", "FORMAT csv, HEADER")
+    by = ["world", "rank"] if name in BY_RANK and len(run.processes) <= MOST_RANKS else ["world"]
+    options = "FORMAT parquet, COMPRESSION zstd"
+    target = part / name
+    if name in BY_WORLD:
+        whole = f"{options}, PARTITION_BY ({', '.join(by)}), WRITE_PARTITION_COLUMNS true"
+        if rows := _copy(connection, name, target, whole):
+            return rows
+    # What has no rows has columns.
+    target.mkdir(exist_ok=True)
+    return _copy(connection, name, target / "data_0.parquet", options)
+
+
+def _copy(connection: DuckDBPyConnection, name: str, to: Path, options: str) -> int:
+    quoted = str(to).replace("'", "''")
+    done = connection.execute(f"COPY (FROM {name}) TO '{quoted}' ({options})").fetchone()
+    return int(done[0]) if done else 0

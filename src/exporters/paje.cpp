@@ -1,0 +1,357 @@
+#include "exporters/paje.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exporters/names.h"
+#include "exporters/output_file.h"
+#include "exporters/parameter.h"
+#include "exporters/plain_text.h"
+
+namespace tare::exporters {
+namespace {
+
+using namespace tare::reader;
+using format::EventClass;
+
+// The numbers are those by which the lines below begin. Fields behind the value are ours; readers that do not know them
+// step over them.
+enum Line : unsigned {
+  define_container = 0,
+  define_state,
+  define_variable,
+  define_event,
+  define_link,
+  define_value,
+  create_container,
+  destroy_container,
+  push_state,
+  push_call,
+  pop_state,
+  set_variable,
+  new_event,
+  start_link,
+  end_link
+};
+constexpr std::string_view header =
+    R"(%EventDef PajeDefineContainerType 0
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineStateType 1
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineVariableType 2
+% Alias string
+% Type string
+% Name string
+% Color color
+%EndEventDef
+%EventDef PajeDefineEventType 3
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineLinkType 4
+% Alias string
+% Type string
+% StartContainerType string
+% EndContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeDefineEntityValue 5
+% Alias string
+% Type string
+% Name string
+% Color color
+%EndEventDef
+%EventDef PajeCreateContainer 6
+% Time date
+% Alias string
+% Type string
+% Container string
+% Name string
+%EndEventDef
+%EventDef PajeDestroyContainer 7
+% Time date
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajePushState 8
+% Time date
+% Type string
+% Container string
+% Value string
+%EndEventDef
+%EventDef PajePushState 9
+% Time date
+% Type string
+% Container string
+% Value string
+% Site string
+% Communicator string
+% Peer int
+% Tag int
+% Bytes string
+%EndEventDef
+%EventDef PajePopState 10
+% Time date
+% Type string
+% Container string
+%EndEventDef
+%EventDef PajeSetVariable 11
+% Time date
+% Type string
+% Container string
+% Value double
+%EndEventDef
+%EventDef PajeNewEvent 12
+% Time date
+% Type string
+% Container string
+% Value string
+% Text string
+%EndEventDef
+%EventDef PajeStartLink 13
+% Time date
+% Type string
+% Container string
+% StartContainer string
+% Value string
+% Key string
+%EndEventDef
+%EventDef PajeEndLink 14
+% Time date
+% Type string
+% Container string
+% EndContainer string
+% Value string
+% Key string
+%EndEventDef
+)";
+
+// Okabe and Ito's, which colour-blind people tell apart.
+constexpr std::array<std::string_view, 8> colors = {"0.00 0.45 0.70", "0.90 0.62 0.00", "0.00 0.62 0.45",
+                                                    "0.80 0.47 0.65", "0.34 0.71 0.91", "0.84 0.37 0.00",
+                                                    "0.94 0.89 0.26", "0.60 0.60 0.60"};
+
+// Which messages have both ends in what is exported: readers of Pajé refuse links without one of them.
+class MessageEnds : public TimelineWriter {
+ public:
+  void begin_track(const Track&) override {}
+  void enter(const Track&, std::int64_t, const Span& span) override { add(sent_, span.flows.sent); }
+  void leave(const Track&, std::int64_t, const Span& span) override { add(received_, span.flows.received); }
+  void event(const Track&, std::int64_t, const EventRow&) override {}
+  bool has_failed() const override { return false; }
+
+  bool has_both(std::uint64_t message) const { return has(sent_, message) && has(received_, message); }
+
+ private:
+  static void add(std::vector<bool>& to, const std::vector<std::uint64_t>& messages) {
+    for (const std::uint64_t message : messages) {
+      if (message >= to.size()) to.resize(message + 1 + message / 2);
+      to[message] = true;
+    }
+  }
+  static bool has(const std::vector<bool>& in, std::uint64_t message) { return message < in.size() && in[message]; }
+
+  std::vector<bool> sent_, received_;  // by number of the message
+};
+
+class PajeWriter : public TimelineWriter {
+ public:
+  PajeWriter(Run& run, const std::string& path, const ExportOptions& options, const MessageEnds& ends)
+      : run_(run), ends_(ends), names_(run, options.shown), out_(path), zero_ns_(options.start_ns) {
+    for (const Process& process : run.processes())
+      zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
+    last_ns_ = zero_ns_;
+    out_.write(header);
+    line(define_container).word("P").word("0").quoted("process").end();
+    line(define_container).word("T").word("P").quoted("thread").end();
+    line(define_state).word("S").word("T").quoted("state").end();
+    line(define_event).word("E").word("T").quoted("event").end();
+    line(define_link).word("L").word("0").word("T").word("T").quoted("message").end();
+    line(define_value).word("m").word("L").quoted("message").quoted("0.2 0.2 0.2").end();
+  }
+
+  void begin_track(const Track& track) override;
+  void enter(const Track& track, std::int64_t time_ns, const Span& span) override;
+  void leave(const Track& track, std::int64_t time_ns, const Span& span) override;
+  void event(const Track& track, std::int64_t time_ns, const EventRow& row) override;
+  bool has_failed() const override { return out_.has_failed(); }
+  std::string finish();
+
+ private:
+  PajeWriter& line(Line kind) { return number(kind, false); }
+  PajeWriter& time(std::int64_t time_ns);
+  PajeWriter& word(std::string_view text) {
+    out_.buffer().append(1, ' ').append(text);
+    return *this;
+  }
+  PajeWriter& number(std::uint64_t value, bool is_field = true) {
+    char digits[24];
+    if (is_field) out_.buffer().push_back(' ');
+    out_.buffer().append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+    return *this;
+  }
+  // A letter and a number.
+  PajeWriter& alias(char kind, std::uint64_t value) {
+    out_.buffer().append({' ', kind});
+    return number(value, false);
+  }
+  PajeWriter& quoted(std::string_view text);
+  void end() {
+    out_.buffer().push_back('\n');
+    out_.wrote();
+  }
+  std::uint32_t value_of(const EventRow& row, char type);
+  void create_process(std::uint32_t process);
+  void write_link(Line kind, const Track& track, std::int64_t time_ns, std::uint64_t message);
+
+  Run& run_;
+  const MessageEnds& ends_;
+  Names names_;
+  OutputFile out_;
+  std::int64_t zero_ns_, last_ns_ = 0;
+  std::set<std::uint32_t> processes_;
+  std::vector<std::uint32_t> process_of_;                           // by track
+  std::map<std::pair<char, std::uint32_t>, std::uint32_t> values_;  // by type, kind and number of events
+  std::set<std::int32_t> variables_;                                // types of counters
+};
+
+// The format wants times in order; spans that are open at the begin of a part of the time have begun before it.
+PajeWriter& PajeWriter::time(std::int64_t time_ns) {
+  last_ns_ = std::max(last_ns_, time_ns);
+  const auto since = static_cast<std::uint64_t>(last_ns_ - zero_ns_);
+  number(since / 1'000'000'000);
+  char fraction[11] = ".000000000";
+  std::uint64_t rest = since % 1'000'000'000;
+  for (int i = 9; i > 0; --i, rest /= 10) fraction[i] = static_cast<char>('0' + rest % 10);
+  out_.buffer().append(fraction, sizeof fraction - 1);
+  return *this;
+}
+
+PajeWriter& PajeWriter::quoted(std::string_view text) {
+  std::string& to = out_.buffer();
+  to.append(" \"");
+  if (text.empty()) text = "-";  // PajeNG cannot read an empty one
+  // The format has no escape for it.
+  for (const char c : text) to.push_back(c == '"' ? '\'' : c);
+  to.push_back('"');
+  return *this;
+}
+
+void PajeWriter::create_process(std::uint32_t process) {
+  if (!processes_.insert(process).second) return;
+  line(create_container).time(last_ns_).alias('p', process).word("P").word("0").quoted(names_.process(process)).end();
+}
+
+void PajeWriter::begin_track(const Track& track) {
+  create_process(track.process);
+  process_of_.push_back(track.process);
+  // Containers are told apart by their names, by some readers.
+  const std::string name = names_.process(track.process) + " " + names_.thread(track) +
+                           (track.thread == 0 ? "" : " (" + std::to_string(track.thread) + ")");
+  line(create_container).time(last_ns_).alias('t', track.number).word("T").alias('p', track.process).quoted(name).end();
+}
+
+std::uint32_t PajeWriter::value_of(const EventRow& row, char type) {
+  const bool is_call = row.kind == EventKind::call;
+  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
+  const std::uint32_t number = is_call         ? row.function
+                               : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
+                                               : 0;
+  const std::uint32_t key = static_cast<std::uint32_t>(is_of_program ? EventKind::event : row.kind) << 28 | number;
+  const auto [at, is_new] = values_.emplace(std::pair{type, key}, static_cast<std::uint32_t>(values_.size()));
+  if (is_new)
+    line(define_value)
+        .alias('v', at->second)
+        .word(std::string_view(&type, 1))
+        .quoted(names_.event(row))
+        .quoted(colors[at->second % colors.size()])
+        .end();
+  return at->second;
+}
+
+void PajeWriter::write_link(Line kind, const Track& track, std::int64_t time_ns, std::uint64_t message) {
+  if (!ends_.has_both(message)) return;
+  line(kind).time(time_ns).word("L").word("0").alias('t', track.number).word("m").alias('k', message).end();
+}
+
+void PajeWriter::enter(const Track& track, std::int64_t time_ns, const Span& span) {
+  const EventRow& row = span.row;
+  const std::uint32_t value = value_of(row, 'S');
+  const bool is_call = row.kind == EventKind::call;
+  line(is_call ? push_call : push_state).time(time_ns).word("S").alias('t', track.number).alias('v', value);
+  if (is_call) {
+    quoted(place_text(names_.site(row.site)));
+    quoted(row.communicator < 0 ? std::string() : names_.communicator(row.communicator));
+    const auto number_or_none = [&](std::int32_t of, std::int32_t none) { word(std::to_string(of == none ? -1 : of)); };
+    number_or_none(row.peer, format::no_peer);
+    number_or_none(row.tag, format::no_tag);
+    quoted(row.bytes == format::no_bytes ? std::string() : std::to_string(row.bytes));
+  }
+  end();
+  for (const std::uint64_t message : span.flows.sent) write_link(start_link, track, time_ns, message);
+}
+
+void PajeWriter::leave(const Track& track, std::int64_t time_ns, const Span& span) {
+  for (const std::uint64_t message : span.flows.received) write_link(end_link, track, time_ns, message);
+  line(pop_state).time(time_ns).word("S").alias('t', track.number).end();
+}
+
+void PajeWriter::event(const Track& track, std::int64_t time_ns, const EventRow& row) {
+  const EventClass event_class = class_of(run_, row);
+  if (event_class == EventClass::counter) {
+    const double value = std::bit_cast<double>(row.parameters.empty() ? 0 : row.parameters.front());
+    if (!std::isfinite(value)) return;  // the format has no word for it
+    if (variables_.insert(row.event_type).second) {
+      const std::string& unit = run_.event_types()[static_cast<std::size_t>(row.event_type)].unit;
+      const std::string name = names_.event(row) + (unit.empty() ? "" : " (" + plain_text(unit) + ")");
+      const auto color = colors[static_cast<std::size_t>(row.event_type) % colors.size()];
+      line(define_variable).alias('c', static_cast<std::uint64_t>(row.event_type)).word("P").quoted(name);
+      quoted(color).end();
+    }
+    char digits[32];
+    const auto last = std::to_chars(digits, std::end(digits), value).ptr;
+    line(set_variable).time(time_ns).alias('c', static_cast<std::uint64_t>(row.event_type));
+    return alias('p', track.process).word(std::string_view(digits, static_cast<std::size_t>(last - digits))).end();
+  }
+  const std::uint32_t value = value_of(row, 'E');
+  line(new_event).time(time_ns).word("E").alias('t', track.number).alias('v', value);
+  quoted(event_class == EventClass::raw ? plain_text(row.text) : parameters_text(run_, row)).end();
+}
+
+std::string PajeWriter::finish() {
+  for (std::size_t i = 0; i < process_of_.size(); ++i)
+    line(destroy_container).time(last_ns_).word("T").alias('t', i).end();
+  for (const std::uint32_t process : processes_)
+    line(destroy_container).time(last_ns_).word("P").alias('p', process).end();
+  return out_.finish();
+}
+
+}  // namespace
+
+Result<TimelineSummary> write_paje(Run& run, const std::string& path, ExportOptions options) {
+  MessageEnds ends;
+  auto first = write_timeline(run, {options.filter, true, true, options.goes_on}, ends);
+  if (!first || first->was_stopped) return first;
+  PajeWriter writer(run, path, options, ends);
+  auto summary = write_timeline(run, {std::move(options.filter), true, true, std::move(options.goes_on)}, writer);
+  if (!summary || summary->was_stopped) return summary;
+  if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
+  return summary;
+}
+
+}  // namespace tare::exporters
