@@ -12,7 +12,7 @@ from tare.units import NS_PER_S
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
     str | None,
-    Option("--member", metavar="NAME", help="Of an archive, the run.", show_default=False),
+    Option("--member", metavar="NAME", help="Which run to read, if RUN is an archive.", show_default=False),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
 

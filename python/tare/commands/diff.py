@@ -42,7 +42,7 @@ def diff(
     runs: Annotated[
         list[Path],
         Argument(
-            metavar="BASE... vs NEW...", help="Two runs, or two sets of repeated runs with `vs` between."
+            metavar="BASE... vs NEW...", help="Two runs, or two sets of repeated runs with `vs` between them."
         ),
     ],
     fail_above: Annotated[
@@ -50,20 +50,22 @@ def diff(
         Option(
             metavar="PERCENT",
             show_default=False,
-            help="Exit with 1 if the metric has grown by more than this, and by more than the noise.",
+            help="Exit with 1 if the metric has grown by more than PERCENT and by more than the noise.",
         ),
     ] = None,
-    metric: Annotated[Metric, Option(help="What --fail-above watches.")] = Metric.NET,
+    metric: Annotated[Metric, Option(help="The metric that --fail-above checks.")] = Metric.NET,
     accept_failed: Annotated[
-        bool, Option("--accept-failed", help="With --fail-above: take runs, too, that did not end well.")
+        bool, Option("--accept-failed", help="With --fail-above: accept runs that failed, too.")
     ] = False,
-    limit: Annotated[int, Option(min=0, help="So many functions and call sites; 0: all.")] = LINES_SHOWN,
+    limit: Annotated[
+        int, Option(min=0, help="Print at most N functions and N call sites; 0 prints all.")
+    ] = LINES_SHOWN,
     json: Json = False,
     markdown: Annotated[bool, Option("--markdown", help="Print Markdown tables.")] = False,
 ) -> int:
     """Compare runs: what changed, and whether by more than the noise.
 
-    Which test, and how to use it as a gate: docs/diff.md.
+    docs/diff.md names the statistical test, and shows how to use the exit code as a gate in CI.
 
     Example: tare diff old-1 old-2 old-3 vs new-1 new-2 new-3 --fail-above 5%
     """

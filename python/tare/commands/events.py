@@ -31,14 +31,26 @@ def events(
     ] = None,
     start: Annotated[
         float | None,
-        Option("--from", parser=seconds, metavar="SECONDS", help="From so long after the start of the run."),
+        Option(
+            "--from",
+            parser=seconds,
+            metavar="SECONDS",
+            help="Only from this time on, counted from the start of the run.",
+        ),
     ] = None,
     end: Annotated[
         float | None,
-        Option("--to", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
+        Option(
+            "--to",
+            parser=seconds,
+            metavar="SECONDS",
+            help="Only up to this time, counted from the start of the run.",
+        ),
     ] = None,
-    limit: Annotated[int, Option(min=0, max=MOST_ROWS, help="So many rows; 0: all.")] = 0,
-    paths: Annotated[bool, Option("--paths", help="With --json: the call path of every call, too.")] = False,
+    limit: Annotated[int, Option(min=0, max=MOST_ROWS, help="Print at most N rows; 0 prints all.")] = 0,
+    paths: Annotated[
+        bool, Option("--paths", help="With --json: print the call path of every call too.")
+    ] = False,
     member: AnyMember = None,
     json: Json = False,
     parquet: Annotated[
@@ -46,7 +58,7 @@ def events(
         Option(
             parser=new_path,
             metavar="FILE",
-            help="Write them to a Parquet file (docs/tables.md).",
+            help="Write the events to a Parquet file (docs/tables.md).",
             show_default=False,
         ),
     ] = None,

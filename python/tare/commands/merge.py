@@ -15,7 +15,7 @@ from tare.runs import archive
 def merge(
     inputs: Annotated[
         list[Path],
-        Argument(metavar="INPUT...", help="Run directories, single .tare files of them, other archives."),
+        Argument(metavar="INPUT...", help="Run directories, single .tare files, or other archives."),
     ],
     output: Annotated[
         Path,
@@ -25,13 +25,13 @@ def merge(
             parser=new_path,
             metavar="ARCHIVE.tare",
             show_default=False,
-            help="The archive; must be new.",
+            help="The archive to write. It must be new.",
         ),
     ],
 ) -> None:
-    """Make one archive file of many runs.
+    """Pack many runs into one archive file.
 
-    Every verb that reads a run also reads one in an archive. `tare split` takes it apart again.
+    Verbs that read a run also read a run in an archive (--member). `tare split` unpacks it.
 
     Example: tare merge -o runs.tare app-20260131-120000 app-20260131-130000
     """

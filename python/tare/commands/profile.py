@@ -66,15 +66,19 @@ def profile(
         str,
         Option(
             metavar="KEYS",
-            help="What a row stands for: site, line, function, size, communicator, rank; or several, "
-            "like function,size. Or peer, with rank or communicator; or phase, with rank.",
+            help="What each row stands for: site, line, function, size, communicator or rank, or several of "
+            "them, like function,size. Also peer (alone, or with rank or communicator) and phase (alone, "
+            "or with rank).",
         ),
     ] = "site",
     sort: Annotated[
         Sort | None,
-        Option(help="What comes first: time, but ranks and sizes in order.", show_default=False),
+        Option(
+            help="Sort by this, largest first. By default time; ranks and sizes in their order.",
+            show_default=False,
+        ),
     ] = None,
-    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 0,
+    limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 0,
     function: Annotated[
         list[str] | None,
         Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
@@ -88,12 +92,12 @@ def profile(
     ] = None,
     world: Annotated[
         list[int] | None,
-        Option(help="Only this world, of a run with several (may be repeated).", show_default=False),
+        Option(help="Only this world, if the run has several (may be repeated).", show_default=False),
     ] = None,
     paths: Annotated[bool, Option("--paths", help="Print the call path of every site.")] = False,
     replay: Annotated[
         bool,
-        Option("--replay", help="Also of a large trace, how long it would take on an ideal network."),
+        Option("--replay", help="Also of a large trace, compute the time on an ideal network."),
     ] = False,
     member: AnyMember = None,
     json: Json = False,
@@ -102,7 +106,7 @@ def profile(
 ) -> None:
     """Print calls, time and bytes by call site, rank, size and more.
 
-    What the columns and the figures above them mean: docs/profile.md.
+    docs/profile.md explains the columns and the figures above them.
 
     Example: tare profile app-20260131-120000 --by function --limit 10
     """

@@ -20,9 +20,9 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def recover(run: RunDirectory) -> None:
-    """Collect what is left of a run whose `tare run` was killed.
+    """Collect the data of a run whose `tare run` was killed.
 
-    Harmless on a run that is complete.
+    A complete run stays as it is.
 
     Example: tare recover app-20260131-120000
     """

@@ -21,15 +21,15 @@ def report(
             "--output",
             parser=new_path,
             metavar="FILE",
-            help="Where to; beside the run, RUN.html.",
+            help="The file to write. By default RUN.html, beside the run.",
             show_default=False,
         ),
     ] = None,
     member: AnyMember = None,
 ) -> None:
-    """Write a page that shows the run, for any browser; it needs no network.
+    """Write a run as one HTML page, which needs no network.
 
-    What it shows: docs/report.md. `tare view` shows the same with every detail.
+    docs/report.md describes the page. `tare view` shows the same page with every detail.
 
     Example: tare report app-20260131-120000
     """

@@ -118,15 +118,16 @@ def run(
             parser=_size,
             metavar="SIZE",
             show_default=False,
-            help="Event buffer of a thread, like 512K or 4M, of a trace.",
+            help="Size of the event buffer of each thread, like 512K or 4M. For traces.",
         ),
     ] = None,
     policy: Annotated[
         Policy | None,
         Option(
             show_default=False,
-            help="When a thread's buffer is full: write it out (block, the default), drop events and count "
-            "them, or overwrite the oldest. Implies --trace.",
+            help="What a thread does when its event buffer is full: write the buffer to disk (block, the "
+            "default), drop new events and count them (drop), or overwrite the oldest events (overwrite). "
+            "Implies --trace.",
         ),
     ] = None,
     keep: Annotated[
@@ -135,20 +136,20 @@ def run(
             parser=_keep,
             metavar="last:TIME|SIZE",
             show_default=False,
-            help="A flight recorder: only the newest events, like last:30s or last:64M (a thread). "
+            help="Flight recorder: keep only the newest events, like last:30s, or last:64M for each thread. "
             "Implies --trace --policy overwrite.",
         ),
     ] = None,
     write: Annotated[
         Write,
-        Option(help="Where the trace goes; none records and encodes it, too (implies --trace)."),
+        Option(help="disk writes the trace. none records and encodes it, then discards it; implies --trace."),
     ] = Write.disk,
     drain: Annotated[
         Drain | None,
         Option(
             show_default=False,
-            help="Who writes out full buffers: their threads (inline, the default), or a process beside "
-            "them, one a node (tared), for nodes with a processor to spare. Implies --trace.",
+            help="Who writes full event buffers to disk: each thread its own (inline, the default), or one "
+            "process on each node (tared), which wants a processor to itself. Implies --trace.",
         ),
     ] = None,
     stack: Annotated[
@@ -158,12 +159,15 @@ def run(
             max=32,
             metavar="N",
             show_default=False,
-            help="Frames of a call path (4), and the first in the program itself; 1: no more than one.",
+            help="Keep N frames of each call path (default: 4), and always the first frame in the program "
+            "itself. With 1, keep one frame only.",
         ),
     ] = None,
     time_lookups: Annotated[
         bool,
-        Option("--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too, not only count."),
+        Option(
+            "--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too. By default they are only counted."
+        ),
     ] = False,
     sample: Annotated[
         str | None,
@@ -171,15 +175,15 @@ def run(
             "--sample",
             metavar="SPEC",
             show_default=False,
-            help="Sample one-way latencies of messages, like random:0.01, or random:1,site=solver.c:120 of "
-            "those that come by this line (docs/samples.md).",
+            help="Sample one-way latencies of messages. random:0.01 samples one message in 100, "
+            "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
         ),
     ] = None,
     print_sample: Annotated[
         bool,
         Option(
             "--print-sample",
-            help="Start nothing: print SPEC with addresses for lines of COMMAND's compiled code, as running "
+            help="Start nothing. Print SPEC with addresses for lines of COMMAND's compiled code, as running "
             "programs take it.",
         ),
     ] = False,
@@ -191,7 +195,7 @@ def run(
             parser=new_path,
             metavar="DIR",
             show_default=False,
-            help="The run directory; must be empty or new.",
+            help="The run directory. It must be empty or new.",
         ),
     ] = None,
     keep_env: Annotated[
@@ -199,7 +203,7 @@ def run(
         Option(
             "--keep-env",
             metavar="PATTERN",
-            help="Keep these variables of the environment in meta.json too, like MKL_* (may be repeated).",
+            help="Also keep environment variables of this name, like MKL_*, in meta.json (may be repeated).",
         ),
     ] = None,
     group: Annotated[
@@ -207,7 +211,7 @@ def run(
         Option(
             metavar="NAME",
             show_default=False,
-            help="A group of yours that may read the run; else nobody but you can.",
+            help="Let a group that you belong to read the run. By default only you can read it.",
         ),
     ] = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
@@ -215,7 +219,7 @@ def run(
 ) -> int:
     """Measure a command and every MPI process it starts.
 
-    The profile is always on. Output and exit code are the command's own; a summary follows on
+    tare always makes a profile. Output and exit code are those of the command. A summary follows on
     standard error.
 
     Example: tare run --trace -- mpiexec -n 4 ./app

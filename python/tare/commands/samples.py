@@ -46,12 +46,12 @@ def samples(
         str,
         Option(
             metavar="KEYS",
-            help="What a row stands for: all of source, destination, send, receive, size (a class), or "
-            "some of them, like send,receive.",
+            help="What each row stands for: source, destination, send, receive, size (a class), or several "
+            "of them, like send,receive.",
         ),
     ] = ",".join(analysis.KEYS),
-    sort: Annotated[Sort, Option(help="What comes first.")] = Sort.MEAN,
-    limit: Annotated[int, Option(min=0, help="So many rows; 0: all.")] = 20,
+    sort: Annotated[Sort, Option(help="Sort by this, largest first.")] = Sort.MEAN,
+    limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 20,
     source: Annotated[
         list[int] | None,
         Option(help="Only messages of this rank (may be repeated).", show_default=False),
@@ -66,7 +66,7 @@ def samples(
 ) -> None:
     """Print one-way latencies of sampled messages.
 
-    From the start of the send to the end of the receive. What is measured: docs/samples.md.
+    A latency lasts from the start of the send to the end of the receive: docs/samples.md.
 
     Example: tare samples app-20260131-120000 --by send,receive
     """

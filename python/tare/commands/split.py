@@ -18,7 +18,7 @@ SCHEMA = "tare.archive/1"
 
 
 def split(
-    path: Annotated[Path, Argument(metavar="ARCHIVE", help="What `tare merge` made.")],
+    path: Annotated[Path, Argument(metavar="ARCHIVE", help="An archive that `tare merge` made.")],
     output: Annotated[
         Path | None,
         Option(
@@ -27,14 +27,14 @@ def split(
             parser=new_path,
             metavar="DIR",
             show_default=False,
-            help="Where to; must be empty or new. Else named after the archive, here.",
+            help="The directory to write to. It must be empty or new. By default named after the archive.",
         ),
     ] = None,
-    damaged: Annotated[bool, Option("--damaged", help="Take out what is left of a damaged archive.")] = False,
-    only_list: Annotated[bool, Option("--list", help="Only print what is in the archive.")] = False,
+    damaged: Annotated[bool, Option("--damaged", help="Unpack what is left of a damaged archive.")] = False,
+    only_list: Annotated[bool, Option("--list", help="Only list what is in the archive.")] = False,
     json: Json = False,
 ) -> None:
-    """Take an archive apart into the runs and files it was made of.
+    """Unpack an archive into the runs and files that it was made of.
 
     Example: tare split runs.tare -o runs
     """

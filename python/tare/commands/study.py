@@ -27,7 +27,7 @@ Where = Annotated[
         "--output",
         metavar="DIR",
         show_default=False,
-        help="Directory of the results (STUDY-results, beside STUDY.toml).",
+        help="Directory of the results. By default STUDY-results, beside STUDY.toml.",
     ),
 ]
 
@@ -39,7 +39,9 @@ def results_of(file: Path, output: Path | None) -> Path:
     return file if file.is_dir() else file.with_name(f"{file.stem}-results")
 
 
-def init(file: Annotated[Path, Argument(metavar="STUDY.toml", help="The file; must be new.")]) -> None:
+def init(
+    file: Annotated[Path, Argument(metavar="STUDY.toml", help="The file to write. It must be new.")],
+) -> None:
     """Write a commented example of a study.
 
     Example: tare study init mine.toml
@@ -55,34 +57,38 @@ def init(file: Annotated[Path, Argument(metavar="STUDY.toml", help="The file; mu
 def run(
     file: File,
     output: Where = None,
-    resume: Annotated[
-        bool, Option("--resume", help="Make the runs that are missing from earlier results.")
-    ] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print what would be run.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Make only the runs that earlier results lack.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the runs, and make none.")] = False,
     until: Annotated[
         str | None,
         Option(
-            metavar="SHARE", show_default=False, help="Run until overheads are known to ± so much, like 0.5%."
+            metavar="SHARE",
+            show_default=False,
+            help="Repeat until overheads are known to ± SHARE, like 0.5%.",
         ),
     ] = None,
     repetitions: Annotated[
-        int | None, Option(min=1, show_default=False, help="So many, whatever the study says.")
+        int | None, Option(min=1, show_default=False, help="Repeat N times, whatever the study says.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        Option(metavar="FACTOR=LEVEL,...", show_default=False, help="These levels alone; may be repeated."),
+        Option(
+            metavar="FACTOR=LEVEL,...",
+            show_default=False,
+            help="Make only runs with these levels (may be repeated).",
+        ),
     ] = None,
     set_name: Annotated[
-        str, Option("--set", metavar="NAME", help="Record these runs as a set of their own.")
+        str, Option("--set", metavar="NAME", help="Record the runs as the set of this name.")
     ] = "1",
     skip_unusable: Annotated[
-        bool, Option("--skip-unusable", help="Leave out tools that this machine does not have.")
+        bool, Option("--skip-unusable", help="Leave out tools that do not work on this machine.")
     ] = False,
 ) -> int:
-    """Run a study, or what is missing of it.
+    """Make the runs of a study.
 
-    Results lie in a DuckDB file (docs/study.md). Ctrl-C ends the study between two results; --resume
-    goes on.
+    The results go into a DuckDB file (docs/study.md). Ctrl-C stops the study, and keeps what is done;
+    --resume continues it.
 
     Example: tare study run mine.toml --until 1%
     """
@@ -111,16 +117,16 @@ def report(
     output: Where = None,
     page: Annotated[
         Path | None,
-        Option("--page", metavar="FILE.html", show_default=False, help="Where the page goes."),
+        Option("--page", metavar="FILE.html", show_default=False, help="The page to write."),
     ] = None,
     set_name: Annotated[
         str | None,
-        Option("--set", metavar="NAME", show_default=False, help="Of this set, not the newest."),
+        Option("--set", metavar="NAME", show_default=False, help="Report this set. By default the newest."),
     ] = None,
     details: Annotated[bool, Option("--details", help="Print the long tables too.")] = False,
-    json: Annotated[bool, Option("--json", help="Print JSON (docs/json.md); write no page.")] = False,
+    json: Annotated[bool, Option("--json", help="Print JSON (docs/json.md), and write no page.")] = False,
 ) -> None:
-    """Print what a study says, and write it as one page with figures.
+    """Print the results of a study, and write them as one page with figures.
 
     Example: tare study report mine.toml --page overheads.html
     """
@@ -155,20 +161,25 @@ def report(
 def model(
     file: File,
     output: Where = None,
-    servers: Annotated[int, Option(min=1, help="Servers of the file system.")] = 500,
-    server_rate: Annotated[float, Option(parser=finite, min=0.001, help="GB/s of one of them.")] = 5.0,
+    servers: Annotated[int, Option(min=1, help="Number of servers of the file system.")] = 500,
+    server_rate: Annotated[
+        float, Option(parser=finite, min=0.001, help="What one server writes, in GB/s.")
+    ] = 5.0,
     creates: Annotated[
-        float, Option(parser=finite, min=1, help="Files that it creates in a second.")
+        float, Option(parser=finite, min=1, help="Files that the file system creates in a second.")
     ] = 50_000,
     switch_cost: Annotated[
-        float, Option(parser=finite, min=0, help="Loss by switching between files.")
+        float,
+        Option(
+            parser=finite, min=0, help="Share of the rate that is lost when a server switches between files."
+        ),
     ] = 0.15,
-    ranks_per_node: Annotated[int, Option(min=1, help="Ranks of a node.")] = 64,
+    ranks_per_node: Annotated[int, Option(min=1, help="Number of ranks on a node.")] = 64,
 ) -> None:
-    """Predict what writing traces costs at up to a million ranks.
+    """Predict what writing traces costs with up to a million ranks.
 
-    The cost of a flush is fitted to those of the study; the file system is assumed. docs/study.md has
-    the model.
+    The cost of a flush is fitted to the flushes of the study. The file system is as the options say.
+    docs/study.md describes the model.
 
     Example: tare study model mine.toml --servers 100 --server-rate 2
     """
@@ -185,7 +196,7 @@ def model(
 
 
 def tools() -> None:
-    """List the tools that are known, and say which are usable here and why the others are not.
+    """List the known tools, which of them work on this machine, and why the others do not.
 
     Example: tare study tools
     """
@@ -207,7 +218,7 @@ def tools() -> None:
 def export(
     file: File,
     to: Annotated[str, Option(metavar="parquet|csv", help="The format of the files.")],
-    into: Annotated[Path, Option(metavar="DIR", help="Where the files go, one a table.")],
+    into: Annotated[Path, Option(metavar="DIR", help="The directory to write to, one file for each table.")],
     output: Where = None,
 ) -> None:
     """Write the tables of a study's results as Parquet or CSV.
@@ -281,5 +292,5 @@ def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) ->
 
 
 study = Group(
-    "Weigh tools on your programs, and say what causes their cost.", init, run, report, model, tools, export
+    "Measure the overhead of tools on your programs, and its causes.", init, run, report, model, tools, export
 )

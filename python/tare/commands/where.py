@@ -23,7 +23,7 @@ SCHEMA = "tare.where/1"
 def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
     """Show the MPI call that each rank is in, and name deadlocks.
 
-    Works on a run that goes on, hangs, or was killed: docs/where.md.
+    Works while the program runs or hangs, and after it was killed: docs/where.md.
 
     Example: tare where app-20260131-120000
     """

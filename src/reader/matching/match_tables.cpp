@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "reader/matching/call_columns.h"
-#include "reader/matching/matcher.h"
+#include "reader/matching/match_stream.h"
 
 namespace tare::reader {
 namespace {

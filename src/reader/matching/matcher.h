@@ -6,7 +6,8 @@
 // operation on all of its members. A matched probe (MPI_Mprobe) stands for the receive of its message.
 //
 // Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests; what
-// goes over communicators whose key is not known. From a gap in a rank's trace on, nothing of this rank.
+// goes over communicators whose key is not known. From a gap in a rank's trace on, nothing of this rank. A receive that
+// names its source and tag, and is cancelled, keeps the message that was sent for it before the cancellation completed.
 #pragma once
 
 #include <cstdint>
@@ -53,23 +54,6 @@ class Matcher {
  private:
   struct State;
   std::unique_ptr<State> state_;
-};
-
-// The matches of a whole run, as they are found.
-class MatchStream {
- public:
-  static Result<MatchStream> open(Run& run);
-  // The next of them; both empty at the end. Valid until the next call.
-  bool next();
-  std::vector<Message>& messages() { return matcher_.messages(); }
-  std::vector<Collective>& collectives() { return matcher_.collectives(); }
-  std::vector<std::string> warnings() const;
-
- private:
-  MatchStream(EventStream events, Matcher matcher) : events_(std::move(events)), matcher_(std::move(matcher)) {}
-  EventStream events_;
-  Matcher matcher_;
-  bool is_finished_ = false;
 };
 
 }  // namespace tare::reader

@@ -1,4 +1,4 @@
-#include "reader/matching/matcher.h"
+#include "reader/matching/match_stream.h"
 
 #include <gtest/gtest.h>
 

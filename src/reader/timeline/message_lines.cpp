@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "reader/matching/matcher.h"
+#include "reader/matching/match_stream.h"
 
 namespace tare::reader {
 namespace {

@@ -1,0 +1,72 @@
+// The calls of a trace that are one collective operation. matcher.h states the rules.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/events/event_stream.h"
+#include "reader/matching/message.h"
+#include "reader/matching/trace_gaps.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+// Holds operations that not all members have completed. Not thread-safe.
+class CollectiveMatcher {
+ public:
+  struct Key {
+    std::int32_t communicator = -1, scope = -1;
+    std::uint64_t number = 0;
+    bool operator==(const Key&) const = default;
+  };
+  // What a rank does of an operation.
+  struct Taken {
+    Key key;
+    std::uint32_t part = 0;  // index in Collective::parts
+  };
+
+  // All must outlive it. Operations and ends are appended, for the caller to take; nullptr: they are not wanted.
+  CollectiveMatcher(Run& run, const TraceGaps& gaps, std::vector<Collective>* collectives, std::vector<End>* ends)
+      : run_(run), gaps_(gaps), collectives_(collectives), ends_(ends) {}
+
+  // A rank begins operation `number` of its own on the communicator, window or file of `row`. Nothing if it cannot be
+  // matched.
+  std::optional<Taken> begin(const EventRow& row, const PartCall& call, CallRole role, std::uint64_t number);
+  void complete(const Taken& taken, const PartCall& call);
+  // No more is to come: operations that not all have completed are handed over as they are.
+  void finish();
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Key& of) const {
+      std::uint64_t hash = of.number * 0x9e3779b97f4a7c15;
+      hash ^= std::uint64_t{static_cast<std::uint32_t>(of.communicator)} << 32 | static_cast<std::uint32_t>(of.scope);
+      return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9;
+    }
+  };
+  struct Instance {
+    Collective what;
+    CallRole role = CallRole::to_all;
+    std::size_t complete = 0;
+    std::size_t last = 0;         // part that began last
+    std::size_t root = SIZE_MAX;  // part of the root, if it has come
+  };
+
+  static bool has_all_causes(const Instance& of) {
+    return of.role == CallRole::from_root ? of.root != SIZE_MAX
+                                          : of.what.parts.size() == static_cast<std::size_t>(of.what.size);
+  }
+  void add_ends_of_complete(const Instance& instance);
+  void add_end(const Instance& instance, std::size_t part);
+  std::size_t last_below(const Collective& what, std::size_t part) const;
+
+  Run& run_;
+  const TraceGaps& gaps_;
+  std::vector<Collective>* collectives_;
+  std::vector<End>* ends_;
+  std::unordered_map<Key, Instance, Hash> instances_;
+};
+
+}  // namespace tare::reader

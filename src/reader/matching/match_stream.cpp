@@ -1,0 +1,38 @@
+#include "reader/matching/match_stream.h"
+
+namespace tare::reader {
+namespace {
+
+constexpr std::size_t batch_rows = 4096;
+
+}  // namespace
+
+Result<MatchStream> MatchStream::open(Run& run) {
+  EventFilter filter;
+  filter.lists_all_requests = true;
+  auto events = EventStream::open(run, filter);
+  if (!events) return events.failure();
+  return MatchStream(std::move(*events), Matcher(run));
+}
+
+bool MatchStream::next() {
+  messages().clear();
+  collectives().clear();
+  while (messages().empty() && collectives().empty()) {
+    const auto rows = events_.next(batch_rows);
+    for (const EventRow& row : rows) matcher_.add(row);
+    if (!rows.empty()) continue;
+    if (is_finished_) return false;
+    is_finished_ = true;
+    matcher_.finish();
+  }
+  return true;
+}
+
+std::vector<std::string> MatchStream::warnings() const {
+  std::vector<std::string> all = events_.warnings();
+  all.insert(all.end(), matcher_.gaps().begin(), matcher_.gaps().end());
+  return all;
+}
+
+}  // namespace tare::reader

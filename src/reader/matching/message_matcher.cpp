@@ -1,0 +1,176 @@
+#include "reader/matching/message_matcher.h"
+
+namespace tare::reader {
+
+using namespace tare::format;
+
+MessageMatcher::MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends)
+    : run_(run), gaps_(gaps), messages_(messages), ends_(ends) {
+  for (const std::string& name : run.functions().names()) {
+    is_matched_probe_.push_back(name == "MPI_Mprobe");
+    takes_matched_.push_back(name == "MPI_Mrecv" || name == "MPI_Imrecv" || name == "MPI_Mrecv_c" ||
+                             name == "MPI_Imrecv_c");
+  }
+}
+
+MessageMatcher::Slot MessageMatcher::make(const EventRow& row, const PartCall& call, const Channel& channel,
+                                          Direction direction) {
+  Slot slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<Slot>(halves_.size());
+    halves_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  halves_[slot] = {{row.rank, false, call, {}, no_bytes}, channel, row.world, none, direction, false, false};
+  return slot;
+}
+
+MessageMatcher::Slot MessageMatcher::send(const EventRow& row, const PartCall& call, const Transfer& of) {
+  if (of.peer < 0 || of.peer_world < 0 || !is_known(of.communicator) || gaps_.has_rank(row.world, of.peer_world))
+    return none;
+  const Slot slot = make(row, call, {of.communicator, row.rank, of.peer_world, of.tag}, Direction::sent);
+  halves_[slot].part.bytes = of.bytes;
+  pair(slot);
+  return slot;
+}
+
+MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow& row, const PartCall& call,
+                                             const Transfer& of, bool is_complete) {
+  const bool is_open = of.peer == any_source || of.tag == any_tag || of.peer == no_peer || of.tag == no_tag;
+  if (of.peer == proc_null || !is_known(of.communicator)) return none;
+  if (is_open ? is_complete : of.peer_world < 0) return none;  // which message it took is not known
+  if (of.peer_world >= 0 && gaps_.has_rank(row.world, of.peer_world)) return none;
+  if (takes_matched_[row.function])
+    if (const Slot probed = receive_probed(receives, row, of); probed != none) return probed;
+  const std::int32_t source = of.peer < 0 ? any_source : of.peer_world;
+  const std::int32_t tag = of.tag < 0 ? any_tag : of.tag;
+  const Slot slot = make(row, call, {of.communicator, source, row.rank, tag}, Direction::received);
+  halves_[slot].part.bytes = is_complete ? of.bytes : no_bytes;
+  halves_[slot].is_open = is_open;
+  if (receives.posted.post(slot, {of.communicator, source, tag})) pair(slot);
+  return slot;
+}
+
+MessageMatcher::Slot MessageMatcher::receive_of_exchange(Receives& receives, const EventRow& row, const PartCall& call,
+                                                         const Transfer& of, bool is_complete) {
+  const Slot slot = receive(receives, row, call, of, is_complete);
+  if (slot != none) halves_[slot].is_exchange = true;
+  return slot;
+}
+
+void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCall& call) {
+  if (!is_matched_probe_[row.function] || row.peer_world < 0 || row.tag < 0) return;
+  const Transfer taken{row.communicator, row.peer, row.peer_world, row.tag, no_bytes};
+  const Slot slot = receive(receives, row, call, taken, false);
+  if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
+}
+
+// The receive of what a matched probe has taken: the oldest of the channel.
+MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
+  const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag});
+  if (found == receives.probed.end()) return none;
+  const Slot slot = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) receives.probed.erase(found);
+  halves_[slot].part.bytes = of.bytes;
+  return slot;
+}
+
+void MessageMatcher::pair(Slot slot) {
+  const Half& half = halves_[slot];
+  const Channel& at = half.channel;
+  if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // stays alone
+  const auto [other, is_pair] = channels_.meet(at, half.direction, [slot] { return slot; });
+  if (!is_pair) return;
+  halves_[slot].other = other;
+  halves_[other].other = slot;
+  for (const Slot each : {slot, other})
+    if (halves_[each].part.is_complete) add_end(each);
+  if (halves_[slot].part.is_complete && halves_[other].part.is_complete) hand_over(slot);
+}
+
+void MessageMatcher::complete(Slot slot, const PartCall& call) {
+  if (slot == none) return;
+  Half& half = halves_[slot];
+  half.part.is_complete = true;
+  half.part.completed = call;
+  if (half.other == none) return;
+  add_end(slot);
+  if (halves_[half.other].part.is_complete) hand_over(slot);
+}
+
+void MessageMatcher::complete_receive(Receives& receives, Slot slot, const EventRequest& request,
+                                      const PartCall& call) {
+  if (slot == none) return;
+  Half& half = halves_[slot];
+  if (request.bytes != no_bytes) half.part.bytes = request.bytes;
+  const bool took_nothing = request.peer == no_peer && !half.is_exchange;
+  const bool is_known = request.peer_world >= 0 && request.tag >= 0;
+  if (half.is_open && !is_known) {
+    // Cancelled, or from somebody who is not known.
+    receives.posted.drop(slot, on_known_channel());
+    return free(slot);
+  }
+  if (took_nothing && half.other == none) {
+    receives.posted.drop(slot, on_known_channel());
+    channels_.withdraw(half.channel, Direction::received, slot);
+    return free(slot);
+  }
+  if (!half.is_open) return complete(slot, call);
+  half.part.is_complete = true;
+  half.part.completed = call;
+  receives.posted.resolve(slot, request.peer_world, request.tag, on_known_channel());
+}
+
+void MessageMatcher::complete_unseen(Slot slot) {
+  if (slot == none) return;
+  Half& half = halves_[slot];
+  if (half.other != none) return complete(slot, half.part.posted);
+  half.part.is_complete = true;
+  half.part.completed = half.part.posted;
+}
+
+void MessageMatcher::hand_over(Slot slot) {
+  const Half& half = halves_[slot];
+  if (messages_ != nullptr) {
+    const bool is_sent = half.direction == Direction::sent;
+    Message& message = messages_->emplace_back();
+    message.world = half.world;
+    message.communicator = half.channel.communicator;
+    message.source = half.channel.source;
+    message.destination = half.channel.destination;
+    message.tag = half.channel.tag;
+    (is_sent ? message.sent : message.received) = half.part;
+    if (half.other != none) (is_sent ? message.received : message.sent) = halves_[half.other].part;
+  }
+  if (half.other != none) free(half.other);
+  free(slot);
+}
+
+void MessageMatcher::add_end(Slot slot) {
+  if (ends_ == nullptr) return;
+  const Half& half = halves_[slot];
+  const Part& other = halves_[half.other].part;
+  const bool is_sent = half.direction == Direction::sent;
+  ends_->push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,
+                    half.channel.communicator, half.part.rank, other.rank, half.channel.tag, half.part.posted,
+                    half.part.completed, other.posted});
+}
+
+void MessageMatcher::finish(Receives& receives) { receives.posted.finish(on_known_channel()); }
+
+void MessageMatcher::finish() {
+  for (Slot slot = 0; slot < halves_.size(); ++slot) {
+    const Half& half = halves_[slot];
+    if (half.part.rank < 0 || half.is_open) continue;
+    // What a rank with a gap would have had to do with it is not known.
+    const Channel& at = half.channel;
+    if (half.other == none && (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)))
+      continue;
+    hand_over(slot);
+  }
+}
+
+}  // namespace tare::reader

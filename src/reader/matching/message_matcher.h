@@ -1,0 +1,103 @@
+// The sends and receives of a trace, paired. matcher.h states the rules.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "reader/events/event_stream.h"
+#include "reader/matching/channels.h"
+#include "reader/matching/message.h"
+#include "reader/matching/posted_receives.h"
+#include "reader/matching/trace_gaps.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+// A call or request that sends, or receives.
+struct Transfer {
+  std::int32_t communicator, peer, peer_world, tag;
+  std::uint64_t bytes;
+};
+
+// Holds what is in flight: messages of which one end is not there yet, or not complete. Not thread-safe.
+class MessageMatcher {
+ public:
+  // One end of a message, until both are complete.
+  using Slot = std::uint32_t;
+  static constexpr Slot none = UINT32_MAX;
+
+  // The receives of a rank whose order matters to those that follow.
+  struct Receives {
+    PostedReceives posted;
+    std::unordered_map<Channel, std::deque<Slot>, ChannelHash> probed;  // matched by MPI_Mprobe, not received yet
+  };
+
+  // All must outlive it. Messages and ends are appended, for the caller to take; nullptr: they are not wanted.
+  MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends);
+
+  // None if it cannot be matched: to nobody, or over a communicator that is not known.
+  Slot send(const EventRow& row, const PartCall& call, const Transfer& of);
+  Slot receive(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of, bool is_complete);
+  // The receive of an MPI_Sendrecv or its like: if nothing is said of what completed it, it has taken its message.
+  Slot receive_of_exchange(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of,
+                           bool is_complete);
+  // A call that may be a matched probe, which stands for the receive of its message.
+  void probe(Receives& receives, const EventRow& row, const PartCall& call);
+
+  // None is taken for nothing.
+  void complete(Slot slot, const PartCall& call);
+  void complete_receive(Receives& receives, Slot slot, const EventRequest& request, const PartCall& call);
+  // The request was freed: how it completed is not known.
+  void complete_unseen(Slot slot);
+
+  // No more is to come of this rank.
+  void finish(Receives& receives);
+  // No more is to come at all: what has no counterpart is handed over as it is.
+  void finish();
+
+ private:
+  struct Half {
+    Part part;
+    Channel channel{};
+    std::int32_t world = 0;
+    Slot other = none;
+    Direction direction = Direction::sent;
+    bool is_open = false;      // a receive whose channel is not known
+    bool is_exchange = false;  // completes together with a send, in silence perhaps
+  };
+
+  bool is_known(std::int32_t communicator) const {
+    return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
+  }
+  Slot make(const EventRow& row, const PartCall& call, const Channel& channel, Direction direction);
+  void free(Slot slot) {
+    halves_[slot].part.rank = -1;
+    free_slots_.push_back(slot);
+  }
+  Slot receive_probed(Receives& receives, const EventRow& row, const Transfer& of);
+  void pair(Slot slot);
+  void hand_over(Slot slot);
+  void add_end(Slot slot);
+  // What PostedReceives calls for a receive whose channel has become known.
+  auto on_known_channel() {
+    return [this](Slot slot, const Pattern& pattern) {
+      halves_[slot].is_open = false;
+      halves_[slot].channel.source = pattern.source;
+      halves_[slot].channel.tag = pattern.tag;
+      pair(slot);
+    };
+  }
+
+  Run& run_;
+  const TraceGaps& gaps_;
+  std::vector<Message>* messages_;
+  std::vector<End>* ends_;
+  std::vector<bool> is_matched_probe_, takes_matched_;  // by function
+  std::vector<Half> halves_;
+  std::vector<Slot> free_slots_;
+  Channels<Slot> channels_;
+};
+
+}  // namespace tare::reader
