@@ -43,7 +43,15 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One run directory, or member of an archive; a run in which no process called MPI has no rows."""
+    """One run, in a directory or an archive, as it is when it is opened; `tare.open` makes one.
+
+    Rows are dictionaries whose keys `_native.pyi` lists; docs/json.md explains those that verbs print.
+    Times end in `_ns`: points in time are nanoseconds of Unix time, others are durations. `world` numbers
+    the sets of processes that have an MPI_COMM_WORLD in common, from 0; `rank` is the rank there. A run in
+    which no process called MPI has no rows. What is damaged is left out, and `warnings` names it. Every
+    member raises CommandError, with one line, if the files cannot be read at all. Not safe for several
+    threads at a time.
+    """
 
     def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
         self.run_dir = run_dir
@@ -71,32 +79,38 @@ class Run:
 
     @cached_property
     def is_going_on(self) -> bool:
-        """Whether somebody will yet write how it ended."""
+        """Whether the run is still going on: somebody will yet write how it ended."""
         return not self.member and runner.is_going_on(self.run_dir, self.meta)
 
     @cached_property
     def processes(self) -> list[Process]:
+        """A row for each process that called MPI, sorted by world and rank."""
         with self._reading():
             return self._native.processes() if self._native else []
 
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
-        """The profile, added up as each of them says; the run is read once for all."""
+        """The profile, added up by the keys of each query: one list of rows for each query, in their order.
+
+        Reads the profiles of all processes once, whatever the number of queries (src/reader/profile).
+        """
         with self._reading():
             return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
 
     @cached_property
     def location_rows(self) -> list[Location]:
+        """A row for each thread that recorded, sorted by world and rank: what it counted and lost."""
         with self._reading():
             return self._native.locations() if self._native else []
 
     @cached_property
     def functions(self) -> list[str]:
+        """Names of the functions that the run may have calls of."""
         with self._reading():
             return self._native.functions() if self._native else []
 
     @cached_property
     def event_names(self) -> list[str]:
-        """Of the events that the program has defined itself."""
+        """Names of the events that the program defines itself (docs/api.md)."""
         with self._reading():
             return self._native.event_names() if self._native else []
 
@@ -107,32 +121,45 @@ class Run:
         ranks: list[int] | None,
         communicators: list[int] | None,
     ) -> list[PeerSum]:
+        """Messages and one-sided bytes by peer, added up also by "rank" and "communicator", as `by` says.
+
+        `worlds`, `ranks` and `communicators` restrict it; None: all. Communicators are indices of
+        `communicators`.
+        """
         with self._reading():
             return self._native.peer_sums(by, worlds, ranks, communicators) if self._native else []
 
     def phase_sums(self, by: list[str], worlds: list[int] | None, ranks: list[int] | None) -> list[PhaseSum]:
+        """Times and MPI calls by phase, added up also by "rank", as `by` says; choices as in `peer_sums`."""
         with self._reading():
             return self._native.phase_sums(by, worlds, ranks) if self._native else []
 
     @cached_property
     def sites(self) -> list[Site]:
+        """The call sites of all processes; rows of other tables name one by its index here.
+
+        Equal sites of several processes are one. `shown` is the index in `path` of the frame that stands
+        for the site (site_frames.py).
+        """
         with self._reading():
             found = self._native.sites() if self._native else []
         return site_frames.with_chosen_frames(found, self.profile_sums)
 
     @cached_property
     def communicators(self) -> list[Communicator]:
+        """The communicators of all processes, equal ones as one; other rows name one by its index here."""
         with self._reading():
             return self._native.communicators() if self._native else []
 
     @cached_property
     def scopes(self) -> list[Scope]:
-        """Windows and files."""
+        """Windows and files; rows name one by its index here."""
         with self._reading():
             return self._native.scopes() if self._native else []
 
     @cached_property
     def current_calls(self) -> list[CurrentCall]:
+        """The MPI calls that threads were in when the run was opened, or when their process died."""
         with self._reading():
             return self._native.current_calls() if self._native else []
 
@@ -144,7 +171,11 @@ class Run:
 
     @cached_property
     def replayed_worlds(self) -> list[ReplayedWorld]:
-        """Each world on an ideal network; reads the whole trace."""
+        """The time that each world would take on an ideal network; reads the whole trace (src/reader/replay).
+
+        There, messages arrive as soon as they are sent, and MPI takes no time but that of waiting for other
+        ranks.
+        """
         with self._reading():
             return self._native.replay() if self._native else []
 
@@ -156,6 +187,7 @@ class Run:
 
     @cached_property
     def sample_rows(self) -> list[SampleRow]:
+        """A row for each class of sampled messages, with its latencies (docs/samples.md)."""
         with self._reading():
             return self._native.samples() if self._native else []
 
@@ -200,7 +232,11 @@ class Run:
         end_ns: int | None,
         limit: int,
     ) -> Iterator[EventRow]:
-        """The events one by one, in time order per location; no limit if it is 0."""
+        """The events one by one, those of all locations merged in the order of time.
+
+        Only those of `ranks`, of `functions`, and that overlap [`start_ns`, `end_ns`]; None: all. `limit`
+        is the largest number of events; 0: no limit.
+        """
         if self._native is None:
             return
         with native_errors():
@@ -217,7 +253,11 @@ class Run:
         limit: int = 0,
         columns: Sequence[str] | None = None,
     ) -> EventTable:
-        """The events as a table for anything that reads Arrow (docs/tables.md); no limit if it is 0."""
+        """The events as a table that every Arrow library takes (docs/tables.md); choices as of `events`.
+
+        `columns` names those that are wanted, in their order; None: all. UsageError if there is no such
+        column. Every stream of the table reads the trace anew.
+        """
         from tare import _native
 
         wanted = None if columns is None else list(columns)
@@ -235,7 +275,10 @@ class Run:
         return self._native.event_table(*chosen, start_ns, end_ns, limit, wanted)
 
     def timeline(self) -> Timeline | None:
-        """The trace as a picture in time, which is read now; None if there is none."""
+        """The trace as bins in time (src/reader/timeline); None if the run has no trace.
+
+        Reads the whole trace now.
+        """
         if self._native is None or not any(process["trace"]["events"] for process in self.processes):
             return None
         with self._reading():
@@ -248,7 +291,10 @@ class Run:
 
     @property
     def messages(self) -> Table:
-        """The messages of the trace, each with both ends, as a table for anything that reads Arrow."""
+        """The messages of the trace, one row each with both ends, as a table for Arrow (docs/tables.md).
+
+        Sends and receives are matched by MPI's rules of order (src/reader/matching/matcher.h).
+        """
         return self._table("messages")
 
     @property
@@ -258,7 +304,7 @@ class Run:
 
     @property
     def collectives(self) -> Table:
-        """The collective operations of the trace, a row for each rank that took part, likewise."""
+        """The collective operations of the trace, a row for each rank, as a table for Arrow."""
         return self._table("collectives")
 
     def export_trace(
@@ -281,7 +327,10 @@ class Run:
 
     @property
     def waits(self) -> Table:
-        """The wait states of the trace (docs/analyses.md), likewise."""
+        """The wait states of the trace, one row each, as a table for Arrow.
+
+        docs/analyses.md defines them, after Scalasca (Zhukov et al.; Boehme et al. for the delays).
+        """
         return self._table("waits")
 
     @cached_property

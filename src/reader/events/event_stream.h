@@ -28,6 +28,8 @@ struct EventRequest {
   std::uint64_t bytes = format::no_bytes;
 };
 
+// Numbers are as recorded, with what no_bytes and its like stand for absent; ranks are those of the communicator, if no
+// "world" is in the name. Sites, communicators and scopes are indices in the tables of the run.
 struct EventRow {
   std::int64_t start_ns = 0;  // unix
   std::int64_t duration_ns = 0;
@@ -63,6 +65,7 @@ struct EventRow {
 // buffers of segments appear as if drained. The run must outlive the stream.
 class EventStream {
  public:
+  // Fails if a file of the run cannot be opened.
   static Result<EventStream> open(const Run& run, EventFilter filter);
 
   EventStream(EventStream&&) noexcept;

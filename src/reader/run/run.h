@@ -38,6 +38,8 @@ std::vector<std::string> segment_directories(const RunPaths& paths);
 // disk. Not thread-safe.
 class Run {
  public:
+  // Fails if the directory or archive cannot be read, or a file there is not of this format. What is damaged is left
+  // out, and is in warnings().
   static Result<Run> open(const RunPaths& paths);
   // One file of a run in memory, which must outlive the result.
   static Result<Run> of_memory(std::string_view bytes);

@@ -86,7 +86,6 @@ struct WaitStates::State {
 
   void add(const EventRow& row);
   void add(const End& end);
-  void wait_for_collective(Thread& thread, const End& end, const Thread& other);
   void receive(Thread& thread, const End& end);
   void propose(Thread& thread, const End& end, WaitKind kind, const PartCall& call, bool is_received);
   void finish(Thread& thread);
@@ -173,14 +172,9 @@ void WaitStates::State::add(const End& end) {
       propose(thread, end, WaitKind::late_receiver, end.completed, false);
     return;
   }
-  const Thread& other = thread_of(end.world, end.other_rank, end.other.thread);
-  wait_for_collective(thread, end, other);
+  if (&thread_of(end.world, end.other_rank, end.other.thread) != &thread)
+    propose(thread, end, kind_of(end, is_barrier[end.posted.function]), end.completed, true);
   if (end.role == CallRole::to_all) thread.synchronised.add_collective(end.communicator, end.completed.number);
-}
-
-void WaitStates::State::wait_for_collective(Thread& thread, const End& end, const Thread& other) {
-  if (&other == &thread) return;
-  propose(thread, end, kind_of(end, is_barrier[end.posted.function]), end.completed, true);
 }
 
 void WaitStates::State::receive(Thread& thread, const End& end) {

@@ -25,15 +25,18 @@ struct TracedThread {
   std::vector<Handover> handovers{};  // in their order
 };
 
-// Holds what is in flight, and of each thread the last calls. The run must outlive it.
+// Holds what is in flight, of each thread the last calls, and 24 bytes for each wait. The run must outlive it. Not
+// thread-safe. docs/analyses.md names the source of each definition.
 class WaitStates {
  public:
+  // Fails as EventStream::open() does.
   static Result<WaitStates> open(Run& run);
   WaitStates(WaitStates&&) noexcept;
   ~WaitStates();
 
   // The next ones, in the order in which they were found; none at the end.
   std::vector<WaitState> next();
+  // Lines about what could not be read or matched, complete at the end.
   std::vector<std::string> warnings() const;
 
   // Complete at the end:
