@@ -68,7 +68,11 @@ def read(tmp_path: Path, text: str) -> Description:
         (('"tare"', '"tear"'), 14, "factors.tool has 'tear', which is none of:"),
         (('"none", ', ""), 2, "study.baseline is 'none', which is not among factors.tool"),
         (("[factors]", "[factors]\nspeed = [1, 2]"), 14, "factors.speed changes nothing"),
-        (("[factors]", "[factors]\nranks = [0]"), 14, "factors.ranks has '0', which is no number of ranks"),
+        (
+            ("[factors]", "[factors]\nranks = [0]"),
+            14,
+            "factors.ranks has '0', which is not a number of ranks",
+        ),
         (("[factors]", "[factors]\nsize = { a = 1 }"), 14, "factors.size must be a list of levels"),
         (
             ("[mpi.x]", "[workload.one.phase.solve]\nwall = 'solve [0-9]+'\n[mpi.x]"),

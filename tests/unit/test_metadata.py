@@ -62,7 +62,7 @@ def failure(text: bytes) -> str:
          "RUN has tare.meta/2 of tare 9.0, this one reads up to tare.meta/1: install a newer tare"),
         ({"format": 2, "tare": None},
          "RUN has format 2 of tare ?, this one reads up to 1: install a newer tare"),
-        ({"schema": "tare.info/1"}, "RUN/meta.json is damaged: its schema is none of tare"),
+        ({"schema": "tare.info/1"}, "RUN/meta.json is damaged: its schema is not one of tare"),
         ({"run_id": "../../0123456789"}, "damaged: run_id is not 16 hexadecimal digits"),
         ({"run_id": "0123456789abcdef\n"}, "damaged: run_id is not 16 hexadecimal digits"),
         ({"run_id": "*" * 16}, "damaged: run_id is not 16 hexadecimal digits"),

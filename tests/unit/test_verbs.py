@@ -247,7 +247,7 @@ def test_what_options_choose_together_may_be_nothing(tare: Tare, run_dir: Path) 
     for form in ([], ["--json"], ["--csv"], ["--markdown"]):
         done = tare("profile", run_dir, "--rank", "0", "--function", "MPI_Recv", *form)
         assert done.returncode == 1
-        assert done.stderr.endswith("tare: no call of MPI of this run is all that was asked for\n")
+        assert done.stderr.endswith("tare: no call of MPI of this run matches all these options\n")
 
 
 def test_a_function_is_not_said_to_be_missing_in_what_could_not_be_read(tare: Tare, run_dir: Path) -> None:

@@ -25,7 +25,7 @@ def new_path(text: str) -> Path:
     """The value of an option that names what is to be made: `-o --quiet` has forgotten it."""
     if not text.strip() or text.startswith("-"):
         hint = f"; write ./{text} if that is its name" if text.strip("-") else ""
-        raise ValueError(f"'{text}' is no name{hint}")
+        raise ValueError(f"'{text}' is not a name{hint}")
     return Path(text)
 
 
@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) < LONGEST_S:
-        raise ValueError(f"'{text}' is no number of seconds")
+        raise ValueError(f"'{text}' is not a number of seconds")
     return value
 
 
@@ -44,5 +44,5 @@ def finite(text: str) -> float:
     """A number; "nan" would be within all limits."""
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"'{text}' is no number")
+        raise ValueError(f"'{text}' is not a number")
     return value

@@ -153,7 +153,9 @@ def tell_what_lacks(done: Exported) -> None:
     if done["open"]:
         streams.tell(f"tare: {done['open']:,} regions or phases have no end in the trace; they end with it")
     if done["ends"]:
-        streams.tell(f"tare: {done['ends']:,} ends of regions or phases were left out: they begin nowhere")
+        streams.tell(
+            f"tare: {done['ends']:,} ends of regions or phases were left out: the trace has no begin of them"
+        )
     if done["obstacle"]:
         streams.tell(f"tare: not all messages are shown: {done['obstacle']}")
 

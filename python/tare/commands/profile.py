@@ -146,7 +146,7 @@ def profile(
         streams.tell(_why_none(recording, names))
     conclude(recording)
     if not found.rows and chosen != Chosen():
-        raise CommandError(f"no {_counted(names)} of this run is all that was asked for")
+        raise CommandError(f"no {_counted(names)} of this run matches all these options")
 
 
 def _check(recording: Run, chosen: Chosen) -> None:

@@ -61,7 +61,7 @@ class Keep:
 
 def _keep(text: str) -> Keep:
     word, _, amount = text.partition(":")
-    wrong = f"'{text}' says not what to keep; write it like last:30s or last:64M"
+    wrong = f"'{text}' does not say what to keep; write it like last:30s or last:64M"
     if word != "last":
         raise ValueError(wrong)
     try:
@@ -73,7 +73,7 @@ def _keep(text: str) -> Keep:
             raise ValueError(wrong) from None
         return Keep(size=_possible(size, amount))
     if not 0 < time_ns <= LONGEST_NS:
-        raise ValueError(f"'{text}' is no time that can be kept")
+        raise ValueError(f"'{text}' is not a time that tare can keep")
     return Keep(time_ns=time_ns)
 
 

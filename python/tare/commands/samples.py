@@ -111,7 +111,7 @@ def samples(
         reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
     conclude(recording)
     if not rows and (source or destination):
-        raise CommandError("no sampled message went that way")
+        raise CommandError("no sampled message matches --source and --destination")
 
 
 def _keys(by: str) -> list[Key]:

@@ -51,7 +51,7 @@ def init(
     if file.exists():
         raise UsageError(f"{file} exists; choose another name")
     file.write_text((Path(package.__path__[0]) / "template.toml").read_text("utf-8"), "utf-8")
-    streams.say(f"{file}: say in it what to run, then: tare study run {file}")
+    streams.say(f"{file}: describe in it what to run, then: tare study run {file}")
 
 
 def run(

@@ -172,7 +172,7 @@ def _decoded(text: bytes, wanted: type[_T], run: str) -> _T:
 def _check_version(found: _Version, run: str, newest_format: int) -> None:
     schema = _SCHEMA_FORM.fullmatch(found.schema)
     if not schema:
-        raise CommandError(f"{run}/{META} is damaged: its schema is none of tare")
+        raise CommandError(f"{run}/{META} is damaged: its schema is not one of tare")
     by = f"of tare {found.tare or '?'}, this one reads up to"
     if int(schema[1]) > int(SCHEMA.rpartition("/")[2]):
         raise CommandError(f"{run} has {found.schema} {by} {SCHEMA}: install a newer tare")

@@ -368,5 +368,5 @@ def open_as(kind: type[_AnyRun], run_dir: Path, member: str | None = None) -> _A
         chosen = archive.choose_run(run_dir, member)
         return kind(run_dir, archive.read_meta(run_dir, chosen, _native.FORMAT_VERSION), chosen)
     if member is not None:
-        raise UsageError(f"{run_dir} is no archive, so it has no members")
+        raise UsageError(f"{run_dir} is not an archive: leave out --member")
     return kind(run_dir, directory.read_meta(run_dir, _native.FORMAT_VERSION))

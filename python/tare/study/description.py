@@ -250,7 +250,7 @@ def _factors(
                 raise table.wrong(name, f"has '{level}', which is none of: {', '.join(known)}")
     for level in levels.get("ranks", ()):
         if not level.isdigit() or int(level) < 1:
-            raise table.wrong("ranks", f"has '{level}', which is no number of ranks")
+            raise table.wrong("ranks", f"has '{level}', which is not a number of ranks")
     levels.setdefault("workload", tuple(workloads))
     levels.setdefault("tool", ("none", "tare"))
     levels.setdefault("mpi", tuple(mpis))
@@ -265,7 +265,7 @@ def _excluded(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Mappi
     for each in found:
         for name in each:
             if name not in levels and name != "ranks":
-                raise root.wrong("exclude", f"names '{name}', which is no factor of this study")
+                raise root.wrong("exclude", f"names '{name}', which is not a factor of this study")
         result.append({name: document.label(level) for name, level in each.items()})
     return tuple(result)
 
@@ -318,7 +318,9 @@ def narrowed(description: Description, selections: Sequence[str]) -> Description
     for selection in selections:
         name, _, levels = selection.partition("=")
         if name not in factors:
-            raise UsageError(f"--only {selection}: '{name}' is no factor of the study: {', '.join(factors)}")
+            raise UsageError(
+                f"--only {selection}: '{name}' is not a factor of the study; it has {', '.join(factors)}"
+            )
         chosen = set(levels.split(","))
         if unknown := chosen - set(factors[name]):
             raise UsageError(

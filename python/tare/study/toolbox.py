@@ -49,7 +49,7 @@ class Parameter:
             return self.levels[level]
         if self.any_level is not None:
             return self.any_level
-        raise UsageError(f"'{level}' is no level of {self.name}; known: {', '.join(self.levels)}")
+        raise UsageError(f"'{level}' is not a level of {self.name}; known: {', '.join(self.levels)}")
 
 
 @dataclass(frozen=True)
