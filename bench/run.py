@@ -30,6 +30,7 @@ from measurements import (
     start,
     studies,
     sustained,
+    waits,
 )
 from programs import built
 from report import Table, misses, show, write_json
@@ -55,6 +56,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "sustained": (5, 2, "five million events a second, drained to disk"),
     "drains": (9, 2, "buffers drained inline, and by tared"),
     "reading": (7, 2, "traces into Arrow tables"),
+    "waits": (5, 1, "wait states of 10 million events, and the same as a table"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
     "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
@@ -76,6 +78,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "sampled-calls": sampling.measure_calls,
     "sampled-solver": sampling.measure_solver,
     "reading": reading.measure,
+    "waits": waits.measure,
     "recorders": recorders.measure,
     "sustained": sustained.measure,
     "drains": drains.measure,

@@ -13,14 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from interval import estimate
-from programs import built
+import traces
 from report import Row, Table
+from tare.analysis.intervals import median_interval
 
 from measurements import scale
 from tools import ROOT, TARE, BenchError
 
-RANKS = 16
 SMALL, MIDDLE, LARGE = 1_000_000, 10_000_000, 100_000_000
 REPORT_S, PAGE_MB, FIRST_VIEW_S, ZOOM_MS = 20.0, 15.0, 3.0, 150.0
 MANY_S, MANY_GIB = 15.0, 3.0
@@ -34,12 +33,12 @@ def measure(rounds: int) -> list[Table]:
     with tempfile.TemporaryDirectory(prefix="page-", dir=directory) as scratch:
         place = Path(scratch)
         many = _many_ranks(place / "many", rounds)
-        small, middle = (_trace(place / str(events), events) for events in (SMALL, MIDDLE))
+        small, middle = (traces.make(place / str(events), events) for events in (SMALL, MIDDLE))
         reports = [_report(middle, place / "middle.html") for _ in range(rounds)]
         size_mb = (place / "middle.html").stat().st_size / 1e6
         _report(small, place / "small.html")
         first = [_first_view(place / "small.html") for _ in range(rounds)]
-        zooms = _zooms(_trace(place / str(LARGE), LARGE))
+        zooms = _zooms(traces.make(place / str(LARGE), LARGE))
     seconds = {
         f"tare report, {MIDDLE:,} events": (reports, REPORT_S),
         f"first view in Chromium, {SMALL:,} events": (first, FIRST_VIEW_S),
@@ -59,24 +58,9 @@ def measure(rounds: int) -> list[Table]:
 
 
 def _table(title: str, unit: str, values: dict[str, tuple[list[float], float]], rounds: int) -> Table:
-    rows = [Row(label, median(of), estimate(of), limit) for label, (of, limit) in values.items()]
+    rows = [Row(label, median(of), median_interval(of), limit) for label, (of, limit) in values.items()]
     samples = {label: of for label, (of, _) in values.items()}
     return Table(title, unit, unit, rows, rounds, over="median", samples=samples, last_column="")
-
-
-def _trace(run: Path, events: int) -> Path:
-    """A run of so many events."""
-    run.mkdir()
-    if shutil.disk_usage(run).free < events * 12:
-        raise BenchError(f"{run.parent} has no room for a trace of {events:,} events")
-    from tare._native import FORMAT_VERSION
-    from tare.runs import directory
-
-    options = {"trace": True, "buffer": 0, "time_lookups": False, "forward": False}
-    meta = directory.describe(["ring"], "ring", run, options, FORMAT_VERSION)
-    directory.write_meta(run, meta | {"state": "ended", "exit_code": 0, "environment": {}})
-    subprocess.run([built("bench/long_trace"), run, str(RANKS), str(events)], check=True, timeout=TIMEOUT_S)
-    return run
 
 
 def _report(run: Path, to: Path) -> float:
@@ -130,11 +114,12 @@ def _zooms(run: Path) -> dict[str, list[float]]:
         url = process.stdout.readline().strip()
         if not url:
             raise BenchError("tare view has not started")
-        length = LARGE // RANKS // 5 * 50_000
+        length = LARGE // traces.RANKS // 5 * 50_000
 
         def answer(part: int, number: int) -> float:
             start = (length - length // part) * number // 10
-            query = f"first=0&rows={RANKS}&group=1&from={start}&to={start + length // part}&columns={COLUMNS}"
+            window = f"from={start}&to={start + length // part}"
+            query = f"first=0&rows={traces.RANKS}&group=1&{window}&columns={COLUMNS}"
             began = time.monotonic()
             with urllib.request.urlopen(f"{url}data/picture?{query}", timeout=TIMEOUT_S) as got:
                 got.read()

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+import traces
 from programs import built
 from report import Row, Table
 from tare.analysis.intervals import median_interval
@@ -46,12 +47,7 @@ def make(run: Path) -> float:
     """Writes the run; returns its size."""
     if shutil.disk_usage(run).free < 4 << 30:
         raise BenchError(f"{run.parent} has no room for a run of {RANKS:,} ranks: free 4 GiB")
-    from tare._native import FORMAT_VERSION
-    from tare.runs import directory
-
-    options = {"trace": False, "buffer": 0, "time_lookups": False, "forward": False}
-    meta = directory.describe(["solver"], "solver", run, options, FORMAT_VERSION)
-    directory.write_meta(run, meta | {"state": "ended", "exit_code": 0, "environment": {}})
+    traces.describe(run, "solver", traced=False)
     subprocess.run([built("bench/many_ranks"), run, str(RANKS), str(SITES)], check=True, timeout=TIMEOUT_S)
     return sum(path.stat().st_size for path in run.iterdir()) / 2**30
 

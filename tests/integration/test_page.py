@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,53 @@ def test_the_first_lines_answer(page: Opened, tare: Path) -> None:
     assert all(page.page.locator(".card").nth(i).bounding_box()["y"] < 400 for i in range(len(cards)))
     parts = page.texts(".legend.column b")
     assert sum(float(part.split()[0]) for part in parts) == pytest.approx(100, abs=0.3)
+
+
+def test_the_overview_says_what_explain_says(page: Opened, tare: Path) -> None:
+    said = page.texts(".findings li")
+    assert [text.replace("\u00a0", " ") for text in said] == read(tare, "explain", str(RUN))["sentences"]
+
+
+def test_wait_states_are_those_of_the_report(page: Opened) -> None:
+    """By line, with what they wait for and the source text where it is at hand."""
+    page.page.locator("#waitstates").scroll_into_view_if_needed()
+    page.wait("document.querySelectorAll('#waitstates .tabulator-row').length > 0")
+    sums: dict[tuple[str, str], int] = {}
+    for row in package.open(RUN).wait_report["waits"]:
+        key = row["kind"], row["function"]
+        sums[key] = sums.get(key, 0) + row["waits"]
+    shown: dict[tuple[str, str], int] = {}
+    fields = ("kind", "function", "waits")
+    for kind, function, waits in zip(*(column(page, "waitstates", field) for field in fields), strict=True):
+        shown[kind, function] = shown.get((kind, function), 0) + int(waits.replace(",", ""))
+    assert shown == sums
+    page.page.focus("#waitstates .tabulator-row")
+    page.page.keyboard.press("Enter")
+    page.wait("!document.querySelector('#waitstates .detail').hidden")
+    assert "For rank" in page.texts("#waitstates .detail")[0]
+
+
+def test_two_runs_side_by_side(browser: Any, page: Opened, tare: Path, tmp_path: Path) -> None:
+    assert page.page.locator("#comparison").count() == 0
+    other, to = tmp_path / "other", tmp_path / "both.html"
+    shutil.copytree(RUN, other)
+    subprocess.run(
+        [tare, "report", RUN, "--compare", other, "-o", to], capture_output=True, timeout=120, check=True
+    )
+    context = browser.new_context(offline=True)
+    opened = Opened(context.new_page(), to.as_uri())
+    said = read(tare, "explain", str(RUN))["sentences"]
+    assert opened.texts("#comparison .findings li") == said * 2
+    found = read(tare, "diff", str(other), str(RUN))
+    wall = next(figure for figure in found["figures"] if figure["metric"] == "wall")
+    shown = opened.texts("#comparison tbody tr:first-child td")
+    assert shown == ["Wall time", *[units.duration(wall["base_mean"])] * 2, "0.0 %"]
+    opened.page.locator("#comparison .tabulator").scroll_into_view_if_needed()
+    assert sorted(column(opened, "comparison", "function")) == sorted(
+        row["function"] for row in found["sites"]
+    )
+    assert opened.complaints == []
+    context.close()
 
 
 def test_call_sites_are_those_of_the_profile(page: Opened, tare: Path) -> None:

@@ -25,6 +25,10 @@ def report(
             show_default=False,
         ),
     ] = None,
+    compare: Annotated[
+        Path | None,
+        Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
+    ] = None,
     member: AnyMember = None,
 ) -> None:
     """Write a run as one HTML page, which needs no network.
@@ -36,15 +40,16 @@ def report(
     from tare.page import content, document, timeline
 
     recording = open_readable(run, member)
+    other = None if compare is None else open_readable(compare)
     to = output or _beside(run, member)
-    blocks = {"content": content.of_run(recording)}
+    blocks = {"content": content.of_run(recording, other)}
     trace = recording.timeline()
     if trace is not None:
         blocks |= timeline.embedded(recording, trace)
     page = document.embedded(f"{recording.meta.name}: tare", blocks)
     _write(to, page)
     streams.say(str(to))
-    conclude(recording)
+    conclude(recording, *([other] if other else []))
 
 
 def _beside(run: Path, member: str | None) -> Path:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tare import __version__
 from tare.analysis import profile, ranks, tables
+from tare.analysis.explain.basis import Basis
+from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
-from tare.page import call_sites, messages, overview, source_text
+from tare.page import call_sites, comparison, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
 from tare.streams import visible
 
@@ -16,16 +18,19 @@ if TYPE_CHECKING:
     from tare.runs.run import Run
 
 SCHEMA = "tare.page/1"
+# Of longer traces the page has no wait states: finding them would take longer than all the rest.
+MOST_EVENTS = 20_000_000
 
 
-def of_run(run: Run) -> dict[str, Any]:
-    """Names come from the run: what is not printable in them is escaped here."""
+def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
+    """`other`: a run to compare it with. What is not printable in names of runs is escaped here."""
     rows = call_sites.rows(run)
     sites = call_sites.of_rows(rows)
+    basis = Basis(run, most_events=MOST_EVENTS)
     content = {
         "schema": SCHEMA,
         "version": __version__,
-        "overview": overview.of_run(run, rows),
+        "overview": overview.of_run(run, rows, explain_basis(run, basis)),
         "classes": list(call_sites.CLASSES),
         "sites": sites,
         "ranks": rank_columns.of_run(run),
@@ -34,9 +39,13 @@ def of_run(run: Run) -> dict[str, Any]:
         "latencies": messages.latencies(run),
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
-        "sources": source_text.around(rows),
+        "waits": waits.of_basis(basis),
+        "sources": source_text.around([*waits.places(basis), *rows]),
         "environment": _environment(run),
     }
+    if other is not None:
+        other_basis = Basis(other, most_events=MOST_EVENTS)
+        content["comparison"] = comparison.of_runs(run, other, basis, other_basis)
     return _printable(content)  # type: ignore[no-any-return]
 
 

@@ -30,7 +30,7 @@ def sentences(of: Explanation, start_ns: int) -> list[str]:
     room = MOST_SENTENCES - len(said)
     hints = [*of.notes]
     if of.ranks and not of.is_traced:
-        hints.insert(0, _WITHOUT_TRACE)
+        hints.insert(0, _LONG_TRACE if of.is_too_long else _WITHOUT_TRACE)
     return said + hints[: max(room, 0)]
 
 
@@ -38,6 +38,9 @@ _WITHOUT_TRACE = (
     "This run has no trace; one (tare run --trace) would tell who waits for whom, because of what, and which "
     "iterations are slow."
 )
+
+
+_LONG_TRACE = "The trace is too long to look at it here: tare explain says who waits for whom in it."
 
 
 def _nothing(of: Explanation) -> str:
@@ -88,9 +91,13 @@ def _because(found: Finding) -> str:
     if found.cause_rank is None:
         return ""
     most = found.cause_share or 0.0
-    whom = f"rank {found.cause_rank}" if most > 0.95 else f"rank {found.cause_rank} most ({most:.0%} of it)"
+    whom = (
+        f"rank {found.cause_rank}"
+        if most > 0.95
+        else f"rank {found.cause_rank} most ({units.percent(most)} of it)"
+    )
     if most < 0.5:
-        whom = f"one rank at a time, rank {found.cause_rank} most ({most:.0%} of it)"
+        whom = f"one rank at a time, rank {found.cause_rank} most ({units.percent(most)} of it)"
     text = f"; the wait is for {whom}"
     if found.cause_at == UNKNOWN:
         return text
@@ -209,7 +216,7 @@ def _slow_iterations(found: Finding, start_ns: int) -> str:
         f"Slow iterations: {found.calls:,} of {int(found.detail):,}, from one call of "
         f"{_call(found.function, found.at)} to the next, take up to {most} where the median is {usual}, "
         f"which costs {units.percent(found.share)} of the time; the slowest begins {when:.3f} s after the "
-        f"start, and {found.cause_share or 0:.0%} of the time in them is {what} "
+        f"start, and {units.percent(found.cause_share or 0.0)} of the time in them is {what} "
         f"{_call(found.cause_function, found.cause_at)}."
     )
 

@@ -62,7 +62,8 @@ class WaitGroup:
 class Basis:
     """Read as it is needed: the profile is read once, and the trace where there is one."""
 
-    def __init__(self, run: Recorded) -> None:
+    def __init__(self, run: Recorded, *, most_events: int | None = None) -> None:
+        """A trace of more events than `most_events` is not looked at."""
         self.run = run
         worlds: dict[int, list[Process]] = {}
         for process in run.processes:
@@ -75,7 +76,9 @@ class Basis:
         self.total_ns = sum(process["threads_ns"] for process in self.processes)
         self.mpi_ns = sum(process["mpi_ns"] for process in self.processes)
         self.useful_ns = {process["rank"]: useful_ns(process) for process in self.processes}
-        self.is_traced = any(process["trace"]["events"] for process in self.processes)
+        events = sum(process["trace"]["events"] for process in run.processes)
+        self.is_too_long = most_events is not None and events > most_events
+        self.is_traced = events > 0 and not self.is_too_long
 
     def share(self, time_ns: float) -> float:
         """Of the net time of all ranks."""

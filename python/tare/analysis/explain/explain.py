@@ -25,7 +25,11 @@ class Explained(Recorded, ended.Ended, Protocol):
 
 def explain(run: Explained) -> Explanation:
     """Reads the trace three times, if there is one."""
-    basis = Basis(run)
+    return explain_basis(run, Basis(run))
+
+
+def explain_basis(run: Explained, basis: Basis) -> Explanation:
+    """The same of what has been read."""
     first = ended.findings(run)
     is_too_short = basis.net_ns < SHORTEST_NS
     # The times of ranks that wait for ever are those of whoever ended the run.
@@ -40,6 +44,7 @@ def explain(run: Explained) -> Explanation:
         mpi_share=basis.share(basis.mpi_ns) if basis.total_ns else None,
         is_traced=basis.is_traced,
         is_too_short=is_too_short,
+        is_too_long=basis.is_too_long,
         notes=tuple(_notes(basis)),
     )
 

@@ -96,4 +96,5 @@ class Explanation:
     mpi_share: float | None
     is_traced: bool  # waits, their causes and iterations were looked for
     is_too_short: bool
+    is_too_long: bool = False  # there is a trace, but it was not looked at
     notes: tuple[str, ...] = ()  # why there may be more

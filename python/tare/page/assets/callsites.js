@@ -11,6 +11,8 @@
       element("div", { class: number === site.line ? "at" : null }, element("span", { class: "number" }, String(number)), lines[number])));
   }
 
+  tare.sourceText = sourceOf;
+
   function details(site, content) {
     const facts = [
       ["Calls", format.grouped(site.calls)],

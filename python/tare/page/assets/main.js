@@ -49,6 +49,7 @@
     const order = (section) => (LAST.includes(section.id) ? 1 : 0);
     tare.sections.sort((a, b) => order(a) - order(b));
     const links = new Map();
+    tare.sections = tare.sections.filter((section) => !section.wanted || section.wanted(content));
     for (const { id, title, draw } of tare.sections) {
       const section = element("section", { id, class: id === "overview" ? "first" : null, "aria-label": title });
       main.append(section);

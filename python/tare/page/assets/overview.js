@@ -109,13 +109,12 @@
     into.append(head(overview, content.environment), cards(content));
     for (const note of overview.notes) into.append(element("p", { class: "notice" }, note));
     if (!overview.ranks) return;
+    into.append(element("div", { class: "panel" }, element("h3", {}, "What limits this program"),
+      element("ol", { class: "findings" }, overview.findings.map((finding) => element("li", {}, finding.replace(/(\d) %/g, "$1\u00a0%"))))));
     into.append(element("div", { class: "two" },
       element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), stack(overview.parts)),
       element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"), topSites(sites, overview.mpi_ns))));
-    into.append(element("div", { class: "two" },
-      element("div", { class: "panel" }, element("h3", {}, "In words"),
-        element("ul", { class: "findings" }, overview.findings.map((finding) => element("li", {}, finding.replace(/(\d) %/g, "$1\u00a0%"))))),
-      element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview))));
+    into.append(element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview)));
   }
   tare.sections = [{ id: "overview", title: "Overview", draw }];
   tare.worst = worst;

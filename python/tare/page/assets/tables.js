@@ -12,17 +12,17 @@
     share: { show: format.percent },
   };
 
-  function cellOf(kind, title) {
+  function cellOf(kind, title, of) {
     return (cell) => {
       const value = cell.getValue();
-      const shown = element("span", {}, kind.show(value));
+      const shown = element("span", {}, of ? of(cell.getRow().getData()) : kind.show(value));
       if (title) shown.title = title(cell.getRow().getData()) || "";
       if (kind !== KINDS.share || !(value > 0)) return shown;
       const bar = element("div", { class: "bar-fill", width: `${Math.min(100 * value, 100)}%` });
       return element("div", { class: "cell-share" }, shown, bar);
     };
   }
-  function columnOf({ title, field, kind = "count", width, grow, hover, explain, minWidth }) {
+  function columnOf({ title, field, kind = "count", width, grow, hover, explain, minWidth, of: text }) {
     const of = KINDS[kind];
     const isText = of.align === "left";
     return {
@@ -33,7 +33,7 @@
       headerHozAlign: isText ? "left" : "right",
       sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
       headerSortStartingDir: isText ? "asc" : "desc",
-      formatter: cellOf(of, hover),
+      formatter: cellOf(of, hover, text),
       width,
       minWidth: minWidth ?? (isText ? 130 : 84),
       widthGrow: grow ?? (isText ? 2 : 1),

@@ -1,0 +1,66 @@
+// Wait states by line: which calls wait, for whom, and what that rank did in the meantime.
+(() => {
+  "use strict";
+  const { element, format } = tare;
+
+  const list = (pairs) => pairs.map(([rank, time]) => `${rank} (${format.duration(time)})`).join(", ") || format.NOTHING;
+
+  function delays(row, sources) {
+    if (!row.delays.length) return [element("p", { class: "muted" }, "The ranks that were late had waited themselves.")];
+    return row.delays.slice(0, 3).flatMap((delay) => [
+      element("h3", {}, `Rank ${delay.rank} ${delay.in_call ? "was longer in" : "computed longer before"} ${delay.function} at ${delay.where}: ${format.duration(delay.cost_ns)}`),
+      tare.sourceText(delay, sources)]);
+  }
+
+  function details(row, sources) {
+    const facts = [
+      ["Waited", list(row.waiting)],
+      ["For rank", list(row.causes)],
+      ["Waits", `${format.grouped(row.waits)}, ${format.duration(row.wait_ns / row.waits)} each on average`],
+    ];
+    return [
+      element("h3", {}, `${row.kind}: ${row.function} at ${row.where}`),
+      element("dl", {}, facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
+      element("div", { class: "columns" },
+        element("div", {}, element("h3", {}, "Where they wait"), tare.sourceText(row, sources)),
+        element("div", {}, delays(row, sources))),
+    ];
+  }
+
+  function draw(into, content) {
+    into.append(element("h2", {}, "Wait states"));
+    if (!content.waits.length) {
+      into.append(element("p", { class: "lead" }, content.overview.trace.events ? "No rank waited for another in a call that the trace has, or the trace is too long to look at here: tare explain." : "A trace tells who waits for whom: tare run --trace."));
+      return;
+    }
+    into.append(element("p", { class: "lead" }, "Time in MPI because another rank had not come yet, by the line that waits. Choose a row for the ranks, for what delayed them, and for the source text."));
+    const chosen = element("div", { class: "panel detail", "aria-live": "polite" });
+    chosen.hidden = true;
+    const holder = element("div", {});
+    into.append(holder, chosen);
+    const rows = content.waits.map((row, id) => ({ ...row, id, delay: row.delays.length ? `${row.delays[0].in_call ? "in" : "before"} ${row.delays[0].function} ${row.delays[0].where}` : null }));
+    tare.table(holder, {
+      name: "waitstates",
+      label: "wait states",
+      rows,
+      sort: ["wait_ns", "desc"],
+      text: (row) => `${row.kind} ${row.function} ${row.where} ${row.caller ?? ""} ${row.delay ?? ""}`,
+      columns: [
+        { title: "Kind", field: "kind", kind: "text" },
+        { title: "Function", field: "function", kind: "text" },
+        { title: "Where", field: "where", kind: "text", hover: (row) => (row.file ? `${row.file}:${row.line}` : "") },
+        { title: "Waits", field: "waits" },
+        { title: "Time", field: "wait_ns", kind: "time" },
+        { title: "Share", field: "share", kind: "share" },
+        { title: "Ranks", field: "ranks" },
+        { title: "For rank", field: "cause" },
+        { title: "Delayed", field: "delay", kind: "text" },
+      ],
+      onChoose(row) {
+        chosen.hidden = false;
+        chosen.replaceChildren(...details(row, content.sources));
+      },
+    });
+  }
+  tare.sections.push({ id: "waitstates", title: "Wait states", draw });
+})();
