@@ -22,7 +22,7 @@ VERBS = (
     "diff",
     "events",
     "export",
-    "view",
+    "import",
     "samples",
     "sql",
     "report",

@@ -7,7 +7,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/convert.h"
 #include "bindings/exports.h"
+#include "importers/otf2/import_otf2.h"
 
 NB_MODULE(_otf2, module) {
   using namespace tare::bindings;
@@ -25,4 +27,19 @@ NB_MODULE(_otf2, module) {
       },
       "run"_a, "path"_a, "start_ns"_a, "shown"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
       "to_ns"_a = nanobind::none());
+  module.def(
+      "import_otf2",
+      [](const std::string& anchor, const std::string& file, std::uint64_t fallback_start_ns) {
+        const auto done = unwrap(tare::importers::otf2::import_otf2(anchor, file, fallback_start_ns));
+        nanobind::dict row;
+        row["processes"] = done.processes;
+        row["threads"] = done.threads;
+        row["calls"] = done.calls;
+        row["start_ns"] = done.start_ns;
+        row["wall_ns"] = done.wall_ns;
+        row["unfinished"] = done.unfinished;
+        row["host"] = text(done.host);
+        return row;
+      },
+      "anchor"_a, "file"_a, "fallback_start_ns"_a);
 }

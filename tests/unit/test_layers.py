@@ -16,7 +16,8 @@ BELOW = {
     "tared": {"format", "recorder"},
     "reader": {"format"},
     "exporters": {"format", "reader"},
-    "bindings": {"format", "reader", "exporters"},
+    "importers": {"format", "reader"},
+    "bindings": {"format", "reader", "exporters", "importers"},
 }
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
 READER_ROOMS = [

@@ -217,6 +217,9 @@ def _top_sites(out: Console, recording: Run) -> None:
 def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     cost: TotalCost = ranks.total_cost(recording.processes)
     trace = ranks.total_trace(recording.processes)
+    if recording.meta.imported is not None:
+        yield "not known", f"another tool recorded {recording.meta.imported}"
+        return
     yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} look-ups counted"
     if cost.events:
         yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"

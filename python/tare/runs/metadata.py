@@ -117,6 +117,7 @@ class Metadata:
     cost: dict[str, int | float | None] | None = None
     collected: Taken | None = None
     unseen: list[Unseen] = field(default_factory=list)
+    imported: str | None = None  # the trace of another tool that it was made of
 
     def __post_init__(self) -> None:
         # It is part of names of files, which are read, appended to and removed.

@@ -1,0 +1,53 @@
+"""`tare import`: traces of other tools as runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+from tare import streams
+from tare.commands import new_path
+from tare.options import Argument, Option
+from tare.runs.archive import refuse_existing
+
+
+def import_(
+    trace: Annotated[
+        Path, Argument("TRACE", "An OTF2 archive: its anchor file (traces.otf2), or the directory of that.")
+    ],
+    output: Annotated[
+        Path | None,
+        Option(
+            "-o",
+            "--output",
+            parser=new_path,
+            metavar="RUN",
+            show_default=False,
+            help="The run directory to make; must be new. By default here, named after the trace.",
+        ),
+    ] = None,
+) -> None:
+    """Make a run of a trace that another tool has recorded (docs/import.md).
+
+    Example: tare import scorep-trace/traces.otf2 -o app-scorep
+    """
+    from tare.runs import imported
+
+    anchor = imported.anchor_of(trace)
+    made = output or Path(f"{anchor.resolve().parent.name}-imported")
+    refuse_existing(made)
+    try:
+        done = imported.import_otf2(anchor, made)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    if done["unfinished"]:
+        streams.tell(
+            f"tare: {done['unfinished']:,} regions are never left in the trace; their ends are missing"
+        )
+    streams.say(f"{made}: {done['calls']:,} MPI calls of {done['processes']:,} processes")
+
+
+# The verb's name is a word of Python.
+globals()["import"] = import_

@@ -1,0 +1,92 @@
+"""Run directories made of what other tools have recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tare import _native
+from tare.errors import CommandError, native_errors
+from tare.runs import directory, otf2
+from tare.runs.metadata import Metadata, Options
+
+if TYPE_CHECKING:
+    from tare._otf2 import Imported
+
+
+def anchor_of(trace: Path) -> Path:
+    """The anchor file of an OTF2 archive, from itself or its directory."""
+    if not trace.exists():
+        raise CommandError(f"{trace}: no such trace")
+    if not trace.is_dir():
+        return trace
+    anchors = sorted(trace.glob("*.otf2"))
+    if len(anchors) != 1:
+        what = "has no *.otf2" if not anchors else f"has {len(anchors)} files *.otf2; name one of them"
+        raise CommandError(f"{trace} {what}")
+    return anchors[0]
+
+
+def import_otf2(anchor: Path, to: Path) -> Imported:
+    """Makes the run directory `to`; CommandError if the archive cannot be read."""
+    module = otf2.module()
+    began_ns = anchor.stat().st_mtime_ns
+    run_dir = directory.create(anchor.stem, to)
+
+    def read() -> Any:
+        with native_errors():
+            return module.import_otf2(str(anchor), str(run_dir / "imported.tare"), began_ns)
+
+    done: Imported = _apart(anchor, read)
+    meta = Metadata(
+        format=_native.FORMAT_VERSION,
+        tare=None,  # which did not run it
+        run_id=secrets.token_hex(8),
+        name=anchor.stem,
+        command=[str(anchor)],
+        cwd=str(Path.cwd()),
+        host=done["host"],
+        start_ns=done["start_ns"],
+        options=Options(trace=True),
+        segment_dir="",
+        state="ended",
+        wall_ns=done["wall_ns"],
+        imported=str(anchor),
+    )
+    directory.write_meta(run_dir, meta)
+    return done
+
+
+def _apart(anchor: Path, work: Any) -> Any:
+    """What the work returns, done in a process of its own: libotf2 ends it on some damaged files."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer = {"done": work()}
+        except CommandError as error:
+            answer = {"error": str(error)}
+        except BaseException as error:
+            answer = {"error": f"{anchor} cannot be imported: {error}"}
+        with os.fdopen(writer, "w") as out:
+            json.dump(answer, out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as source:
+        text = source.read()
+    try:
+        status = os.waitpid(child, 0)[1]
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+        raise
+    if os.WIFSIGNALED(status) or not text:
+        raise CommandError(f"{anchor} cannot be imported: it is damaged; libotf2 ended on reading it")
+    answer = json.loads(text)
+    if "error" in answer:
+        raise CommandError(answer["error"])
+    return answer["done"]

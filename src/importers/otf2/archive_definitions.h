@@ -1,0 +1,78 @@
+// The global definitions of an OTF2 archive that an import needs, by their numbers. Any of them may be missing: whoever
+// wrote the archive may have been careless.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "importers/run_file.h"
+
+namespace tare::importers::otf2 {
+
+struct Region {
+  OTF2_StringRef name = 0, file = 0;
+  std::uint32_t line = 0;
+  OTF2_RegionFlag flags = OTF2_REGION_FLAG_NONE;
+};
+struct Communicator {
+  OTF2_StringRef name = 0;
+  OTF2_GroupRef group = 0, remote_group = 0;
+  bool inter = false;
+};
+struct Location {
+  OTF2_LocationRef number = 0;
+  OTF2_StringRef name = 0;
+  OTF2_LocationGroupRef group = 0;
+};
+struct LocationGroup {
+  OTF2_StringRef name = 0;
+  OTF2_SystemTreeNodeRef node = 0;
+};
+struct CallingContext {
+  OTF2_RegionRef region = 0;
+  OTF2_SourceCodeLocationRef source = 0;
+  OTF2_CallingContextRef parent = 0;
+};
+struct Group {
+  bool is_self = false;  // each process alone
+  std::vector<std::uint64_t> members;
+};
+struct MetricMember {
+  OTF2_StringRef name = 0, unit = 0;
+};
+
+class ArchiveDefinitions {
+ public:
+  // Callbacks that fill it; to be deleted by the caller.
+  static OTF2_GlobalDefReaderCallbacks* make_callbacks();
+
+  const std::string& text(OTF2_StringRef of) const;
+  std::uint64_t ticks(OTF2_TimeStamp time) const;  // nanoseconds behind first_ticks
+  // Of the innermost frame first.
+  std::vector<Place> path(OTF2_CallingContextRef of) const;
+  Place place(OTF2_RegionRef region) const;
+
+  // Before the first event of a trace: none is at 0.
+  static constexpr std::uint64_t first_ticks = 1'000'000;
+
+  std::uint64_t resolution = 1'000'000'000, offset = 0, realtime_ns = OTF2_UNDEFINED_TIMESTAMP;
+  std::unordered_map<OTF2_StringRef, std::string> strings;
+  std::unordered_map<OTF2_RegionRef, Region> regions;
+  std::unordered_map<OTF2_GroupRef, Group> groups;
+  std::vector<std::uint64_t> comm_locations;
+  std::unordered_map<OTF2_CommRef, Communicator> communicators;
+  std::vector<OTF2_CommRef> communicator_order;
+  std::vector<Location> locations;
+  std::unordered_map<OTF2_LocationGroupRef, LocationGroup> location_groups;
+  std::unordered_map<OTF2_SystemTreeNodeRef, OTF2_StringRef> nodes;  // names
+  std::unordered_map<OTF2_SourceCodeLocationRef, std::pair<OTF2_StringRef, std::uint32_t>> sources;
+  std::unordered_map<OTF2_CallingContextRef, CallingContext> contexts;
+  std::unordered_map<OTF2_MetricMemberRef, MetricMember> metric_members;
+  std::unordered_map<OTF2_MetricRef, std::vector<OTF2_MetricMemberRef>> metrics;
+};
+
+}  // namespace tare::importers::otf2

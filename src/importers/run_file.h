@@ -1,0 +1,134 @@
+// The file of a run (docs/format.md), made of calls that others have recorded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "format/chunk.h"
+#include "format/definition.h"
+#include "format/process_record.h"
+#include "format/profile_row.h"
+#include "format/record.h"
+#include "reader/store/buffer_encoder.h"
+
+namespace tare::importers {
+
+// A file of chunks; after a failure nothing more is written, and finish() says what it was.
+class RunFile {
+ public:
+  explicit RunFile(std::string path);
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+  ~RunFile();
+
+  void write(std::string_view bytes);
+  void write_chunk(const format::ChunkHeader& identity, std::string_view payload);
+  bool has_failed() const { return !failure_.empty(); }
+  // The failure, or empty.
+  std::string finish();
+
+ private:
+  void fail(int error);
+
+  std::string path_, failure_;
+  int file_ = -1;
+};
+
+// A place in the program, of a call path.
+struct Place {
+  std::string function, file;
+  std::uint32_t line = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+// Of a communicator as one of its members knows it.
+struct Membership {
+  std::uint32_t number = 0;
+  std::uint64_t key = 0;
+  std::string name;
+  std::int32_t rank = 0;
+  std::vector<std::int32_t> members, remote_members;  // ranks of the world; the latter of an intercommunicator
+};
+
+// One process: its definitions get their numbers as they are first named.
+class ProcessWriter {
+ public:
+  // The file must outlive it. finish() completes the times of the record.
+  ProcessWriter(RunFile& file, const format::ProcessRecord& record) : file_(file), record_(record) {}
+
+  void define_communicator(const Membership& of);
+  void name_thread(std::uint32_t thread, std::string_view name);
+  // Innermost place first; 0 if there is none.
+  std::uint32_t site(const std::vector<Place>& path);
+  std::uint32_t event_type(format::EventClass event_class, const std::string& name, const std::string& unit);
+
+  format::ProcessRecord& record() { return record_; }
+  RunFile& file() { return file_; }
+  // That it was alive then.
+  void saw(std::uint64_t ticks);
+  // Behind the events of all threads.
+  void finish();
+
+ private:
+  template <typename Body>
+  void define(format::DefinitionKind kind, Body body, std::string_view behind);
+  std::uint32_t group(const std::vector<std::int32_t>& members);
+
+  RunFile& file_;
+  format::ProcessRecord record_;
+  std::string log_;
+  std::uint32_t groups_ = 0;
+  std::map<Place, std::uint32_t> frames_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> sites_;
+  std::map<std::tuple<format::EventClass, std::string, std::string>, std::uint32_t> event_types_;
+};
+
+// The records of one thread, in the order in which calls return. The profile is added up of them.
+class ThreadWriter {
+ public:
+  // The process must outlive it.
+  ThreadWriter(ProcessWriter& process, std::uint32_t thread) : process_(process), thread_(thread) {}
+
+  // Returns where the record lies, for call_at() and start_at().
+  template <typename Record>
+  std::size_t add(const Record& record) {
+    records_.append(reinterpret_cast<const char*>(&record), sizeof record);
+    return begin_ + records_.size() - sizeof record;
+  }
+  void add_event(std::uint32_t type, std::uint64_t ticks, std::uint64_t parameter);
+  // A record that has not been written out yet, to be completed; nullptr if it has.
+  template <typename Record>
+  Record* at(std::size_t position) {
+    return position < begin_ ? nullptr : reinterpret_cast<Record*>(records_.data() + (position - begin_));
+  }
+  // Writes out what lies before the position, if it is much.
+  void release(std::size_t position);
+  std::size_t end() const { return begin_ + records_.size(); }
+  void finish();
+
+ private:
+  using RowKey = std::tuple<std::uint16_t, std::uint32_t, std::uint32_t, std::uint8_t>;
+
+  void write_out(std::size_t bytes);
+  void count(const char* record, std::size_t size);
+  RowKey add_to_profile(const format::CallRecord& call, std::uint64_t received);
+
+  ProcessWriter& process_;
+  std::uint32_t thread_;
+  std::string records_;
+  std::size_t begin_ = 0;  // position of the first of records_
+  std::uint32_t sequence_ = 0;
+  std::uint64_t count_ = 0, completions_ = 0, api_events_ = 0;
+  std::map<RowKey, format::ProfileRow> rows_;
+  RowKey last_row_{};
+  std::unordered_map<std::uint32_t, RowKey> started_;  // by request
+  reader::BufferEncoder encoder_;
+};
+
+}  // namespace tare::importers

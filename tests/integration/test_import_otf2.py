@@ -1,0 +1,168 @@
+"""`tare import`: archives of EZTrace, and those that tare itself exports."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import tare as tare_package
+from environments import PYTHON, compile_c, run
+from exporting import OPENMPI, exported, measured, rows
+from measured import PROGRAMS
+
+
+def import_trace(tare: Path, trace: Path, to: Path) -> subprocess.CompletedProcess[str]:
+    command: list[Path | str] = [tare, "import", trace, "-o", to]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def imported(tare: Path, trace: Path, to: Path) -> Path:
+    done = import_trace(tare, trace, to)
+    assert (done.returncode, done.stderr) == (0, "")
+    return to
+
+
+def output(tare: Path, *arguments: Path | str) -> str:
+    return subprocess.check_output([tare, *arguments], text=True, timeout=60)
+
+
+def messages(run_dir: Path) -> Counter[str]:
+    """All but numbers of sites."""
+    found = pa.table(tare_package.open(run_dir).messages).to_pylist()
+    left = ("message", "communicator_key")
+    return Counter(
+        json.dumps({key: value for key, value in one.items() if "site" not in key and key not in left})
+        for one in found
+    )
+
+
+def profile(tare: Path, run_dir: Path, by: str) -> list[dict[str, Any]]:
+    wanted = ("function", "line", "rank", "calls", "time_ns", "bytes", "received", "min_ns", "max_ns")
+    found = json.loads(output(tare, "profile", run_dir, "--by", by, "--json"))["rows"]
+    return sorted(
+        ({key: row[key] for key in wanted if key in row} for row in found if row["timed"]), key=repr
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "ranks", "arguments"),
+    [("matched.c", 2, ["10"]), ("persistent.c", 2, ["20"]), ("communicators.c", 4, [])],
+)
+def test_what_was_exported_comes_back(
+    tare: Path, tmp_path: Path, program: str, ranks: int, arguments: list[str]
+) -> None:
+    original = measured(tare, tmp_path, program, ranks, *arguments).directory
+    back = imported(tare, exported(tare, original, "otf2", tmp_path / "out"), tmp_path / "back")
+    assert messages(back) == messages(original) and messages(back)
+    for by in ("function,rank", "line"):
+        # Polls in a row may share a nanosecond, which the export gives to the second.
+        for one, other in zip(profile(tare, back, by), profile(tare, original, by), strict=True):
+            assert {**one, "time_ns": 0, "min_ns": 0, "max_ns": 0} == {
+                **other, "time_ns": 0, "min_ns": 0, "max_ns": 0
+            }  # fmt: skip
+            assert abs(one["time_ns"] - other["time_ns"]) <= one["calls"]
+
+    def calls(of: Path) -> Counter[tuple[Any, ...]]:
+        keys = ("start_ns", "rank", "function", "file", "line")
+        # To MPI_PROC_NULL nothing is sent, and OTF2 has no record of it.
+        return Counter(
+            (*(row.get(key) for key in keys), row.get("bytes") or 0)
+            for row in rows(tare, of)
+            if str(row["function"]).startswith("MPI_")
+        )
+
+    assert calls(back) == calls(original)
+    collectives = [
+        Counter(pa.table(tare_package.open(of).collectives).column("function").to_pylist())
+        for of in (original, back)
+    ]
+    assert collectives[0] == collectives[1]
+    assert "not known  another tool recorded" in output(tare, "info", back)
+    assert output(tare, "explain", back)
+
+
+def test_events_of_the_program(tare: Path, tmp_path: Path) -> None:
+    original = tmp_path / "run"
+    program = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
+    subprocess.run(
+        [tare, "run", "--quiet", "--trace", "-o", original, "--", *program], check=True, timeout=60
+    )
+    back = imported(tare, exported(tare, original, "otf2", tmp_path / "out"), tmp_path / "back")
+
+    def events(of: Path) -> Counter[tuple[Any, ...]]:
+        keys = ("start_ns", "name", "kind", "begin", "value", "unit")
+        return Counter(
+            tuple(row.get(key) for key in keys)
+            for row in rows(tare, of)
+            if row.get("kind") in ("region", "counter") and "tare:" not in str(row["name"])
+        )
+
+    assert events(back) == events(original) and events(back)
+
+
+@pytest.mark.skipif(shutil.which("eztrace") is None, reason="needs EZTrace")
+def test_a_trace_of_eztrace(tare: Path, tmp_path: Path) -> None:
+    path = compile_c(OPENMPI, [PROGRAMS / "ring.c"], tmp_path / "ring")
+    prefix: list[Path | str] = ["eztrace", "-t", "openmpi", "-o", tmp_path / "traces"]
+    done = run(OPENMPI, 3, [*prefix, path, "5", tmp_path / "begun"], timeout_s=120)
+    assert done.returncode == 0, done.stderr
+    anchor = next((tmp_path / "traces").rglob("*.otf2"))
+    back = imported(tare, anchor, tmp_path / "back")
+    printed = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, timeout=60).stdout
+    entered = Counter(re.findall(r'^ENTER .*Region: "(MPI_\w+)"', printed, re.MULTILINE))
+    found: Counter[str] = Counter()
+    for row in profile(tare, back, "function"):
+        found[row["function"]] += row["calls"]
+    assert found == entered and entered["MPI_Sendrecv"] == 3 * 5
+    collectives = pa.table(tare_package.open(back).collectives).to_pylist()
+    assert Counter(one["function"] for one in collectives) == {"MPI_Allreduce": 3}
+    assert {one["bytes"] for one in collectives} == {8}
+
+
+def test_what_is_no_trace(tare: Path, tmp_path: Path) -> None:
+    missing = import_trace(tare, tmp_path / "none", tmp_path / "back")
+    assert (missing.returncode, missing.stderr) == (1, f"tare: {tmp_path / 'none'}: no such trace\n")
+    text = tmp_path / "text.otf2"
+    text.write_text("no trace")
+    done = import_trace(tare, text, tmp_path / "back")
+    assert done.returncode == 1 and done.stderr.startswith(f"tare: {text} cannot be imported: ")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "back").exists()
+
+
+def test_damaged_archives_give_one_line_or_a_run(tare: Path, tmp_path: Path) -> None:
+    original = measured(tare, tmp_path, "persistent.c", 2, "5").directory
+    out = exported(tare, original, "otf2", tmp_path / "out")
+    files = sorted(file for file in out.rglob("*") if file.is_file() and file.stat().st_size > 100)
+    choose = random.Random(7)
+    refused = 0
+    for number in range(24):
+        damaged = tmp_path / f"damaged-{number}"
+        shutil.copytree(out, damaged)
+        file = damaged / files[number % len(files)].relative_to(out)
+        content = bytearray(file.read_bytes())
+        if number % 2:
+            del content[choose.randrange(len(content)) :]
+        else:
+            for _ in range(4):
+                content[choose.randrange(len(content))] = choose.randrange(256)
+        file.write_bytes(content)
+        done = import_trace(tare, damaged, tmp_path / f"back-{number}")
+        assert done.returncode in (0, 1), done.stderr
+        if done.returncode == 1:
+            refused += 1
+            assert done.stderr.startswith("tare: ") and done.stderr.count("\n") == 1, done.stderr
+            assert not (tmp_path / f"back-{number}").exists()
+        else:
+            assert subprocess.run(
+                [tare, "info", tmp_path / f"back-{number}"], capture_output=True, timeout=60
+            ).returncode in (0, 1)
+    assert refused
