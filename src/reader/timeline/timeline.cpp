@@ -86,8 +86,8 @@ Result<Timeline> Timeline::read(Run& run) {
   if (!chunks) return chunks.failure();
   made.chunks_ = std::move(*chunks);
   made.warnings_ = made.chunks_.warnings;
-  for (std::uint16_t number = 0; number < run.functions().names().size(); ++number)
-    made.activity_.push_back(activity_of(number));
+  for (std::size_t number = 0; number < run.functions().names().size(); ++number)
+    made.activity_.push_back(activity_of(static_cast<std::uint16_t>(number)));
   made.start_ns_ = INT64_MAX;
   made.end_ns_ = INT64_MIN;
   for (const EventChunks::Block& block : made.chunks_.blocks) {

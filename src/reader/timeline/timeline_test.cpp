@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reader/testing/script.h"
+#include "reader/testing/synthetic.h"
 #include "reader/timeline/message_lines.h"
 
 namespace tare::reader {
@@ -52,6 +53,21 @@ TEST_F(TimelineTest, SharesAddUpToTheTimeInCalls) {
     EXPECT_NEAR(spent(bins, 0, columns, Activity::collective) * length_ns, 5 * short_calls, 5 * short_calls * 0.01);
     EXPECT_NEAR(spent(bins, columns, columns, Activity::receive) * length_ns, 1020, 30);
   }
+}
+
+// A file may name as many functions as numbers have room for, and more.
+TEST_F(TimelineTest, AnyNumberOfFunctionNamesIsRead) {
+  std::string names;
+  for (int i = 0; i < 70000; ++i) (names += "f" + std::to_string(i)) += '\0';
+  format::ChunkHeader identity{};
+  identity.type = format::ChunkType::functions;
+  const std::string many = file + synthetic::chunk(identity, names);
+  auto opened = Run::of_memory(many);
+  ASSERT_TRUE(opened);
+  ASSERT_EQ(opened->functions().names().size(), std::size_t{UINT16_MAX} + 1);
+  const auto read = Timeline::read(*opened);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->end_ns(), timeline->end_ns());
 }
 
 TEST_F(TimelineTest, AWindowOfAnyWidthShowsTheSame) {
