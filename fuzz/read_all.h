@@ -10,10 +10,13 @@
 #include "format/chunk.h"
 #include "reader/events/event_stream.h"
 #include "reader/events/event_tables.h"
+#include "reader/matching/match_tables.h"
+#include "reader/matching/request_table.h"
 #include "reader/model/locations.h"
 #include "reader/replay/replay.h"
 #include "reader/run/current_calls.h"
 #include "reader/run/run.h"
+#include "reader/waits/wait_report.h"
 
 namespace tare::fuzz {
 
@@ -34,6 +37,12 @@ inline std::size_t read_tables(reader::Run& run) {
   return rows;
 }
 
+// Tables that are made of what is matched.
+inline void read_table(reader::Result<reader::TableStream> table) {
+  std::vector<reader::arrow::Array> columns;
+  while (table && table->next(columns) != 0) columns.clear();
+}
+
 inline void read_all(reader::Run& run) {
   run.profile_sums(
       {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
@@ -43,6 +52,9 @@ inline void read_all(reader::Run& run) {
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   reader::replay(run);
+  for (const auto open : {reader::message_table, reader::collective_table, reader::request_table, reader::wait_table})
+    read_table(open(run));
+  reader::wait_report(run);
   std::size_t rows = 0;
   auto events = reader::EventStream::open(run, {});
   for (std::size_t got = 1; events && got != 0; rows += got) got = events->next(100).size();

@@ -71,7 +71,7 @@ def explained(
     tare: Path, mpi: MpiEnvironment, program: Path, kind: str, ranks: int, directory: Path, *options: str
 ) -> dict[str, Any]:
     measured = measure(tare, mpi, ranks, [program, kind], directory, *options)
-    if kind != "ended early":
+    if kind not in ("ended early", "deadlock"):
         assert measured.ended.returncode == 0, measured.ended.stderr
     command: list[str | Path] = [tare, "explain", directory, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
@@ -137,3 +137,10 @@ def test_a_run_that_crashed_is_told_first(programs: dict[str, Path], tare: Path,
     first = found["findings"][0]
     assert (first["kind"], first["ranks"]) == ("ended early", [1])
     assert "rank 1 was killed by SIGSEGV" in found["sentences"][0]
+
+
+def test_a_deadlock_is_all_that_is_told(programs: dict[str, Path], tare: Path, tmp_path: Path) -> None:
+    found = explained(tare, OPENMPI, programs[OPENMPI.name], "deadlock", 3, tmp_path / "run", "--trace")
+    (first,) = found["findings"]
+    assert (first["kind"], first["ranks"]) == ("deadlock", [0, 1]), found["sentences"]
+    assert {first["line"]} == marked("deadlock", "here")

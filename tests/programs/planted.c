@@ -148,6 +148,15 @@ static void crash(void) {
   MPI_Barrier(WORLD);
 }
 
+/* Rank 2 ends what would last for ever. */
+static void deadlock(void) {
+  if (rank == 2) {
+    compute(2000);
+    MPI_Abort(WORLD, 3);
+  }
+  MPI_Recv(&value, 1, MPI_DOUBLE, 1 - rank, 0, WORLD, IGNORED); /* here */
+}
+
 /* No fault. */
 static void balanced(void) {
   for (int step = 0; step < 3; ++step) {
@@ -188,6 +197,7 @@ static const struct {
     {"large collective", large_collective},
     {"slow iterations", slow_iterations},
     {"ended early", crash},
+    {"deadlock", deadlock},
     {"balanced", balanced},
     {"neighbours", neighbours},
 };
