@@ -24,7 +24,7 @@ WITHOUT_REQUESTS = ["start_ns", "duration_ns", "rank", "function", "peer", "tag"
 def measure(rounds: int) -> list[Table]:
     (ROOT / "build" / "bench").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="traces-", dir=ROOT / "build" / "bench") as scratch:
-        solver, api = _record_solver(Path(scratch) / "solver"), _record_api(Path(scratch) / "api")
+        solver, api = record_solver(Path(scratch) / "solver"), _record_api(Path(scratch) / "api")
         samples = {
             "hypre StructSMG, 2 ranks: calls and completed requests": _read(solver, rounds),
             "the same, seven columns": _read(solver, rounds, WITHOUT_REQUESTS),
@@ -54,7 +54,7 @@ def _read(trace: Path, rounds: int, columns: list[str] | None = None) -> list[fl
     return found
 
 
-def _record_solver(to: Path) -> Path:
+def record_solver(to: Path) -> Path:
     prefix: list[Path | str] = [TARE, "run", "-q", "--trace", "-o", to, "--"]
     done = run(openmpi4(), 2, [built("workloads/diffusion")], prefix=prefix, timeout_s=300)
     if done.returncode != 0:
