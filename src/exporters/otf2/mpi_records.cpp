@@ -11,11 +11,9 @@ namespace {
 
 using namespace tare::reader;
 using format::any_source;
-using format::any_tag;
 using format::no_bytes;
 using format::no_peer;
 using format::no_request;
-using format::no_tag;
 
 // Requests that are freed are never completed, and must not pile up: more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
