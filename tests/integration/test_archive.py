@@ -223,7 +223,7 @@ def test_choosing_a_run(call: Tare, two: Path, tmp_path: Path) -> None:
     assert fail(call("info", two, "--member", "long")) == (
         f"tare: {two} holds no long; it holds whole, short"
     )
-    assert "is no archive" in fail(call("info", RUN, "--member", "stencil"), 2)
+    assert "is not an archive" in fail(call("info", RUN, "--member", "stencil"), 2)
     (warning,) = json.loads(succeed(call("info", two, "--member", "short", "--json")))["warnings"]
     assert warning.startswith("node0.tare: ")
 

@@ -143,7 +143,7 @@ def test_a_part_of_a_study_keeps_the_baseline(tmp_path: Path) -> None:
     assert {cell.level("tool") for cell in cells} == {"none", "mine"}
     assert set(cells) < set(plan.cells(described))
     assert len(cells) == 1 + 4
-    for wrong, message in (("tol=mine", "'tol' is no factor"), ("size=3", "size has no level '3'")):
+    for wrong, message in (("tol=mine", "'tol' is not a factor"), ("size=3", "size has no level '3'")):
         with pytest.raises(UsageError, match=message):
             description.narrowed(described, [wrong])
 
