@@ -52,9 +52,28 @@ def test_other_hosts_see_that_meta_json_was_touched(tmp_path: Path, age_s: float
     assert runner.is_going_on(tmp_path, running(host="elsewhere")) is goes_on
 
 
-def test_other_hosts_believe_a_run_that_is_not_touched(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("of_meta_s", "of_records_s", "goes_on"),
+    [
+        (0.0, None, True),
+        (runner.GONE_AFTER_S + 1, None, True),
+        (runner.SILENT_AFTER_S + 60, 5.0, True),
+        (runner.SILENT_AFTER_S + 60, runner.SILENT_AFTER_S + 30, False),
+        (runner.SILENT_AFTER_S + 60, None, False),
+    ],
+)
+def test_other_hosts_believe_a_run_that_is_not_touched_for_a_day(
+    tmp_path: Path, of_meta_s: float, of_records_s: float | None, goes_on: bool
+) -> None:
+    """A process that was killed there says nothing any more."""
     own = replace(runner.this_process(), touches=False)
-    assert runner.is_going_on(tmp_path, running(host="elsewhere", runner=own))
+    for name, age_s in ((META, of_meta_s), ("node.tare", of_records_s)):
+        if age_s is None:
+            continue
+        (tmp_path / name).touch()
+        then = (tmp_path / name).stat().st_mtime - age_s
+        os.utime(tmp_path / name, (then, then))
+    assert runner.is_going_on(tmp_path, running(host="elsewhere", runner=own)) is goes_on
 
 
 def test_meta_json_is_touched_until_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

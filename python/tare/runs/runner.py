@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -14,6 +15,8 @@ from tare.runs.metadata import META, Metadata, Runner
 TOUCHED_EVERY_S = 20.0
 # Clocks of hosts differ, and network file systems tell of changes late.
 GONE_AFTER_S = 120.0
+# A run that nobody touches may go on for long without writing anything, but not for ever.
+SILENT_AFTER_S = 24 * 3600.0
 # Of /proc/PID/stat, counted from behind the name: state, ..., starttime (proc(5): fields 3 and 22).
 _STATE, _START = 0, 19
 _ENDED = (b"Z", b"X")
@@ -56,7 +59,8 @@ def is_going_on(run_dir: Path, meta: Metadata) -> bool:
     """Whether the run's end has yet to be written, and there is somebody who will.
 
     On the run's host its runner is looked for; other hosts see that meta.json was touched of late. Nobody
-    touches that of a run that a program began itself: other hosts can only believe what it says.
+    touches that of a run that a program began itself: for other hosts it goes on until nothing has been
+    written for a day.
     """
     if meta.state != "running" or meta.runner is None:
         return False
@@ -64,12 +68,17 @@ def is_going_on(run_dir: Path, meta: Metadata) -> bool:
         found = _stat_of(meta.runner.pid)
         alive = found is not None and found[_STATE] not in _ENDED
         return alive and found is not None and int(found[_START]) == meta.runner.start_ticks
-    if not meta.runner.touches:
-        return True
+    if meta.runner.touches:
+        return _age_s(run_dir / META) < GONE_AFTER_S
+    return min(map(_age_s, [run_dir / META, *run_dir.glob("*.tare")])) < SILENT_AFTER_S
+
+
+def _age_s(path: Path) -> float:
+    """Since it was written last."""
     try:
-        return time.time() - (run_dir / META).stat().st_mtime < GONE_AFTER_S
+        return time.time() - path.stat().st_mtime
     except OSError:
-        return False
+        return math.inf
 
 
 def _stat_of(pid: int) -> list[bytes] | None:
