@@ -29,11 +29,11 @@ namespace {
 using Seen = std::tuple<std::uint32_t, std::uint64_t, std::optional<int>>;
 
 // Of those that are watched, and of the command.
-std::optional<reader::Ending> ending_of(std::uint32_t pid, reader::EndingWatch* watch,
+std::optional<reader::Ending> ending_of(const reader::SegmentName& segment, reader::EndingWatch* watch,
                                         const std::optional<Seen>& command) {
-  auto ending = watch == nullptr ? std::nullopt : watch->ending_of(pid);
-  if (!command || std::get<0>(*command) != pid || (ending && ending->status)) return ending;
-  return reader::Ending{pid, std::get<1>(*command), std::get<2>(*command)};
+  auto ending = watch == nullptr ? std::nullopt : watch->ending_of(segment.file);
+  if (!command || std::get<0>(*command) != segment.pid || (ending && ending->status)) return ending;
+  return reader::Ending{segment.pid, std::get<1>(*command), std::get<2>(*command)};
 }
 
 nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
@@ -41,8 +41,9 @@ nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::pa
                  const std::optional<Seen>& command) {
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
-    return unwrap(reader::collect({run_dir, segment_dir, run_id}, command_ended_ns,
-                                  [&](std::uint32_t pid) { return ending_of(pid, watch, command); }));
+    return unwrap(
+        reader::collect({run_dir, segment_dir, run_id}, command_ended_ns,
+                        [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); }));
   };
   const reader::Collected collected = work();
   nb::dict row;

@@ -78,6 +78,7 @@ def test_a_full_buffer(
 @both_families
 def test_only_what_is_young_is_kept(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
     measured = measure(tare, mpi, RANKS, [killed, "alive", "3"], tmp_path / "run", "--keep", "last:2.5s")
+    assert measured.ended.returncode == 0, measured.ended.stderr
     functions = Counter(event["function"] for event in measured.events())
     assert functions == {"MPI_Barrier": RANKS, "MPI_Finalize": RANKS}
 

@@ -229,7 +229,7 @@ class Collector {
       say(contents.error() + "; it is left where it is");
       return false;
     }
-    if (const auto ending = ending_of_ ? ending_of_(name.pid) : std::nullopt) note_ending(contents->process, *ending);
+    if (const auto ending = ending_of_ ? ending_of_(name) : std::nullopt) note_ending(contents->process, *ending);
     note_end(*contents, command_ended_ns_);
     remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';

@@ -21,8 +21,8 @@ struct Collected {
   std::vector<std::string> messages;   // one line each; the last one says why segments were kept, if any were
 };
 
-// How a process ended, by its id; asked when it has.
-using EndingOf = std::function<std::optional<Ending>(std::uint32_t pid)>;
+// How the process of a segment ended; asked when it has.
+using EndingOf = std::function<std::optional<Ending>(const SegmentName& segment)>;
 
 // `command_ended_ns`: CLOCK_MONOTONIC_RAW when the command had ended that started the processes of this machine, if
 // it is known: killed ones count as running until then, but for those of which `ending_of` knows more.

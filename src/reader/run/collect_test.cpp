@@ -147,7 +147,9 @@ TEST_F(CollectTest, AProcessEndedAsItWasSeenToEnd) {
   Segment segment(segment_dir_, process);
   fill(segment);
   const int status = SIGSEGV;  // as of waitpid
-  ASSERT_TRUE(collect(paths(), 6500, [&](std::uint32_t pid) { return std::optional<Ending>({pid, 6200, status}); }));
+  ASSERT_TRUE(collect(paths(), 6500, [&](const SegmentName& segment) {
+    return std::optional<Ending>({segment.pid, 6200, status});
+  }));
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   const Process& killed = run->processes()[0];
@@ -163,7 +165,9 @@ TEST_F(CollectTest, AProcessThatWasSeenToExitWasNotKilled) {
   process.end = process.finalize_enter = process.finalize_leave = 0;
   Segment segment(segment_dir_, process);
   fill(segment);
-  ASSERT_TRUE(collect(paths(), 6500, [](std::uint32_t pid) { return std::optional<Ending>({pid, 6200, 7 << 8}); }));
+  ASSERT_TRUE(collect(paths(), 6500, [](const SegmentName& segment) {
+    return std::optional<Ending>({segment.pid, 6200, 7 << 8});
+  }));
   auto run = reader::Run::open({run_dir_.path(), "", ""});
   ASSERT_TRUE(run);
   EXPECT_EQ(run->processes()[0].state, State::exited);

@@ -105,19 +105,17 @@ std::vector<Ending> EndingWatch::ended() {
   return ended;
 }
 
-std::optional<Ending> EndingWatch::ending_of(std::uint32_t pid) {
+std::optional<Ending> EndingWatch::ending_of(const std::string& segment) {
   const std::lock_guard lock(mutex_);
   take_ready();
-  std::optional<Ending> last;
   for (const auto& [pidfd, watched] : watched_) {
-    if (watched.pid != pid) continue;
+    if (std::find(watched.segments.begin(), watched.segments.end(), segment) == watched.segments.end()) continue;
     pollfd ends{pidfd, POLLIN, 0};
     poll(&ends, 1, moment_ms);
     take_end(pidfd);
-    if (watched.ended_ns != 0 && (!last || last->ended_ns < watched.ended_ns))
-      last = Ending{pid, watched.ended_ns, watched.status};
+    if (watched.ended_ns != 0) return Ending{watched.pid, watched.ended_ns, watched.status};
   }
-  return last;
+  return std::nullopt;
 }
 
 void EndingWatch::run() {
@@ -152,18 +150,25 @@ void EndingWatch::take_names() {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
       at += static_cast<ssize_t>(sizeof *event + event->len);
       if (event->len == 0 || std::strncmp(event->name, prefix_.c_str(), prefix_.size()) != 0) continue;
-      take(static_cast<std::uint32_t>(std::strtoul(event->name + prefix_.size(), nullptr, 10)));
+      take(event->name);
     }
   }
 }
 
-void EndingWatch::take(std::uint32_t pid) {
-  const auto same = [&](const auto& each) { return each.second.pid == pid && each.second.ended_ns == 0; };
-  if (pid == 0 || std::any_of(watched_.begin(), watched_.end(), same)) return;
+void EndingWatch::take(const char* segment) {
+  const auto pid = static_cast<std::uint32_t>(std::strtoul(segment + prefix_.size(), nullptr, 10));
+  if (pid == 0) return;
+  for (auto& [pidfd, watched] : watched_) {
+    if (watched.pid != pid) continue;
+    take_end(pidfd);  // it may be another one that had the number before
+    if (watched.ended_ns != 0) continue;
+    watched.segments.emplace_back(segment);
+    return;
+  }
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // closed when a program is executed
   if (pidfd < 0) return;
   if (add(events_, pidfd, EPOLLIN))
-    watched_[pidfd] = {pid, 0, std::nullopt};
+    watched_[pidfd] = {pid, 0, std::nullopt, {segment}};
   else
     close(pidfd);
 }

@@ -31,20 +31,22 @@ class EndingWatch {
 
   // Those that have ended so far, in the order of their ends.
   std::vector<Ending> ended();
-  // Of one that has no memory any more: its end is a moment away.
-  std::optional<Ending> ending_of(std::uint32_t pid);
+  // Of the one that made the segment of this name, and has no memory any more: its end is a moment away. Another one
+  // may have its number by now.
+  std::optional<Ending> ending_of(const std::string& segment);
 
  private:
   struct Watched {
     std::uint32_t pid = 0;
     std::uint64_t ended_ns = 0;  // 0: it lives
     std::optional<int> status;
+    std::vector<std::string> segments;  // one for each program that it has executed
   };
 
   void run();
   bool take_ready();
   void take_names();
-  void take(std::uint32_t pid);
+  void take(const char* segment);
   void take_end(int pidfd);
 
   std::string prefix_;

@@ -1,8 +1,10 @@
 #include "reader/run/endings.h"
 
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,9 +24,14 @@ constexpr char run_id[] = "0123456789abcdef";
 // A child that waits until it is told, and ends by the signal, or with the code if that is 0.
 class Child {
  public:
-  Child(int signal, int code) {
+  // `pid`: its number, which the superuser may choose; 0: any.
+  Child(int signal, int code, pid_t pid = 0) {
     EXPECT_EQ(pipe(told_), 0);
-    pid_ = fork();
+    clone_args chosen{};
+    chosen.exit_signal = SIGCHLD;
+    chosen.set_tid = reinterpret_cast<std::uintptr_t>(&pid);
+    chosen.set_tid_size = 1;
+    pid_ = pid == 0 ? fork() : static_cast<pid_t>(syscall(SYS_clone3, &chosen, sizeof chosen));
     if (pid_ != 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     char byte = 0;
@@ -33,8 +40,11 @@ class Child {
     _exit(is_told ? code : 99);
   }
   int pid() const { return pid_; }
-  void make_segment(const std::string& directory) const {
-    std::ofstream(directory + "/tare-" + run_id + "-" + std::to_string(pid_) + "-00000001") << ' ';
+  std::string segment(char last = '1') const {
+    return std::string("tare-") + run_id + "-" + std::to_string(pid_) + "-0000000" + last;
+  }
+  void make_segment(const std::string& directory, char last = '1') const {
+    std::ofstream(directory + "/" + segment(last)) << ' ';
   }
   // Returns its status.
   int end() {
@@ -88,6 +98,33 @@ TEST(EndingWatch, SaysInWhichOrderProcessesEndAndHow) {
     EXPECT_EQ(WTERMSIG(*endings[1].status), SIGUSR1);
   }
   EXPECT_EQ(survivor.end(), 0);
+}
+
+TEST(EndingWatch, TellsProcessesOfOneNumberApart) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to choose the number of a process";
+  const synthetic::TempDir directory;
+  EndingWatch watch({directory.path()}, run_id);
+  Child first(SIGUSR1, 0);
+  first.make_segment(directory.path());
+  while (!is_watched(first.pid())) sched_yield();
+  first.make_segment(directory.path(), '2');  // of a program that it has executed
+  EXPECT_TRUE(watch.ended().empty());         // all names have been read
+  first.end();
+  Child second(SIGUSR2, 0, first.pid());
+  ASSERT_EQ(second.pid(), first.pid());
+  second.make_segment(directory.path(), '3');
+  while (!is_watched(second.pid())) sched_yield();
+  second.end();
+  while (watch.ended().size() != 2) sched_yield();
+  const auto ended = [&](char segment) { return watch.ending_of(first.segment(segment)).value_or(Ending{}); };
+  EXPECT_NE(ended('1').ended_ns, 0U);
+  EXPECT_EQ(ended('1').ended_ns, ended('2').ended_ns);
+  EXPECT_GT(ended('3').ended_ns, ended('1').ended_ns);
+  EXPECT_FALSE(watch.ending_of(first.segment('4')));
+  if (ended('1').status) {  // else an older kernel
+    EXPECT_EQ(WTERMSIG(*ended('1').status), SIGUSR1);
+    EXPECT_EQ(WTERMSIG(*ended('3').status), SIGUSR2);
+  }
 }
 
 TEST(EndingWatch, TellsTheStatusOfAProcessThatNobodyHasWaitedFor) {
