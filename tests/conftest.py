@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser import chromium
 from environments import ROOT, MpiEnvironment, all_environments
+from measured import left_in_memory
 
 # Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
 # nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True)
+def _no_segments_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs that a test killed, and nobody recovered, leave their segments in the machine's shared memory."""
+    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    for meta in folder.rglob("meta.json") if folder else ():
+        if meta.is_symlink() or not meta.is_file():  # tests of hostile runs have pipes and devices
+            continue
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            run_id = json.loads(meta.read_bytes())["run_id"]
+            if re.fullmatch("[0-9a-f]{16}", run_id):  # tests write others, too, that mean more than one run
+                for segment in left_in_memory(meta.parent):
+                    segment.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session", params=all_environments(), ids=lambda env: env.name)
