@@ -20,7 +20,7 @@ module tare
   integer, parameter, public :: tare_max_raw_bytes = 2048
 
   public :: tare_start, tare_recording, tare_sample
-  public :: tare_pause, tare_resume, tare_flush
+  public :: tare_pause, tare_resume, tare_flush, tare_progress
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
@@ -72,6 +72,9 @@ module tare
     subroutine tare_pause() bind(c, name="tare_pause")
     end subroutine
     subroutine tare_resume() bind(c, name="tare_resume")
+    end subroutine
+    ! The program has come round, for tare run --weigh.
+    subroutine tare_progress() bind(c, name="tare_progress")
     end subroutine
     ! Writes what this thread has recorded of the trace.
     subroutine tare_flush() bind(c, name="tare_flush")

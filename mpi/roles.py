@@ -70,6 +70,7 @@ def roles(of: Meaning) -> list[str]:
         *_request_completed(of),
         *_message_received(of),
         *_object(of),
+        *_passed(of),
     ]
 
 
@@ -203,6 +204,19 @@ def _message_received(of: Meaning) -> Iterator[str]:
         yield "Receives<A> receives{status}"
     if of.form == "blocking" and of.kind == "exchange":
         yield "AlsoReceives<A> receives{source, recvtag, status}"
+
+
+def _passed(of: Meaning) -> Iterator[str]:
+    """Of a call that no rank of its communicator leaves before all have come."""
+    comm = of.function.parameter("comm")
+    if (
+        of.kind == "collective"
+        and of.form == "blocking"
+        and of.waits == "all"
+        and not of.makes
+        and comm is not None
+    ):
+        yield "Passes<A> passes{comm}"
 
 
 def _object(of: Meaning) -> Iterator[str]:

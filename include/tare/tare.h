@@ -62,6 +62,12 @@ TARE_API void tare_resume(void);
  * choice. Nothing is lost without it. MPI_Pcontrol(2) does the same. */
 TARE_API void tare_flush(void);
 
+/* The program has come round: an iteration, a time step. For `tare run --weigh`, which needs to know what the program
+ * repeats, where that is not a collective operation of all ranks. Every rank says it equally often, in the same order
+ * with respect to its messages; one thread of a rank, that which first called MPI. From the first time on, only this
+ * counts. Otherwise it does nothing. */
+TARE_API void tare_progress(void);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

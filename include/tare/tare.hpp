@@ -97,6 +97,8 @@ inline void resume() noexcept { tare_resume(); }
 
 // Writes what this thread has recorded of the trace (tare_flush).
 inline void flush() noexcept { tare_flush(); }
+// The program has come round, for `tare run --weigh` (tare_progress).
+inline void progress() noexcept { tare_progress(); }
 
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }

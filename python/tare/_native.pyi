@@ -94,6 +94,24 @@ class Process(TypedDict):
     cost: Cost
     trace: Trace
 
+class Spell(TypedDict):
+    """What a process did between two passages (src/recorder/account/trial.h)."""
+
+    world: int
+    rank: int
+    spell: int
+    measured: bool
+    has_requests: bool
+    passages: int
+    first_site: int
+    last_site: int
+    begin_ns: int
+    ns: int
+    flush_ns: int
+    measured_calls: int
+    counted_calls: int
+    counted_polls: int
+
 class Location(TypedDict):
     """A table and a buffer of a process, and what the threads that had it one after another recorded."""
 
@@ -627,6 +645,7 @@ class Run:
     ) -> list[PhaseSum]:
         """What happened in each phase; `by` of "rank"."""
     def locations(self) -> list[Location]: ...
+    def spells(self) -> list[Spell]: ...
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 

@@ -86,6 +86,11 @@ def flush() -> None:
     _record.flush()
 
 
+def progress() -> None:
+    """The program has come round, an iteration or a time step: for `tare run --weigh` (docs/weigh.md)."""
+    _record.progress()
+
+
 def region(name: str) -> Region:
     """A span of the program: `with region("solve"): ...`, or a decorator of a function. Spans nest."""
     return _regions.get(name) or _regions.setdefault(name, Region(name))

@@ -27,6 +27,7 @@ class Option:
         max: float | None = None,
         parser: Callable[[str], Any] | None = None,  # raises ValueError
         show_default: bool = True,
+        bare: str | None = None,  # what it is given without a value; a value follows `=` then
         hidden: bool = False,
     ) -> None:
         self.names = names
@@ -37,6 +38,7 @@ class Option:
         self.parser = parser
         self.show_default = show_default
         self.hidden = hidden
+        self.bare = bare
 
 
 class Group:

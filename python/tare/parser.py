@@ -110,6 +110,7 @@ def _add_option(options: argparse._ArgumentGroup, name: str, kind: Any, said: Op
         default=default if is_given else None,
         required=not is_given,
         help=shown,
+        **({} if said.bare is None else {"nargs": "?", "const": said.bare}),
     )
 
 

@@ -193,4 +193,29 @@ nb::list location_rows(reader::Run& run) {
   return rows;
 }
 
+nb::list spell_rows(reader::Run& run) {
+  nb::list rows;
+  for (const reader::Process& process : run.processes()) {
+    for (const auto& [number, spell] : process.spells) {
+      nb::dict row;
+      row["world"] = process.world;
+      row["rank"] = process.record.rank;
+      row["spell"] = number;
+      row["measured"] = spell.measured;
+      row["has_requests"] = spell.has_requests;
+      row["passages"] = spell.passages;
+      row["first_site"] = process.sites.find(spell.first_site);
+      row["last_site"] = process.sites.find(spell.last_site);
+      row["begin_ns"] = process.clock.unix_ns(spell.begin);
+      row["ns"] = process.clock.duration_ns(spell.ticks);
+      row["flush_ns"] = process.clock.duration_ns(spell.flush_ticks);
+      row["measured_calls"] = spell.measured_calls;
+      row["counted_calls"] = spell.counted_calls;
+      row["counted_polls"] = spell.counted_polls;
+      rows.append(row);
+    }
+  }
+  return rows;
+}
+
 }  // namespace tare::bindings

@@ -10,5 +10,7 @@ namespace tare::bindings {
 // Both read the profiles of all processes.
 nanobind::list process_rows(reader::Run& run);
 nanobind::list location_rows(reader::Run& run);
+// The spells of a trial, by world, rank and number.
+nanobind::list spell_rows(reader::Run& run);
 
 }  // namespace tare::bindings

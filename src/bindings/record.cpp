@@ -35,6 +35,7 @@ struct Recorder {
   decltype(&tare_pause) pause;
   decltype(&tare_resume) resume;
   decltype(&tare_flush) flush;
+  decltype(&tare_progress) progress;
   decltype(&tare_define_counter) define_counter;
   decltype(&tare_count) count;
   decltype(&tare_define_marker) define_marker;
@@ -79,6 +80,7 @@ void load(const std::string& path) {
   resolve(library, "tare_pause", found.pause);
   resolve(library, "tare_resume", found.resume);
   resolve(library, "tare_flush", found.flush);
+  resolve(library, "tare_progress", found.progress);
   resolve(library, "tare_define_counter", found.define_counter);
   resolve(library, "tare_count", found.count);
   resolve(library, "tare_define_marker", found.define_marker);
@@ -228,6 +230,7 @@ NB_MODULE(_record, module) {
   module.def("pause", [] { api.pause(); });
   module.def("resume", [] { api.resume(); });
   module.def("flush", [] { api.flush(); });
+  module.def("progress", [] { api.progress(); });
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });

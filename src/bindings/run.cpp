@@ -72,6 +72,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
           "communicators"_a = nb::none());
   run.def("phase_sums", rows(phase_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none());
   run.def("locations", rows(location_rows));
+  run.def("spells", rows(spell_rows));
   run.def("functions", rows(functions));
   run.def("event_names", rows(event_names));
   run.def("sites", rows(site_rows));

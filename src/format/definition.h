@@ -20,6 +20,7 @@ enum class DefinitionKind : std::uint16_t {
   file = 10,
   thread = 11,
   site = 16,
+  spell = 17,
 };
 
 // How a window was made: MPI_Win_create, MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Win_create_dynamic.
@@ -178,5 +179,28 @@ struct EventTypeDefinition {
   // char name[name_bytes], char unit[unit_bytes]
 };
 static_assert(sizeof(EventTypeDefinition) == 32);
+
+// Flags of spells.
+enum SpellFlags : std::uint16_t {
+  unmeasured_spell = 1,     // calls were only counted
+  spell_with_requests = 2,  // and requests were under way when it began, so calls that concern requests were measured
+};
+
+// A spell of a trial (recorder/account/trial.h), written at its end: what the first thread of a process did between two
+// passages. The same spell of another rank has the same number, length and flag unmeasured_spell.
+struct SpellDefinition {
+  DefinitionHead head;
+  std::uint32_t spell;       // from 1
+  std::uint32_t passages;    // that it is long
+  std::uint32_t first_site;  // call site of the passage at its begin; 0: the program has named it
+  std::uint32_t last_site;
+  std::uint64_t begin;  // ticks
+  std::uint64_t ticks;
+  std::uint64_t flush_ticks;     // of them writing out event buffers
+  std::uint64_t measured_calls;  // polls included
+  std::uint64_t counted_calls;   // of others: only counted
+  std::uint64_t counted_polls;   // of the counted ones
+};
+static_assert(sizeof(SpellDefinition) == 72);
 
 }  // namespace tare::format

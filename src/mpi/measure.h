@@ -15,6 +15,9 @@ namespace tare::mpi {
 struct Role {
   // What the bytes of the call are: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
+  // Whether the call is to be measured in a spell of a trial that does not measure (recorder/account/trial.h), because
+  // later calls, or the trial, need what the role does.
+  static bool is_needed(const Thread&) noexcept { return true; }
   // Before the call, outside its time: what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
   // After the call, outside its time.
@@ -48,6 +51,19 @@ template <class Result, class... Roles>
   return row;
 }
 
+// What only describes a call: nothing else depends on it.
+struct Describes : Role {
+  static bool is_needed(const Thread&) noexcept { return false; }
+};
+
+// Makes a call that is only counted. What it calls in turn is not the program's.
+template <Function F, class Real>
+[[gnu::noinline]] auto count_only(Thread& thread, Real real) {
+  thread.count_only(static_cast<std::uint16_t>(F));
+  const Inside inside;
+  return real();
+}
+
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
 template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
@@ -58,6 +74,8 @@ template <class A, Function F, class Real, class... Roles>
     return result;
   }
   auto& thread = static_cast<Thread&>(*location);
+  if (thread.counts_only) [[unlikely]]
+    if (!(roles.is_needed(thread) || ... || false)) return count_only<F>(thread, real);
   thread.begin_weighing();
   const Inside inside;
   recorder::Call call;

@@ -81,6 +81,12 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (location == nullptr) [[unlikely]]
     return real();
   auto& thread = static_cast<Thread&>(*location);
+  if (thread.counts_only) [[unlikely]] {
+    if (!(roles.is_needed(thread) || ... || false)) {
+      ++thread.counted_polls;
+      return count_only<F>(thread, real);
+    }
+  }
   thread.begin_weighing();
   const std::uint64_t key = Polls::key_of(caller.return_address, static_cast<std::uint16_t>(F));
   Polls::Site& site = thread.polls.site(key);

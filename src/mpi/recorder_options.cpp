@@ -17,6 +17,7 @@ static_assert(rows / 4 > format::function_count && rows <= format::index_slots *
 
 std::uint32_t classes_asked() noexcept { return sampling_asked() ? sample_classes : 0; }
 void pauses(recorder::Location& location) noexcept { static_cast<Thread&>(location).polls.forget(); }
+bool has_open_requests() noexcept { return requests.any_active(); }
 void thread_ends(recorder::Location&) noexcept { leave(); }
 void process_exits(recorder::Location&) noexcept { is_inside(TARE_CALLER); }
 const char* change_sampling(const char* spec) noexcept { return sampling::sampler.change(spec); }
@@ -41,5 +42,6 @@ constinit const tare::recorder::Options tare::recorder::library_options{
     .ended = mpi::thread_ends,
     .exiting = mpi::process_exits,
     .change_sampling = mpi::change_sampling,
+    .has_open_requests = mpi::has_open_requests,
     .forked = mpi::in_forked_child,
 };

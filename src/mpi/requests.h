@@ -102,6 +102,13 @@ class Requests {
       if (table_->entries[number].handle != 0) each(table_->entries[number]);
   }
 
+  // Whether any request is under way.
+  bool any_active() noexcept {
+    bool any = false;
+    for_each([&](const Request& each) { any = any || each.active; });
+    return any;
+  }
+
   // Nobody waits any more for a request (RequestEntry::waiter). `request`: an entry, or a copy of one.
   void stop_waiting(const Request& request) noexcept {
     const Locked locked(*this);

@@ -8,6 +8,7 @@
 #include "mpi/roles/completion.h"
 #include "mpi/roles/lifecycle.h"
 #include "mpi/roles/message.h"
+#include "mpi/roles/passage.h"
 #include "mpi/roles/pcontrol.h"
 #include "mpi/roles/received.h"
 #include "mpi/roles/sampling.h"

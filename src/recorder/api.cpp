@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/account/trial.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
@@ -104,6 +105,11 @@ void tare_resume(void) {
 void tare_flush(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr) location->flush();
+}
+
+void tare_progress(void) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location != nullptr) tare::recorder::trial.progress(*location);
 }
 
 int tare_sample(const char* spec) {

@@ -30,6 +30,7 @@ const char* tared_program(format::Policy policy) noexcept {
 Configuration configured(bool traced) noexcept {
   Configuration configuration{};
   configuration.group = getenv(group_variable);
+  configuration.weigh = getenv("TARE_WEIGH");
   configuration.keep_ns = number("TARE_KEEP_NS");
   configuration.writes = !is("TARE_WRITE", "none");
   if (!traced) return configuration;

@@ -16,6 +16,7 @@ struct Configuration {
   const char* collector;  // host on which `tare run` collects segments; nullptr: on none
   const char* tared;      // the program that drains; nullptr: the threads do
   const char* group;      // number of the group that may read the run; nullptr: none
+  const char* weigh;      // the share of spells that do not measure (account/trial.h); nullptr: there is no trial
   format::RingShape ring;
   std::uint64_t keep_ns;
   bool writes;  // events, or all but that

@@ -49,6 +49,12 @@ struct Location {
   std::uint32_t drains_seen;                 // of node_words->drains
   KnownRows any_rows;                        // of calls whose call site remembers none
   Weighing weighing;
+  // In a spell of a trial that does not measure (recorder/account/trial.h). Calls are then only counted, but for those
+  // that make or free what later calls need; and, with requests_open, those that concern requests.
+  bool counts_only;
+  bool requests_open;
+  std::uint64_t counted_calls;  // so far
+  std::uint64_t counted_polls;  // of them
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -153,6 +159,12 @@ struct Location {
   }
   // The same of a poll that is not timed otherwise.
   [[gnu::cold]] void note_weight_of_poll(std::uint64_t ticks) noexcept;
+
+  // A call that is only counted, as those of look-up functions are.
+  [[gnu::always_inline]] void count_only(std::uint16_t function) noexcept {
+    ++shared->lookups[function];
+    ++counted_calls;
+  }
 
   // A message to a rank of a communicator; nothing if `peer` is none, or if it has not been sent.
   void count_sent(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {

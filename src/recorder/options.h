@@ -24,6 +24,9 @@ struct Options {
   void (*exiting)(Location& location) noexcept = nullptr;
   // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
   const char* (*change_sampling)(const char* spec) noexcept = nullptr;
+  // Whether requests are under way that calls of this thread may complete; asked where a spell of a trial begins that
+  // does not measure. May be nullptr.
+  bool (*has_open_requests)() noexcept = nullptr;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
   void (*forked)() noexcept = nullptr;
 };

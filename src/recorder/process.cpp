@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "recorder/account/trial.h"
 #include "recorder/borrowed_encoder.h"
 #include "recorder/clock.h"
 #include "recorder/configuration.h"
@@ -40,6 +41,7 @@ void in_forked_child() noexcept {
   forget_segment();
   forget_locations();
   forget_end();
+  trial.forget();
   release_definition_log();
   release_event_types();
   release_node_file();
@@ -80,6 +82,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   const bool is_collected = configuration.collector != nullptr && std::strcmp(configuration.collector, host) == 0;
   set_node_file(configuration.run_dir, host);
   set_collected(is_collected);
+  trial.begin(configuration.weigh, configuration.run_id);
   const bool shared = configuration.shares() && share(configuration);
   created->magic = format::segment_magic;  // last: a reader believes a segment from here on
   if (shared && configuration.tared != nullptr) call_or_start_tared(configuration, is_collected);

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     from tare.runs.metadata import Metadata
 
 # Of the options of `tare run`: those that change what measuring costs.
-OPTIONS = ("trace", "buffer", "policy", "keep_ns", "write", "drain", "stack", "sample", "time_lookups")
+OPTIONS = (
+    "trace",
+    "buffer",
+    "policy",
+    "keep_ns",
+    "write",
+    "drain",
+    "stack",
+    "sample",
+    "time_lookups",
+    "weigh",
+)
 
 
 class MeasuredRun(Protocol):

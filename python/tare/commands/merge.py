@@ -8,7 +8,7 @@ from typing import Annotated
 from tare import streams, units
 from tare.commands import new_path
 from tare.options import Argument, Option
-from tare.progress import copying
+from tare.progress_line import copying
 from tare.runs import archive
 
 

@@ -27,6 +27,8 @@ NO_MPI = (
 
 # Two of the smallest sub-buffers (src/recorder/full_buffer.cpp).
 SMALLEST_BUFFER = 8 * units.KIB
+# Of spells of either kind: fewer leave nothing to compare.
+LEAST_SHARE = 0.05
 # What a count of nanoseconds can hold.
 LONGEST_NS = 2**63 - 1
 
@@ -89,6 +91,20 @@ def _possible(size: int, text: str) -> int:
     if size < SMALLEST_BUFFER:
         raise ValueError(f"{text} is too small: a buffer has at least {units.size(SMALLEST_BUFFER)}")
     return size
+
+
+def _share(text: str) -> float:
+    """The share of spells that do not measure."""
+    word = text.strip()
+    try:
+        share = float(word[:-1]) / 100 if word.endswith("%") else float(word)
+    except ValueError:
+        share = 0.0
+    if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
+        raise ValueError(
+            f"'{text}' is no share of the spells: write a number like 0.5 or 20%, from 0.05 to 0.95"
+        )
+    return share
 
 
 def _sample(spec: str, command: list[str], *, trace: bool) -> str:
@@ -179,6 +195,17 @@ def run(
             "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
         ),
     ] = None,
+    weigh: Annotated[
+        float | None,
+        Option(
+            parser=_share,
+            metavar="SHARE",
+            bare="0.5",
+            show_default=False,
+            help="Find out what measuring costs this program: for short spells, this share of them (half), "
+            "calls are only counted (docs/weigh.md).",
+        ),
+    ] = None,
     print_sample: Annotated[
         bool,
         Option(
@@ -234,6 +261,13 @@ def run(
     if print_sample and sample is not None:
         streams.say(sample)
         return 0
+    if weigh is not None and (sample is not None or forward):
+        other = (
+            "--forward measures nothing"
+            if forward
+            else "--sample numbers every message, and so has no such spells"
+        )
+        raise UsageError(f"--weigh measures in some spells and not in others; {other}")
     chosen_policy = _policy(policy, keep)
     options = Options(
         trace=traced,
@@ -244,6 +278,7 @@ def run(
         drain=_drain(drain, chosen_policy).value,
         stack=stack,
         sample=sample,
+        weigh=weigh,
         time_lookups=time_lookups,
         keep_env=tuple(keep_env or ()),
         forward=forward,

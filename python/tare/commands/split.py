@@ -11,7 +11,7 @@ from tare import streams, units
 from tare.commands import Json, new_path
 from tare.errors import UsageError
 from tare.options import Argument, Option
-from tare.progress import copying
+from tare.progress_line import copying
 from tare.runs import archive
 
 SCHEMA = "tare.archive/1"

@@ -40,6 +40,7 @@ VARIABLES = (
     "LOOKUPS",
     "SAMPLE",
     "GROUP",
+    "WEIGH",
 )
 
 
@@ -90,6 +91,8 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_LOOKUPS"] = "time"
     if options.sample:
         result["TARE_SAMPLE"] = options.sample
+    if options.weigh is not None:
+        result["TARE_WEIGH"] = repr(options.weigh)
     return result | tared.group_variable(meta)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import endings, profile, ranks
+from tare.analysis import endings, profile, ranks, trial
 from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET
 from tare.measuring import unseen
@@ -220,7 +220,9 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
         return
-    yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} look-ups counted"
+    weighed = recording.meta.options.weigh is not None
+    counted = "counted only" if weighed else "look-ups counted"
+    yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} {counted}"
     if cost.events:
         yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"
     yield (
@@ -240,6 +242,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         f"at least {100 * cost.net_share:.2f} % of net time, "
         f"{100 * cost.wall_share:.2f} % of all time with the hooks",
     )
+    if weighed:
+        yield "by trial", _trial(recording)
     if not trace["written"]:
         yield "trace", "encoded, but not written (--write none)"
     elif trace["events"] or trace["dropped"]:
@@ -254,6 +258,18 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
+
+
+def _trial(recording: Run) -> str:
+    found = trial.trial(recording.spells)
+    if found is None:
+        return "not determined: no collective operation of all ranks was repeated, nor tare_progress() called"
+    spells = f"{found.measured:,} spells measured, {found.unmeasured:,} not"
+    if found.overhead is None or found.low is None or found.high is None:
+        return f"not determined: {found.why} ({spells})"
+    drains = f", {100 * found.drains:.1f} % of it flushes" if found.drains >= 0.001 else ""
+    interval = f"{100 * found.low:.1f} to {100 * found.high:.1f} %"
+    return f"{100 * found.overhead:.1f} % of net time, from {interval} (95 %){drains}; {spells}"
 
 
 def _plus_minus(cost: TotalCost) -> str:

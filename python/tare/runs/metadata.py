@@ -38,6 +38,7 @@ class Options:
     stack: int | None = None
     time_lookups: bool = False
     sample: str | None = None
+    weigh: float | None = None  # the share of spells that do not measure
     keep_env: tuple[str, ...] = ()
     forward: bool = False
     group: str | None = None  # that may read the run, beside its owner

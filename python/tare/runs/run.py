@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tare import progress
+from tare import progress_line
 from tare.errors import CommandError, UsageError, native_errors
 from tare.runs import directory, runner, site_frames
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SampleSummary,
         Scope,
         Site,
+        Spell,
         SumKey,
         SumsQuery,
         Table,
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
         Run as NativeRun,
     )
     from tare.runs.metadata import Metadata
+
+
+WEIGHED = (
+    "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
+    "messages may lack an end"
+)
 
 
 class Run:
@@ -62,7 +69,7 @@ class Run:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """For what may take its time."""
-        with native_errors(), progress.reading(self.run_dir.name):
+        with native_errors(), progress_line.reading(self.run_dir.name):
             yield
 
     def _open(self) -> NativeRun | None:
@@ -101,6 +108,14 @@ class Run:
         """A row for each thread that recorded, sorted by world and rank: what it counted and lost."""
         with self._reading():
             return self._native.locations() if self._native else []
+
+    @cached_property
+    def spells(self) -> list[Spell]:
+        """Of `tare run --weigh`, by world, rank and number; of other runs none."""
+        if self.meta.options.weigh is None:
+            return []
+        with self._reading():
+            return self._native.spells() if self._native else []
 
     @cached_property
     def functions(self) -> list[str]:
@@ -202,6 +217,8 @@ class Run:
         """What could not be read; grows while events are."""
         with native_errors():
             lines = self._native.warnings() if self._native else []
+        if self.meta.options.weigh is not None:
+            lines = [*lines, WEIGHED]
         return [*lines, self.unread] if self.unread else lines
 
     @cached_property

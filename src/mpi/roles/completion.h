@@ -191,6 +191,7 @@ struct CompletesOne : Role {
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
       : request(r), flag(f), asked(static_cast<Status*>(s)) {}
 
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
     handle = request == nullptr ? 0 : bits(*request);
@@ -387,6 +388,7 @@ struct CompletesAll : Role {
   CompletesAll(int n, const typename A::Request* h, const int* f, void* s) noexcept
       : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
 
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return snapshot.statuses(asked); }
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
     snapshot.take(thread, count, handles, flag == nullptr);
@@ -427,6 +429,7 @@ struct CompletesAny : Role {
   CompletesAny(int n, const typename A::Request* h, const int* i, const int* f, void* s) noexcept
       : count(n), handles(h), index(i), flag(f), asked(static_cast<Status*>(s)) {}
 
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return asked == A::status_ignore() ? &own : asked; }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
@@ -454,6 +457,7 @@ struct CompletesSome : Role {
   CompletesSome(int n, const typename A::Request* h, const int* c, const int* i, void* s, bool w) noexcept
       : count(n), handles(h), completed(c), indices(i), asked(static_cast<Status*>(s)), waits(w) {}
 
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return snapshot.statuses(asked); }
   void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, waits); }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {

@@ -8,7 +8,7 @@ namespace tare::mpi {
 
 // The communicator of a call. One that is not known yet is described after the call has proved it valid.
 template <class A>
-struct On : Role {
+struct On : Describes {
   typename A::Comm comm;
   const Communicator* known = nullptr;  // from before() on
   explicit On(typename A::Comm c) noexcept : comm(c) {}
@@ -28,7 +28,7 @@ struct On : Role {
 
 // Destination, source, root or target. Special values are written alike for every MPI.
 template <class A>
-struct Peer : Role {
+struct Peer : Describes {
   int rank;
   explicit Peer(int r) noexcept : rank(r) {}
 
@@ -44,7 +44,7 @@ struct Peer : Role {
 };
 
 template <class A>
-struct Tag : Role {
+struct Tag : Describes {
   int tag;
   explicit Tag(int t) noexcept : tag(t) {}
 

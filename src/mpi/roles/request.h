@@ -38,7 +38,7 @@ bool was_cancelled(const typename A::Status& status) noexcept {
 
 // A blocking receive: what came is in its status, which the program may not have asked for.
 template <class A>
-struct Receives : Role {
+struct Receives : Describes {
   static constexpr unsigned traffic = recorder::receives;
   using Status = typename A::Status;
   Status* asked;
@@ -98,12 +98,12 @@ struct Probes : Receives<A> {
 };
 
 // A call that sends, or puts into a window.
-struct Sends : Role {
+struct Sends : Describes {
   static constexpr unsigned traffic = recorder::sends;
 };
 
 // A call that gets from a window.
-struct Fetches : Role {
+struct Fetches : Describes {
   static constexpr unsigned traffic = recorder::receives;
 };
 
@@ -141,6 +141,9 @@ struct Starts : Role {
   // Of the request, in the table, if it is recorded and has a peer; nothing is left of it unless another role asks.
   Request* entry = nullptr;
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
+
+  // A persistent request is started later.
+  static bool is_needed(const Thread& thread) noexcept { return is_persistent || thread.requests_open; }
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success || *request == A::request_null()) [[unlikely]]
@@ -183,6 +186,7 @@ struct StartsPersistent : Role {
   int count;
   typename A::Request* handles;
   StartsPersistent(int n, typename A::Request* h) noexcept : count(n), handles(h) {}
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
 
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result != A::success) return;

@@ -7,7 +7,7 @@
 namespace tare::mpi {
 
 template <ScopeKind kind, class Handle>
-struct OnScope : Role {
+struct OnScope : Describes {
   static constexpr unsigned traffic = recorder::scoped;
   Handle handle;
   explicit OnScope(Handle h) noexcept : handle(h) {}
@@ -48,6 +48,7 @@ struct MakesWindow : Role {
 template <class A>
 struct NamesWindow : OnWindow<A> {
   const char* name;
+  static bool is_needed(const Thread&) noexcept { return true; }
   NamesWindow(typename A::Win window, const char* n) noexcept : OnWindow<A>(window), name(n) {}
   void after(Thread&, recorder::Call& call, int result) noexcept {
     if (result == A::success) rename_window(call.scope, name);
@@ -72,6 +73,7 @@ struct OpensFile : Role {
 // MPI_Win_free, MPI_File_close: forgotten before the call, because another thread may get the same handle.
 template <class A, ScopeKind kind, class Handle>
 struct Closes : OnScope<kind, Handle> {
+  static bool is_needed(const Thread&) noexcept { return true; }
   explicit Closes(const Handle* handle) noexcept : OnScope<kind, Handle>(handle == nullptr ? Handle{} : *handle) {}
   void before(Thread& thread, recorder::Call& call) noexcept {
     OnScope<kind, Handle>::before(thread, call);

@@ -40,7 +40,7 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
 
 // Common part: bytes are worked out after a successful call, when every argument is known to be valid.
 template <class A, class Derived>
-struct Volume : Role {
+struct Volume : Describes {
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
     if (result != A::success) [[unlikely]]
       return;

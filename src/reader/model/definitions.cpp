@@ -148,6 +148,23 @@ bool apply_event_type(Entry entry, Definitions& to) {
   return true;
 }
 
+bool apply_spell(Entry entry, Definitions& to) {
+  SpellDefinition in;
+  if (!entry.fixed(in)) return false;
+  to.spells[in.spell] = {(in.head.flags & unmeasured_spell) == 0,
+                         (in.head.flags & spell_with_requests) != 0,
+                         in.passages,
+                         in.first_site,
+                         in.last_site,
+                         in.begin,
+                         in.ticks,
+                         in.flush_ticks,
+                         in.measured_calls,
+                         in.counted_calls,
+                         in.counted_polls};
+  return true;
+}
+
 bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
   switch (kind) {
     case DefinitionKind::module:
@@ -174,6 +191,8 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
       return apply_group(Entry(bytes), to);
     case DefinitionKind::event_type:
       return apply_event_type(Entry(bytes), to);
+    case DefinitionKind::spell:
+      return apply_spell(Entry(bytes), to);
   }
   return true;
 }
@@ -225,6 +244,7 @@ void Definitions::clear() {
   scopes.clear();
   threads.clear();
   event_types.clear();
+  spells.clear();
 }
 
 const Members* Definitions::members(std::uint32_t group) const {

@@ -87,6 +87,20 @@ struct EventType {
   auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
+// A spell of a trial: what its process did between two passages, in ticks.
+struct Spell {
+  bool measured = true;
+  bool has_requests = false;  // format::spell_with_requests
+  std::uint32_t passages = 0;
+  std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: the program has named the passage
+  std::uint64_t begin = 0;
+  std::uint64_t ticks = 0;
+  std::uint64_t flush_ticks = 0;
+  std::uint64_t measured_calls = 0;
+  std::uint64_t counted_calls = 0;
+  std::uint64_t counted_polls = 0;  // of the counted ones
+};
+
 struct Definitions {
   NumberTable<Module> modules;
   // In the order of the log: of those with the same number the last counts.
@@ -99,6 +113,7 @@ struct Definitions {
   NumberTable<Scope> scopes;
   std::map<std::uint32_t, std::string> threads;  // names
   NumberTable<EventType> event_types;
+  std::map<std::uint32_t, Spell> spells;  // by number
 
   // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
   // False if an entry is malformed; those before it have been applied.

@@ -54,6 +54,7 @@ struct Process {
   NumberMap sites, event_types;
   NumberMap communicators;  // also from windows and files, to the communicators that they were made with
   NumberMap scopes;
+  std::map<std::uint32_t, Spell> spells;              // of a trial, by number
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
 
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }

@@ -29,6 +29,7 @@ std::uint64_t reading_ticks() noexcept {
 }  // namespace
 
 void Weighing::start(const std::uint64_t& flushed) noexcept {
+  if (left != 0) ++begun;  // nothing was set: the first call, or one after a call that did not return
   left = 0;
   flush_ticks = flushed;
   begin = now();
@@ -46,7 +47,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
   const std::uint64_t own = ticks - std::min(ticks, drains);
   const bool is_first = first < first_calls;
   // Uniform from 1 to 2 * mean_gap - 1.
-  left = is_first ? 1 : 1 + static_cast<std::uint32_t>(next_random(random) % (2 * mean_gap - 1));
+  wait(is_first ? 1 : 1 + static_cast<std::uint32_t>(next_random(random) % (2 * mean_gap - 1)));
   format::WeighedCalls& to = kinds[kind < format::weighed_kinds ? kind : format::untimed_poll - 1];
   if (is_first) {
     ++first;

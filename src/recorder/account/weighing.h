@@ -32,6 +32,8 @@ struct Weighing {
   std::uint64_t begin;
   std::uint64_t flush_ticks;  // LocationSummary::flush_ticks at `begin`
   std::uint64_t random;
+  std::uint64_t begun;  // calls up to the last that was weighed
+  std::uint32_t gap;    // what `left` was then
 
   // A wrapper begins.
   [[gnu::always_inline]] void begin_call(const std::uint64_t& flushed) noexcept {
@@ -41,7 +43,9 @@ struct Weighing {
   bool is_under_way() const noexcept { return left == 0; }
 
   // The next call is weighed instead.
-  void forgo() noexcept { left = 1; }
+  void forgo() noexcept { wait(1); }
+  // Calls that have begun.
+  std::uint64_t calls() const noexcept { return begun + gap - left; }
   // A wrapper ends, of a call that was timed. `ticks`: of the MPI function.
   void end_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed) noexcept {
     note(kinds, kind, now() - begin - ticks, flushed);
@@ -51,6 +55,10 @@ struct Weighing {
                         std::uint64_t flushed) noexcept;
 
  private:
+  void wait(std::uint32_t calls_up_to_next) noexcept {
+    begun = calls();
+    gap = left = calls_up_to_next;
+  }
   [[gnu::cold, gnu::noinline]] void start(const std::uint64_t& flushed) noexcept;
   [[gnu::cold, gnu::noinline]] void note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks,
                                          std::uint64_t flushed) noexcept;

@@ -1,0 +1,216 @@
+"""What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/account/trial.h).
+
+Spells that measure are compared with neighbours that do not. Spells between passages of the same call
+sites, of like length and with like numbers of calls, are a stratum. The time of a spell is taken relative
+to the centre of its stratum, the middle of the medians of both kinds, so that phases of the program do not
+blur the difference. The spells, in order of time, are then cut into blocks: a block ends as soon as it has
+spells of both kinds. A block says how much longer a passage takes with measuring, as the logarithm of a
+ratio. The estimate is the mean of the blocks, weighted by their time, without the lowest and the highest
+tenth: one interruption by the machine may be longer than all that measuring costs. Its interval is that of
+a bootstrap over blocks (Efron, Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's
+factor. Spells are chosen at random, so nothing but measuring differs between the two kinds.
+
+The time that drains took is known, and seldom: it is taken out first, and added to the estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tare._native import Spell
+
+BLOCKS_NEEDED = 20
+TRIM = 0.1  # of the weight, at each end
+RESAMPLES = 1000
+MOST_BLOCKS = 500  # that are resampled; of more, neighbours are joined
+SITES_MATTER = 8  # passages; in longer spells it does not matter where they begin
+LEAK_ALLOWED = 0.1  # of the calls of an unmeasured spell
+# Of Student's distribution at 97.5 %, over 1.96, for BLOCKS_NEEDED blocks: more need less.
+STUDENT = 2.09 / 1.96
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The outcome. Shares are of the time that the program takes without measuring: 0.03 is 3 %."""
+
+    measured: int  # spells
+    unmeasured: int
+    unmeasured_share: float  # of the time of all spells
+    blocks: int
+    overhead: float | None  # None: not determined
+    low: float | None  # interval of 95 %
+    high: float | None
+    drains: float  # of `overhead`
+    why: str | None  # where it is not determined: the reason
+
+
+@dataclass(frozen=True)
+class _Spell:
+    """A spell of all ranks together."""
+
+    measured: bool
+    key: tuple[object, ...]
+    begin_ns: int
+    passages: int
+    ns: float  # without drains
+    drain_ns: int
+
+
+@dataclass(frozen=True)
+class _Relative:
+    """A spell beside others of its stratum."""
+
+    measured: bool
+    begin_ns: int
+    log: float  # of the time of a passage, relative to the centre of the stratum
+    weight: float  # ns, as the centre has it
+
+
+@dataclass(frozen=True)
+class _Block:
+    log_ratio: float
+    weight: float  # ns
+
+
+def trial(spells: Sequence[Spell]) -> Trial | None:
+    """The outcome of the trial that `spells` are of: `run.spells`. None if there was none."""
+    if not spells:
+        return None
+    joined = list(_joined(spells))
+    usable = [spell for spell in joined if spell.ns > 0]
+    blocks = list(_blocks(usable))
+    of_kind = [[spell for spell in joined if spell.measured == measured] for measured in (True, False)]
+    times = [sum(spell.ns + spell.drain_ns for spell in kind) for kind in of_kind]
+    net_ns = sum(spell.ns for spell in of_kind[0])
+    drains = sum(spell.drain_ns for spell in of_kind[0]) / net_ns if net_ns else 0.0
+    outcome = {
+        "measured": len(of_kind[0]),
+        "unmeasured": len(of_kind[1]),
+        "unmeasured_share": times[1] / sum(times) if sum(times) else 0.0,
+        "blocks": len(blocks),
+        "drains": drains,
+    }
+    if len(blocks) < BLOCKS_NEEDED:
+        why = _what_is_missing(spells, len(blocks), sum(times))
+        return Trial(**outcome, overhead=None, low=None, high=None, why=why)  # type: ignore[arg-type]
+    mean, low, high = (math.expm1(log) + drains for log in _interval(_few(blocks)))
+    return Trial(**outcome, overhead=mean, low=low, high=high, why=None)  # type: ignore[arg-type]
+
+
+def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
+    if all(spell["has_requests"] for spell in spells if not spell["measured"]) and not all(
+        spell["measured"] for spell in spells
+    ):
+        return "requests are under way wherever all ranks pass together"
+    more_s = (BLOCKS_NEEDED / max(blocks, 1) - 1) * spent_ns / 1e9
+    return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.1f} s more needed"
+
+
+def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
+    """The spells that all ranks of the first world have gone through, in order."""
+    world = min(spell["world"] for spell in spells)
+    by_number: dict[int, list[Spell]] = defaultdict(list)
+    for spell in spells:
+        if spell["world"] == world:
+            by_number[spell["spell"]].append(spell)
+    ranks = max(len(rows) for rows in by_number.values())
+    has_polls = any(spell["counted_polls"] for spell in spells)
+    for _, rows in sorted(by_number.items()):
+        if len(rows) == ranks and not _leaks(rows):
+            yield _joined_spell(rows, by_calls=not has_polls)
+
+
+def _leaks(rows: Sequence[Spell]) -> bool:
+    """Whether an unmeasured spell measured too many calls: requests were under way at its begin."""
+    if not any(row["has_requests"] for row in rows):
+        return False
+    measured = sum(row["measured_calls"] for row in rows)
+    counted = sum(row["counted_calls"] for row in rows)
+    return measured > LEAK_ALLOWED * (measured + counted)
+
+
+def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
+    first = min(rows, key=lambda row: row["rank"])
+    passages = first["passages"]
+    drain_ns = max(row["flush_ns"] for row in rows)  # the others wait for the rank that drains longest
+    ns = sum(row["ns"] for row in rows) / len(rows) - drain_ns
+    sites = (first["first_site"], first["last_site"]) if passages <= SITES_MATTER else ()
+    calls = sum(row["measured_calls"] + row["counted_calls"] for row in rows) / passages
+    like = round(8 * math.log2(1 + calls)) if by_calls else 0  # within about 9 %
+    key = (sites, passages.bit_length(), like)
+    return _Spell(first["measured"], key, first["begin_ns"], passages, ns, drain_ns)
+
+
+def _blocks(spells: Iterable[_Spell]) -> Iterator[_Block]:
+    block: list[_Relative] = []
+    for spell in sorted(_relative(spells), key=lambda each: each.begin_ns):
+        block.append(spell)
+        if len({each.measured for each in block}) == 2:
+            logs = [_mean_log([each for each in block if each.measured == kind]) for kind in (True, False)]
+            yield _Block(logs[0] - logs[1], sum(each.weight for each in block))
+            block = []
+
+
+def _mean_log(spells: Sequence[_Relative]) -> float:
+    return sum(each.log * each.weight for each in spells) / sum(each.weight for each in spells)
+
+
+def _relative(spells: Iterable[_Spell]) -> Iterator[_Relative]:
+    strata: dict[tuple[object, ...], list[_Spell]] = defaultdict(list)
+    for spell in spells:
+        strata[spell.key].append(spell)
+    for stratum in strata.values():
+        logs: dict[bool, list[float]] = {True: [], False: []}
+        for spell in stratum:
+            logs[spell.measured].append(math.log(spell.ns / spell.passages))
+        if not all(logs.values()):
+            continue  # nothing to compare with
+        centre = sum(sorted(of_kind)[len(of_kind) // 2] for of_kind in logs.values()) / 2
+        for spell in stratum:
+            weight = math.exp(centre) * spell.passages
+            log = math.log(spell.ns / spell.passages) - centre
+            yield _Relative(spell.measured, spell.begin_ns, log, weight)
+
+
+def _few(blocks: Sequence[_Block]) -> list[_Block]:
+    """At most MOST_BLOCKS: neighbours are joined."""
+    together = -(-len(blocks) // MOST_BLOCKS)
+    return [_join(blocks[at : at + together]) for at in range(0, len(blocks), together)]
+
+
+def _join(blocks: Sequence[_Block]) -> _Block:
+    weight = sum(block.weight for block in blocks)
+    log_ratio = sum(block.log_ratio * block.weight for block in blocks) / weight
+    return _Block(log_ratio, weight)
+
+
+def _interval(blocks: Sequence[_Block]) -> tuple[float, float, float]:
+    """The trimmed mean, and the interval that holds it with 95 %."""
+    import random  # takes longer to load than the rest of `tare info`
+
+    chance = random.Random(len(blocks))  # the same run gives the same interval
+    means = sorted(_trimmed(chance.choices(blocks, k=len(blocks))) for _ in range(RESAMPLES))
+    mean = _trimmed(blocks)
+    low = mean + STUDENT * (means[round(0.025 * RESAMPLES)] - mean)
+    high = mean + STUDENT * (means[round(0.975 * RESAMPLES) - 1] - mean)
+    return mean, low, high
+
+
+def _trimmed(blocks: Sequence[_Block]) -> float:
+    """The weighted mean without TRIM of the weight at each end."""
+    ordered = sorted(blocks, key=lambda block: block.log_ratio)
+    total = sum(block.weight for block in blocks)
+    low, high = TRIM * total, (1 - TRIM) * total
+    at = kept = mean = 0.0
+    for block in ordered:
+        within = min(at + block.weight, high) - max(at, low)
+        at += block.weight
+        if within > 0:
+            kept += within
+            mean += within * block.log_ratio
+    return mean / kept

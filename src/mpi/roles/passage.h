@@ -1,0 +1,31 @@
+// The role of a blocking collective operation that no rank leaves before all have come. Where all ranks of the world
+// take part, spells of a trial begin and end behind it.
+#pragma once
+
+#include "mpi/roles/envelope.h"
+#include "recorder/account/trial.h"
+#include "recorder/segment.h"
+
+namespace tare::mpi {
+
+template <class A>
+struct Passes : Role {
+  typename A::Comm comm;
+  explicit Passes(typename A::Comm c) noexcept : comm(c) {}
+
+  // It is recorded: its call site tells passages apart.
+  bool is_needed(Thread& thread) const noexcept { return recorder::trial.is_asked() && has_all_ranks(thread); }
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int) noexcept {
+    if (recorder::trial.is_asked() && has_all_ranks(thread)) [[unlikely]]
+      recorder::trial.pass(thread, call.site, call.leave);
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] bool has_all_ranks(Thread& thread) const noexcept {
+    const Communicator& known = known_communicator(thread, bits(comm));
+    const auto* segment = recorder::segment();
+    return segment != nullptr && known.remote_size == 0 && known.size == segment->process.size;
+  }
+};
+
+}  // namespace tare::mpi

@@ -1,0 +1,105 @@
+"""The trial's interval holds what measuring costs, whatever the program and the machine do beside that."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tare.analysis.trial import BLOCKS_NEEDED, trial
+
+if TYPE_CHECKING:
+    from tare._native import Spell
+
+SIMULATIONS = 80
+
+
+def spell(number: int, rank: int = 0, **of: Any) -> Spell:
+    row: dict[str, Any] = {
+        "world": 0, "rank": rank, "spell": number, "measured": True, "has_requests": False, "passages": 1,
+        "first_site": 1, "last_site": 1, "begin_ns": number * 10**6, "ns": 10**6, "flush_ns": 0,
+        "measured_calls": 0, "counted_calls": 0, "counted_polls": 0,
+    }  # fmt: skip
+    return row | of  # type: ignore[return-value]
+
+
+def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:
+    """Three kinds of passages alternate; the speed of the machine drifts, and interruptions come."""
+    rows = []
+    speed = 1.0
+    kinds = [(1, 2, 5e6), (2, 3, 2e6), (3, 1, 1e6)]
+    for number in range(1, count + 1):
+        first, last, ns = kinds[number % 3]
+        speed = min(max(speed * math.exp(random.gauss(0, 0.02)), 0.5), 2)
+        measured = random.random() < 0.5
+        ns *= speed * math.exp(random.gauss(0, 0.03)) * (1 + cost * measured)
+        if random.random() < 0.03:
+            ns += random.expovariate(1 / 2e7)
+        calls = {"measured_calls" if measured else "counted_calls": 100 * first}
+        at = {"first_site": first, "last_site": last}
+        rows += [spell(number, rank, measured=measured, ns=int(ns), **at, **calls) for rank in (0, 1)]
+    return rows
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.02, 0.15])
+def test_intervals_cover_the_cost(cost: float) -> None:
+    covered = 0
+    widths = []
+    for seed in range(SIMULATIONS):
+        found = trial(simulated(Random(f"{cost} {seed}"), cost))
+        assert found is not None and found.low is not None and found.high is not None
+        covered += found.low <= cost <= found.high
+        widths.append(found.high - found.low)
+    # 95 % and three standard deviations.
+    assert covered / SIMULATIONS >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / SIMULATIONS)
+    assert sorted(widths)[SIMULATIONS // 2] < 0.06
+
+
+def test_no_trial() -> None:
+    assert trial([]) is None
+
+
+def test_too_few_comparisons_are_no_result() -> None:
+    rows = [spell(number, measured=number % 2 == 0, ns=10**9) for number in range(1, BLOCKS_NEEDED + 1)]
+    found = trial(rows)
+    assert found is not None and found.overhead is None
+    assert found.why == f"10 of {BLOCKS_NEEDED} comparisons; at least 20.0 s more needed"
+
+
+def test_passages_of_other_call_sites_are_not_compared() -> None:
+    rows = []
+    for number in range(1, 401):
+        measured = number % 2 == 0
+        site = 1 if measured else 2  # the long passages are those that are measured
+        rows.append(spell(number, measured=measured, first_site=site, ns=site * 10**6))
+    found = trial(rows)
+    assert found is not None and found.overhead is None and found.blocks == 0
+
+
+def test_drains_are_taken_out_and_added() -> None:
+    rows = []
+    for number in range(1, 401):
+        measured = number % 2 == 0
+        flush = 5_000_000 if measured and number % 100 == 0 else 0
+        rows.append(spell(number, measured=measured, ns=10**6 + flush, flush_ns=flush))
+    found = trial(rows)
+    assert found is not None and found.overhead is not None
+    assert found.drains == pytest.approx(4 * 5 / 200)
+    assert found.overhead == pytest.approx(found.drains)
+
+
+def test_spells_that_measured_all_the_same_are_left_out() -> None:
+    rows = []
+    for number in range(1, 401):
+        measured = number % 2 == 0
+        calls = {"measured_calls": 100, "counted_calls": 0}
+        rows.append(spell(number, measured=measured, has_requests=not measured, **calls))
+    found = trial(rows)
+    assert found is not None and found.overhead is None
+    assert found.why == "requests are under way wherever all ranks pass together"
+
+
+def test_a_spell_that_one_rank_has_not_ended_is_left_out() -> None:
+    rows = simulated(Random(1), 0.1)
+    assert trial(rows) == trial([*rows, spell(401)])
