@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/demo.sh : the diffusion solver on 4 ranks, with profile and trace.
+# tools/demo.sh : the diffusion solver on 4 ranks, with profile and trace; then what limits it, and the page.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,4 +11,10 @@ fi
 mkdir -p build/demo
 run=build/demo/diffusion-$(date +%Y%m%d-%H%M%S)
 echo "tare run --trace -o $run -- mpiexec -n 4 build/release/workloads/diffusion"
-exec .venv/bin/tare run --trace -o "$run" -- mpiexec.openmpi -n 4 build/release/workloads/diffusion
+.venv/bin/tare run --trace -o "$run" -- mpiexec.openmpi -n 4 build/release/workloads/diffusion
+echo "
+tare explain $run"
+.venv/bin/tare explain "$run"
+echo "
+tare report $run"
+.venv/bin/tare report "$run"
