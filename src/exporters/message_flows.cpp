@@ -31,7 +31,7 @@ bool MessageFlows::is_known(const Transfer& of) const {
 }
 
 std::uint64_t MessageFlows::number(const Channel& channel, Direction direction) {
-  return channels_.meet(channel, direction, [this] { return ++last_; }).first;
+  return channels_.match(channel, direction, [this] { return ++last_; }).first;
 }
 
 void MessageFlows::send(const EventRow& row, const Transfer& of, Flows& flows) {

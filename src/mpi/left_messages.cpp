@@ -30,7 +30,7 @@ void lose_messages(Thread& thread, Function function) noexcept {
   const bool receives = exchanges || (meaning.kind == CallClass::receive && current.peer != format::no_peer) ||
                         function == Function::MPI_Mprobe || function == Function::MPI_Improbe;
   // Where threads share the sampler the receive was posted before the call, as one that only the call knew.
-  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.lose_all();
+  if (meaning.kind == CallClass::start || (receives && sampler.shared())) return sampler.forget_numbers();
   if (sends) sampler.left_send(current.communicator_number, current.peer, current.tag);
   if (!receives) return;
   const sampling::Pattern pattern =

@@ -64,7 +64,7 @@ class Agreement {
   using Request = typename A::Request;
   using Datatype = typename A::Datatype;
   // What the request is of that has been started last.
-  enum class Step : std::uint8_t { none, copying, telling, seating, meeting, voting, deciding, over };
+  enum class Step : std::uint8_t { none, copying, telling, seating, synchronising, voting, deciding, over };
 
   static std::uint64_t now_ns() noexcept { return recorder::read_ns(CLOCK_MONOTONIC_RAW); }
   static void note(format::SampleJoining what) noexcept {
@@ -99,14 +99,14 @@ class Agreement {
     switch (step_) {
       case Step::copying:
         ignore_errors();
-        return tell();
+        return report_to_node();
       case Step::telling:
         return seat();
       case Step::seating:
         forget_world();
         return join();
-      case Step::meeting:
-        return meet();
+      case Step::synchronising:
+        return synchronise();
       case Step::voting:
         return decide();
       case Step::deciding:
@@ -130,7 +130,7 @@ class Agreement {
   }
 
   // Each tells the first rank of its node.
-  static void tell() noexcept {
+  static void report_to_node() noexcept {
     if (rank_ == 0) {
       world_bytes_ = size_ * (sizeof(std::uint64_t) + sizeof(Seat) + 1);
       world_ = static_cast<char*>(recorder::map_memory(world_bytes_));
@@ -162,9 +162,9 @@ class Agreement {
       node_ = join_node(seat_.node_file, seat_.size, seat_.place, rank_);
       if (node_ == nullptr) note(format::no_memory);
     }
-    start(Step::meeting, library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &request_));
+    start(Step::synchronising, library<int(Comm, Request*)>(Function::MPI_Ibarrier)(comm_, &request_));
   }
-  static void meet() noexcept {
+  static void synchronise() noexcept {
     has_met_ = true;
     if (node_ != nullptr) {
       sampler.set_node(node_);

@@ -35,14 +35,14 @@ class PrivatePathOf {
     comm_ = comm;
     world_ = world;
     for (Slot& slot : slots_) slot.request = A::request_null();
-    sampler.set_private_path({&tell, &listen});
+    sampler.set_private_path({&send, &listen});
   }
 
   // Sends a record, unless too many are under way or another thread is just sending one.
-  static bool tell(const MessageRecord& record, std::int32_t destination) noexcept {
+  static bool send(const MessageRecord& record, std::int32_t destination) noexcept {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     const bool sent = start(record, destination, Function::MPI_Isend);
-    if (sent) note_told(destination);
+    if (sent) note_destination(destination);
     busy_.store(false, std::memory_order_release);
     return sent;
   }
@@ -148,7 +148,7 @@ class PrivatePathOf {
                                &slot.request) == A::success;
   }
   // Ranks that were told of a message, each once.
-  static void note_told(std::int32_t destination) noexcept {
+  static void note_destination(std::int32_t destination) noexcept {
     const auto same = [&](std::uint32_t place) { return told_[place - 1] == destination; };
     if (told_index_.find(mix(static_cast<std::uint32_t>(destination)), same) != 0) return;
     if (told_count_ == told_capacity_ && !grow()) return;

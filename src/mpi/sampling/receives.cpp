@@ -159,7 +159,7 @@ void Receives::lose_pattern(std::uint32_t queue, const Pattern& pattern) noexcep
   }
 }
 
-void Receives::lose_all() noexcept {
+void Receives::forget_numbers() noexcept {
   for (std::uint32_t place = 1; place <= queues_.last(); ++place)
     if (queues_.taken(place)) lose_pattern(place, {any, any});
 }

@@ -119,7 +119,7 @@ class Receives {
   }
 
   // Nobody knows the numbers of any communicator's messages any more.
-  void lose_all() noexcept;
+  void forget_numbers() noexcept;
 
   // Place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {

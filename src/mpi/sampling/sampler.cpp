@@ -94,10 +94,10 @@ void Sampler::set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_
   summary_->clock_span_ns = clock_.span_ns();
 }
 
-void Sampler::lose_all() noexcept {
+void Sampler::forget_numbers() noexcept {
   cancelling_send();
   const Locked locked(*this);
-  receives_.lose_all();
+  receives_.forget_numbers();
 }
 
 void Sampler::forget_communicator(std::uint32_t communicator) noexcept {

@@ -39,7 +39,7 @@ struct Ticket {
 
 // The private messages between nodes. Called outside the sampler's lock; none of them blocks.
 struct PrivatePath {
-  bool (*tell)(const MessageRecord& record, std::int32_t destination) noexcept;
+  bool (*send)(const MessageRecord& record, std::int32_t destination) noexcept;
   bool (*listen)(MessageRecord& record) noexcept;  // false if nothing has come
 };
 
@@ -78,7 +78,7 @@ class Sampler {
   // which returned at `ticks`.
   [[gnu::always_inline]] void look(std::uint64_t ticks) noexcept {
     if (ticks >= look_at_.load(std::memory_order_relaxed)) [[unlikely]]
-      look_around(ticks);
+      look_for_changes(ticks);
   }
   // All has been sent and received that will be.
   void finish() noexcept;
@@ -111,7 +111,7 @@ class Sampler {
     ticket.channel = &channel;
     ticket.number = channel.count;
     ticket.counted = ticket.told = ticket.to_tell = ticket.ends = false;
-    if (!narrowed_ || filter_.accepts(spec_, sent)) tell(channel, ticket, false, sent);
+    if (!narrowed_ || filter_.accepts(spec_, sent)) announce(channel, ticket, false, sent);
     return ticket.ends;
   }
   // Before any other call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
@@ -154,7 +154,7 @@ class Sampler {
   // A call that sends was left, and its ticket lost: whether the message was sent nobody knows.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
   // Nor of any message that was sent or received so far.
-  void lose_all() noexcept;
+  void forget_numbers() noexcept;
 
   // ---- receives
 
@@ -172,7 +172,7 @@ class Sampler {
   // Whether it is sure, without doing more, that a received message was not chosen.
   [[gnu::always_inline]] bool known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
     if (channel.place != 0) [[likely]]
-      return changes() == quiet_ && !told(channel);
+      return changes() == quiet_ && !has_announced(channel);
     return channel.id == 0 || path_.listen == nullptr ||
            (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
   }
@@ -289,7 +289,7 @@ class Sampler {
     return channel->posts | lowest(Receives::number_posted(*channel));
   }
   // Whether the source of a channel has told something that is still to be read.
-  [[gnu::always_inline]] bool told(const ReceiveChannel& channel) const noexcept {
+  [[gnu::always_inline]] bool has_announced(const ReceiveChannel& channel) const noexcept {
     return channel.mailbox != nullptr && channel.mailbox->first(mask_) != nullptr;
   }
   std::uint32_t changes() const noexcept { return std::atomic_ref(*change_word_).load(std::memory_order_acquire); }
@@ -321,7 +321,7 @@ class Sampler {
   void received_behind_open(std::uint32_t channel, const ReceiveTimes& times, std::uint64_t bytes,
                             std::uint32_t site) noexcept;
   void note_spec(const char* text) noexcept;
-  void tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
+  void announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept;
   void ended_send(Ticket& ticket, bool success) noexcept;
   void retract(SendChannel& channel, std::uint64_t number, bool final) noexcept;
   void resolved(const Receive& receive) noexcept;
@@ -333,7 +333,7 @@ class Sampler {
   void apply(const MessageRecord& record) noexcept;
   void pair(const MessageRecord& record, const ReceiveChannel& channel, const Received& received) noexcept;
   void use_asked() noexcept;
-  void look_around(std::uint64_t ticks) noexcept;
+  void look_for_changes(std::uint64_t ticks) noexcept;
   bool is_past(const MessageRecord& record) noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 

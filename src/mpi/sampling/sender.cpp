@@ -47,14 +47,14 @@ bool Sampler::begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t 
   if (!chooser_.choose(channel.id, ticket.number)) [[likely]]
     return ticket.ends;
   if (chooser_.is_coordinated() && narrowed_ && !filter_.accepts(spec_, sent)) return ticket.ends;
-  tell(channel, ticket, overlaps, sent);
+  announce(channel, ticket, overlaps, sent);
   return ticket.ends;
 }
 
-void Sampler::tell(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept {
+void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, const Sent& sent) noexcept {
   ++summary_->chosen;
   const float weight = chooser_.weight();
-  if (channel.id == 0 || (channel.place == 0 && path_.tell == nullptr)) {
+  if (channel.id == 0 || (channel.place == 0 && path_.send == nullptr)) {
     ++summary_->unreachable;
     return;
   }
@@ -114,7 +114,7 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
       destination = channel.destination;
     }
   }
-  if (!tells || path_.tell(ticket.record, destination)) return;
+  if (!tells || path_.send(ticket.record, destination)) return;
   const Locked locked(*this);
   ++summary_->lost;
 }

@@ -49,7 +49,7 @@ void Sampler::use_asked() noexcept {
 
 void Sampler::note_spec(const char* text) noexcept { std::snprintf(summary_->spec, sizeof summary_->spec, "%s", text); }
 
-void Sampler::look_around(std::uint64_t ticks) noexcept {
+void Sampler::look_for_changes(std::uint64_t ticks) noexcept {
   std::uint64_t due = look_at_.load(std::memory_order_relaxed);
   if (!active() || ticks < due) return;
   const auto join = join_.load(std::memory_order_acquire);

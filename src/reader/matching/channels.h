@@ -34,7 +34,7 @@ class Channels {
   // What the other side left here first, which is taken; else what make() gives, which is left here for the other.
   // The second says which it is: true where the other side has come.
   template <class Make>
-  std::pair<T, bool> meet(const Channel& channel, Direction direction, const Make& make) {
+  std::pair<T, bool> match(const Channel& channel, Direction direction, const Make& make) {
     Queue& queue = queues_[channel];
     if (queue.first != none && queue.left_by != direction) return {pop(queue), true};
     T left = make();

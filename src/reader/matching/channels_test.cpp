@@ -12,10 +12,10 @@ constexpr Channel one{1, 0, 1, 7}, other{1, 0, 1, 8};
 class ChannelsTest : public ::testing::Test {
  protected:
   std::pair<int, bool> sent(const Channel& on, int number) {
-    return channels.meet(on, Direction::sent, [number] { return number; });
+    return channels.match(on, Direction::sent, [number] { return number; });
   }
   std::pair<int, bool> received(const Channel& on, int number) {
-    return channels.meet(on, Direction::received, [number] { return number; });
+    return channels.match(on, Direction::received, [number] { return number; });
   }
   using Met = std::pair<int, bool>;
 

@@ -82,7 +82,7 @@ void MessageMatcher::pair(Slot slot) {
   const Half& half = halves_[slot];
   const Channel& at = half.channel;
   if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // stays alone
-  const auto [other, is_pair] = channels_.meet(at, half.direction, [slot] { return slot; });
+  const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
   if (!is_pair) return;
   halves_[slot].other = other;
   halves_[other].other = slot;

@@ -137,7 +137,7 @@ Message World::message(const Channel& channel, bool is_sent) {
     const Event sent = engine_.add_event();
     return Message{sent, engine_.add_event()};
   };
-  return channels_.meet(channel, is_sent ? Direction::sent : Direction::received, make).first;
+  return channels_.match(channel, is_sent ? Direction::sent : Direction::received, make).first;
 }
 
 Event World::event_of(const EventRow& row, std::uint32_t number, std::int32_t part, std::uint32_t reached_by) {

@@ -66,7 +66,7 @@ void Location::note_weight(std::uint16_t function, std::uint64_t ticks) noexcept
   const format::FunctionMeaning& meaning = format::meaning_of(function);
   // What the library does in MPI_Init and MPI_Finalize is hook time.
   if (meaning.bounds_net_time) {
-    weighing.forgo();
+    weighing.weigh_next();
     return;
   }
   const auto kind = static_cast<unsigned>(meaning.kind);

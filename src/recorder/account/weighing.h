@@ -43,7 +43,7 @@ struct Weighing {
   bool is_under_way() const noexcept { return left == 0; }
 
   // The next call is weighed instead.
-  void forgo() noexcept { wait(1); }
+  void weigh_next() noexcept { wait(1); }
   // Calls that have begun.
   std::uint64_t calls() const noexcept { return begun + gap - left; }
   // A wrapper ends, of a call that was timed. `ticks`: of the MPI function.

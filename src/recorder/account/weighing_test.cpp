@@ -95,7 +95,7 @@ TEST_F(WeighingTest, PollsThatReadNoClockAreWeighedWithoutTheReadings) {
 
 TEST_F(WeighingTest, ThereIsAKindForEveryFunction) {
   pass_first_calls();
-  weighing.forgo();
+  weighing.weigh_next();
   weighing.begin_call(flushed);
   weighing.end_call(kinds, 250, 0, flushed);
   EXPECT_EQ(kinds[static_cast<unsigned>(format::CallClass::other)].calls +
