@@ -115,13 +115,13 @@ static void needless_barrier(void) {
 
 /* Each rank to itself, so that it waits for nobody. */
 static void tiny_messages(void) {
-  for (int step = 0; step < 100000; ++step)
+  for (int step = 0; step < 500000; ++step)
     MPI_Sendrecv(&value, 1, MPI_DOUBLE, rank, 0, &sum, 1, MPI_DOUBLE, rank, 0, WORLD, IGNORED); /* here */
 }
 
 static void polling(void) {
   int there;
-  for (int step = 0; step < 200000; ++step) MPI_Iprobe(MPI_ANY_SOURCE, 7, WORLD, &there, IGNORED); /* here */
+  for (int step = 0; step < 800000; ++step) MPI_Iprobe(MPI_ANY_SOURCE, 7, WORLD, &there, IGNORED); /* here */
 }
 
 static void large_collective(void) {
