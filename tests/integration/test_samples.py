@@ -178,6 +178,20 @@ def test_threads_are_right_or_ambiguous(mpi: MpiEnvironment, tare: Path, tmp_pat
 
 
 @TWO
+def test_another_thread_may_ask_below_thread_multiple(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    program = compile_c(mpi, [PROGRAMS / "other_thread_samples.c"], tmp_path / "program", "-pthread")
+    measured = measure(tare, mpi, 2, [program], tmp_path / "run", "--sample", "random:0.5")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert measured.ended.stdout.count("ok") == 2
+    assert measured.ended.stderr == ""
+    messages = samples(measured)["messages"]
+    assert messages["sent"] == 5000
+    assert lost(messages) == {}
+
+
+@TWO
 def test_requests_that_start_together_have_no_order(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     """Of the same channel, or where one takes what another might; else they are as any."""
     times = 20
