@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ class Trial:
     unmeasured: int
     unmeasured_share: float  # of the time of all spells
     blocks: int
-    overhead: float | None  # None: not determined
-    low: float | None  # interval of 95 %
-    high: float | None
     drains: float  # of `overhead`
-    why: str | None  # where it is not determined: the reason
+    overhead: float | None = None  # None: not determined
+    low: float | None = None  # interval of 95 %
+    high: float | None = None
+    why: str | None = None  # where it is not determined: the reason
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,17 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
     times = [sum(spell.ns + spell.drain_ns for spell in kind) for kind in of_kind]
     net_ns = sum(spell.ns for spell in of_kind[0])
     drains = sum(spell.drain_ns for spell in of_kind[0]) / net_ns if net_ns else 0.0
-    outcome = {
-        "measured": len(of_kind[0]),
-        "unmeasured": len(of_kind[1]),
-        "unmeasured_share": times[1] / sum(times) if sum(times) else 0.0,
-        "blocks": len(blocks),
-        "drains": drains,
-    }
+    outcome = Trial(
+        measured=len(of_kind[0]),
+        unmeasured=len(of_kind[1]),
+        unmeasured_share=times[1] / sum(times) if sum(times) else 0.0,
+        blocks=len(blocks),
+        drains=drains,
+    )
     if len(blocks) < BLOCKS_NEEDED:
-        why = _what_is_missing(spells, len(blocks), sum(times))
-        return Trial(**outcome, overhead=None, low=None, high=None, why=why)  # type: ignore[arg-type]
+        return replace(outcome, why=_what_is_missing(spells, len(blocks), sum(times)))
     mean, low, high = (math.expm1(log) + drains for log in _interval(_few(blocks)))
-    return Trial(**outcome, overhead=mean, low=low, high=high, why=None)  # type: ignore[arg-type]
+    return replace(outcome, overhead=mean, low=low, high=high)
 
 
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:

@@ -243,7 +243,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         f"{100 * cost.wall_share:.2f} % of all time with the hooks",
     )
     if weighed:
-        yield "by trial", _trial(recording)
+        yield from _trial(recording)
     if not trace["written"]:
         yield "trace", "encoded, but not written (--write none)"
     elif trace["events"] or trace["dropped"]:
@@ -260,16 +260,18 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
 
 
-def _trial(recording: Run) -> str:
+def _trial(recording: Run) -> Iterator[tuple[str, str]]:
     found = trial.trial(recording.spells)
     if found is None:
-        return "not determined: no collective operation of all ranks was repeated, nor tare_progress() called"
-    spells = f"{found.measured:,} spells measured, {found.unmeasured:,} not"
+        yield "by trial", "not determined: the ranks never passed together (docs/weigh.md)"
+        return
     if found.overhead is None or found.low is None or found.high is None:
-        return f"not determined: {found.why} ({spells})"
-    drains = f", {100 * found.drains:.1f} % of it flushes" if found.drains >= 0.001 else ""
-    interval = f"{100 * found.low:.1f} to {100 * found.high:.1f} %"
-    return f"{100 * found.overhead:.1f} % of net time, from {interval} (95 %){drains}; {spells}"
+        yield "by trial", f"not determined: {found.why}"
+    else:
+        interval = f"{100 * found.low:.1f} to {100 * found.high:.1f} %"
+        yield "by trial", f"{100 * found.overhead:.1f} % of net time, {interval} with 95 % confidence"
+    drains = f"; flushes in them {100 * found.drains:.1f} %" if found.drains >= 0.001 else ""
+    yield "spells", f"{found.measured:,} measured, {found.unmeasured:,} not{drains}"
 
 
 def _plus_minus(cost: TotalCost) -> str:

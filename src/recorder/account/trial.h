@@ -56,7 +56,7 @@ class Trial {
   std::uint32_t site_ = 0;
   std::uint32_t length_ = 0;
   std::uint64_t begin_ = 0;  // ticks
-  std::uint64_t calls_ = 0;  // Location::measured_calls() then, and so on
+  std::uint64_t calls_ = 0;  // Weighing::calls() then; the next are those of the location
   std::uint64_t counted_ = 0;
   std::uint64_t counted_polls_ = 0;
   std::uint64_t flush_ticks_ = 0;
