@@ -107,7 +107,7 @@ def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> s
     ):
         return "requests are under way wherever all ranks pass together"
     more_s = (BLOCKS_NEEDED / max(blocks, 1) - 1) * spent_ns / 1e9
-    return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.1f} s more needed"
+    return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.2g} s more needed"
 
 
 def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
