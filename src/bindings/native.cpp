@@ -62,6 +62,8 @@ NB_MODULE(_native, module) {
   using namespace tare::bindings;
   using namespace nb::literals;
   module.doc() = "The reader of run directories.";
+  // Ctrl-C ends a verb while threads of its server still use objects of this module; that is no leak.
+  nb::set_leak_warnings(false);
   module.attr("FORMAT_VERSION") = tare::format::format_version;
   const nb::exception<Error> error(module, "Error");
   // Messages may have names in them that are no UTF-8.

@@ -15,6 +15,8 @@ NB_MODULE(_otf2, module) {
   using namespace tare::bindings;
   using namespace nanobind::literals;
   module.doc() = "Traces in OTF2.";
+  // Ctrl-C ends a verb while threads of its server still use objects of this module; that is no leak.
+  nanobind::set_leak_warnings(false);
   // Run is a class of that module, and so is the error.
   nanobind::module_::import_("tare._native");
   module.def(

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import Opened
-from environments import ROOT
+from environments import PYTHON, ROOT
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
 
@@ -31,6 +31,22 @@ def serving(tare: Path) -> Iterator[str]:
     out, errors = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, "")
     assert errors == "Open this address in a browser. Ctrl-C ends it.\n"
+
+
+def test_a_request_that_is_under_way_at_the_end_is_no_leak() -> None:
+    """The thread that answers it keeps the timeline until the process has ended."""
+    script = f"""
+import threading
+import tare._native
+has_it = threading.Event()
+def answer(timeline):
+    has_it.set()
+    threading.Event().wait()
+threading.Thread(target=answer, args=[tare._native.Run({str(RUN)!r}).timeline()], daemon=True).start()
+has_it.wait()
+"""
+    done = subprocess.run([PYTHON, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def status(url: str, **headers: str) -> int:

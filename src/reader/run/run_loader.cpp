@@ -307,8 +307,10 @@ void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
       std::vector<ClockPair> pairs = process.clock_pairs;
       pairs.push_back(r.clock_last);
       process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
+      // A process that has ended keeps the rate that it measured, so that every reading gives the same numbers.
+      const bool ended = process.state != State::running;
       const bool enough = static_cast<double>(process.clock.span()) * process.clock.rate() >= enough_ns;
-      if (!enough && tsc && r.host == host_) {
+      if (!enough && !(ended && process.clock.is_measured()) && tsc && r.host == host_) {
         pairs.push_back(read_clock(r.clock));
         process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
       }

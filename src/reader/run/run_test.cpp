@@ -170,6 +170,16 @@ TEST_F(RunTest, AnotherHostsProcessRunsAsLongAsTheRun) {
   }
 }
 
+TEST_F(RunTest, AShortProcessThatHasEndedKeepsTheClockRateThatItMeasured) {
+  ProcessRecord process = process_record(0, ProcessState::exited);
+  ASSERT_EQ(gethostname(process.host, sizeof process.host), 0);
+  process.clock = format::ClockKind::tsc;
+  process.clock_start = {1'000'000'000, 1'000'000'000};
+  process.clock_last = {1'060'000'000, 1'020'000'000};  // 20 ms, 3 ticks a nanosecond
+  dir_.write("n.tare", process_chunk(process));
+  EXPECT_DOUBLE_EQ(open().processes()[0].clock.rate(), 1. / 3);
+}
+
 TEST_F(RunTest, ASegmentIsReadLikeAFile) {
   ProcessRecord record = process_record(0, ProcessState::running);
   record.end = record.finalize_enter = record.finalize_leave = 0;
