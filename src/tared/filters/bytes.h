@@ -1,0 +1,96 @@
+// Packets as bytes: written in the order of the machine, read as input that may be hostile.
+//
+// All nodes of a run are of one architecture: the packet's head says which (tree/packet.h). A Reader never reads
+// beyond its bytes, and allocates no more than they hold; after the first failure it gives zeros.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace tare::tared {
+
+using Bytes = std::vector<std::byte>;
+
+class Writer {
+ public:
+  explicit Writer(Bytes& out) : out_(out) {}
+  template <class T>
+  void put(const T& value) {
+    put_all(std::span<const T>(&value, 1));
+  }
+  template <class T>
+  void put_all(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+    if (values.empty()) return;
+    const std::size_t at = out_.size();
+    out_.resize(at + values.size_bytes());
+    std::memcpy(out_.data() + at, values.data(), values.size_bytes());
+  }
+  template <class T>
+  void put_all(const std::vector<T>& values) {
+    put_all(std::span<const T>(values));
+  }
+  void put_text(std::string_view text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    put_all(std::span<const char>(text));
+  }
+
+ private:
+  Bytes& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+  bool ok() const { return ok_; }
+  bool fail() { return ok_ = false; }
+  bool at_end() const { return ok_ && in_.empty(); }
+  std::size_t left() const { return in_.size(); }
+  std::span<const std::byte> rest() const { return in_; }
+
+  template <class T>
+  T get() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value{};
+    if (const auto bytes = take(sizeof(T)); ok_) std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+  }
+  template <class T>
+  bool get_all(std::vector<T>& values, std::uint64_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    values.clear();
+    if (!ok_ || count > in_.size() / sizeof(T)) return fail();
+    values.resize(count);
+    const auto bytes = take(count * sizeof(T));
+    if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return true;
+  }
+  // The bytes live as long as what is read.
+  std::span<const std::byte> take(std::size_t count) {
+    if (!ok_ || count > in_.size()) {
+      ok_ = false;
+      return {};
+    }
+    const auto bytes = in_.first(count);
+    in_ = in_.subspan(count);
+    return bytes;
+  }
+  std::string get_text(std::size_t most) {
+    const auto size = get<std::uint32_t>();
+    if (size > most) ok_ = false;
+    const auto bytes = take(size);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+ private:
+  std::span<const std::byte> in_;
+  bool ok_ = true;
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,46 @@
+// Two ascending lists of events become one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "tared/filters/snapshot.h"
+
+namespace tare::tared {
+
+inline bool are_ascending(std::span<const EventKey> keys) {
+  return std::adjacent_find(keys.begin(), keys.end(), std::greater_equal<>()) == keys.end();
+}
+
+// Where each event of `part` is in `whole`, which has all of them.
+inline void find_places(std::span<const EventKey> part, std::span<const EventKey> whole,
+                        std::vector<std::uint32_t>& places) {
+  places.resize(part.size());
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    while (whole[at] != part[i]) ++at;
+    places[i] = at;
+  }
+}
+
+inline std::vector<EventKey> unite_keys(std::span<const EventKey> a, std::span<const EventKey> b) {
+  std::vector<EventKey> keys;
+  keys.reserve(std::max(a.size(), b.size()));
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(keys));
+  return keys;
+}
+
+// Moves the `width` numbers of each event to its new place; the others are `fill`.
+template <class T>
+void spread(std::vector<T>& column, std::span<const std::uint32_t> places, std::size_t size, std::size_t width,
+            T fill) {
+  std::vector<T> wide(size * width, fill);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    std::copy_n(column.data() + i * width, width, wide.data() + places[i] * width);
+  column.swap(wide);
+}
+
+}  // namespace tare::tared

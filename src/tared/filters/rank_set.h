@@ -1,0 +1,46 @@
+// A set of ranks, as ascending runs: a few bytes for any regular set of any size.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tared/filters/bytes.h"
+
+namespace tare::tared {
+
+class RankSet {
+ public:
+  struct Run {
+    std::uint32_t first;
+    std::uint32_t count;
+    bool operator==(const Run&) const = default;
+  };
+
+  RankSet() = default;
+  static RankSet of_range(std::uint32_t first, std::uint32_t count);
+
+  void insert(std::uint32_t rank);
+  void unite(const RankSet& other);
+  void remove(const RankSet& other);
+  bool contains(std::uint32_t rank) const;
+  bool overlaps(const RankSet& other) const;
+  bool empty() const { return runs_.empty(); }
+  std::uint64_t size() const;
+  void clear() { runs_.clear(); }
+  const std::vector<Run>& runs() const { return runs_; }
+  bool operator==(const RankSet&) const = default;
+  std::string text() const;  // "0-3,7"
+
+  void write(Writer& out) const;
+  // False if the bytes are no set that write() makes.
+  static bool read(Reader& in, RankSet& ranks);
+
+ private:
+  std::vector<Run> runs_;  // neither overlapping nor adjacent
+};
+
+// More runs than this are no set that a packet holds: 8 MiB.
+constexpr std::uint32_t max_rank_runs = 1U << 20U;
+
+}  // namespace tare::tared
