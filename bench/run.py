@@ -17,6 +17,7 @@ from measurements import (
     applications,
     call,
     collectives,
+    counts,
     drains,
     exporting,
     frames,
@@ -40,9 +41,10 @@ from tools import ROOT, BenchError
 
 MOST_BUSY = 0.1
 
-# Name, rounds, rounds with --quick, what it measures.
+# Name, rounds, rounds with --quick (of counts: iterations), what it measures.
 MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "call": (15, 3, "one wrapped call"),
+    "counts": (1000, 200, "instructions and cache lines of one wrapped call, which callgrind counts"),
     "frames": (11, 3, "frames of call paths"),
     "solver": (20, 3, "a real program with many calls"),
     "applications": (20, 3, "hpcc's MPIRandomAccess, and LAMMPS"),
@@ -72,6 +74,7 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
 }
 PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "applications": applications.measure,
+    "counts": counts.measure,
     "frames": frames.measure,
     "hooks": hooks.measure,
     "start": start.measure,
