@@ -39,8 +39,21 @@ void spread(std::vector<T>& column, std::span<const std::uint32_t> places, std::
             T fill) {
   std::vector<T> wide(size * width, fill);
   for (std::size_t i = 0; i < places.size(); ++i)
-    std::copy_n(column.data() + i * width, width, wide.data() + places[i] * width);
+    std::move(column.data() + i * width, column.data() + (i + 1) * width, wide.data() + places[i] * width);
   column.swap(wide);
+}
+
+// Lets a table of `width` values an event have the events `more` too, and finds where they are in it.
+template <class T>
+void make_room(std::vector<EventKey>& keys, std::vector<T>& column, std::span<const EventKey> more,
+               std::vector<std::uint32_t>& places, std::size_t width) {
+  std::vector<EventKey> all = unite_keys(keys, more);
+  if (all.size() != keys.size()) {
+    find_places(keys, all, places);
+    spread(column, places, all.size(), width, T{});
+    keys = std::move(all);
+  }
+  find_places(more, keys, places);
 }
 
 }  // namespace tare::tared

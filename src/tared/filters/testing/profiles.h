@@ -54,7 +54,9 @@ inline std::unique_ptr<Reduction> reduce_in_tree(const Filter& filter, std::span
     }
     Bytes packet;
     Writer out(packet);
-    reduce_in_tree(filter, part, random, fan_out)->write(out);
+    const auto child = reduce_in_tree(filter, part, random, fan_out);
+    if (child == nullptr) return nullptr;
+    child->write(out);
     if (!reduction->merge(packet)) return nullptr;
   }
   return reduction;

@@ -1,0 +1,62 @@
+/* A filter of your own for tare's monitoring tree: a shared object that exports tare_filter_1().
+ *
+ *     cc -shared -fPIC -I$(prefix)/include my_filter.c -o my_filter.so
+ *     tare run --monitor --filter $PWD/my_filter.so[:ARGUMENTS] -- mpiexec ...
+ *
+ * A node of the tree makes one reduction for each round under way: begin(), then add() for each of its ranks and
+ * merge() for what each child has written, then write() for its parent, then clear() for a later round. The result of
+ * the run is what the root writes. For a result that does not depend on the tree, merging must be commutative and
+ * associative. Calls come from one thread. A filter must not call MPI, exit or throw.
+ */
+#ifndef TARE_FILTER_H
+#define TARE_FILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tare_metrics {
+  double calls;
+  double time_ns;
+  double bytes;
+} tare_metrics;
+
+/* What one rank has done since the program began. Lives until add() returns. */
+typedef struct tare_snapshot {
+  uint64_t round;
+  uint32_t rank;        /* in MPI_COMM_WORLD */
+  int64_t offloaded_ns; /* since the epoch */
+  size_t events;
+  const uint64_t* keys;       /* of each event, ascending: a hash of what identifies it */
+  const tare_metrics* values; /* of each event */
+} tare_snapshot;
+
+/* Takes bytes of a result; may be called more than once, for one after another. */
+typedef void tare_filter_output(void* to, const void* bytes, size_t size);
+
+typedef struct tare_filter {
+  uint32_t version; /* TARE_FILTER_VERSION */
+  /* `arguments` is what follows the colon, or "". NULL if they are wrong, or memory is short: the tree then does not
+   * start. */
+  void* (*begin)(const char* arguments);
+  void (*add)(void* reduction, const tare_snapshot* snapshot);
+  /* 0, or another number if the bytes are none that write() makes. The reduction must be unchanged then. */
+  int (*merge)(void* reduction, const void* bytes, size_t size);
+  void (*write)(const void* reduction, tare_filter_output* output, void* to);
+  void (*clear)(void* reduction);
+  void (*end)(void* reduction);
+} tare_filter;
+
+#define TARE_FILTER_VERSION 1u
+
+/* What the shared object exports. Lives as long as the object is loaded. */
+const tare_filter* tare_filter_1(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

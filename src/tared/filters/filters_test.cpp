@@ -1,0 +1,231 @@
+// Histograms, sketches, groups, collections and filters of users: equal in any tree, and to brute force.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tared/filters/collection.h"
+#include "tared/filters/groups.h"
+#include "tared/filters/histogram.h"
+#include "tared/filters/quantiles.h"
+#include "tared/filters/testing/profiles.h"
+
+namespace tare::tared {
+namespace {
+
+using Values = std::map<std::pair<EventKey, std::size_t>, std::vector<double>>;
+
+Values values_of(const std::vector<Profile>& profiles) {
+  Values values;
+  for (const Profile& profile : profiles)
+    for (std::size_t i = 0; i < profile.keys.size(); ++i) {
+      values[{profile.keys[i], 0}].push_back(profile.values[i].calls);
+      values[{profile.keys[i], 1}].push_back(profile.values[i].time_ns);
+      values[{profile.keys[i], 2}].push_back(profile.values[i].bytes);
+    }
+  return values;
+}
+
+// Values over many orders of magnitude, some of them 0.
+std::vector<Profile> wide_profiles(Random& random, std::uint32_t ranks, std::uint32_t events) {
+  auto profiles = random_profiles(random, ranks, events);
+  std::uniform_real_distribution<double> exponent(-1, 40);
+  for (Profile& profile : profiles)
+    for (Metrics& metrics : profile.values) metrics.time_ns = std::exp(exponent(random));
+  return profiles;
+}
+
+TEST(Histogram, IsTheNarrowestOfAllValuesInAnyTree) {
+  Random random(1);
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::uint32_t bins = 2 + random() % 40;
+    const HistogramFilter filter(bins);
+    const auto profiles = wide_profiles(random, 1 + random() % 60, 6);
+    const auto reduction = reduce_in_tree(filter, profiles, random, 1 + random() % 9);
+    ASSERT_NE(reduction, nullptr);
+    const auto& table = dynamic_cast<const HistogramReduction&>(*reduction).table();
+    std::size_t at = 0;
+    for (const auto& [key, values] : values_of(profiles)) {
+      const Histogram& histogram = table.histograms.at(at);
+      EXPECT_EQ(table.keys[at / metric_count], key.first);
+      double width = 1;
+      const auto bin_of = [&](double value) { return std::floor(value / width); };
+      const auto [least, most] = std::ranges::minmax(values);
+      while (bin_of(most) - bin_of(least) >= bins) width *= 2;
+      EXPECT_EQ(histogram.width(), width);
+      EXPECT_EQ(histogram.begin(), bin_of(least) * width);
+      std::vector<std::uint32_t> counts(static_cast<std::size_t>(bin_of(most) - bin_of(least)) + 1, 0);
+      for (const double value : values) ++counts[static_cast<std::size_t>(bin_of(value) - bin_of(least))];
+      EXPECT_EQ(histogram.counts(), counts);
+      ++at;
+    }
+  }
+}
+
+TEST(Quantiles, AreWithinTheirErrorInAnyTree) {
+  Random random(2);
+  for (int trial = 0; trial < 50; ++trial) {
+    const double error = trial % 2 == 0 ? 0.01 : 0.05;
+    const QuantileFilter filter(error);
+    const auto profiles = wide_profiles(random, 1 + random() % 60, 6);
+    const auto reduction = reduce_in_tree(filter, profiles, random, 1 + random() % 9);
+    ASSERT_NE(reduction, nullptr);
+    const auto& table = dynamic_cast<const QuantileReduction&>(*reduction).table();
+    const auto alone = filter.begin();
+    for (const Profile& profile : profiles) alone->add(profile.snapshot());
+    EXPECT_EQ(table.sketches, dynamic_cast<const QuantileReduction&>(*alone).table().sketches);
+    std::size_t at = 0;
+    for (auto [key, values] : values_of(profiles)) {
+      std::ranges::sort(values);
+      for (const double q : {0.0, 0.1, 0.5, 0.9, 0.99, 1.0}) {
+        double exact = values[static_cast<std::size_t>(std::floor(q * static_cast<double>(values.size() - 1)))];
+        if (exact <= 1) exact = 0;
+        ASSERT_TRUE(table.sketches[at].is_bounded(q));
+        EXPECT_NEAR(table.sketches[at].quantile(q, error), exact, error * exact * (1 + 1e-9));
+      }
+      ++at;
+    }
+  }
+}
+
+TEST(Quantiles, SayWhereTheirErrorIsNotBounded) {
+  QuantileSketch sketch;
+  constexpr double error = 0.0001;
+  for (double value = 2; value < 1e9; value *= 1.01) sketch.add(value, error);
+  EXPECT_FALSE(sketch.is_bounded(0.0));
+  EXPECT_TRUE(sketch.is_bounded(1.0));
+  EXPECT_NEAR(sketch.quantile(1.0, error), 1e9, 1e9 * 0.011);
+}
+
+// Ranks of a few kinds, further apart than each is wide.
+std::vector<Profile> planted(Random& random, std::uint32_t ranks, std::uint32_t kinds) {
+  std::uniform_real_distribution<double> noise(-1e6, 1e6);
+  std::vector<Profile> profiles;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    Profile& profile = profiles.emplace_back(Profile{rank, {1, 2, 3, 4, 5}, {}});
+    for (std::uint32_t i = 0; i < 5; ++i)
+      profile.values.push_back({1, 1e9 * (1 + (rank % kinds * 3 + i) % 7) + noise(random), 0});
+  }
+  std::ranges::shuffle(profiles, random);
+  return profiles;
+}
+
+TEST(Groups, ThatAreFarApartAreFoundInAnyTree) {
+  Random random(3);
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::uint32_t kinds = 1 + random() % 4;
+    const GroupFilter filter(6);
+    const auto profiles = planted(random, kinds * (2 + random() % 30), kinds);
+    const auto reduction = reduce_in_tree(filter, profiles, random, 1 + random() % 9);
+    ASSERT_NE(reduction, nullptr);
+    GroupTable table = dynamic_cast<const GroupReduction&>(*reduction).table();
+    settle(table, 6, GroupFilter::alike);
+    ASSERT_EQ(table.groups.size(), kinds);
+    for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+      const RankGroup& group = table.groups[kind];
+      RankSet expected;
+      std::vector<double> sums(5, 0);
+      double squares = 0;
+      for (std::uint32_t rank = kind; rank < profiles.size(); rank += kinds) expected.insert(rank);
+      EXPECT_EQ(group.ranks, expected);
+      for (const Profile& profile : profiles)
+        for (std::size_t i = 0; profile.rank % kinds == kind && i < 5; ++i) sums[i] += profile.values[i].time_ns;
+      for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(group.mean_ns[i], sums[i] / group.count, 1e-3);
+      for (const Profile& profile : profiles)
+        for (std::size_t i = 0; profile.rank % kinds == kind && i < 5; ++i)
+          squares += std::pow(profile.values[i].time_ns - sums[i] / group.count, 2);
+      EXPECT_NEAR(group.squares, squares, 1e-6 * squares + 1);
+    }
+  }
+}
+
+TEST(Groups, AreNoMoreThanWanted) {
+  Random random(4);
+  const auto reduction = reduce_in_tree(GroupFilter(3), random_profiles(random, 100, 8), random, 8);
+  GroupTable table = dynamic_cast<const GroupReduction&>(*reduction).table();
+  EXPECT_LE(table.groups.size(), 2 * table.kept());
+  settle(table, 3, 0);
+  EXPECT_EQ(table.groups.size(), 3U);
+  double ranks = 0;
+  for (const RankGroup& group : table.groups) ranks += group.count;
+  EXPECT_EQ(ranks, 100);
+}
+
+TEST(Collection, HasAllSnapshots) {
+  Random random(5);
+  const auto profiles = random_profiles(random, 30, 8);
+  const auto reduction = reduce_in_tree(CollectingFilter(), profiles, random, 4);
+  const auto& collection = dynamic_cast<const CollectingReduction&>(*reduction).collection();
+  ASSERT_EQ(collection.ranks.size(), profiles.size());
+  for (const Profile& profile : profiles) {
+    const CollectedSnapshot& snapshot = collection.ranks.at(profile.rank);
+    EXPECT_EQ(snapshot.keys, profile.keys);
+    ASSERT_EQ(snapshot.values.size(), profile.values.size());
+    for (std::size_t i = 0; i < profile.values.size(); ++i)
+      EXPECT_EQ(snapshot.values[i].time_ns, profile.values[i].time_ns);
+  }
+  Bytes bytes;
+  Writer out(bytes);
+  reduction->write(out);
+  EXPECT_FALSE(reduction->merge(bytes)) << "a rank is in a round once";
+}
+
+class AnyFilter : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(AnyFilter, RefusesDamagedResultsOrSurvivesThem) {
+  Random random(6);
+  std::string error;
+  const auto filter = make_filter(GetParam(), error);
+  ASSERT_NE(filter, nullptr) << error;
+  const auto reduction = reduce_in_tree(*filter, wide_profiles(random, 20, 7), random, 3);
+  ASSERT_NE(reduction, nullptr);
+  EXPECT_TRUE(survives_damage(*filter, *reduction, random));
+}
+
+INSTANTIATE_TEST_SUITE_P(Filters, AnyFilter,
+                         ::testing::Values("statistics", "histogram", "histogram:7", "quantiles", "quantiles:0.1",
+                                           "groups", "groups:3", "none"));
+
+// The example adds up the time of all events, and knows the rank with most: examples/slowest_rank.c.
+TEST(UserFilter, IsRunInTheTree) {
+  Random random(7);
+  std::string error;
+  const auto filter = make_filter(EXAMPLE_FILTER, error);
+  ASSERT_NE(filter, nullptr) << error;
+  const auto profiles = wide_profiles(random, 30, 8);
+  const auto reduction = reduce_in_tree(*filter, profiles, random, 4);
+  std::pair<double, std::uint32_t> slowest{-1, 0};
+  for (const Profile& profile : profiles) {
+    double sum = 0;
+    for (const Metrics& metrics : profile.values) sum += metrics.time_ns;
+    slowest = std::max(slowest, {sum, profile.rank});
+  }
+  Bytes bytes;
+  Writer out(bytes);
+  reduction->write(out);
+  Reader in(bytes);
+  EXPECT_EQ(in.get<double>(), slowest.first);
+  EXPECT_EQ(in.get<double>(), slowest.second);
+}
+
+TEST(UserFilter, OneThatCannotBeUsedIsRefusedWithTheReason) {
+  std::string error;
+  EXPECT_EQ(make_filter("/nowhere/filter.so", error), nullptr);
+  EXPECT_NE(error.find("/nowhere/filter.so"), std::string::npos);
+  EXPECT_EQ(make_filter("libm.so.6:", error), nullptr);
+  EXPECT_EQ(make_filter(EXAMPLE_FILTER ":many", error), nullptr);
+  EXPECT_NE(error.find("'many'"), std::string::npos);
+}
+
+TEST(Filter, OptionsThatAreNoneAreNamed) {
+  std::string error;
+  for (const char* wrong : {"medians", "histogram:1", "histogram:x", "quantiles:0", "quantiles:nan", "groups:0",
+                            "groups:65", "statistics:3", "none:1"}) {
+    EXPECT_EQ(make_filter(wrong, error), nullptr) << wrong;
+    EXPECT_FALSE(error.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tare::tared

@@ -1,0 +1,83 @@
+// The filter "quantiles": for each event and metric, any quantile over ranks with a bounded relative error.
+//
+// The sketch is DDSketch (Masson, Rim, Lee: DDSketch: a fast and fully-mergeable quantile sketch with relative-error
+// guarantees, VLDB 2019). A value x > 0 counts in bucket ceil(log_g(x)), g = (1 + e) / (1 - e), and is read as
+// 2 g^i / (g + 1), which is at most e * x from it. If there are more than max_buckets, the lowest become one; then
+// the bound does not hold for quantiles in that one. Buckets are a function of the values alone, so the result is
+// exactly the one of all ranks at once, whatever the tree.
+//
+// Values of at most 1 (nanosecond, call, byte), negative ones and NaN count as 0.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tared/filters/filter.h"
+
+namespace tare::tared {
+
+class QuantileSketch {
+ public:
+  static constexpr std::uint32_t max_buckets = 2048;  // with e = 0.01: a factor of 6e17 between least and most
+
+  void add(double value, double error);
+  void merge(const QuantileSketch& other);
+  // Of the lower of two values, as the paper: the value of rank floor(q (n - 1)); 0 if there is none.
+  double quantile(double q, double error) const;
+  std::uint64_t count() const;
+  // Whether the error of the quantile is bounded.
+  bool is_bounded(double q) const;
+  void write(Writer& out) const;
+  static bool read(Reader& in, QuantileSketch& sketch);
+  bool operator==(const QuantileSketch&) const = default;
+
+ private:
+  struct Bucket {
+    std::uint32_t index;
+    std::uint32_t count;
+    bool operator==(const Bucket&) const = default;
+  };
+  void collapse();
+  const Bucket* bucket_of(double q) const;
+
+  std::uint64_t zeros_ = 0;
+  std::vector<Bucket> buckets_;  // ascending; all within max_buckets of the last
+  bool collapsed_ = false;
+};
+
+struct QuantileTable {
+  std::vector<EventKey> keys;            // ascending
+  std::vector<QuantileSketch> sketches;  // [event * metric_count + metric]
+  double error = 0;                      // relative, of each quantile
+  void write(Writer& out) const;
+  static bool read(Reader& in, QuantileTable& table);
+};
+
+class QuantileReduction : public Reduction {
+ public:
+  explicit QuantileReduction(double error) { table_.error = error; }
+  void add(const Snapshot& snapshot) override;
+  bool merge(std::span<const std::byte> reduced) override;
+  void write(Writer& out) const override { table_.write(out); }
+  void clear() override;
+  const QuantileTable& table() const { return table_; }
+
+ private:
+  QuantileTable table_;
+  std::vector<std::uint32_t> place_;
+};
+
+class QuantileFilter : public Filter {
+ public:
+  static constexpr double default_error = 0.01;
+  static constexpr double least_error = 0.0001;
+  static constexpr double most_error = 0.5;
+  explicit QuantileFilter(double error = default_error) : error_(error) {}
+  std::unique_ptr<Reduction> begin() const override { return std::make_unique<QuantileReduction>(error_); }
+
+ private:
+  double error_;
+};
+
+}  // namespace tare::tared
