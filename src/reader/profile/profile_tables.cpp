@@ -156,7 +156,7 @@ std::vector<PhaseSum> merged(std::vector<PhaseSum> sums, bool rank) {
   return result;
 }
 
-std::vector<std::string> full_tables(const std::vector<Totals>& totals) {
+std::vector<std::string> full_tables(const std::vector<Process>& processes, const std::vector<Totals>& totals) {
   struct Kind {
     std::uint32_t flag;
     const char* what;
@@ -167,14 +167,23 @@ std::vector<std::string> full_tables(const std::vector<Totals>& totals) {
       {full_peers, "table of peers", "messages with further ranks are in one row, without a peer"},
       {full_phases, "table of phases", "further phases are together in the phase \"other\""},
   };
+  const auto of_processes = [](std::ptrdiff_t count) {
+    return " of " + std::to_string(count) + (count == 1 ? " process" : " processes");
+  };
   std::vector<std::string> lines;
   for (const Kind& kind : kinds) {
     const auto full = std::count_if(totals.begin(), totals.end(),
                                     [&](const Totals& of_process) { return (of_process.full & kind.flag) != 0; });
     if (full == 0) continue;
-    lines.push_back(std::string("the ") + kind.what + " of " + std::to_string(full) +
-                    (full == 1 ? " process" : " processes") + " was full: " + kind.rest);
+    lines.push_back(std::string("the ") + kind.what + of_processes(full) + " was full: " + kind.rest);
   }
+  // Not the number of requests: a poll that finds no room counts its requests each time.
+  const auto without_room = std::count_if(processes.begin(), processes.end(), [](const Process& process) {
+    return process.record.untracked_requests != 0;
+  });
+  if (without_room != 0)
+    lines.push_back("there was no room to follow all requests" + of_processes(without_room) +
+                    ": bytes received with some, and the waiting for them, are missing");
   return lines;
 }
 

@@ -63,7 +63,7 @@ std::vector<PeerSum> merged(std::vector<PeerSum> sums);
 // `rank`: whether ranks are told apart.
 std::vector<PhaseSum> merged(std::vector<PhaseSum> sums, bool rank);
 
-// What is to be said of tables that were full: a line for each kind.
-std::vector<std::string> full_tables(const std::vector<Totals>& totals);
+// What is to be said of tables that were full: a line for each kind. `totals` in the order of `processes`.
+std::vector<std::string> full_tables(const std::vector<Process>& processes, const std::vector<Totals>& totals);
 
 }  // namespace tare::reader

@@ -158,6 +158,16 @@ TEST_F(ProfileTables, FullTablesAreSaid) {
   EXPECT_NE(run.warnings()[1].find("table of peers"), std::string::npos) << run.warnings()[1];
 }
 
+TEST(FullTables, RequestsThatWereNotFollowedAreSaid) {
+  std::vector<Process> processes(3);
+  processes[1].record.untracked_requests = 7;
+  processes[2].record.untracked_requests = 5;
+  const std::vector<std::string> lines = full_tables(processes, std::vector<Totals>(3));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].find("there was no room to follow all requests of 2 processes: "), 0U) << lines[0];
+  EXPECT_TRUE(full_tables({}, {}).empty());
+}
+
 TEST(ParseProfile, CountsBeyondThePayloadAreDamage) {
   Profile whole;
   whole.summary.rows = whole.summary.peers = whole.summary.phases = 1;

@@ -71,7 +71,7 @@ void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool o
   });
   if (all) {
     keep(locations);
-    for (std::string& warning : full_tables(totals_)) warnings_.add(std::move(warning));
+    for (std::string& warning : full_tables(processes_, totals_)) warnings_.add(std::move(warning));
   }
   for (const std::string& warning : damage) warnings_.add(warning);
 }
