@@ -93,7 +93,8 @@ def diff(
     conclude(*base, *new)
     if refused:
         run, why = failed_runs[0]
-        more = f", and {len(failed_runs) - 1} more runs" if len(failed_runs) > 1 else ""
+        others_failed = len(failed_runs) - 1
+        more = f", nor did {others_failed} other run{'s' * (others_failed > 1)}" if others_failed else ""
         raise CommandError(
             f"--fail-above: {run.run_dir} did not end well ({why}){more}: measure again, "
             "or take the times as they are with --accept-failed"

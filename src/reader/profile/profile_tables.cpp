@@ -183,7 +183,7 @@ std::vector<std::string> full_tables(const std::vector<Process>& processes, cons
   });
   if (without_room != 0)
     lines.push_back("there was no room to follow all requests" + of_processes(without_room) +
-                    ": bytes received with some, and the waiting for them, are missing");
+                    ": the waiting for some, and bytes that they received, are missing");
   return lines;
 }
 
