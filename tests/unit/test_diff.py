@@ -169,7 +169,9 @@ def test_gate_refuses_runs_that_did_not_end_well(tare: Tare, run_dir: Path) -> N
     assert done.returncode == 1
     assert "passed" not in done.stdout
     assert f"Did not end well: {run_dir}: rank 1 killed" in done.stdout
-    assert f"tare: --fail-above: {run_dir} did not end well (rank 1 killed), and 1 more runs" in done.stderr
+    assert (
+        f"tare: --fail-above: {run_dir} did not end well (rank 1 killed), nor did 1 other run" in done.stderr
+    )
     document = json.loads(tare("diff", run_dir, run_dir, "--fail-above", "500%", "--json").stdout)
     assert document["gate"] is None
     assert document["not_ended_well"] == 2 * [{"run": str(run_dir), "why": "rank 1 killed"}]

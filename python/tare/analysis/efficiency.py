@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # A replay of a larger trace takes seconds and much memory, so it must be asked for.
 REPLAYED_EVENTS = 5_000_000
 
+# Two reasons for no replay that the user can do something about.
+NO_TRACE = "needs a trace"
+TOO_MANY_EVENTS = f"more than {REPLAYED_EVENTS:,} events to replay"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Efficiency:
@@ -65,7 +69,7 @@ def replayed(
         ranks = [process for process in processes if process["world"] == world and process["rank"] >= 0]
         obstacles[world] = _obstacle(ranks)
         if obstacles[world] is None and events > REPLAYED_EVENTS and not always:
-            obstacles[world] = f"{events:,} events to replay: --replay"
+            obstacles[world] = TOO_MANY_EVENTS
     if all(why is not None for why in obstacles.values()):
         return [replace(each, not_replayed=obstacles[each.world]) for each in found]
     by_world = {each["world"]: each for each in replay()}
@@ -80,7 +84,7 @@ def replayed(
 def _obstacle(ranks: Sequence[Process]) -> str | None:
     """The reason why the ranks of a world cannot be replayed; None if they can."""
     if any(rank["trace"]["policy"] is None for rank in ranks):
-        return "needs a trace: tare run --trace"
+        return NO_TRACE
     if not all(rank["trace"]["written"] for rank in ranks):
         return "the trace was not written"
     if len(ranks) != ranks[0]["size"]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tare import units
+from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
 from tare.reporters import paths, terminal
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tare.reporters.console import Console
     from tare.runs.run import Run
 
+# What makes a replay possible, for the reasons that the user can change.
+REMEDIES = {NO_TRACE: "tare run --trace", TOO_MANY_EVENTS: "--replay"}
 OVERFLOW = "other"
 OVERFLOW_NOTE = (
     "other: calls of a thread whose table had no row left for them; they are counted, but their function and "
@@ -163,7 +166,9 @@ def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:
     )
     yield "  communication", _share(found.communication_efficiency)
     if found.not_replayed is not None:
-        yield "    its two factors", f"{NOTHING:>7}  {found.not_replayed}"
+        remedy = REMEDIES.get(found.not_replayed)
+        reason = f"{found.not_replayed}: {remedy}" if remedy else found.not_replayed
+        yield "    its two factors", f"{NOTHING:>7}  {reason}"
         return
     yield "    serialisation", f"{_share(found.serialisation_efficiency)}{_unknown(found)}"
     yield "    transfer", _share(found.transfer_efficiency)

@@ -68,7 +68,7 @@ struct Model {
   }
 };
 
-class Numbering : public testing::Test {
+class Numbering : public ::testing::Test {
  protected:
   std::uint32_t channel(std::int32_t source, std::int32_t tag) {
     const std::uint32_t known = receives_->find_channel(world, source, tag);
