@@ -56,10 +56,20 @@ def measure() -> list[Table]:
 
 
 def _cover(strategy: str) -> Coverage:
-    argv = [built("workloads/halo"), "-n", "8", "8", "8", "-i", str(ITERATIONS), "-w", "20"]
+    argv: list[Path | str] = [built("workloads/halo"), "-n", "8", "8", "8", "-i", str(ITERATIONS), "-w", "20"]
     with tempfile.TemporaryDirectory(prefix="tare-bench-") as directory:
         out = Path(directory) / "run"
-        prefix = [TARE, "run", "-q", "--trace", "--sample", f"{strategy},write", "-o", out, "--"]
+        prefix: list[Path | str] = [
+            TARE,
+            "run",
+            "-q",
+            "--trace",
+            "--sample",
+            f"{strategy},write",
+            "-o",
+            out,
+            "--",
+        ]
         done = run(openmpi4(), RANKS, argv, prefix=prefix, timeout_s=120)
         if done.returncode != 0:
             raise BenchError(done.stderr)

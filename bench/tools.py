@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ TARE = ROOT / ".venv" / "bin" / "tare"
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run  # noqa: E402
 
-__all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4"]
+__all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4", "run"]
 
 
 class BenchError(Exception):
@@ -91,7 +91,7 @@ def run_once(
     summary: bool = False,
     timeout_s: float = 300,
     cwd: Path | None = None,
-    **variables: str,
+    variables: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Runs a program under a tool; its output directory is gone afterwards.
 
@@ -115,7 +115,7 @@ def run_once(
             prefix=prefix,
             timeout_s=timeout_s,
             cwd=cwd,
-            **variables,
+            **(variables or {}),
             OMPI_MCA_hwloc_base_binding_policy=_BINDING,
         )
         wall_s = time.perf_counter() - start

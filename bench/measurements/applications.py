@@ -120,7 +120,13 @@ def _lammps(rounds: int) -> list[Table]:
             argv: list[str | Path] = [lammps, "-in", "in.lj", "-log", "none"]
             times = Path(directory) / "times"
             outcome = run_once(
-                tool, openmpi4(), RANKS, argv, rank_prefix=timing, cwd=Path(directory), TARE_TIMING=str(times)
+                tool,
+                openmpi4(),
+                RANKS,
+                argv,
+                rank_prefix=timing,
+                cwd=Path(directory),
+                variables={"TARE_TIMING": str(times)},
             )
             lines = "".join(path.read_text() for path in Path(directory).glob("times.*"))
             return replace(outcome, stdout=outcome.stdout + "\n" + lines)
@@ -155,7 +161,7 @@ def _hook_ms(outcome: Outcome) -> float:
     ranks = [line for line in lines if "init_ns" in line]
     if len(ranks) != RANKS:
         raise BenchError(f"the timing library left {len(ranks)} records instead of {RANKS}")
-    return max(1e-6 * (line["init_ns"] + line["finalize_ns"]) for line in ranks)
+    return 1e-6 * max(int(line["init_ns"]) + int(line["finalize_ns"]) for line in ranks)
 
 
 def _number(pattern: str, outcome: Outcome) -> float:

@@ -43,7 +43,7 @@ def measure(rounds: int) -> list[Table]:
 
 def _read(trace: Path, rounds: int, columns: list[str] | None = None) -> list[float]:
     """Nanoseconds an event, of the fastest reading of each round."""
-    command = [built("bench/read_tables"), trace, str(INNER), *(columns or [])]
+    command: list[Path | str] = [built("bench/read_tables"), trace, str(INNER), *(columns or [])]
     found = []
     for _ in range(rounds):
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)

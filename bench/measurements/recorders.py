@@ -9,7 +9,7 @@ from statistics import median
 import recorders
 from recorders import RECORDERS, TARE, Recorded, Recorder
 from report import Row, Table
-from tare.analysis.intervals import Interval, median_interval
+from tare.analysis.intervals import exactly, median_interval
 
 from tools import PeerError
 
@@ -157,7 +157,7 @@ def _size_row(
     against = None
     if litl is not None:
         exact = compare(each[TARE], each[litl])
-        against = Interval(exact, exact, exact, 1.0)
+        against = exactly(exact)
     return Row(label, each[TARE], against, None if against is None else limit, f"{raw:.2f}; {others}")
 
 

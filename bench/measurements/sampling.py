@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 import coverage
@@ -64,7 +65,7 @@ def measure_solver(rounds: int) -> list[Table]:
 
 def _ping_pong(rounds: int) -> list[Table]:
     tools = [BARE, *(tool for figure in FIGURES.values() for tool in figure)]
-    argv = [program(openmpi4(), "ping_pong"), *map(str, SIZES)]
+    argv: list[Path | str] = [program(openmpi4(), "ping_pong"), *map(str, SIZES)]
     measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv))
     return [_figure(measured, title, figure) for title, figure in FIGURES.items()]
 
@@ -104,15 +105,22 @@ def _calls(rounds: int) -> Table:
 def _between_nodes(rounds: int) -> Table:
     """What is told of a message is a message too."""
     limits = {tool: SAMPLED_ELSEWHERE_NS if tool in EVERY.values() else NOT_CHOSEN_NS for tool in LIMITS}
-    rows = _rows(rounds, (), limits, TARE_SAMPLE_NODES="2")
+    rows = _rows(rounds, (), limits, {"TARE_SAMPLE_NODES": "2"})
     title = "A message of 4 bytes between 2 ranks that believe to be on two nodes, Open MPI"
     return Table(title, "ns", "ns", rows, rounds, over="over the profile")
 
 
-def _rows(rounds: int, arguments: Sequence[str], limits: dict[Tool, float], **variables: str) -> list[Row]:
+def _rows(
+    rounds: int,
+    arguments: Sequence[str],
+    limits: dict[Tool, float],
+    variables: Mapping[str, str] | None = None,
+) -> list[Row]:
     tools = [PROFILE, *limits]
-    argv = [program(openmpi4(), "ping_pong"), *arguments, "-r", "31", str(SIZES[0])]
-    measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv, **variables))
+    argv: list[Path | str] = [program(openmpi4(), "ping_pong"), *arguments, "-r", "31", str(SIZES[0])]
+    measured = interleave(
+        rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv, variables=variables)
+    )
     profile = measured.samples(PROFILE, lambda outcome: _latency(outcome, SIZES[0]))
     return [_row(measured, tool, profile, limits) for tool in tools]
 
@@ -127,7 +135,7 @@ def _fastest(measured: Rounds, tool: Tool, size: int) -> float:
 
 def _solver(rounds: int) -> Table:
     """Figures 9 and 10."""
-    argv = [built("workloads/diffusion")]
+    argv: list[Path | str] = [built("workloads/diffusion")]
     tools = [BARE, PROFILE, *SOLVER]
     measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv))
     bare, profile = measured.bare(_solve_s), measured.samples(PROFILE, _solve_s)
@@ -156,7 +164,7 @@ def _solve_s(outcome: Outcome) -> float:
 
 
 def _halo(rounds: int) -> Table:
-    argv = [built("workloads/halo"), "-n", "16", "16", "16", "-i", "5000"]
+    argv: list[Path | str] = [built("workloads/halo"), "-n", "16", "16", "16", "-i", "5000"]
     tools = [PROFILE, *RANDOM, *FIGURES["by counter (Figure 5)"], *FIGURES["by timer (Figure 6)"]]
     measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), RANKS, argv))
     profile = measured.samples(PROFILE, _iteration_us)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from report import Row, Table
-from tare.analysis.intervals import Interval
+from tare.analysis.intervals import Interval, exactly
 
 from tools import ROOT, TARE, BenchError
 
@@ -80,7 +80,7 @@ def _overheads(study: Reduced, rounds: int, table: dict[str, Any]) -> Table:
     rows = []
     for row in table["rows"]:
         low, high = row["interval"] if row["interval"][0] is not None else 2 * [row["net overhead"]]
-        over = Interval(100 * row["net overhead"], 100 * low, 100 * high, 0.95)
+        over = Interval(100 * row["net overhead"], 100 * low, 100 * high, rounds, 0.95)
         hook, wrap = (f"{name} {1e3 * row[f'{name} overhead']:+.0f} ms" for name in ("hook", "wrap"))
         rows.append(Row(row["run"], row["bare net"], over, peers=f"{row['verdict']}; {hook}, {wrap}"))
     title = f"Study {study.name}, {table['title']}: net time"
@@ -101,9 +101,7 @@ def _truth(rounds: int) -> Table:
             ("writing", CALLS // buffer * FLUSH_S),
         ):
             off = 100 * abs(row[name] / truth - 1)
-            rows.append(
-                Row(f"{name}, buffer of {buffer} calls", row[name], Interval(off, off, off, 1.0), TRUTH_LIMIT)
-            )
+            rows.append(Row(f"{name}, buffer of {buffer} calls", row[name], exactly(off), TRUTH_LIMIT))
     return Table(
         "Known truth: a tool of 1 us a call and 5 ms a flush", "s", "%", rows, rounds, 4, over="off by"
     )
@@ -115,7 +113,7 @@ def _harness(rounds: int) -> Table:
         elapsed_s, runs_s, runs = _session(study)
         lost = 100 * (1 - runs_s / elapsed_s)
         label = f"{study.name}, {runs} runs of {runs_s / runs:.1f} s"
-        rows.append(Row(label, elapsed_s, Interval(lost, lost, lost, 1.0), LOST_LIMIT))
+        rows.append(Row(label, elapsed_s, exactly(lost), LOST_LIMIT))
     return Table("What the harness of tare study takes", "s, in all", "%", rows, rounds, 2, over="lost")
 
 

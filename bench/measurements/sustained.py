@@ -65,7 +65,12 @@ def _run(rate: int, *, recording: bool = True) -> tuple[dict[str, float], int]:
     """What the driver prints, and what the cost account says it cost; BenchError if an event is missing."""
     with tempfile.TemporaryDirectory() as scratch:
         run = Path(scratch) / "run"
-        command = [recorders.build(DRIVER), str(EVENTS), str(rate), *([str(run)] if recording else [])]
+        command: list[Path | str] = [
+            recorders.build(DRIVER),
+            str(EVENTS),
+            str(rate),
+            *([str(run)] if recording else []),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         account_ns = _account_ns(run) if recording else 0
     result: dict[str, float] = json.loads(done.stdout)

@@ -40,6 +40,11 @@ class Interval:
         return Interval(self.median * factor, low, high, self.count, self.coverage)
 
 
+def exactly(value: float) -> Interval:
+    """Of what was counted rather than measured."""
+    return Interval(value, value, value, 1, 1.0)
+
+
 def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """The narrowest symmetric interval with at least `confidence`, or with all that the samples allow.
 
