@@ -41,8 +41,9 @@ std::vector<pid_t> processes_with(const std::string& text) {
     const pid_t pid = std::atoi(entry->d_name);
     if (pid <= 0 || pid == getpid()) continue;
     std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
-    if (line.find(text) != std::string::npos) found.push_back(pid);
+    std::ostringstream line;
+    line << file.rdbuf();  // empty if the process ends meanwhile, where an iterator would throw
+    if (line.str().find(text) != std::string::npos) found.push_back(pid);
   }
   closedir(entries);
   return found;

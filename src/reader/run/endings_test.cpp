@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "reader/testing/synthetic.h"
@@ -64,7 +65,9 @@ bool is_watched(int pid) {
   const std::string wanted = "Pid:\t" + std::to_string(pid) + "\n";
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
     std::ifstream file(entry.path());
-    if (std::string(std::istreambuf_iterator<char>(file), {}).find(wanted) != std::string::npos) return true;
+    std::ostringstream info;
+    info << file.rdbuf();  // empty if the descriptor is closed meanwhile, where an iterator would throw
+    if (info.str().find(wanted) != std::string::npos) return true;
   }
   return false;
 }
