@@ -154,8 +154,10 @@ struct Location {
   // What a wrapper begins and ends with; `ticks`: that the MPI function took (recorder/account/weighing.h).
   [[gnu::always_inline]] void begin_weighing() noexcept { weighing.begin_call(shared->summary.flush_ticks); }
   [[gnu::always_inline]] void end_weighing(std::uint16_t function, std::uint64_t ticks) noexcept {
-    if (weighing.is_under_way()) [[unlikely]]
-      note_weight(function, ticks);
+    // The reading lies on the way of all calls: code that only weighed calls come to is not in the caches, and fetching
+    // it would be taken for a cost of the wrapper.
+    if (__builtin_expect_with_probability(static_cast<long>(weighing.is_under_way()), 1, 0.5) != 0)
+      note_weight(function, ticks, now());
   }
   // The same of a poll that is not timed otherwise.
   [[gnu::cold]] void note_weight_of_poll(std::uint64_t ticks) noexcept;
@@ -289,7 +291,8 @@ struct Location {
   }
 
  private:
-  [[gnu::cold]] void note_weight(std::uint16_t function, std::uint64_t ticks) noexcept;
+  // Not said to be cold, which would move the calls of it away. `end`: of the wrapper.
+  [[gnu::noinline]] void note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept;
   static unsigned slot_of(std::uint64_t site, std::uint64_t what) noexcept {
     const std::uint64_t h = (site * 0x9e3779b97f4a7c15U) ^ (what * 0xc2b2ae3d27d4eb4fU);
     return static_cast<unsigned>(h >> 52);

@@ -62,7 +62,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
   }
 }
 
-void Location::note_weight(std::uint16_t function, std::uint64_t ticks) noexcept {
+void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept {
   const format::FunctionMeaning& meaning = format::meaning_of(function);
   // What the library does in MPI_Init and MPI_Finalize is hook time.
   if (meaning.bounds_net_time) {
@@ -70,7 +70,7 @@ void Location::note_weight(std::uint16_t function, std::uint64_t ticks) noexcept
     return;
   }
   const auto kind = static_cast<unsigned>(meaning.kind);
-  weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks);
+  weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks, end);
 }
 
 void Location::note_weight_of_poll(std::uint64_t ticks) noexcept {

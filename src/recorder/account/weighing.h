@@ -46,9 +46,10 @@ struct Weighing {
   void weigh_next() noexcept { wait(1); }
   // Calls that have begun.
   std::uint64_t calls() const noexcept { return begun + gap - left; }
-  // A wrapper ends, of a call that was timed. `ticks`: of the MPI function.
-  void end_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed) noexcept {
-    note(kinds, kind, now() - begin - ticks, flushed);
+  // A wrapper has ended at `end`, of a call that was timed. `ticks`: of the MPI function.
+  void end_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed,
+                std::uint64_t end) noexcept {
+    note(kinds, kind, end - begin - ticks, flushed);
   }
   // The same of one whose wrapper does not read the clock otherwise.
   void end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks,

@@ -19,7 +19,7 @@ struct WeighingTest : testing::Test {
     while (now() - weighing.begin < own) {
     }
     flushed += drained;
-    weighing.end_call(kinds, kind, 0, flushed);
+    weighing.end_call(kinds, kind, 0, flushed, now());
   }
   void pass_first_calls() {
     for (unsigned i = 0; i < Weighing::first_calls; ++i) call();
@@ -60,6 +60,24 @@ TEST_F(WeighingTest, TheTimeOfTheWrapperIsFound) {
   EXPECT_GE(kinds[kind].ticks_squared, static_cast<double>(own * own * kinds[kind].calls));
 }
 
+// The code that notes a weight is not in the caches when it is needed: it runs behind the reading that ends the
+// wrapper.
+TEST_F(WeighingTest, WhatNotesTheWeightIsNotInIt) {
+  pass_first_calls();
+  weighing.weigh_next();
+  weighing.begin_call(flushed);
+  ASSERT_TRUE(weighing.is_under_way());
+  const std::uint64_t begin = weighing.begin;
+  const std::uint64_t end = now();
+  while (now() - end < 5000) {
+  }
+  weighing.end_call(kinds, kind, 0, flushed, end);
+  ASSERT_EQ(kinds[kind].calls + kinds[kind].interrupted, 1U);
+  if (kinds[kind].calls == 1) {
+    EXPECT_EQ(kinds[kind].ticks, end - begin);
+  }
+}
+
 TEST_F(WeighingTest, DrainsAreLeftOut) {
   pass_first_calls();
   weigh_one(5000, std::uint64_t{1} << 40);
@@ -97,7 +115,7 @@ TEST_F(WeighingTest, ThereIsAKindForEveryFunction) {
   pass_first_calls();
   weighing.weigh_next();
   weighing.begin_call(flushed);
-  weighing.end_call(kinds, 250, 0, flushed);
+  weighing.end_call(kinds, 250, 0, flushed, now());
   EXPECT_EQ(kinds[static_cast<unsigned>(format::CallClass::other)].calls +
                 kinds[static_cast<unsigned>(format::CallClass::other)].interrupted,
             1U);
