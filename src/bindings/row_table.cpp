@@ -51,7 +51,7 @@ std::pair<arrow::Field, arrow::Array> column_of(const std::string& name, const s
     for (std::size_t i = 0; i < bytes.length; ++i)
       bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (truth[i] != 0 ? 1U : 0U) << i % 8);
     bytes.values = {bits, arena};
-    return {{name, arrow::Type::boolean}, std::move(bytes)};
+    return {arrow::Field{name, arrow::Type::boolean}, std::move(bytes)};
   }
   if (type != "text") throw nb::value_error(("there is no type " + type).c_str());
   arrow::Dictionary texts;
@@ -62,7 +62,7 @@ std::pair<arrow::Field, arrow::Array> column_of(const std::string& name, const s
   std::copy(indices.begin(), indices.end(), column);
   arrow::Array array{indices.size(), 0, {}, {column, arena}, {}};
   reader::mark_absent(array, column, reader::absent, arena);
-  return {{name, arrow::Type::dictionary, true, {}, texts.array()}, std::move(array)};
+  return {arrow::Field{name, arrow::Type::dictionary, true, {}, texts.array()}, std::move(array)};
 }
 
 class RowTable {
