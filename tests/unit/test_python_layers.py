@@ -18,6 +18,7 @@ FOLDERS = [
     "doctor",
     "reporters",
     "tables",
+    "queries",
     "page",
     "viewers",
     "study",
