@@ -17,7 +17,7 @@ def wrapper(
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
-    used = ""
+    used = ""  # by the call, beside the parameters, which it has by value: they stay in registers then
     for role in roles:
         name = role.split("{")[0].split()[-1]
         names.append(name)
@@ -31,9 +31,9 @@ def wrapper(
     if in_vain is None:
         lines += [
             f"  return measure<A, Function::{function.name}>(TARE_CALLER,",
-            f"      [&] {{ return {call}; }}",
+            f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }}",
         ]
-    else:  # parameters by value, as they stay in registers then
+    else:
         path = "acting_poll" if acts_in_vain else "poll"
         lines += [
             f"  return {path}<A, Function::{function.name}>(TARE_CALLER,",

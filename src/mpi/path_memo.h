@@ -63,15 +63,14 @@ class PathMemo {
   static_assert(sizeof(Path) == 3 * sizeof(Word));
   static_assert(most_words <= UINT8_MAX);
 
-  // The path of a call made in `caller`, if it is one that is expected after the one before; else nullptr.
+  // The path of a call made in `caller`, if it is one that is expected after the one before; else nullptr. First the
+  // one that is expected most; then the others.
   [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
-    for (const std::uint16_t place : at(last_).successors) {
-      Path& path = at(place);
-      if (path.return_address != caller.return_address || path.stack != caller.stack || !is_taken(path, caller))
-        continue;
-      go_on_from(place);
-      return &path;
-    }
+    return find_successor(at(last_).successors[0], caller);
+  }
+  [[gnu::always_inline]] Path* find_also_expected(const Frame& caller) noexcept {
+    for (unsigned i = 1; i != std::size(Path{}.successors); ++i)
+      if (Path* path = find_successor(at(last_).successors[i], caller)) return path;
     return nullptr;
   }
   // A path has come that was not expected; from here on it is, in place of the newest.
@@ -196,6 +195,13 @@ class PathMemo {
   Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[std::size_t{place} * line]); }
   std::uint16_t place_of(const Path& path) const noexcept {
     return static_cast<std::uint16_t>((reinterpret_cast<const unsigned char*>(&path) - memory_) / line);
+  }
+  [[gnu::always_inline]] Path* find_successor(std::uint16_t place, const Frame& caller) noexcept {
+    Path& path = at(place);
+    if (path.return_address != caller.return_address || path.stack != caller.stack || !is_taken(path, caller))
+      return nullptr;
+    go_on_from(place);
+    return &path;
   }
   [[gnu::always_inline]] void go_on_from(std::uint16_t place) noexcept {
     last_ = place;

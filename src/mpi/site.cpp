@@ -126,7 +126,9 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
 // Of a path that is not the one expected.
 [[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                      std::uintptr_t base) noexcept {
-  PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
+  const Frame caller{return_address, stack & stack_matters, base};
+  if (PathMemo::Path* expected = thread.paths.find_also_expected(caller)) return {expected->number, &expected->rows};
+  PathMemo::Path* known = thread.paths.find(caller);
   if (known == nullptr) [[unlikely]]
     return find_site(thread, return_address, stack, base);
   thread.paths.follow(*known);

@@ -275,6 +275,7 @@ class ExpectedPaths : public testing::Test {
   // Whether the path was expected.
   bool take(unsigned which) {
     PathMemo::Path* expected = memo_->find_expected(frame_at(words_[which]));
+    if (expected == nullptr) expected = memo_->find_also_expected(frame_at(words_[which]));
     if (expected == nullptr)
       memo_->follow(*memo_->find(frame_at(words_[which])));
     else
@@ -296,6 +297,7 @@ TEST_F(ExpectedPaths, AreOfTheSameWordsOnly) {
   for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
   words_[2][2] = 7;
   EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_also_expected(frame_at(words_[2])), nullptr);
   words_[2][2] = 0;
   EXPECT_TRUE(take(2));
 }
@@ -312,6 +314,7 @@ TEST_F(ExpectedPaths, AreForgottenWithThePaths) {
   for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
   memo_->clear();
   EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  EXPECT_EQ(memo_->find_also_expected(frame_at(words_[2])), nullptr);
   for (unsigned i = 0; i < 4; ++i) memo_->follow(*memo_->add(built_from(words_[i], 3), i));
   EXPECT_FALSE(take(1));
 }

@@ -18,8 +18,8 @@ enum Traffic : unsigned {
 
 // One MPI call as its wrapper has measured it.
 struct Call {
-  std::uint64_t enter = 0;
-  std::uint64_t leave = 0;
+  std::uint64_t enter;  // both: ticks, set when it is made
+  std::uint64_t leave;
   std::uint64_t bytes = format::no_bytes;
   std::uint64_t received = format::no_bytes;  // this and the next two: only of calls that send and receive
   std::int32_t peer = format::no_peer;

@@ -15,6 +15,7 @@
 #include "recorder/call.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
+#include "recorder/row.h"
 
 namespace tare::recorder {
 
@@ -34,27 +35,28 @@ struct Location {
   format::ProfileRow* rows;
   // The event buffer (format/ring.h): the next record goes to base + head, if it ends within limit.
   char* base;
-  std::uint64_t head;   // == shared->head
-  std::uint64_t limit;  // 0 without trace, or while paused
-  std::uint64_t limit_behind_pause;
-  format::RingShape ring;
-  std::uint32_t row_capacity;
+  std::uint64_t head;         // == shared->head
+  std::uint64_t limit;        // 0 without trace, or while paused
+  std::uint32_t drains_seen;  // of node_words->drains
   Mode mode;
-  format::LossRecord* gap;    // counts the records that are being dropped; nullptr: there is room
-  format::PhaseEntry* phase;  // that the thread is in
-  static constexpr unsigned nested_phases = 16;
-  std::uint8_t phase_depth;
-  std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
-  char name[16];                             // of the thread, as noted last
-  std::uint32_t drains_seen;                 // of node_words->drains
-  KnownRows any_rows;                        // of calls whose call site remembers none
-  Weighing weighing;
   // In a spell of a trial that does not measure (recorder/account/trial.h). Calls are then only counted, but for those
   // that make or free what later calls need; and, with requests_open, those that concern requests.
   bool counts_only;
   bool requests_open;
-  std::uint64_t counted_calls;  // so far
-  std::uint64_t counted_polls;  // of them
+  std::uint8_t phase_depth;
+  Weighing weighing;
+  // Up to here lies what every call reads: one cache line (locations.cpp).
+  format::PhaseEntry* phase;  // that the thread is in
+  std::uint64_t limit_behind_pause;
+  format::RingShape ring;
+  std::uint32_t row_capacity;
+  format::LossRecord* gap;  // counts the records that are being dropped; nullptr: there is room
+  static constexpr unsigned nested_phases = 16;
+  std::uint8_t outer_phases[nested_phases];  // numbers of those that `phase` lies in, the innermost last
+  char name[16];                             // of the thread, as noted last
+  KnownRows any_rows;                        // of calls whose call site remembers none
+  std::uint64_t counted_calls;               // so far
+  std::uint64_t counted_polls;               // of them
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -91,63 +93,43 @@ struct Location {
   format::ProfileRow& commit(Call& call) noexcept {
     return commit<traffic>(call, any_rows);
   }
+  // The usual call has a row that its call site knows, peers that have entries, and room in the event buffer. Anything
+  // else is done by commit_any(). As nothing but that is called, and last, no registers have to be saved.
   template <unsigned traffic>
   format::ProfileRow& commit(Call& call, KnownRows& known) noexcept {
-    if (mode != Mode::usual) [[unlikely]] {
-      if (mode == Mode::paused) {
-        call.bytes = call.received = format::no_bytes;
-        return rows[0];
+    const std::uint8_t size_class = size_class_of(call);
+    const std::uint16_t number = known.by_size[size_class % KnownRows::classes];
+    format::ProfileRow& r = rows[number];
+    if (mode != Mode::usual || !is_of(r, call, size_class)) [[unlikely]]
+      return commit_any<traffic>(call, known);
+    format::PeerEntry* to = nullptr;
+    format::PeerEntry* from = nullptr;
+    if constexpr ((traffic & (sends | receives)) != 0)
+      if (call.peer >= 0 && call.bytes != format::no_bytes) {
+        to = likely_peer(call.communicator, call.peer);
+        if (to == nullptr) [[unlikely]]
+          return commit_any<traffic>(call, known);
       }
-      ++phase->calls;
-      phase->mpi_ticks += call.leave - call.enter;
-      if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
-      if constexpr ((traffic & exchanges) != 0)
-        if (call.received != format::no_bytes) phase->bytes += call.received;
-    }
-    const std::uint8_t size_class =
-        call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
-    format::ProfileRow& r = row(call, size_class, known);
-    const std::uint64_t ticks = call.leave - call.enter;
-    ++r.calls;
-    r.ticks += ticks;
-    if (ticks < r.ticks_min) r.ticks_min = ticks;
-    if (ticks > r.ticks_max) r.ticks_max = ticks;
-    const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
-    r.ticks_squared += as_double * as_double;
-    if (call.bytes != format::no_bytes) r.bytes += call.bytes;
     if constexpr ((traffic & exchanges) != 0)
-      if (call.received != format::no_bytes) r.received += call.received;
-    ++r.histogram[format::duration_bin(ticks)];
-    constexpr bool both = (traffic & exchanges) != 0;
-    constexpr std::uint64_t size = both ? sizeof(format::ExchangeRecord) : sizeof(format::CallRecord);
-    if (traced() && node_words->drains.load(std::memory_order_relaxed) != drains_seen) [[unlikely]]
-      drain_in_step();
-    if (traced() && has_made_room(size)) {
-      auto* at = base + head;
-      auto& record = *reinterpret_cast<format::CallRecord*>(at);
-      record.head = {call.function, size / 8};
-      record.site = r.site;
-      record.enter = call.enter;
-      record.leave = call.leave;
-      record.bytes = call.bytes;
-      record.peer = call.peer;
-      record.tag = call.tag;
-      record.communicator = call.communicator;
-      if constexpr ((traffic & scoped) != 0)
-        if (call.scope != 0) record.communicator = call.scope;
-      record.request = call.request;
-      if constexpr (both) {
-        auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
-        exchange.received = call.received;
-        exchange.source = call.source;
-        exchange.source_tag = call.source_tag;
+      if (call.source >= 0 && call.received != format::no_bytes) {
+        from = likely_peer(call.communicator, call.source);
+        if (from == nullptr) [[unlikely]]
+          return commit_any<traffic>(call, known);
       }
-      publish(size);
+    if (traced()) {
+      if (node_words->drains.load(std::memory_order_relaxed) != drains_seen || !has_room(record_bytes<traffic>))
+          [[unlikely]]
+        return commit_any<traffic>(call, known);
+      append_call<traffic>(call, r.site);
     }
-    // Last, when little else is in registers.
-    if constexpr ((traffic & sends) != 0) count_sent(call.communicator, call.peer, call.bytes);
-    if constexpr ((traffic & receives) != 0) count_received(call.communicator, call.peer, call.bytes);
-    if constexpr ((traffic & exchanges) != 0) count_received(call.communicator, call.source, call.received);
+    known.last = number;
+    add_to_row<traffic>(r, call);
+    if constexpr ((traffic & sends) != 0)
+      if (to != nullptr) add_sent(*to, call.bytes);
+    if constexpr ((traffic & receives) != 0)
+      if (to != nullptr) add_received(*to, call.bytes);
+    if constexpr ((traffic & exchanges) != 0)
+      if (from != nullptr) add_received(*from, call.received);
     return r;
   }
 
@@ -171,16 +153,12 @@ struct Location {
   // A message to a rank of a communicator; nothing if `peer` is none, or if it has not been sent.
   void count_sent(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {
     if (peer < 0 || bytes == format::no_bytes) return;
-    format::PeerEntry& entry = peer_entry(communicator, peer);
-    ++entry.sent_messages;
-    entry.sent_bytes += bytes;
+    add_sent(peer_entry(communicator, peer), bytes);
   }
   // And one from it.
   void count_received(std::uint32_t communicator, std::int32_t peer, std::uint64_t bytes) noexcept {
     if (peer < 0 || bytes == format::no_bytes) return;
-    format::PeerEntry& entry = peer_entry(communicator, peer);
-    ++entry.received_messages;
-    entry.received_bytes += bytes;
+    add_received(peer_entry(communicator, peer), bytes);
   }
   // Bytes that became known after the call had been committed, or came beside what it sent.
   void count_in_phase(std::uint64_t bytes) noexcept {
@@ -298,39 +276,77 @@ struct Location {
     return static_cast<unsigned>(h >> 52);
     static_assert(format::index_slots == 1U << (64 - 52));
   }
-  static std::uint64_t what_of(std::uint16_t function, std::uint8_t size_class, std::uint32_t communicator) noexcept {
-    return function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
-  }
-  static std::uint64_t what_of(const format::ProfileRow& row) noexcept {
-    std::uint64_t what;
-    std::memcpy(&what, &row.function, sizeof what);
-    return what;
-  }
   [[gnu::cold]] format::ProfileRow& new_row(unsigned slot, std::uint32_t site, std::uint64_t what) noexcept;
-  [[gnu::always_inline]] format::ProfileRow& row(const Call& call, std::uint8_t size_class, KnownRows& known) noexcept {
+  template <unsigned traffic>
+  static constexpr std::uint64_t record_bytes = (traffic & exchanges) != 0 ? sizeof(format::ExchangeRecord)
+                                                                           : sizeof(format::CallRecord);
+  // There is room for it.
+  template <unsigned traffic>
+  [[gnu::always_inline]] void append_call(const Call& call, std::uint32_t site) noexcept {
+    auto* at = base + head;
+    auto& record = *reinterpret_cast<format::CallRecord*>(at);
+    record.head = {call.function, record_bytes<traffic> / 8};
+    record.site = site;
+    record.enter = call.enter;
+    record.leave = call.leave;
+    record.bytes = call.bytes;
+    record.peer = call.peer;
+    record.tag = call.tag;
+    record.communicator = call.communicator;
+    if constexpr ((traffic & scoped) != 0)
+      if (call.scope != 0) record.communicator = call.scope;
+    record.request = call.request;
+    if constexpr ((traffic & exchanges) != 0) {
+      auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
+      exchange.received = call.received;
+      exchange.source = call.source;
+      exchange.source_tag = call.source_tag;
+    }
+    publish(record_bytes<traffic>);
+  }
+  // commit(), whatever there is to do.
+  template <unsigned traffic>
+  [[gnu::noinline]] format::ProfileRow& commit_any(Call& call, KnownRows& known) noexcept {
+    if (mode != Mode::usual) [[unlikely]] {
+      if (mode == Mode::paused) {
+        call.bytes = call.received = format::no_bytes;
+        return rows[0];
+      }
+      ++phase->calls;
+      phase->mpi_ticks += call.leave - call.enter;
+      if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
+      if constexpr ((traffic & exchanges) != 0)
+        if (call.received != format::no_bytes) phase->bytes += call.received;
+    }
+    const std::uint8_t size_class = size_class_of(call);
     std::uint16_t& number = known.by_size[size_class % KnownRows::classes];
-    const format::ProfileRow& candidate = rows[number];
-    if (candidate.site != call.site || what_of(candidate) != what_of(call.function, size_class, call.communicator))
-        [[unlikely]]
-      number = find_row(call, size_class);
+    if (!is_of(rows[number], call, size_class)) number = find_row(call, size_class);
     known.last = number;
-    return rows[number];
+    format::ProfileRow& r = rows[number];
+    add_to_row<traffic>(r, call);
+    if (traced() && node_words->drains.load(std::memory_order_relaxed) != drains_seen) drain_in_step();
+    if (traced() && has_made_room(record_bytes<traffic>)) append_call<traffic>(call, r.site);
+    if constexpr ((traffic & sends) != 0) count_sent(call.communicator, call.peer, call.bytes);
+    if constexpr ((traffic & receives) != 0) count_received(call.communicator, call.peer, call.bytes);
+    if constexpr ((traffic & exchanges) != 0) count_received(call.communicator, call.source, call.received);
+    return r;
   }
   [[gnu::noinline]] std::uint16_t find_row(const Call& call, std::uint8_t size_class) noexcept {
     return static_cast<std::uint16_t>(&row(call.site, call.function, size_class, call.communicator) - rows);
   }
 
+  // The entry of a peer, if it is where it is looked for first. (Entry 0 is no peer's.)
+  [[gnu::always_inline]] format::PeerEntry* likely_peer(std::uint32_t communicator, std::int32_t peer) const noexcept {
+    const std::uint64_t key = peer_key(communicator, peer);
+    format::PeerEntry& entry = shared->peers[shared->peer_index[peer_slot(key)]];
+    return is_of(entry, key) ? &entry : nullptr;
+  }
   format::PeerEntry& peer_entry(std::uint32_t communicator, std::int32_t peer) noexcept {
-    const std::uint64_t key = communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
-    auto slot = static_cast<unsigned>(key * 0x9e3779b97f4a7c15U >> 52);
-    static_assert(format::peer_slots == 1U << (64 - 52));
-    for (;; slot = (slot + 1) % format::peer_slots) {
+    const std::uint64_t key = peer_key(communicator, peer);
+    for (unsigned slot = peer_slot(key);; slot = (slot + 1) % format::peer_slots) {
       const std::uint16_t number = shared->peer_index[slot];
       if (number == 0) return new_peer(slot, key);
-      format::PeerEntry& candidate = shared->peers[number];
-      std::uint64_t its_key;
-      std::memcpy(&its_key, &candidate, sizeof its_key);
-      if (its_key == key) return candidate;
+      if (is_of(shared->peers[number], key)) return shared->peers[number];
     }
   }
   [[gnu::cold]] format::PeerEntry& new_peer(unsigned slot, std::uint64_t key) noexcept;

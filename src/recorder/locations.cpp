@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "recorder/event_cost.h"
@@ -16,6 +17,9 @@
 #include "recorder/system.h"
 
 namespace tare::recorder {
+
+static_assert(offsetof(Location, weighing) + offsetof(Weighing, left) + sizeof(Weighing::left) <= 64,
+              "what every call reads lies in one cache line");
 
 constinit thread_local Location* this_location = nullptr;
 

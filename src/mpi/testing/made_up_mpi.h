@@ -35,6 +35,7 @@ class RecordingThread {
     shared_->block = block;
     shared_->current.source = format::no_peer;
     shared_->current.source_tag = format::no_tag;
+    shared_->peers[0].peer = format::no_peer;
     shared_->summary.rows = shared_->summary.peers = 1;
     shared_->summary.phases = format::outside_phases + 1;
     shared_->summary.phase = format::outside_phases;

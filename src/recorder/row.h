@@ -1,0 +1,69 @@
+// Adding calls to profile rows and peers: plain functions of a row and a call, for Location (location.h).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "format/peer_table.h"
+#include "format/profile_row.h"
+#include "recorder/call.h"
+
+namespace tare::recorder {
+
+// What tells the rows of one call site apart, as one word.
+inline std::uint64_t what_of(std::uint16_t function, std::uint8_t size_class, std::uint32_t communicator) noexcept {
+  return function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
+}
+inline std::uint64_t what_of(const format::ProfileRow& row) noexcept {
+  std::uint64_t what;
+  std::memcpy(&what, &row.function, sizeof what);
+  return what;
+}
+inline std::uint8_t size_class_of(const Call& call) noexcept {
+  return call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
+}
+inline bool is_of(const format::ProfileRow& row, const Call& call, std::uint8_t size_class) noexcept {
+  return row.site == call.site && what_of(row) == what_of(call.function, size_class, call.communicator);
+}
+
+// `traffic` is made of Traffic.
+template <unsigned traffic>
+[[gnu::always_inline]] inline void add_to_row(format::ProfileRow& row, const Call& call) noexcept {
+  const std::uint64_t ticks = call.leave - call.enter;
+  ++row.calls;
+  row.ticks += ticks;
+  if (ticks < row.ticks_min) row.ticks_min = ticks;
+  if (ticks > row.ticks_max) row.ticks_max = ticks;
+  const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
+  row.ticks_squared += as_double * as_double;
+  if (call.bytes != format::no_bytes) row.bytes += call.bytes;
+  if constexpr ((traffic & exchanges) != 0)
+    if (call.received != format::no_bytes) row.received += call.received;
+  ++row.histogram[format::duration_bin(ticks)];
+}
+
+// The first word of the entry of a peer.
+inline std::uint64_t peer_key(std::uint32_t communicator, std::int32_t peer) noexcept {
+  return communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
+}
+// Where it is looked for first in LocationHeader::peer_index.
+inline unsigned peer_slot(std::uint64_t key) noexcept {
+  static_assert(format::peer_slots == 1U << (64 - 52));
+  return static_cast<unsigned>(key * 0x9e3779b97f4a7c15U >> 52);
+}
+inline bool is_of(const format::PeerEntry& entry, std::uint64_t key) noexcept {
+  std::uint64_t its_key;
+  std::memcpy(&its_key, &entry, sizeof its_key);
+  return its_key == key;
+}
+inline void add_sent(format::PeerEntry& entry, std::uint64_t bytes) noexcept {
+  ++entry.sent_messages;
+  entry.sent_bytes += bytes;
+}
+inline void add_received(format::PeerEntry& entry, std::uint64_t bytes) noexcept {
+  ++entry.received_messages;
+  entry.received_bytes += bytes;
+}
+
+}  // namespace tare::recorder
