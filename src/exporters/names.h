@@ -30,7 +30,7 @@ class Names {
   // "MPI_Send", "tare:flush", or as the program has named its event.
   std::string event(const reader::EventRow& row) const;
 
-  // By number in the run; of -1 an empty one.
+  // By index in the run; -1 gives an empty one.
   const CodePlace& site(std::int32_t number) const { return of(sites_, number); }
   const std::string& communicator(std::int32_t number) const { return of(communicators_, number); }
   // Of a window or file.

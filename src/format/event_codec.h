@@ -1,9 +1,9 @@
-// Event chunks: the records of a buffer, turned by 90 degrees.
+// Event chunks: the records of a buffer, stored by column.
 //
 // A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes, communicator, and what
 // was received beside them, that occur in one chunk are few, and are written once, as signatures; so are the
 // combinations of source, tag and bytes of completed requests, and of peer, tag, bytes and communicator of those that
-// were started together. Which signature follows which repeats itself as well, and only surprises are written
+// were started together. Which signature follows which repeats itself as well, and only mispredictions are written
 // (sequence.h). What is left of a call is the gap since the call before, its duration (spans.h), and its request. And
 // most requests complete soon, in the order in which they were started: a completion says which start it belongs to, as
 // the step from the completion before, nearly always 1, and then nobody needs the request's number.

@@ -1,8 +1,7 @@
 // What happens when the event buffer of a thread is full: all of that is decided here. The policies:
 //
-//   block      the thread drains the buffer, or waits a little for the node's tared to do so, and goes on. If the
-//   buffer
-//              cannot be written, the policy becomes overwrite.
+//   block      the thread drains the buffer, or waits up to 10 ms for the node's tared to do so, and goes on. If the
+//              buffer cannot be written, the policy becomes overwrite.
 //   drop       records are dropped until there is room, counted, and the gap is marked in the trace.
 //   overwrite  the oldest sub-buffer is overwritten: a flight recorder.
 //

@@ -12,7 +12,7 @@ namespace tare::recorder {
 // Names the file; called once, when the process attaches.
 void set_node_file(const char* run_dir, const char* host) noexcept;
 
-// In a forked child: no thread holds a lock.
+// Resets the locks, in a forked child: the threads that may have held them are not there.
 void release_node_file() noexcept;
 
 // Appends one whole chunk; makes the file, and puts the names of the functions into it, if it is new.

@@ -22,7 +22,7 @@ namespace tare::tared {
 using namespace format;
 
 namespace {
-// More than a process can have (recorder/locations.cpp), and few enough that the last one is at a position of a file.
+// More than a process can have (recorder/locations.cpp), and few enough that the offset of the last one fits off_t.
 constexpr std::uint32_t max_locations = 1U << 20U;
 }  // namespace
 

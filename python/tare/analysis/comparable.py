@@ -32,7 +32,7 @@ OPTIONS = (
 
 
 class MeasuredRun(Protocol):
-    """A run with its meta.json (recording.Run)."""
+    """A run with its meta.json (runs.run.Run)."""
 
     @property
     def meta(self) -> Metadata: ...

@@ -64,7 +64,7 @@ class First:
 
 
 def first(processes: Sequence[Process]) -> First | None:
-    """None if no process ended early, or if the time is unknown."""
+    """None if no process ended early, if the time is unknown, or if there is one process only."""
     early = [process for process in processes if process["state"] in EARLY]
     # Processes whose time is the end of the command have no known order.
     known = [process for process in early if process["until"] != "command"]

@@ -1,4 +1,4 @@
-"""What calls under way contradict each other in: roots, tags, communicators, the order of collectives.
+"""Arguments of calls under way that contradict one another: roots, tags, communicators, order of collectives.
 
 A deadlock says who waits for whom; this says which arguments are the mistake (docs/where.md).
 """
@@ -20,7 +20,7 @@ Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unrece
 
 
 class Exchanging(Protocol):
-    """What a run holds, as far as messages between ranks go (recording.Run)."""
+    """The part of a run (runs.run.Run) that counts messages between ranks."""
 
     def peer_sums(
         self,
@@ -52,7 +52,7 @@ class Mismatch:
 
 
 def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[Mismatch]:
-    """`calls`: those that stand. The same collective of a communicator, with roots that are not the same."""
+    """The same collective of a communicator, with roots that differ. `calls`: those that make no progress."""
     found: dict[tuple[str, int, int], dict[int, list[Rank]]] = {}
     for call in calls:
         root, communicator = call["peer"], call["communicator"]
@@ -83,7 +83,7 @@ def of_deadlock(
 
 
 def _of_collectives(found: Deadlock, members: Members) -> Iterator[Mismatch]:
-    """Ranks that wait for others, which are in another collective that these have to come to, too."""
+    """Pairs of ranks in different collectives, each of which the other has to come to."""
     inside = {
         _rank(each.call): each for each in found.blocked if each.call["inside"] and _is_collective(each.call)
     }

@@ -1,4 +1,4 @@
-"""Which ranks a call that a thread stands in waits for (docs/where.md).
+"""The ranks that a blocked MPI call waits for (docs/where.md).
 
 Nothing is said where it is not certain: a deadlock that is named must be one.
 """
@@ -14,7 +14,8 @@ from tare.functions import base, is_collective, meaning, of_meaning
 if TYPE_CHECKING:
     from tare._native import Communicator, CurrentCall, PendingRequest
 
-# A rank as (world, rank), and ranks any one of which may be enough. A thread needs all of its needs.
+# A rank as (world, rank); and ranks of which any one may be enough. These are the OR-sets of an AND-OR
+# wait-for graph: a thread waits for all of its sets, and for any rank of each.
 Rank = tuple[int, int]
 Need = frozenset[Rank]
 NOBODY: Need = frozenset()
@@ -123,7 +124,7 @@ class Members:
 
 
 class Waits:
-    """Of the calls of all threads at one moment."""
+    """Answers which ranks each call waits for, in one snapshot of the calls of all threads."""
 
     def __init__(self, calls: Sequence[CurrentCall], members: Members, completed: Completed) -> None:
         self._members = members
@@ -131,7 +132,7 @@ class Waits:
         # Messages under way and receives that are posted, by communicator and rank that they are for.
         self._sent: dict[tuple[int, Rank], list[tuple[Rank, int]]] = {}
         self._wanted: dict[tuple[int, Rank], list[tuple[frozenset[Rank], int]]] = {}
-        # Ranks with requests that both send and receive, or in parts: to and from whom is not known.
+        # Ranks with sendrecv or partitioned requests: to and from whom is not known.
         self._unclear: set[Rank] = set()
         # Ranks inside a function on a communicator.
         self._inside: dict[tuple[str, int], set[Rank]] = {}

@@ -19,7 +19,7 @@ OWN_EVENTS = ("tare:flush", "tare:drain", "tare:loss", "other")
 
 
 class Recorded(Protocol):
-    """What a run holds, as far as options name it (recording.Run)."""
+    """What a run holds, as far as options name it (runs.run.Run)."""
 
     def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]: ...
     @property

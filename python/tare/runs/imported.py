@@ -34,14 +34,14 @@ def anchor_of(trace: Path) -> Path:
 def import_otf2(anchor: Path, to: Path) -> Imported:
     """Makes the run directory `to`; CommandError if the archive cannot be read."""
     module = otf2.module()
-    began_ns = anchor.stat().st_mtime_ns
+    modified_ns = anchor.stat().st_mtime_ns
     run_dir = directory.create(anchor.stem, to)
 
     def read() -> Any:
         with native_errors():
-            return module.import_otf2(str(anchor), str(run_dir / "imported.tare"), began_ns)
+            return module.import_otf2(str(anchor), str(run_dir / "imported.tare"), modified_ns)
 
-    done: Imported = _apart(anchor, read)
+    done: Imported = _in_child_process(anchor, read)
     meta = Metadata(
         format=_native.FORMAT_VERSION,
         tare=None,  # which did not run it
@@ -61,8 +61,8 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
     return done
 
 
-def _apart(anchor: Path, work: Any) -> Any:
-    """What the work returns, done in a process of its own: libotf2 ends it on some damaged files."""
+def _in_child_process(anchor: Path, work: Any) -> Any:
+    """What the work returns, done in a child process: libotf2 ends its process on some damaged files."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -111,7 +111,7 @@ class Run:
 
     @cached_property
     def spells(self) -> list[Spell]:
-        """Of `tare run --weigh`, by world, rank and number; of other runs none."""
+        """The spells of a run with --weigh, by world, rank and number; empty for other runs."""
         if self.meta.options.weigh is None:
             return []
         with self._reading():
@@ -214,7 +214,7 @@ class Run:
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be read; grows while events are."""
+        """What could not be read; may grow while events are read."""
         with native_errors():
             lines = self._native.warnings() if self._native else []
         if self.meta.options.weigh is not None:

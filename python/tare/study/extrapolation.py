@@ -13,7 +13,7 @@ RANKS = (512, 4096, 32_768, 131_072, 1_000_000)
 MOST_FLUSHES = 200_000
 
 
-TITLE = "Writing at a million ranks, on paper"
+TITLE = "Predicted time of writing, up to a million ranks"
 
 
 def section_or_reason(store: Store, set_name: str, system: FileSystem) -> Section:
@@ -47,7 +47,7 @@ def _flushes(store: Store, set_name: str) -> tuple[list[float], list[float]]:
 
 
 def _demand(store: Store, set_name: str) -> Demand:
-    """Of the rank in the middle of those that flushed."""
+    """Medians of the ranks that flushed: the number of flushes, and their bytes."""
     flushes, size = store.rows(
         "SELECT median(k.flushes), median(k.flush_bytes) FROM ranks k JOIN runs r USING (run) "
         "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' AND k.flush_bytes > 0",
@@ -60,10 +60,10 @@ def _demand(store: Store, set_name: str) -> Demand:
 
 def _fit_table(fitted: Fit, demand: Demand) -> Table:
     rows = [
-        ["flushes that were fitted", f"{fitted.flushes:,}, {fitted.mean_bytes / 1024:.1f} KiB in the mean"],
+        ["flushes that were fitted", f"{fitted.flushes:,}, {fitted.mean_bytes / 1024:.1f} KiB on average"],
         ["fixed part of a flush", f"{1e6 * fitted.latency_s:.1f} µs ± {1e6 * fitted.latency_error_s:.1f}"],
         ["rate of a rank", _rates(fitted)],
-        ["explained variation of the durations", f"{100 * fitted.explained:.0f} %"],
+        ["R² of the durations", f"{fitted.explained:.2f}"],
         ["a rank writes", f"{demand.flushes:.0f} flushes, {demand.bytes / 2**20:.2f} MiB"],
     ]
     return Table("Fitted", columns("what", "value"), rows)

@@ -13,15 +13,15 @@ namespace tare::reader {
 struct EventFilter {
   std::optional<std::vector<std::int32_t>> ranks;
   std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, of events of the API too
-  std::optional<std::int64_t> start_ns;               // events that end before are left out
-  std::optional<std::int64_t> end_ns;                 // and those that begin at it or later
-  std::uint64_t limit = 0;                            // 0: all
-  bool lists_all_requests = false;                    // also a call's only one (EventStream)
+  std::optional<std::int64_t> start_ns;               // events that overlap [start_ns, end_ns) are wanted
+  std::optional<std::int64_t> end_ns;
+  std::uint64_t limit = 0;          // 0: all
+  bool lists_all_requests = false;  // also of a call with one request (EventStream)
 
   bool wants(const Process& process) const;
   bool wants_time(std::int64_t from_ns, std::int64_t duration_ns) const;
   bool wants_all_times() const { return !start_ns && !end_ns; }
-  // Whether all records of a chunk ended too early.
+  // Whether all records of a chunk ended before start_ns.
   bool skips(const Process& process, const ChunkRef& chunk) const;
 };
 

@@ -9,7 +9,7 @@ void TraceGaps::add(std::int32_t world, std::int32_t rank) {
   if (r >= ranks_[w].size()) ranks_[w].resize(r + 1);
   ranks_[w][r] = true;
   lines_.push_back("the trace of rank " + std::to_string(rank) +
-                   " has gaps: its messages are not matched behind the first");
+                   " has gaps: its messages are not matched after the first");
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     const CommunicatorInfo& of = run_.communicators()[i];
     if (of.world != world || communicators_[i]) continue;

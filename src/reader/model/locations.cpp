@@ -7,8 +7,8 @@ namespace {
 
 using format::ChunkHeader;
 
-// Whether the records of a chunk on disk are in the buffer too: drained while the run was being opened, or by
-// a process that was killed before it could empty the buffer.
+// Whether a chunk on disk duplicates records that are still in the buffer: drained while the run was being opened, or
+// by a process that was killed before it could empty the buffer.
 bool is_buffered(const Process& process, const ChunkHeader& chunk) {
   const auto buffer = process.buffered.find(chunk.block);
   return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;

@@ -8,7 +8,7 @@ from tare.analysis.explain.basis import Basis, Line, WaitGroup, row_place
 from tare.analysis.explain.finding import LEAST_SHARE, Finding
 from tare.analysis.rows import UNKNOWN
 
-# The others are as balanced as POP calls good.
+# One rank is the slow one if the others are as balanced as this: mean over longest computing time.
 BALANCED = 0.9
 
 

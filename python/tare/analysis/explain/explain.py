@@ -55,23 +55,25 @@ def _limits(basis: Basis) -> list[Finding]:
     barriers = order.needless_barriers(basis, in_order)
     tiny = calls.tiny_messages(basis)
     found += [*barriers, *([tiny] if tiny else [])]
-    found += _of_waits(basis, _untold(basis, barriers, tiny))
+    found += _of_waits(basis, _not_reported_by(basis, barriers, tiny))
     found += calls.polling(basis, basis.waits)
     found += calls.large_collectives(basis, basis.waits)
     found += calls.frequent(basis, found)
     slow = order.slow_iterations(basis, in_order)
-    # Iterations that are slow because they wait are told as that.
-    is_told = slow and (slow.cause_function, slow.cause_at) in {(each.function, each.at) for each in found}
-    return found + ([slow] if slow and not (is_told and slow.cause_in_call) else [])
+    # Iterations that are slow because they wait are reported as waits.
+    is_reported = slow and (slow.cause_function, slow.cause_at) in {
+        (each.function, each.at) for each in found
+    }
+    return found + ([slow] if slow and not (is_reported and slow.cause_in_call) else [])
 
 
-def _untold(basis: Basis, barriers: Sequence[Finding], tiny: Finding | None) -> list[WaitGroup]:
+def _not_reported_by(basis: Basis, barriers: Sequence[Finding], tiny: Finding | None) -> list[WaitGroup]:
     """Without the waits of needless barriers, and the short ones of many tiny messages."""
-    told = {barrier.at for barrier in barriers if barrier.detail != "all"}
+    reported = {barrier.at for barrier in barriers if barrier.detail != "all"}
     return [
         group
         for group in basis.waits
-        if not (group.kind == "wait at barrier" and group.at in told)
+        if not (group.kind == "wait at barrier" and group.at in reported)
         and not (tiny and group.kind in waiting.OF_MESSAGES and _is_short(basis, group))
     ]
 
@@ -84,7 +86,7 @@ def _is_short(basis: Basis, group: WaitGroup) -> bool:
 
 
 def _of_waits(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
-    """Each wait is told once: as what makes it, if that is known, else as what it is."""
+    """Each wait is reported once: by its cause if that is known, else by its kind."""
     found = []
     left = list(groups)
     serial = waiting.serialised(basis, left)
@@ -106,9 +108,9 @@ def _of_waits(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
     uneven = computing.imbalance(basis, for_slow)
     others = [group for group in left if group not in of_all]
     # Ranks that compute longer are the cause of waits for messages, which say more.
-    told = [*others, *(groups if serial or hot else ())]
-    is_told = uneven and 2 * waiting.caused_by(told, slow) >= uneven.time_ns
-    if uneven and not is_told:
+    reported = [*others, *(groups if serial or hot else ())]
+    is_reported = uneven and 2 * waiting.caused_by(reported, slow) >= uneven.time_ns
+    if uneven and not is_reported:
         found.append(uneven)
         left = [group for group in left if group not in for_slow]
     found += [waiting.of_group(basis, group) for group in left if basis.share(group.wait_ns) >= LEAST_SHARE]
