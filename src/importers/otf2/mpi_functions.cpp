@@ -1,0 +1,25 @@
+#include "importers/otf2/mpi_functions.h"
+
+#include <string>
+
+#include "reader/store/function_names.h"
+
+namespace tare::importers::otf2 {
+
+MpiFunctions::MpiFunctions(const ArchiveDefinitions& definitions) {
+  std::unordered_map<std::string, std::uint16_t> numbers;
+  const reader::FunctionNames names;
+  for (std::size_t i = 1; i < names.names().size(); ++i)
+    numbers.emplace(names.names()[i], static_cast<std::uint16_t>(i));
+  init_ = numbers["MPI_Init"];
+  init_thread_ = numbers["MPI_Init_thread"];
+  finalize_ = numbers["MPI_Finalize"];
+  matched_probe_ = numbers["MPI_Mprobe"];
+  matched_receive_ = numbers["MPI_Mrecv"];
+  for (const auto& [number, region] : definitions.regions) {
+    const auto found = numbers.find(definitions.text(region.name));
+    if (found != numbers.end()) by_region_[number] = found->second;
+  }
+}
+
+}  // namespace tare::importers::otf2

@@ -1,0 +1,169 @@
+#include "importers/otf2/thread_import.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tare::importers::otf2 {
+
+using namespace tare::format;
+
+namespace {
+
+constexpr std::size_t deepest = 4096;  // regions in one another
+
+double as_double(OTF2_Type type, const OTF2_MetricValue& value) {
+  if (type == OTF2_TYPE_DOUBLE) return value.floating_point;
+  if (type == OTF2_TYPE_INT64) return static_cast<double>(value.signed_int);
+  return static_cast<double>(value.unsigned_int);
+}
+
+}  // namespace
+
+// Which of the program's regions a call lies in is its call path, where the trace does not say more.
+std::uint32_t ThreadImport::site_of_regions() {
+  std::vector<Place> path;
+  for (auto open = open_.rbegin(); open != open_.rend() && path.size() < max_frames; ++open)
+    path.push_back(archive_.definitions.place(*open));
+  return process_.site(path);
+}
+
+std::uint32_t ThreadImport::site(const OTF2_AttributeList* attributes) {
+  const std::uint32_t count = OTF2_AttributeList_GetNumberOfElements(attributes);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    OTF2_AttributeRef name = 0;
+    OTF2_Type type = OTF2_TYPE_NONE;
+    OTF2_AttributeValue value;
+    if (OTF2_AttributeList_GetAttributeByIndex(attributes, i, &name, &type, &value) == OTF2_SUCCESS &&
+        type == OTF2_TYPE_CALLING_CONTEXT)
+      return process_.site(archive_.definitions.path(value.callingContextRef));
+  }
+  return site_of_regions();
+}
+
+void ThreadImport::add_region(OTF2_RegionRef region, std::uint64_t ticks, bool begins) {
+  const auto found = archive_.definitions.regions.find(region);
+  const bool is_phase =
+      found != archive_.definitions.regions.end() && (found->second.flags & OTF2_REGION_FLAG_PHASE) != 0;
+  const std::uint32_t type = process_.event_type(is_phase ? EventClass::phase : EventClass::region,
+                                                 archive_.definitions.place(region).function, "");
+  writer_.add_event(type, ticks, begins ? 1 : 0);
+}
+
+bool ThreadImport::enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
+  const std::uint64_t ticks = archive_.definitions.ticks(time);
+  process_.saw(ticks);
+  if (open_.size() >= deepest) return false;
+  const std::uint16_t function = archive_.functions.of(region);
+  // Within a call its own record comes first, at its end.
+  if (!call_ && function != 0) {
+    call_.emplace();
+    call_->function = function;
+    call_->enter = ticks;
+    call_->site = site(attributes);
+    call_->depth = open_.size();
+  } else if (!call_) {
+    add_region(region, ticks, true);
+  }
+  open_.push_back(region);
+  return true;
+}
+
+void ThreadImport::leave(OTF2_TimeStamp time, OTF2_RegionRef region) {
+  const std::uint64_t ticks = archive_.definitions.ticks(time);
+  process_.saw(ticks);
+  if (open_.empty()) return;
+  open_.pop_back();
+  if (!call_)
+    add_region(region, ticks, false);
+  else if (open_.size() == call_->depth)
+    end_call(ticks);
+}
+
+void ThreadImport::end_call(std::uint64_t ticks) {
+  const Call call = std::move(*call_);
+  call_.reset();
+  ProcessRecord& process = process_.record();
+  if (archive_.functions.is_init(call.function)) {
+    process.init_enter = call.enter;
+    process.init_leave = ticks;
+  } else if (archive_.functions.is_finalize(call.function)) {
+    process.finalize_enter = call.enter;
+    process.finalize_leave = ticks;
+  }
+  records_.add(call, ticks, archive_.functions.is_matched_probe(call.function));
+  ++calls_;
+}
+
+void ThreadImport::complete(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag) {
+  if (call_ && request != no_request) call_->completions.push_back({request, bytes, source, tag});
+}
+
+void ThreadImport::send(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes) {
+  if (call_) call_->sent = message(communicator, receiver, tag, bytes);
+}
+
+void ThreadImport::receive(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes) {
+  if (call_) call_->received = message(communicator, sender, tag, bytes);
+}
+
+void ThreadImport::isend(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes,
+                         std::uint64_t request) {
+  if (call_) call_->starts.push_back({message(communicator, receiver, tag, bytes), requests_.begin(request), true});
+}
+
+void ThreadImport::isend_complete(std::uint64_t request) {
+  complete(requests_.end(request), no_bytes, no_peer, no_tag);
+}
+
+// Where the message comes from is said when it has come.
+void ThreadImport::irecv_request(std::uint64_t request) {
+  if (call_) call_->starts.push_back({{}, requests_.begin(request), false});
+}
+
+void ThreadImport::irecv(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes,
+                         std::uint64_t request) {
+  const std::uint32_t number = requests_.end(request);
+  const Message of = message(communicator, sender, tag, bytes);
+  records_.complete_receive(number, of);
+  if (call_ && archive_.functions.is_matched_receive(call_->function))
+    call_->received = of;
+  else
+    complete(number, bytes, static_cast<std::int32_t>(sender), static_cast<std::int32_t>(tag));
+}
+
+void ThreadImport::cancelled(std::uint64_t request) {
+  const std::uint32_t number = requests_.end(request);
+  records_.forget(number);
+  complete(number, no_bytes, no_peer, no_tag);
+}
+
+void ThreadImport::collective_end(const CollectiveEnd& of) {
+  if (call_) call_->collective = with_own_number(of);
+}
+
+void ThreadImport::collective_request(std::uint64_t request) {
+  if (call_) call_->collective_request = requests_.begin(request);
+}
+
+void ThreadImport::collective_complete(const CollectiveEnd& of, std::uint64_t request) {
+  const std::uint32_t number = requests_.end(request);
+  records_.complete_collective(number, with_own_number(of));
+  complete(number, no_bytes, no_peer, no_tag);
+}
+
+void ThreadImport::metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types,
+                          const OTF2_MetricValue* values) {
+  const ArchiveDefinitions& definitions = archive_.definitions;
+  const auto members = definitions.metrics.find(metric);
+  if (members == definitions.metrics.end() || call_) return;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, members->second.size()); ++i) {
+    const auto member = definitions.metric_members.find(members->second[i]);
+    if (member == definitions.metric_members.end()) continue;
+    const std::uint32_t type = process_.event_type(EventClass::counter, definitions.text(member->second.name),
+                                                   definitions.text(member->second.unit));
+    writer_.add_event(type, definitions.ticks(time), std::bit_cast<std::uint64_t>(as_double(types[i], values[i])));
+  }
+}
+
+}  // namespace tare::importers::otf2

@@ -1,0 +1,86 @@
+// What a location of an archive does, record by record, as a thread of a run.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "importers/otf2/archive_definitions.h"
+#include "importers/otf2/call.h"
+#include "importers/otf2/call_records.h"
+#include "importers/otf2/communicators.h"
+#include "importers/otf2/mpi_functions.h"
+#include "importers/otf2/request_numbers.h"
+#include "importers/run_file.h"
+
+namespace tare::importers::otf2 {
+
+// One method for each kind of OTF2's event records; event_callbacks.h calls them. An archive may hold them in any
+// order: what fits to nothing before it is left out.
+class ThreadImport {
+ public:
+  // What all threads share. All of it must outlive them.
+  struct Archive {
+    const ArchiveDefinitions& definitions;
+    const MpiFunctions& functions;
+    const Communicators& communicators;
+  };
+  // `requests` are those of its process.
+  ThreadImport(const Archive& archive, ProcessWriter& process, std::uint32_t number, RequestNumbers& requests)
+      : archive_(archive), process_(process), writer_(process, number), records_(writer_), requests_(requests) {}
+
+  // False if regions lie deeper in one another than anything that can be meant.
+  bool enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes);
+  void leave(OTF2_TimeStamp time, OTF2_RegionRef region);
+
+  void send(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes);
+  void receive(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes);
+  void isend(OTF2_CommRef communicator, std::uint32_t receiver, std::uint32_t tag, std::uint64_t bytes,
+             std::uint64_t request);
+  void isend_complete(std::uint64_t request);
+  void irecv_request(std::uint64_t request);
+  void irecv(OTF2_CommRef communicator, std::uint32_t sender, std::uint32_t tag, std::uint64_t bytes,
+             std::uint64_t request);
+  void cancelled(std::uint64_t request);
+
+  // `communicator` of a CollectiveEnd is the archive's here.
+  void collective_end(const CollectiveEnd& of);
+  void collective_request(std::uint64_t request);
+  void collective_complete(const CollectiveEnd& of, std::uint64_t request);
+
+  void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types,
+              const OTF2_MetricValue* values);
+
+  // Behind the last record.
+  void finish() { writer_.finish(); }
+  std::uint64_t calls() const { return calls_; }
+  std::uint64_t unfinished() const { return open_.size(); }  // regions that were not left
+
+ private:
+  Message message(OTF2_CommRef communicator, std::uint32_t peer, std::uint32_t tag, std::uint64_t bytes) const {
+    return {peer, archive_.communicators.number(communicator), tag, bytes};
+  }
+  CollectiveEnd with_own_number(CollectiveEnd of) const {
+    of.communicator = archive_.communicators.number(of.communicator);
+    return of;
+  }
+  std::uint32_t site(const OTF2_AttributeList* attributes);
+  std::uint32_t site_of_regions();
+  void add_region(OTF2_RegionRef region, std::uint64_t ticks, bool begins);
+  void complete(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag);
+  void end_call(std::uint64_t ticks);
+
+  const Archive& archive_;
+  ProcessWriter& process_;
+  ThreadWriter writer_;
+  CallRecords records_;
+  RequestNumbers& requests_;
+  std::vector<OTF2_RegionRef> open_;  // that the thread is in
+  std::optional<Call> call_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace tare::importers::otf2
