@@ -58,6 +58,17 @@ class Channels {
     return false;
   }
 
+  // Leaves it again, before all others: what the other side had taken and does not want. Nothing of the other side may
+  // be left.
+  void give_back(const Channel& channel, Direction direction, const T& taken) {
+    Queue& queue = queues_[channel];
+    const std::uint32_t behind = std::exchange(queue.first, none);
+    const std::uint32_t last = queue.last;
+    push(queue, direction, taken);
+    nodes_[queue.first].next = behind;
+    if (behind != none) queue.last = last;
+  }
+
   // All that is left, in no order.
   template <class Visit>
   void each(const Visit& visit) const {

@@ -1,5 +1,6 @@
 #include "reader/matching/matcher.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -30,6 +31,7 @@ struct Started {
 
 struct Rank {
   bool is_traced = false;
+  bool has_new_receives = false;                               // since its last MPI_Cancel
   std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // by thread, so far
   MessageMatcher::Receives receives;
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
@@ -43,6 +45,11 @@ struct Rank {
   }
 };
 
+std::uint16_t number_of(const std::string& function, const FunctionNames& names) {
+  const auto found = std::find(names.names().begin(), names.names().end(), function);
+  return static_cast<std::uint16_t>(found - names.names().begin());
+}
+
 std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
 
 }  // namespace
@@ -51,7 +58,8 @@ std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::
 // matchers.
 struct Matcher::State {
   State(Run& run, Wanted what)
-      : roles(roles_of_calls(run.functions())),
+      : cancel(number_of("MPI_Cancel", run.functions())),
+        roles(roles_of_calls(run.functions())),
         gaps(run),
         message_matcher(run, gaps, what.matches ? &messages : nullptr, what.ends ? &ends : nullptr),
         collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr) {
@@ -80,7 +88,9 @@ struct Matcher::State {
   void add_collective(Rank& rank, const EventRow& row, const PartCall& call, CallRole role);
   void start(Rank& rank, std::uint64_t key, const Started& started);
   void complete_requests(Rank& rank, const EventRow& row, const PartCall& call);
+  void doubt(Rank& rank);
 
+  std::uint16_t cancel;                  // number of MPI_Cancel
   std::vector<CallRole> roles;           // by function
   std::vector<std::vector<Rank>> ranks;  // by world
   std::vector<Message> messages;
@@ -96,6 +106,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
   const PartCall call{
       row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function};
   if (gaps.has_rank(row.world, row.rank)) return;
+  if (row.function == cancel) return doubt(rank);
   const bool blocks = row.request == no_request;
   const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes};
   Started started;
@@ -166,6 +177,7 @@ void Matcher::State::start(Rank& rank, std::uint64_t key, const Started& started
     rank.started.clear();
   }
   rank.started[key] = started;
+  if (started.received != none) rank.has_new_receives = true;
 }
 
 void Matcher::State::complete_requests(Rank& rank, const EventRow& row, const PartCall& call) {
@@ -178,6 +190,15 @@ void Matcher::State::complete_requests(Rank& rank, const EventRow& row, const Pa
     message_matcher.complete_receive(rank.receives, started.received, request, call);
     if (started.collective) collective_matcher.complete(*started.collective, call);
   }
+}
+
+void Matcher::State::doubt(Rank& rank) {
+  if (!rank.has_new_receives) return;
+  rank.has_new_receives = false;
+  std::vector<MessageMatcher::Slot> under_way;
+  for (const auto& [key, each] : rank.started)
+    if (each.received != none) under_way.push_back(each.received);
+  message_matcher.doubt(std::move(under_way));
 }
 
 Matcher::Matcher(Run& run, Wanted wanted) : state_(std::make_unique<State>(run, wanted)) {}

@@ -6,8 +6,8 @@
 // operation on all of its members. A matched probe (MPI_Mprobe) stands for the receive of its message.
 //
 // Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests; what
-// goes over communicators whose key is not known. From a gap in a rank's trace on, nothing of this rank. A receive that
-// names its source and tag, and is cancelled, keeps the message that was sent for it before the cancellation completed.
+// goes over communicators whose key is not known. From a gap in a rank's trace on, nothing of this rank. A cancelled
+// receive takes no message; one that is freed after MPI_Cancel may have taken one, and is taken to have.
 #pragma once
 
 #include <cstdint>

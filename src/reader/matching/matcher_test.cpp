@@ -133,6 +133,50 @@ TEST_F(MatcherTest, CancelledReceivesTakeNothing) {
   EXPECT_EQ(lines(), Lines{"0->1 100 40 40"});
 }
 
+TEST_F(MatcherTest, AReceiveThatIsCancelledLateGivesItsMessageToTheNext) {
+  // Both messages are sent before the cancellation completes; the second receive completes before that, too.
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 6);
+  ranks[0].compute(30);
+  for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  ranks[1].call("MPI_Cancel", 10);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(6, 0, 3);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 30 10 130", "0->1 40 150 150", "0->1 50 160 160"}));
+}
+
+TEST_F(MatcherTest, OfSeveralReceivesAnyMayBeCancelled) {
+  for (std::uint32_t request = 5; request < 9; ++request) ranks[1].call("MPI_Irecv", 10, 0, 3, request);
+  ranks[0].compute(50);
+  for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(100);
+  for (int i = 0; i < 2; ++i) ranks[1].call("MPI_Cancel", 10);
+  ranks[1].call("MPI_Waitall", 10);
+  for (const std::uint32_t request : {8U, 6U}) ranks[1].completes(request);
+  ranks[1].call("MPI_Waitall", 10);
+  for (const std::uint32_t request : {7U, 5U}) ranks[1].completes(request, 0, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 50 0 170", "0->1 60 20 170", "0->1 70 180 180"}));
+}
+
+TEST_F(MatcherTest, AFailedReceiveHasTakenItsMessage) {
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5);  // no status, and nobody called MPI_Cancel
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 0 10", "0->1 10 20 20"}));
+}
+
 TEST_F(MatcherTest, ExchangesAreTwoMessages) {
   ranks[0].exchange("MPI_Sendrecv", 10, 1, 3, 1, 4);
   ranks[1].compute(5);

@@ -1,8 +1,16 @@
 #include "reader/matching/message_matcher.h"
 
+#include <algorithm>
+
 namespace tare::reader {
 
 using namespace tare::format;
+
+namespace {
+
+constexpr std::size_t most_doubted = 4096;  // receives of a channel that wait for an older one
+
+}  // namespace
 
 MessageMatcher::MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends)
     : run_(run), gaps_(gaps), messages_(messages), ends_(ends) {
@@ -23,7 +31,7 @@ MessageMatcher::Slot MessageMatcher::make(const EventRow& row, const PartCall& c
     slot = free_slots_.back();
     free_slots_.pop_back();
   }
-  halves_[slot] = {{row.rank, false, call, {}, no_bytes}, channel, row.world, none, direction, false, false};
+  halves_[slot] = {{row.rank, false, call, {}, no_bytes}, channel, row.world, none, 0, direction, false, false, false};
   return slot;
 }
 
@@ -79,16 +87,37 @@ MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const Ev
 }
 
 void MessageMatcher::pair(Slot slot) {
-  const Half& half = halves_[slot];
+  Half& half = halves_[slot];
   const Channel& at = half.channel;
   if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // stays alone
+  if (half.direction == Direction::received) {
+    half.order = ++last_order_;
+    if (!doubted_.empty())
+      if (const auto doubted = doubted_.find(at); doubted != doubted_.end()) doubted->second.push_back(slot);
+  }
   const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
   if (!is_pair) return;
+  join(slot, other);
+  hand_over_if_complete(slot);
+}
+
+void MessageMatcher::join(Slot slot, Slot other) {
   halves_[slot].other = other;
   halves_[other].other = slot;
   for (const Slot each : {slot, other})
     if (halves_[each].part.is_complete) add_end(each);
-  if (halves_[slot].part.is_complete && halves_[other].part.is_complete) hand_over(slot);
+}
+
+void MessageMatcher::part(Slot slot) {
+  halves_[halves_[slot].other].other = none;
+  halves_[slot].other = none;
+}
+
+void MessageMatcher::hand_over_if_complete(Slot slot) {
+  const Half& half = halves_[slot];
+  if (half.other == none || !half.part.is_complete || !halves_[half.other].part.is_complete) return;
+  if (!doubted_.empty() && is_held(half.direction == Direction::received ? slot : half.other)) return;
+  hand_over(slot);
 }
 
 void MessageMatcher::complete(Slot slot, const PartCall& call) {
@@ -96,9 +125,9 @@ void MessageMatcher::complete(Slot slot, const PartCall& call) {
   Half& half = halves_[slot];
   half.part.is_complete = true;
   half.part.completed = call;
-  if (half.other == none) return;
-  add_end(slot);
-  if (halves_[half.other].part.is_complete) hand_over(slot);
+  if (half.other != none) add_end(slot);
+  if (!doubted_.empty() && half.direction == Direction::received && is_held(slot)) return settle(Channel(half.channel));
+  hand_over_if_complete(slot);
 }
 
 void MessageMatcher::complete_receive(Receives& receives, Slot slot, const EventRequest& request,
@@ -113,6 +142,7 @@ void MessageMatcher::complete_receive(Receives& receives, Slot slot, const Event
     receives.posted.drop(slot, on_known_channel());
     return free(slot);
   }
+  if (took_nothing && cancel(slot)) return;
   if (took_nothing && half.other == none) {
     receives.posted.drop(slot, on_known_channel());
     channels_.withdraw(half.channel, Direction::received, slot);
@@ -127,9 +157,71 @@ void MessageMatcher::complete_receive(Receives& receives, Slot slot, const Event
 void MessageMatcher::complete_unseen(Slot slot) {
   if (slot == none) return;
   Half& half = halves_[slot];
-  if (half.other != none) return complete(slot, half.part.posted);
-  half.part.is_complete = true;
-  half.part.completed = half.part.posted;
+  complete(slot, PartCall(half.part.posted));
+}
+
+void MessageMatcher::doubt(std::vector<Slot> under_way) {
+  std::erase_if(under_way, [this](Slot slot) { return halves_[slot].order == 0; });
+  const auto is_before = [this](Slot one, Slot other) { return halves_[one].order < halves_[other].order; };
+  std::sort(under_way.begin(), under_way.end(), is_before);
+  for (const Slot slot : under_way) {
+    Doubted& doubted = doubted_[halves_[slot].channel];
+    if (doubted.empty() || is_before(doubted.back(), slot)) doubted.push_back(slot);
+  }
+}
+
+// Whether a receive may still lose its message, or get another one.
+bool MessageMatcher::is_held(Slot slot) const {
+  const auto found = doubted_.find(halves_[slot].channel);
+  return found != doubted_.end() && halves_[slot].order >= halves_[found->second.front()].order;
+}
+
+// Takes nothing: its message is the next receive's, whose message is that of the one behind it, and so on. False if
+// it was not doubted: then it failed.
+bool MessageMatcher::cancel(Slot slot) {
+  const Channel channel = halves_[slot].channel;
+  const auto found = doubted_.find(channel);
+  if (found == doubted_.end()) return false;
+  Doubted& doubted = found->second;
+  auto at = std::find(doubted.begin(), doubted.end(), slot);
+  if (at == doubted.end()) return false;
+  Slot message = halves_[slot].other;
+  if (message == none)
+    channels_.withdraw(channel, Direction::received, slot);
+  else
+    part(slot);
+  at = doubted.erase(at);
+  free(slot);
+  for (; at != doubted.end() && message != none; ++at) {
+    const Slot next = halves_[*at].other;
+    if (next == none)
+      channels_.withdraw(channel, Direction::received, *at);
+    else
+      part(*at);
+    join(*at, message);
+    message = next;
+  }
+  if (message != none) channels_.give_back(channel, Direction::sent, message);
+  settle(channel);
+  return true;
+}
+
+// Hands over what nothing that is under way was posted before.
+void MessageMatcher::settle(const Channel& channel) {
+  const auto found = doubted_.find(channel);
+  if (found == doubted_.end()) return;
+  Doubted& doubted = found->second;
+  std::vector<Slot> settled;
+  // A request that was freed is never complete: it must not hold the others for ever.
+  while (!doubted.empty() && (halves_[doubted.front()].part.is_complete || doubted.size() > most_doubted)) {
+    settled.push_back(doubted.front());
+    doubted.pop_front();
+  }
+  if (doubted.empty()) doubted_.erase(found);
+  for (const Slot slot : settled) {
+    if (halves_[slot].part.is_complete && halves_[slot].other != none) add_end(slot);
+    hand_over_if_complete(slot);
+  }
 }
 
 void MessageMatcher::hand_over(Slot slot) {
@@ -150,8 +242,10 @@ void MessageMatcher::hand_over(Slot slot) {
 }
 
 void MessageMatcher::add_end(Slot slot) {
-  if (ends_ == nullptr) return;
-  const Half& half = halves_[slot];
+  if (ends_ == nullptr || halves_[slot].is_told) return;
+  Half& half = halves_[slot];
+  if (!doubted_.empty() && half.direction == Direction::received && is_held(slot)) return;
+  half.is_told = true;
   const Part& other = halves_[half.other].part;
   const bool is_sent = half.direction == Direction::sent;
   ends_->push_back({is_sent ? End::Kind::sent : End::Kind::received, CallRole::local, half.world,

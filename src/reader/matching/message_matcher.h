@@ -51,6 +51,10 @@ class MessageMatcher {
   void complete_receive(Receives& receives, Slot slot, const EventRequest& request, const PartCall& call);
   // The request was freed: how it completed is not known.
   void complete_unseen(Slot slot);
+  // A rank calls MPI_Cancel; the trace does not say for which request. `under_way` are its receives that are not
+  // complete: none of them is sure of its message any more. Until they are complete, nothing that was posted behind
+  // them on their channels is handed over, so that a cancellation can give its message to the next receive.
+  void doubt(std::vector<Slot> under_way);
 
   // No more is to come of this rank.
   void finish(Receives& receives);
@@ -63,10 +67,14 @@ class MessageMatcher {
     Channel channel{};
     std::int32_t world = 0;
     Slot other = none;
+    std::uint64_t order = 0;  // of a receive: in which receives took their places on channels
     Direction direction = Direction::sent;
     bool is_open = false;      // a receive whose channel is not known
     bool is_exchange = false;  // completes together with a send, in silence perhaps
+    bool is_told = false;      // its end is
   };
+  // Receives of a channel in the order in which they were posted: the first is under way, and so may others be.
+  using Doubted = std::deque<Slot>;
 
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
@@ -78,8 +86,14 @@ class MessageMatcher {
   }
   Slot receive_probed(Receives& receives, const EventRow& row, const Transfer& of);
   void pair(Slot slot);
+  void join(Slot slot, Slot other);
+  void part(Slot slot);
+  bool is_held(Slot slot) const;
+  void hand_over_if_complete(Slot slot);
   void hand_over(Slot slot);
   void add_end(Slot slot);
+  bool cancel(Slot slot);
+  void settle(const Channel& channel);
   // What PostedReceives calls for a receive whose channel has become known.
   auto on_known_channel() {
     return [this](Slot slot, const Pattern& pattern) {
@@ -98,6 +112,8 @@ class MessageMatcher {
   std::vector<Half> halves_;
   std::vector<Slot> free_slots_;
   Channels<Slot> channels_;
+  std::unordered_map<Channel, Doubted, ChannelHash> doubted_;
+  std::uint64_t last_order_ = 0;
 };
 
 }  // namespace tare::reader
