@@ -1,5 +1,5 @@
-// make_seeds RUN_DIR SEEDS: seeds for the fuzzers into SEEDS/reader, SEEDS/archive, SEEDS/segment, from the files of
-// a run directory and from segments made by hand.
+// make_seeds RUN_DIR SEEDS: seeds for the fuzzers into SEEDS/reader, SEEDS/archive, SEEDS/segment and SEEDS/import,
+// from the files of a run directory, and from files and segments made by hand.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +9,9 @@
 #include "reader/store/archive.h"
 #include "reader/store/calls_chunk.h"
 #include "reader/testing/synthetic.h"
+#ifdef TARE_OTF2
+#  include "otf2_seeds.h"
+#endif
 
 using namespace tare;
 using namespace tare::reader::synthetic;
@@ -148,6 +151,15 @@ std::string archive_of(const std::string& run_dir, const std::vector<std::string
   return dir.read("archive");
 }
 
+#ifdef TARE_OTF2
+void write_otf2_seeds(const std::string& seeds, const std::vector<std::string>& files) {
+  std::filesystem::create_directories(seeds);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (const std::string input = fuzz::archive_of_run(files[i]); !input.empty())
+      write_file(seeds + "/" + std::to_string(i), input);
+}
+#endif
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -166,5 +178,11 @@ int main(int count, char** words) {
   write_file(seeds + "/reader/samples", functions_chunk() + process_chunk(process) + samples_chunk(process, {sampled}));
   write_file(seeds + "/archive/run", archive_of(run_dir, names));
   write_file(seeds + "/segment/killed", in_pieces(segment_of_a_killed_process()));
+#ifdef TARE_OTF2
+  std::vector<std::string> files{file_of_a_killed_process(), file_of_threads()};
+  for (const std::string& name : names)
+    if (name.ends_with(".tare")) files.push_back(read_file(run_dir + "/" + name));
+  write_otf2_seeds(seeds + "/import", files);
+#endif
   return 0;
 }

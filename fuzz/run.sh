@@ -1,12 +1,12 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS] : builds the fuzzers and runs each a third of SECONDS (60) from seeds of real traces. Fails
+# fuzz/run.sh [SECONDS] : builds the fuzzers and runs each an equal part of SECONDS (60) from seeds of real traces. Fails
 # on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is kept in
 # build/fuzz/corpus, and every run goes on from there.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 build=build/fuzz
-fuzzers="reader archive segment"
+fuzzers="reader archive segment import"
 
 fail() {
     tail -n 40 "$1" >&2
@@ -21,10 +21,11 @@ for run in tests/data/v*/*/; do
     $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
 done
 mkdir -p $build/findings
+[ -x $build/fuzz/import_fuzz ] || fuzzers=${fuzzers% import} # libotf2 is not installed
 for fuzzer in $fuzzers; do
     mkdir -p $build/corpus/$fuzzer
-    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 3)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
-        -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
+    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 4)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+        -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
         $build/corpus/$fuzzer $build/seeds/*/$fuzzer >$build/$fuzzer.log 2>&1 ||
         fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
     echo "${fuzzer}_fuzz: $(sed -n 's/stat::number_of_executed_units: *//p' $build/$fuzzer.log) inputs, no finding"

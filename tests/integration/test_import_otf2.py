@@ -86,6 +86,8 @@ def test_what_was_exported_comes_back(
     ]
     assert collectives[0] == collectives[1]
     assert "not known  another tool recorded" in output(tare, "info", back)
+    for verb in ("where", "info"):
+        assert "imported; a trace does not say how its program ended" in output(tare, verb, back)
     assert output(tare, "explain", back)
 
 

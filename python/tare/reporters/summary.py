@@ -104,6 +104,8 @@ def where_to_look(out: Console, recording: Run) -> None:
 def ending(recording: Run) -> str:
     """How the command ended, in words."""
     meta = recording.meta
+    if meta.imported is not None:
+        return "imported; a trace does not say how its program ended"
     if meta.signal is not None:
         return f"killed by {endings.signal_name(meta.signal)}"
     if meta.exit_code is not None:
