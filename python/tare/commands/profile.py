@@ -141,7 +141,7 @@ def profile(
             sys.stdout, found.columns, [in_cell(row, found.columns) for row in found.rows]
         )
     elif found.rows:
-        _show(recording, found, by_site="site" in names, markdown=markdown, paths=paths, replay=replay)
+        _show(recording, found, names, markdown=markdown, paths=paths, replay=replay)
     elif chosen == Chosen():
         streams.tell(_why_none(recording, names))
     conclude(recording)
@@ -280,7 +280,9 @@ def _why_none(recording: Run, names: list[str]) -> str:
     return f"the profile of this run holds no {_counted(names)}"
 
 
-def _show(recording: Run, found: _Table, *, by_site: bool, markdown: bool, paths: bool, replay: bool) -> None:
+def _show(
+    recording: Run, found: _Table, names: list[str], *, markdown: bool, paths: bool, replay: bool
+) -> None:
     from tare.reporters import markdown as markdown_reporter
     from tare.reporters import profile as reporter
     from tare.reporters.console import console
@@ -296,8 +298,9 @@ def _show(recording: Run, found: _Table, *, by_site: bool, markdown: bool, paths
         return
     out = console()
     reporter.show_efficiencies(out, found_efficiencies)
-    reporter.show(out, sheet, found.calls, found.left_out, by_site=by_site, with_paths=paths)
+    reporter.show(out, sheet, found.calls, found.left_out, by_site="site" in names, with_paths=paths)
     reporter.show_unreturned(out, recording)
+    reporter.draw(out, recording, names)
 
 
 def _subject_of(names: list[str]) -> tables.Subject | None:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import __version__
-from tare.analysis import profile, ranks, tables
+from tare.analysis import communication, profile, ranks, tables
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
@@ -35,7 +35,7 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
         "sites": sites,
         "ranks": rank_columns.of_run(run),
         "matrix": messages.matrix(run),
-        "sizes": messages.sizes(run),
+        "sizes": communication.sizes(run),
         "latencies": messages.latencies(run),
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),

@@ -22,6 +22,8 @@ class Console:
         self.width = width
         self._stream = stream
         self._has_bold = stream.isatty() and os.environ.get("TERM", "") not in WITHOUT_STYLES
+        # Whether pictures of characters are wanted here, and can be shown (drawing.py).
+        self.draws = self._has_bold and (stream.encoding or "").lower().replace("-", "") == "utf8"
 
     def line(self, text: str = "", *, bold: bool = False) -> None:
         """One line, whatever is in the text."""

@@ -9,7 +9,7 @@ from tare import units
 from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
-from tare.reporters import paths, terminal
+from tare.reporters import drawing, paths, profile_drawings, terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
@@ -132,6 +132,18 @@ def show(
         out.paragraph(OVERFLOW_NOTE)
 
 
+def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
+    """Where there is a terminal: sizes, ranks or peers as a picture, of all of the run; nothing elsewhere."""
+    if not out.draws:
+        return
+    if list(keys) == ["size"]:
+        profile_drawings.sizes(out, recording)
+    elif list(keys) == ["rank"]:
+        profile_drawings.ranks(out, recording)
+    elif "peer" in keys:
+        profile_drawings.peers(out, recording)
+
+
 def show_unreturned(out: Console, recording: Run) -> None:
     """Time in MPI that no row has, where it matters."""
     unreturned_ns, total_ns = total_unreturned_ns(recording.processes), total_mpi_ns(recording.processes)
@@ -151,7 +163,17 @@ def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
         out.line(f"{name}{ranks}, net time {units.duration(efficiency.net_ns)}", bold=True)
         for label, text in _efficiency_lines(efficiency):
             out.line(f"  {label:<{LABEL_WIDTH}}{text}"[: out.width])
+        if out.draws and (named := _parts(efficiency)):
+            drawing.parts(out, named)
     out.line()
+
+
+def _parts(found: Efficiency) -> list[tuple[str, float]]:
+    """What the time of the ranks goes to, on average."""
+    computing, most = found.parallel_efficiency, found.communication_efficiency
+    if computing is None or most is None:
+        return []
+    return [("computing", computing), ("imbalance", max(most - computing, 0)), ("communication", 1 - most)]
 
 
 def _efficiency_lines(found: Efficiency) -> Iterator[tuple[str, str]]:

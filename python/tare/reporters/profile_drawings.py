@@ -1,0 +1,67 @@
+"""What `tare profile` draws on terminals: sizes, ranks, peers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.analysis import communication
+from tare.analysis.efficiency import useful_ns
+from tare.reporters import drawing
+
+if TYPE_CHECKING:
+    from tare.reporters.console import Console
+    from tare.runs.run import Run
+
+
+def sizes(out: Console, recording: Run) -> None:
+    """Calls and time by how much they move."""
+    found = communication.sizes(recording)
+    total_ns = sum(row["time_ns"] for row in found)
+    if not total_ns:
+        return
+    rows = [
+        (
+            units.size_range(row["size_from"], row["size_to"]),
+            row["time_ns"],
+            f"{units.percent(row['time_ns'] / total_ns):>7}  {units.count(row['calls'])} calls",
+        )
+        for row in found
+    ]
+    drawing.bars(out, "Time in calls, by size", rows)
+
+
+def ranks(out: Console, recording: Run) -> None:
+    """How long ranks compute; of many, groups of neighbours, with the longest of each behind the mean."""
+    of_world = communication.largest_world(recording)
+    if len(of_world) < 2:
+        return
+    computing = [useful_ns(process) for process in of_world]
+    rows = []
+    for group in drawing.groups(len(of_world), drawing.MOST_BARS):
+        own = [computing[at] for at in group]
+        mean = sum(own) / len(own)
+        name = f"{of_world[group.start]['rank']}"
+        if len(group) > 1:
+            name += f"-{of_world[group.stop - 1]['rank']}"
+        longest = f", longest {units.duration(max(own))}" if len(own) > 1 else ""
+        rows.append((name, mean, f"{units.duration(mean)}{longest}"))
+    title = "Computing by rank" if len(rows) == len(of_world) else "Computing by ranks, mean"
+    drawing.bars(out, title, rows)
+
+
+def peers(out: Console, recording: Run) -> None:
+    """Who sends how much to whom."""
+    found = communication.sent(recording, drawing.MOST_CELLS)
+    if found is None:
+        return
+    total, largest = sum(found.bytes.values()), max(found.bytes.values())
+    one = "rank" if found.group == 1 else "group"
+    note = f"{units.size(total)} in all; darkest: {units.size(largest)} from one {one} to another"
+    drawing.matrix(
+        out,
+        f"Bytes from {one} to {one} of ranks" if found.group > 1 else "Bytes from rank to rank",
+        found.bytes,
+        drawing.groups(found.size, drawing.MOST_CELLS),
+        note,
+    )
