@@ -78,11 +78,11 @@ void fill_nested(const NestedWrapper* nested) noexcept {
   }
 }
 
-void fill_slots(void* const* wrappers, bool is_chained) noexcept {
+void fill_slots(void* const* wrappers, bool has_tool) noexcept {
   for (unsigned i = 1; i <= format::function_count; ++i) {
     if (missing[i]) continue;  // stays with tare_resolve, which says so
     tare_slots[i] = wrappers == nullptr ? below_table[i] : wrappers[i];
-    const bool profiling_wrapped = wrappers != nullptr && !(is_chained && format::is_lookup(i));
+    const bool profiling_wrapped = wrappers != nullptr && !(has_tool && format::is_lookup(i));
     tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : profiling_below_table[i];
   }
 }
@@ -96,6 +96,7 @@ void fill_sampled(const SampledWrapper* sampled) noexcept {
 }
 
 constinit std::atomic<bool> attached{false};
+constinit bool is_chained = false;
 
 // Says what is wrong once a process, not at every call.
 void complain_once(const char* text) noexcept {
@@ -121,7 +122,8 @@ void attach(const void* caller, const void* asked) noexcept {
     complain(text);
   }
   void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
-  fill_slots(wrappers, chained(library));
+  is_chained = chained(library);
+  fill_slots(wrappers, is_chained);
   if (tables != nullptr && sampling_asked()) fill_sampled(tables->sampled);
   if (tables != nullptr) fill_nested(tables->nested);
   null_weak_references([](unsigned function) { return missing[function]; });
@@ -131,6 +133,8 @@ void attach(const void* caller, const void* asked) noexcept {
 }
 
 }  // namespace
+
+bool has_tool_below() noexcept { return is_chained; }
 
 bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
 

@@ -25,4 +25,7 @@ bool is_of_library(const void* address) noexcept;
 // This library's own object, as the loader knows it.
 const void* own_object() noexcept;
 
+// Whether another tool lies between this library and the MPI library (dispatch.cpp). Once calls are dispatched.
+bool has_tool_below() noexcept;
+
 }  // namespace tare::mpi

@@ -5,6 +5,7 @@
 #include "mpi/requests.h"
 #include "mpi/sampling/sampler.h"
 #include "mpi/site.h"
+#include "mpi/straight.h"
 #include "mpi/thread.h"
 #include "recorder/options.h"
 
@@ -43,5 +44,6 @@ constinit const tare::recorder::Options tare::recorder::library_options{
     .exiting = mpi::process_exits,
     .change_sampling = mpi::change_sampling,
     .has_open_requests = mpi::has_open_requests,
+    .spell_begins = mpi::begin_spell,
     .forked = mpi::in_forked_child,
 };

@@ -27,6 +27,8 @@ struct Options {
   // Whether requests are under way that calls of this thread may complete; asked where a spell of a trial begins that
   // does not measure. May be nullptr.
   bool (*has_open_requests)() noexcept = nullptr;
+  // A spell of a trial begins, in this thread; may be nullptr.
+  void (*spell_begins)(const Location& location) noexcept = nullptr;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
   void (*forked)() noexcept = nullptr;
 };

@@ -80,6 +80,7 @@ void Trial::begin_spell(Location& location, std::uint32_t site) noexcept {
     location.requests_open = false;
   }
   location.counts_only = counts_only;
+  if (library_options.spell_begins != nullptr) library_options.spell_begins(location);
   calls_ = location.weighing.calls();
   counted_ = location.counted_calls;
   counted_polls_ = location.counted_polls;

@@ -1,0 +1,68 @@
+#include "mpi/straight.h"
+
+#include <atomic>
+#include <cstddef>
+
+#include "format/function_meaning.h"
+#include "mpi/dispatch.h"
+#include "mpi/library.h"
+
+extern "C" {
+// By number of the function: where its instructions are; and its wrapper, for calls that are to be measured.
+[[gnu::visibility("hidden")]] extern void* const tare_straight[];
+[[gnu::visibility("hidden")]] constinit void* tare_wrappers[tare::format::function_count + 1] = {};
+}
+
+namespace tare::mpi {
+namespace {
+
+using format::CallClass;
+using format::CallForm;
+
+static_assert(offsetof(recorder::Location, counts_only) == TARE_COUNTS_ONLY);
+static_assert(offsetof(recorder::Location, counted_calls) == TARE_COUNTED_CALLS);
+static_assert(offsetof(recorder::Location, shared) == 0);
+static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
+
+// Whether calls of a function can go straight on: none of their roles is needed later (Role::is_needed), but those of
+// requests, if some are open. Polls are counted apart.
+bool can(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
+  if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival) return false;
+  switch (meaning.kind) {
+    case CallClass::send:
+    case CallClass::receive:
+    case CallClass::exchange:
+      return meaning.form == CallForm::blocking || !requests_open;
+    case CallClass::start:
+    case CallClass::completion:
+      return !requests_open;
+    default:
+      return false;
+  }
+}
+
+// Other threads read it meanwhile.
+void lead(void*& slot, void* from, void* to) noexcept {
+  const std::atomic_ref<void*> word(slot);
+  if (word.load(std::memory_order_relaxed) == from) word.store(to, std::memory_order_release);
+}
+
+}  // namespace
+
+void begin_spell(const recorder::Location& location) noexcept {
+  if (has_tool_below()) return;
+  for (unsigned i = 1; i <= format::function_count; ++i) {
+    void* const straight = tare_straight[i];
+    void*& wrapper = tare_wrappers[i];
+    if (location.counts_only && can(format::meaning_of(i), location.requests_open)) {
+      if (wrapper == nullptr) wrapper = tare_slots[i];
+      lead(tare_slots[i], wrapper, straight);
+      lead(tare_profiling_slots[i], wrapper, straight);
+    } else if (wrapper != nullptr) {
+      lead(tare_slots[i], straight, wrapper);
+      lead(tare_profiling_slots[i], straight, wrapper);
+    }
+  }
+}
+
+}  // namespace tare::mpi

@@ -1,0 +1,58 @@
+// What calls that are only counted go through (straight.h). x16 and x17 are free at a call; all argument registers pass
+// through.
+#include "mpi/straight.h"
+
+        .hidden _ZN4tare8recorder13this_locationE
+        .hidden tare_wrappers
+
+        .macro TARE_JUMP table, number
+        adrp    x16, \table + 8*\number
+        ldr     x16, [x16, :lo12:\table + 8*\number]
+        br      x16
+        .endm
+
+        .macro TARE_COUNT base, offset
+        ldr     x17, [\base, #\offset]
+        add     x17, x17, #1
+        str     x17, [\base, #\offset]
+        .endm
+
+        .macro TARE_STUB name, number
+        .p2align 4
+tare_straight_\number:
+        .cfi_startproc
+        hint    #34     // bti c
+        adrp    x16, :gottprel:_ZN4tare8recorder13this_locationE
+        ldr     x16, [x16, :gottprel_lo12:_ZN4tare8recorder13this_locationE]
+        mrs     x17, tpidr_el0
+        ldr     x16, [x17, x16]
+        cbz     x16, 1f
+        ldrb    w17, [x16, #TARE_COUNTS_ONLY]
+        cbz     w17, 1f
+        TARE_COUNT x16, TARE_COUNTED_CALLS
+        ldr     x16, [x16]
+        TARE_COUNT x16, TARE_LOOKUPS+8*\number
+        TARE_JUMP tare_next, \number
+1:      TARE_JUMP tare_wrappers, \number
+        .cfi_endproc
+        .size   tare_straight_\number, .-tare_straight_\number
+        .type   tare_straight_\number, %function
+        .endm
+
+        .text
+#include "stubs.inc"
+
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .quad   tare_straight_\number
+        .endm
+
+        .section .data.rel.ro.local, "aw"
+        .globl  tare_straight
+        .hidden tare_straight
+        .p2align 6
+tare_straight:
+        .quad   0
+#include "stubs.inc"
+
+        .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,44 @@
+// What calls that are only counted go through (straight.h). r11 is free at a call; all argument registers pass through.
+#include "mpi/straight.h"
+
+        .hidden _ZN4tare8recorder13this_locationE
+        .hidden tare_wrappers
+
+        .macro TARE_STUB name, number
+        .p2align 4
+tare_straight_\number:
+        .cfi_startproc
+        endbr64
+        movq    _ZN4tare8recorder13this_locationE@gottpoff(%rip), %r11
+        movq    %fs:(%r11), %r11
+        testq   %r11, %r11
+        je      1f
+        cmpb    $0, TARE_COUNTS_ONLY(%r11)
+        je      1f
+        incq    TARE_COUNTED_CALLS(%r11)
+        movq    (%r11), %r11
+        incq    TARE_LOOKUPS+8*\number(%r11)
+        jmpq    *tare_next+8*\number(%rip)
+1:      jmpq    *tare_wrappers+8*\number(%rip)
+        .cfi_endproc
+        .size   tare_straight_\number, .-tare_straight_\number
+        .type   tare_straight_\number, @function
+        .endm
+
+        .text
+#include "stubs.inc"
+
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .quad   tare_straight_\number
+        .endm
+
+        .section .data.rel.ro.local, "aw"
+        .globl  tare_straight
+        .hidden tare_straight
+        .p2align 6
+tare_straight:
+        .quad   0
+#include "stubs.inc"
+
+        .section .note.GNU-stack, "", @progbits
