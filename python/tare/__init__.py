@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,14 +49,23 @@ __all__ = [
 ]
 
 
-def open(run: str | PathLike[str], member: str | None = None) -> OpenRun:
-    """The run in a run directory, or the one of an archive that `member` names (docs/tables.md)."""
+def open(
+    run: str | PathLike[str],
+    member: str | None = None,
+    *,
+    times: Literal["recorded", "corrected", "compensated"] = "recorded",
+) -> OpenRun:
+    """The run in a run directory, or the one of an archive that `member` names (docs/tables.md).
+
+    `times` of its trace: as recorded; with clocks corrected; with clocks corrected and measuring taken out.
+    """
     from pathlib import Path
 
+    from tare.runs.retiming import Times
     from tare.runs.run import open_as
     from tare.tables.opened import OpenRun
 
-    return open_as(OpenRun, Path(run), member)
+    return open_as(OpenRun, Path(run), member, Times(times))
 
 
 if not TYPE_CHECKING:

@@ -509,6 +509,33 @@ class ClockViolation(TypedDict):
     messages: int
     most_ns: int  # by at least so much the clocks disagree
 
+class Violations(TypedDict):
+    """Calls of a rank that ended before the other rank, whom they needed, began: by the clocks."""
+
+    world: int
+    rank: int
+    other_rank: int
+    messages: int
+    collectives: int
+    most_ns: int  # the clock of `rank` is behind that of the other by at least so much
+
+class ClockCorrection(TypedDict):
+    """What src/reader/retiming did to the clocks."""
+
+    violations: list[Violations]  # as recorded, the worst first
+    most_moved_ns: int
+    rounds: int  # readings of the trace
+    remaining: int  # calls that are still violated
+    warnings: list[str]
+
+class Compensation(TypedDict):
+    """What was taken out of the times of a trace: of all threads together."""
+
+    flush_ns: int
+    wrapper_ns: int
+    earlier_ns: int  # the trace ends so much earlier
+    warnings: list[str]
+
 class WaitReport(TypedDict):
     """What a traced run waited for; each list begins with what is largest."""
 
@@ -700,6 +727,12 @@ class Run:
         """Writes the trace in Pajé's format; the rest as export_perfetto()."""
     def wait_report(self) -> WaitReport:
         """Reads the trace twice."""
+    def clock_violations(self) -> list[Violations]:
+        """Reads the trace."""
+    def correct_clocks(self) -> ClockCorrection:
+        """Moves the times of all events from now on; reads the trace once for each rank in a row."""
+    def compensate(self) -> Compensation:
+        """Moves the times of all events from now on; reads the trace."""
     def replay(self) -> list[ReplayedWorld]:
         """How long each world would have taken on an ideal network; reads the whole trace."""
     def timeline(self) -> Timeline:

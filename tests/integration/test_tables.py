@@ -41,7 +41,8 @@ def query(measured: Measurement, text: str) -> list[tuple[object, ...]]:
 
 def documented(table: str) -> set[str]:
     """The columns that its section has."""
-    section = re.split(r"\n## ", PAGE.split(f"\n## {table.capitalize()}\n")[1])[0]
+    title = table.replace("_", " ").capitalize()
+    section = re.split(r"\n## ", PAGE.split(f"\n## {title}\n")[1])[0]
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     return set(re.findall(r"`(\w+)`", " ".join(cells)))
 

@@ -21,8 +21,8 @@ BELOW = {
 }
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
 READER_ROOMS = [
-    "store", "symbols", "model", "profile", "run", "events", "matching", "timeline", "replay", "waits",
-    "testing",
+    "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
+    "waits", "testing",
 ]  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 

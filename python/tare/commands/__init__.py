@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 from tare.options import Argument, Option
+from tare.runs.retiming import Times
 from tare.units import NS_PER_S
 
 RunDirectory = Annotated[Path, Argument(metavar="RUN", help="The run directory, or an archive.")]
 AnyMember = Annotated[
     str | None,
     Option("--member", metavar="NAME", help="Which run to read, if RUN is an archive.", show_default=False),
+]
+ShownTimes = Annotated[
+    Times,
+    Option(
+        "--times",
+        help="Of the trace: as recorded; with corrected clocks; compensated: also without measuring.",
+    ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
 from tare.commands.reading import conclude, open_readable
+from tare.runs.retiming import Times
 
 SCHEMA = "tare.explain/1"
 
 
-def explain(run: RunDirectory, member: AnyMember = None, json: Json = False) -> None:
+def explain(
+    run: RunDirectory,
+    times: ShownTimes = Times.RECORDED,
+    member: AnyMember = None,
+    json: Json = False,
+) -> None:
     """Say what limits the program and where, in at most ten sentences.
 
     A trace tells more than the profile. Each finding, and from when on it is one: docs/analyses.md.
@@ -20,7 +26,7 @@ def explain(run: RunDirectory, member: AnyMember = None, json: Json = False) -> 
     from tare.analysis.explain.explain import explain as explain_run
     from tare.reporters import explanation
 
-    recording = open_readable(run, member)
+    recording = open_readable(run, member, times=times)
     found = explain_run(recording)
     if json:
         from tare.reporters import json as reporter
@@ -33,6 +39,7 @@ def explain(run: RunDirectory, member: AnyMember = None, json: Json = False) -> 
             "is_traced": found.is_traced,
             "findings": [explanation.record(each, recording.start_ns) for each in found.findings],
             "sentences": explanation.sentences(found, recording.start_ns),
+            "times": times.value,
             "warnings": recording.warnings,
         }
         reporter.write(sys.stdout, SCHEMA, run, content)

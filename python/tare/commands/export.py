@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import AnyMember, RunDirectory, choice, new_path, seconds
+from tare.commands import AnyMember, RunDirectory, ShownTimes, choice, new_path, seconds
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
 from tare.runs.archive import refuse_existing
+from tare.runs.retiming import Times
 from tare.runs.run import Run
 from tare.units import NS_PER_S
 
@@ -69,6 +70,7 @@ def export(
         float | None,
         Option("--to-time", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
+    times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
 ) -> None:
     """Write a run in a format of other tools (docs/export.md).
@@ -81,9 +83,9 @@ def export(
     refuse_existing(made)
     if to in (Format.CSV, Format.PARQUET):
         _refuse_parts(to, rank, start, end)
-        _export_tables(run, member, to, made)
+        _export_tables(run, member, times, to, made)
         return
-    recording = open_readable(run, member)
+    recording = open_readable(run, member, times=times)
     choice.check_ranks(recording, rank)
     if to in (Format.FOLDED, Format.SPEEDSCOPE):
         _refuse_parts(to, None, start, end)
@@ -121,11 +123,11 @@ def _export_profile(recording: Run, to: Format, made: Path, rank: list[int] | No
     return sum(len(of.paths) for of in found)
 
 
-def _export_tables(run: Path, member: str | None, to: Format, made: Path) -> None:
+def _export_tables(run: Path, member: str | None, times: Times, to: Format, made: Path) -> None:
     from tare.tables import dataset
     from tare.tables.opened import OpenRun
 
-    recording = open_readable(run, member, OpenRun)
+    recording = open_readable(run, member, OpenRun, times=times)
     _say_made(made, f"{dataset.write(recording, made, 'csv' if to is Format.CSV else 'parquet'):,} rows")
     conclude(recording)
 

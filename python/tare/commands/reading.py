@@ -8,6 +8,7 @@ from typing import TypeVar, overload
 
 from tare.errors import CommandError
 from tare.reporters import warnings
+from tare.runs.retiming import Times
 from tare.runs.run import Run, open_as
 
 T = TypeVar("T")
@@ -17,12 +18,17 @@ _AnyRun = TypeVar("_AnyRun", bound=Run)
 
 
 @overload
-def open_readable(run: Path, member: str | None = None) -> Run: ...
+def open_readable(run: Path, member: str | None = None, *, times: Times = ...) -> Run: ...
 @overload
-def open_readable(run: Path, member: str | None, kind: type[_AnyRun]) -> _AnyRun: ...
-def open_readable(run: Path, member: str | None = None, kind: type[Run] = Run) -> Run:
-    """The run, as an object of this class; CommandError if nothing can be read of what it says it has."""
-    recording = open_as(kind, run, member)
+def open_readable(run: Path, member: str | None, kind: type[_AnyRun], *, times: Times = ...) -> _AnyRun: ...
+def open_readable(
+    run: Path, member: str | None = None, kind: type[Run] = Run, *, times: Times = Times.RECORDED
+) -> Run:
+    """The run, as an object of this class, in these times.
+
+    CommandError if nothing can be read of what it says it has.
+    """
+    recording = open_as(kind, run, member, times)
     if recording.unread and not recording.processes:
         conclude(recording, named=True)
     return recording

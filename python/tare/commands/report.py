@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory, new_path
+from tare.commands import AnyMember, RunDirectory, ShownTimes, new_path
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError
 from tare.options import Option
+from tare.runs.retiming import Times
 
 
 def report(
@@ -29,6 +30,7 @@ def report(
         Path | None,
         Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
     ] = None,
+    times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
 ) -> None:
     """Write a run as one HTML page, which needs no network.
@@ -39,8 +41,8 @@ def report(
     """
     from tare.page import content, document, timeline
 
-    recording = open_readable(run, member)
-    other = None if compare is None else open_readable(compare)
+    recording = open_readable(run, member, times=times)
+    other = None if compare is None else open_readable(compare, times=times)
     to = output or _beside(run, member)
     blocks = {"content": content.of_run(recording, other)}
     trace = recording.timeline()

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tare.commands import AnyMember, Json, RunDirectory
+from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
 from tare.commands.reading import conclude, open_readable
 from tare.errors import UsageError
 from tare.options import Argument, Option
+from tare.runs.retiming import Times
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,6 +30,7 @@ def sql(
     query: Annotated[
         str | None, Argument(metavar="QUERY", help="In DuckDB's SQL; none: lists the tables.")
     ] = None,
+    times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
     csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
     json: Json = False,
@@ -43,7 +45,7 @@ def sql(
 
     if csv and json:
         raise UsageError("--csv and --json exclude each other")
-    recording = open_readable(run, member, OpenRun)
+    recording = open_readable(run, member, OpenRun, times=times)
     if query is None:
         from tare.tables.opened import TABLES
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory, export
+from tare.commands import AnyMember, RunDirectory, ShownTimes, export
 from tare.commands.reading import conclude, open_readable
 from tare.options import Option
+from tare.runs.retiming import Times
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -32,6 +33,7 @@ def view(
         Viewer, Option("--in", help="The page of tare, or Perfetto's user interface (traced runs).")
     ] = Viewer.PAGE,
     port: Annotated[int, Option(min=0, max=65535, help="The port to listen at; 0 takes a free one.")] = 0,
+    times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
 ) -> None:
     """Show a run in a browser, with every detail at any zoom.
@@ -43,26 +45,24 @@ def view(
     Example: tare view app-20260131-120000
     """
     if viewer == Viewer.PERFETTO:
-        _in_perfetto(run, member, port)
+        _in_perfetto(open_readable(run, member, times=times), port)
     else:
-        _in_page(run, member, port)
+        _in_page(open_readable(run, member, times=times), port)
 
 
-def _in_page(run: Path, member: str | None, port: int) -> None:
+def _in_page(recording: Run, port: int) -> None:
     from tare.page import server
 
-    recording = open_readable(run, member)
     serving = server.Server(server.Site(recording), port)
     _tell(serving.url)
     serving.run()
     conclude(recording)
 
 
-def _in_perfetto(run: Path, member: str | None, port: int) -> None:
+def _in_perfetto(recording: Run, port: int) -> None:
     from tare.viewers import perfetto
 
     perfetto.interface()
-    recording: Run = open_readable(run, member)
     export.check_trace(recording)
     with tempfile.TemporaryDirectory(prefix="tare-view-") as directory:
         trace = Path(directory) / perfetto.TRACE

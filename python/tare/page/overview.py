@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tare.analysis import ranks
+from tare.analysis import ranks, retimed
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.spread import spread
 from tare.measuring import unseen
@@ -106,4 +106,4 @@ def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
         notes.append(f"{unmeasured:,} threads were not measured: there was no memory for their buffers.")
     if any(row.function == "other" for row in sites):
         notes.append(OVERFLOW_NOTE)
-    return notes + run.warnings
+    return notes + retimed.sentences(run.retimed) + run.warnings

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tare import progress_line
 from tare.errors import CommandError, UsageError, native_errors
 from tare.runs import directory, runner, site_frames
+from tare.runs.retiming import Retimed, Times, retime
 
 if TYPE_CHECKING:
     from tare._native import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         Table,
         TableName,
         Timeline,
+        Violations,
         WaitReport,
     )
     from tare._native import (
@@ -65,6 +67,24 @@ class Run:
         self.meta = meta
         self.member = member
         self._native = self._open()
+        self.retimed: Retimed | None = None
+
+    def use_times(self, times: Times) -> None:
+        """Shows the events of the trace in other times, in all that is read from now on (docs/analyses.md).
+
+        Profiles and accounts stay as they were recorded. To be called once, before the trace is read.
+        """
+        if self._native is not None:
+            with self._reading():
+                self.retimed = retime(self._native, times)
+
+    @cached_property
+    def clock_violations(self) -> list[Violations]:
+        """Calls that the clocks contradict, as they were recorded; reads the trace."""
+        if self.retimed is not None:
+            return self.retimed.correction["violations"]
+        with self._reading():
+            return self._native.clock_violations() if self._native else []
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -217,6 +237,8 @@ class Run:
         """What could not be read; may grow while events are read."""
         with native_errors():
             lines = self._native.warnings() if self._native else []
+        if self.retimed is not None:
+            lines = [*lines, *(line for line in self.retimed.warnings if line not in lines)]
         if self.meta.options.weigh is not None:
             lines = [*lines, WEIGHED]
         return [*lines, self.unread] if self.unread else lines
@@ -375,8 +397,16 @@ def open_run(run_dir: Path, member: str | None = None) -> Run:
     return open_as(Run, run_dir, member)
 
 
-def open_as(kind: type[_AnyRun], run_dir: Path, member: str | None = None) -> _AnyRun:
-    """The same as an object of a derived class."""
+def open_as(
+    kind: type[_AnyRun], run_dir: Path, member: str | None = None, times: Times = Times.RECORDED
+) -> _AnyRun:
+    """The same as an object of a derived class, in these times."""
+    recording = _open_as(kind, run_dir, member)
+    recording.use_times(times)
+    return recording
+
+
+def _open_as(kind: type[_AnyRun], run_dir: Path, member: str | None) -> _AnyRun:
     from tare import _native
 
     if run_dir.is_file() and _native.is_archive(str(run_dir)):

@@ -36,6 +36,7 @@ TABLES = {
     "collectives": "a rank's part in a collective operation (trace)",
     "requests": "a request, with the calls that started and completed it (trace)",
     "waits": "a wait state (trace)",
+    "clock_violations": "two ranks whose clocks disagree (trace)",
     "flushes": "a write of an event buffer, or records lost (trace)",
 }
 OF_FLUSHES = ("tare:flush", "tare:drain", "tare:loss")
@@ -104,6 +105,11 @@ class OpenRun(Run):
         )
 
     @property
+    def clock_violation_table(self) -> RowsTable:
+        """A row for each two ranks whose clocks disagree: one ended what the other had not begun."""
+        return RowsTable(schema.CLOCK_VIOLATIONS, lambda: cast("list[dict[str, Any]]", self.clock_violations))
+
+    @property
     def samples(self) -> RowsTable:
         """A row for each class of sampled messages."""
         return RowsTable(schema.SAMPLES, self._sample_rows)
@@ -114,6 +120,7 @@ class OpenRun(Run):
             "events": self.event_table(),
             "profile": self.profile(("site", "communicator", "size")),
             "communicators": self.communicator_table,
+            "clock_violations": self.clock_violation_table,
         }
         return {name: special.get(name) or getattr(self, name) for name in TABLES}
 

@@ -123,6 +123,15 @@ PHASES: dict[str, ColumnType] = {
     "bytes": "int64",
 }
 
+CLOCK_VIOLATIONS: dict[str, ColumnType] = {
+    "world": "int32",
+    "rank": "int32",
+    "other_rank": "int32",
+    "messages": "int64",
+    "collectives": "int64",
+    "most_ns": "int64",
+}
+
 SAMPLES: dict[str, ColumnType] = {
     "world": "int32",
     "source": "int32",

@@ -140,6 +140,7 @@ class Cursor {
     row.world = process_->world;
     row.rank = process_->record.rank;
     row.thread = chunk.header.location;
+    process_->move(row.thread, &row.start_ns, &row.duration_ns, 1);
     const auto named = process_->thread_names.find(row.thread);
     if (named != process_->thread_names.end()) row.thread_name = &named->second;
     return row;
@@ -160,7 +161,9 @@ class Cursor {
     row.source = call.source;
     row.source_world = world_rank(row.communicator, call.source, context);
     row.source_tag = call.source_tag;
-    row.request = start_request(call.request, call.communicator, row.thread, process_->time_of(call.leave)).request;
+    row.request = start_request(call.request, call.communicator, row.thread,
+                                process_->shown(row.thread, process_->time_of(call.leave)))
+                      .request;
   }
 
   // no_peer if it is not known.

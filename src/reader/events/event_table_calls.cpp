@@ -115,6 +115,7 @@ void CallTable::list_calls() {
     const bool wraps = calls.enter[i] + calls.duration[i] < calls.enter[i];
     duration_ns_[first + i] = wraps ? 0 : clock.duration_ns(calls.duration[i] << shift);
   }
+  place_.process->move(place_.thread, start_ns_.data() + first, duration_ns_.data() + first, n);
   if (!begins_with_held_) return;
   signature_[0] = static_cast<std::uint32_t>(values_.size());
   start_ns_[0] = held_->start_ns;

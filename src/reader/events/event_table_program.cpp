@@ -77,6 +77,7 @@ void ProgramEventTable::find_types(const EventColumns::Events& events, const Chu
   start_ns_.resize(n);
   for (std::size_t i = 0; i < n; ++i) ticks_[i] = events.time[i] << place.process->shift();
   place.process->clock.unix_ns(ticks_.data(), n, start_ns_.data());
+  for (std::int64_t& time : start_ns_) time = place.process->shown(place.thread, time);
 }
 
 // Leaves those that are wanted; true if some were not, and chosen_ then says which are.

@@ -178,7 +178,8 @@ void EventTables::State::load(const ChunkRef& ref) {
     next_sequence = ref.header.sequence;  // nor does the next one continue it
   }
   const auto& enter = columns.calls.enter;
-  if (filter.end_ns && !enter.empty() && place.process->time_of(enter.front()) >= *filter.end_ns) {
+  if (filter.end_ns && !enter.empty() &&
+      place.process->shown(place.thread, place.process->time_of(enter.front())) >= *filter.end_ns) {
     chunk = chunks.blocks[block].chunks.size();  // the rest of the block is later
     place.is_last = true;
   }
@@ -194,12 +195,13 @@ void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::in
   const Process& process = *place.process;
   for (const DecodedSpan& span : from) {
     const std::uint64_t ticks = span.leave > span.enter ? span.leave - span.enter : 0;
-    const Span added{process.time_of(span.enter),
-                     process.clock.duration_ns(ticks << process.shift()),
-                     static_cast<std::int64_t>(span.records),
-                     have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
-                     place.thread,
-                     name};
+    Span added{process.time_of(span.enter),
+               process.clock.duration_ns(ticks << process.shift()),
+               static_cast<std::int64_t>(span.records),
+               have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
+               place.thread,
+               name};
+    process.move(place.thread, &added.start_ns, &added.duration_ns, 1);
     if (context.filter.wants_time(added.start_ns, added.duration_ns)) spans.push_back(added);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -12,12 +13,14 @@
 #include "reader/model/clock_map.h"
 #include "reader/model/definitions.h"
 #include "reader/model/number_map.h"
+#include "reader/model/time_map.h"
 #include "reader/model/weight.h"
 #include "reader/store/chunk_scan.h"
 #include "reader/store/function_names.h"
 #include "reader/store/profile.h"
 #include "reader/store/samples.h"
 #include "reader/store/segment_file.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 
@@ -57,7 +60,23 @@ struct Process {
   std::map<std::uint32_t, Spell> spells;              // of a trial, by number
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
 
+  // Where the times of its events are moved to, if they are (Run::move_times).
+  std::shared_ptr<const TimeMaps> moved{};
+
+  // As recorded.
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
+  // Of events of a thread, where they are to be shown.
+  std::int64_t shown(std::uint32_t thread, std::int64_t ns) const { return moved ? moved->of(thread)(ns) : ns; }
+  // Moves spans of a thread.
+  void move(std::uint32_t thread, std::int64_t* start_ns, std::int64_t* duration_ns, std::size_t count) const {
+    if (!moved) return;
+    const TimeMap& map = moved->of(thread);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t end_ns = map(sum(start_ns[i], duration_ns[i]));
+      start_ns[i] = map(start_ns[i]);
+      duration_ns[i] = difference(end_ns, start_ns[i]);
+    }
+  }
   unsigned shift() const { return record.tick_shift & 63U; }
   // Whether several threads may call MPI, so that one may complete what another has started.
   bool may_hand_over() const {

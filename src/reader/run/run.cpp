@@ -222,4 +222,9 @@ std::vector<FrameInfo> Run::new_symbols() {
   return found;
 }
 
+void Run::move_times(std::vector<std::shared_ptr<const TimeMaps>> maps) {
+  maps.resize(processes_.size());
+  for (std::size_t i = 0; i < processes_.size(); ++i) processes_[i].moved = std::move(maps[i]);
+}
+
 }  // namespace tare::reader

@@ -81,6 +81,10 @@ class Run {
   // Windows and files of all processes: those of a world that have the same key are one.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }
 
+  // From now on, the events of each process are shown at other times, in all tables and timelines; `maps` by index in
+  // processes(), nullptr: as recorded. Profiles and accounts stay as they are.
+  void move_times(std::vector<std::shared_ptr<const TimeMaps>> maps);
+
   // Types of events of all processes: equal ones are one.
   const std::vector<EventType>& event_types() const { return event_types_; }
 

@@ -42,6 +42,11 @@ void Script::starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, 
 
 void Script::loses() { records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + 1, 5}); }
 
+void Script::flushes(std::uint64_t ticks) {
+  records_ += bytes_of(FlushRecord{{flush, sizeof(FlushRecord) / 8}, 5, now_, now_ + ticks, 100});
+  now_ += ticks;
+}
+
 std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThread>& second) {
   std::string file = functions_chunk();
   const auto size = static_cast<std::int32_t>(ranks.size());

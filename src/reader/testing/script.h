@@ -29,6 +29,8 @@ class Script {
   void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
   void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
   void loses();
+  // Writes its buffer, which takes so long.
+  void flushes(std::uint64_t ticks);
 
   std::uint64_t now() const { return now_; }
   const std::string& records() const { return records_; }

@@ -31,8 +31,8 @@ struct Timeline::Scratch {
   std::vector<char> raw;
   EventColumns columns;
   std::vector<std::uint64_t> ticks;
-  std::vector<std::int64_t> start_ns;
-  std::vector<std::uint16_t> function;  // of the run, by signature
+  std::vector<std::int64_t> start_ns, duration_ns;  // of the calls
+  std::vector<std::uint16_t> function;              // of the run, by signature
 };
 
 // Calls `visitor` of the columns decoded; false if the chunk cannot be read.
@@ -54,8 +54,19 @@ bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, cons
   scratch.start_ns.resize(n);
   for (std::size_t i = 0; i < n; ++i) scratch.ticks[i] = calls.enter[i] << process.shift();
   process.clock.unix_ns(scratch.ticks.data(), n, scratch.start_ns.data());
+  scratch.duration_ns.resize(n);
+  for (std::size_t i = 0; i < n; ++i)
+    scratch.duration_ns[i] = process.clock.duration_ns(calls.duration[i] << process.shift());
+  process.move(rows_[row].thread, scratch.start_ns.data(), scratch.duration_ns.data(), n);
   visitor();
   return true;
+}
+
+// Begin and end.
+std::pair<std::int64_t, std::int64_t> Timeline::shown(std::size_t row, const DecodedSpan& span) const {
+  const Process& process = *rows_[row].process;
+  const std::uint32_t thread = rows_[row].thread;
+  return {process.shown(thread, process.time_of(span.enter)), process.shown(thread, process.time_of(span.leave))};
 }
 
 TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::size_t call) const {
@@ -70,7 +81,7 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
     world_rank = run_->communicators()[static_cast<std::size_t>(communicator)].world_rank(process.record.rank, peer);
   return {static_cast<std::uint32_t>(row),
           scratch.start_ns[call],
-          process.clock.duration_ns(columns.calls.duration[call] << process.shift()),
+          scratch.duration_ns[call],
           scratch.function[s],
           process.sites.find(static_cast<std::uint32_t>(signatures.site[s])),
           world_rank,
@@ -133,13 +144,12 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
   BinFiller filler(whole(bins), base.data(), activity_.size());
   std::vector<std::uint64_t>& durations = durations_[row];
   durations.resize(duration_classes);
-  const Process& process = *rows_[row].process;
   for (Chunk& chunk : location.chunks) {
     const bool is_read = visit(row, chunk, scratch, [&] {
       const auto& calls = scratch.columns.calls;
       for (std::size_t i = 0; i < calls.enter.size(); ++i) {
         const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
-        const std::int64_t duration = process.clock.duration_ns(calls.duration[i] << process.shift());
+        const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
         filler.add_call(start, start + duration, activity_[function], function);
         ++durations[duration_class(duration)];
@@ -147,7 +157,7 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
         chunk.last_ns = std::max(chunk.last_ns, start + duration);
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
-        const std::int64_t start = process.time_of(flush.enter), end = process.time_of(flush.leave);
+        const auto [start, end] = shown(row, flush);
         filler.add_flush(start, end);
         chunk.first_ns = std::min(chunk.first_ns, start);
         chunk.last_ns = std::max(chunk.last_ns, end);
@@ -163,20 +173,21 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
 
 void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const {
   BinFiller filler(grid, bins, activity_.size());
-  const Process& process = *rows_[row].process;
   for (const Chunk& chunk : locations_[row].chunks) {
     if (chunk.last_ns < grid.from_ns || chunk.first_ns >= grid.to_ns || chunk.first_ns == INT64_MIN) continue;
     visit(row, chunk, scratch, [&] {
       const auto& calls = scratch.columns.calls;
       const auto& starts = scratch.start_ns;
       for (std::size_t i = 0; i < calls.enter.size() && starts[i] < grid.to_ns; ++i) {
-        const std::int64_t end = starts[i] + process.clock.duration_ns(calls.duration[i] << process.shift());
+        const std::int64_t end = starts[i] + scratch.duration_ns[i];
         if (end <= grid.from_ns) continue;
         const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
         filler.add_call(starts[i], end, activity_[function], function);
       }
-      for (const DecodedSpan& flush : scratch.columns.flushes)
-        filler.add_flush(process.time_of(flush.enter), process.time_of(flush.leave));
+      for (const DecodedSpan& flush : scratch.columns.flushes) {
+        const auto [from, to] = shown(row, flush);
+        filler.add_flush(from, to);
+      }
     });
   }
   filler.finish();
@@ -260,14 +271,11 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
     visit(row, *chunk, scratch, [&, row = row] {
       const auto& enter = scratch.start_ns;
       for (std::size_t i = 0; i < enter.size() && enter[i] < window.to_ns && result.calls.size() <= most; ++i) {
-        const Process& process = *rows_[row].process;
-        if (enter[i] + process.clock.duration_ns(scratch.columns.calls.duration[i] << process.shift()) < window.from_ns)
-          continue;
+        if (enter[i] + scratch.duration_ns[i] < window.from_ns) continue;
         result.calls.push_back(described(row, scratch, i));
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
-        const std::int64_t from = rows_[row].process->time_of(flush.enter);
-        const std::int64_t to = rows_[row].process->time_of(flush.leave);
+        const auto [from, to] = shown(row, flush);
         if (to >= window.from_ns && from < window.to_ns)
           result.calls.push_back({static_cast<std::uint32_t>(row), from, to - from, TimelineCall::flush, -1, -1,
                                   static_cast<std::int64_t>(flush.bytes)});
@@ -296,13 +304,12 @@ Timeline::Longest Timeline::longest(std::size_t most) const {
   parallel(rows_.size(), threads, [&](unsigned thread, std::size_t row) {
     Scratch& of = scratch[thread];
     Longest& own = of_rows[row];
-    const Process& process = *rows_[row].process;
     for (const Chunk& chunk : locations_[row].chunks) {
       if (chunk.first_ns == INT64_MIN) continue;
       visit(row, chunk, of, [&] {
         const auto& calls = of.columns.calls;
         for (std::size_t i = 0; i < calls.enter.size(); ++i) {
-          const std::int64_t duration = process.clock.duration_ns(calls.duration[i] << process.shift());
+          const std::int64_t duration = of.duration_ns[i];
           if (duration_class(duration) < least) continue;
           own.calls.push_back(described(row, of, i));
           own.least_ns = std::min(own.least_ns, duration);

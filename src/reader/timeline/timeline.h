@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "format/event_codec.h"
 #include "reader/events/event_chunks.h"
 #include "reader/run/run.h"
 #include "reader/timeline/bins.h"
@@ -82,6 +84,7 @@ class Timeline {
   void read_row(std::size_t row, Scratch& scratch);
   template <typename Visit>
   bool visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const;
+  std::pair<std::int64_t, std::int64_t> shown(std::size_t row, const format::DecodedSpan& span) const;
   TimelineCall described(std::size_t row, const Scratch& scratch, std::size_t call) const;
   void from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch& scratch) const;
   std::vector<Bin> of_row(std::size_t row, const Grid& grid, bool exactly, Scratch& scratch) const;

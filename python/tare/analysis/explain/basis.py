@@ -15,6 +15,7 @@ from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
     from tare._native import EventRow, PeerSum, Process, WaitReport
+    from tare.runs.retiming import Retimed
 
 # An MPI function, and the line of the program that calls it.
 Line = tuple[str, Placed]
@@ -25,6 +26,8 @@ _Key = TypeVar("_Key")
 class Recorded(profile.Recorded, Protocol):
     """The data of a run that findings need (runs.run.Run)."""
 
+    @property
+    def retimed(self) -> Retimed | None: ...
     @property
     def wait_report(self) -> WaitReport: ...
     def peer_sums(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from tare.analysis import ranks
+from tare.analysis import ranks, retimed
 from tare.analysis.explain import calls, computing, ended, order, waiting
 from tare.analysis.explain.basis import Basis, Recorded, WaitGroup
 from tare.analysis.explain.finding import (
@@ -147,8 +147,10 @@ def _notes(basis: Basis) -> list[str]:
         if violations:
             most = max(each["most_ns"] for each in violations)
             notes.append(
-                f"The clocks of two ranks disagree by {most / 1000:,.0f} µs at least: waits may be off."
+                f"The clocks of two ranks disagree by {most / 1000:,.1f} µs at least: waits may be off; "
+                "--times corrected corrects them."
             )
+        notes += retimed.sentences(basis.run.retimed)
         notes += basis.run.wait_report["warnings"]
     if basis.other_worlds:
         notes.append(f"{basis.other_worlds} other worlds were not looked at.")

@@ -1,0 +1,108 @@
+#include "reader/retiming/compensation.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "reader/events/event_stream.h"
+#include "reader/testing/script.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+
+constexpr std::int64_t origin = 1'700'000'000'000'000'000 + 2000;  // where scripts begin
+
+class CompensationTest : public ::testing::Test {
+ protected:
+  using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+  void compensate_run() {
+    file = run_of(ranks);
+    auto opened = reader::Run::of_memory(file);
+    ASSERT_TRUE(opened) << opened.error();
+    run.emplace(std::move(*opened));
+    auto done = compensate(*run);
+    ASSERT_TRUE(done) << done.error();
+    compensation = std::move(*done);
+  }
+  // Begin and end of the calls of a rank.
+  Spans calls(std::int32_t rank) {
+    Spans all;
+    auto events = EventStream::open(*run, {});
+    EXPECT_TRUE(events);
+    for (const EventRow& row : events->next(1000))
+      if (row.rank == rank && row.kind == EventKind::call)
+        all.emplace_back(row.start_ns - origin, row.start_ns - origin + row.duration_ns);
+    return all;
+  }
+
+  std::vector<Script> ranks{2};
+  std::string file;
+  std::optional<reader::Run> run;
+  Compensation compensation;
+};
+
+TEST_F(CompensationTest, AFlushTakesNoTime) {
+  ranks[0].call("MPI_Comm_dup", 10);
+  ranks[0].flushes(500);
+  ranks[0].call("MPI_Comm_dup", 10);
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{0, 10}, {10, 20}}));
+  EXPECT_EQ(compensation.flush_ns, 500);
+  EXPECT_EQ(compensation.wrapper_ns, 0);  // nothing was weighed
+  EXPECT_EQ(compensation.earlier_ns, 500);
+}
+
+// Rank 0 flushes before it sends, so rank 1 waits 500 ns longer than it would have.
+TEST_F(CompensationTest, OthersDoNotWaitForAFlush) {
+  ranks[0].compute(100);
+  ranks[0].flushes(500);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(50);
+  ranks[1].call("MPI_Recv", 570, 0, 3);  // until 20 ns after the send began
+  ranks[1].call("MPI_Comm_dup", 10);
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{100, 110}}));
+  EXPECT_EQ(calls(1), (Spans{{50, 120}, {120, 130}}));
+  EXPECT_EQ(compensation.earlier_ns, 500);
+}
+
+// Without the flush rank 1 comes first and would have had to wait for the message.
+TEST_F(CompensationTest, WhoFlushesMayHaveToWaitWithoutIt) {
+  ranks[0].compute(400);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(50);
+  ranks[1].flushes(500);
+  ranks[1].call("MPI_Recv", 20, 0, 3);
+  compensate_run();
+  EXPECT_EQ(calls(1), (Spans{{50, 420}}));
+  EXPECT_EQ(compensation.earlier_ns, 150);
+}
+
+TEST_F(CompensationTest, ABarrierEndsWhenTheLastHasCome) {
+  ranks.resize(3);
+  ranks[0].compute(100);
+  ranks[1].compute(100);
+  ranks[1].flushes(500);
+  ranks[2].compute(300);
+  for (std::size_t rank = 0; rank < 3; ++rank) ranks[rank].call("MPI_Barrier", 610 - (ranks[rank].now() - 2000));
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{100, 310}}));
+  EXPECT_EQ(calls(1), (Spans{{100, 310}}));
+  EXPECT_EQ(calls(2), (Spans{{300, 310}}));
+}
+
+TEST_F(CompensationTest, AnEagerSendDoesNotWait) {
+  ranks[0].flushes(500);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 1000, 0, 3);
+  ranks[0].compute(100);
+  ranks[0].call("MPI_Comm_dup", 10);
+  compensate_run();
+  EXPECT_EQ(calls(0), (Spans{{0, 10}, {110, 120}}));
+}
+
+}  // namespace
+}  // namespace tare::reader
