@@ -8,6 +8,7 @@ from tools import BUILD, ROOT, BenchError, MpiEnvironment, compile_c, mpich4, op
 
 _SOURCES = {
     "null_calls": ROOT / "workloads" / "null_calls.c",
+    "cold_calls": ROOT / "bench" / "cold_calls.c",
     "counted_calls": ROOT / "bench" / "counted_calls.c",
     "deep_calls": ROOT / "workloads" / "deep_calls.c",
     "bcast_barrier": ROOT / "workloads" / "bcast_barrier.c",

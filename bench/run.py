@@ -33,6 +33,7 @@ from measurements import (
     studies,
     sustained,
     waits,
+    weight,
 )
 from programs import built
 from report import Table, misses, show, write_json
@@ -65,6 +66,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
     "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
+    "weight": (5, 1, "the true slowdown of programs, beside the account's and the trial's"),
     "record": (0, 0, "encoder and reader, without MPI"),
 }
 WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
@@ -91,6 +93,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "studies": studies.measure,
     "scale": scale.measure,
     "page": page.measure,
+    "weight": weight.measure,
 }
 
 
