@@ -30,7 +30,7 @@ check:
 	@tools/build.sh $(DEVELOPER)
 	@tools/lint.sh quick
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
-	@$(PYTHON) -m pytest -q tests/unit
+	@$(PYTHON) -m pytest -q -n 2 tests/unit
 	@tools/smoke.sh
 
 test:
@@ -41,7 +41,8 @@ test:
 	@tools/lint.sh changed
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
-	@$(PYTHON) -m pytest tests
+	@$(PYTHON) -m pytest -n 2 tests/unit
+	@$(PYTHON) -m pytest tests/integration tests/study
 	@fuzz/run.sh 60
 
 bench:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from measured import left_in_memory
 # nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# What verbs print is as wide as where there is no terminal. pytest-xdist sets the width of the terminal.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(autouse=True)
