@@ -20,7 +20,7 @@ module tare
   integer, parameter, public :: tare_max_raw_bytes = 2048
 
   public :: tare_start, tare_recording, tare_sample
-  public :: tare_pause, tare_resume, tare_flush, tare_progress
+  public :: tare_pause, tare_resume, tare_flush, tare_progress, tare_offload
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
@@ -75,6 +75,9 @@ module tare
     end subroutine
     ! The program has come round, for tare run --weigh.
     subroutine tare_progress() bind(c, name="tare_progress")
+    end subroutine
+    ! The profile may be handed to the monitor here, for tare run --monitor.
+    subroutine tare_offload() bind(c, name="tare_offload")
     end subroutine
     ! Writes what this thread has recorded of the trace.
     subroutine tare_flush() bind(c, name="tare_flush")

@@ -68,6 +68,12 @@ TARE_API void tare_flush(void);
  * counts. Otherwise it does nothing. */
 TARE_API void tare_progress(void);
 
+/* A point of the program at which a run under `tare run --monitor` may hand its profile to the monitor: an iteration, a
+ * time step. Every rank comes to it equally often, as the number of the point says which snapshots belong together; one
+ * thread of a rank, the first that does. Takes a microsecond; otherwise it does nothing. MPI_Pcontrol(3) does the same
+ * in such a run. */
+TARE_API void tare_offload(void);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

@@ -100,6 +100,9 @@ inline void flush() noexcept { tare_flush(); }
 // The program has come round, for `tare run --weigh` (tare_progress).
 inline void progress() noexcept { tare_progress(); }
 
+// The profile may be handed to the monitor here (tare_offload).
+inline void offload() noexcept { tare_offload(); }
+
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }
 

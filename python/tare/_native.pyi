@@ -51,6 +51,12 @@ class Cost(TypedDict):
     drains: int
     drain_ns: int
     drain_bytes: int
+    offload_points: int  # of monitored runs, and the next
+    offloads: int
+    offloads_lost: int
+    offload_ns: int
+    offload_max_ns: int
+    offload_wait_ns: int
     dropped: int
     net_share: float
 
@@ -574,6 +580,9 @@ def collect(
 
 def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""
+
+def round_chunks(path: FilePath, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int]:
+    """Payloads of the chunks of rounds in these bytes of a file, and where the next ones will be."""
 
 def event_columns() -> list[str]:
     """Of the table of events."""

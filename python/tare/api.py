@@ -91,6 +91,11 @@ def progress() -> None:
     _record.progress()
 
 
+def offload() -> None:
+    """A point at which `tare run --monitor` may take the profile of this rank (docs/monitoring.md)."""
+    _record.offload()
+
+
 def region(name: str) -> Region:
     """A span of the program: `with region("solve"): ...`, or a decorator of a function. Spans nest."""
     return _regions.get(name) or _regions.setdefault(name, Region(name))

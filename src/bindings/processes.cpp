@@ -53,7 +53,8 @@ std::string_view first_line(const char* lines) {
   return all.substr(0, all.find('\n'));
 }
 
-nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& totals, const reader::Account& account) {
+nb::dict cost_dict(const reader::Process& process, const reader::Totals& totals, const reader::Account& account) {
+  const format::ProcessRecord& record = process.record;
   nb::dict cost;
   cost["call_ns"] = account.call_ns;
   cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
@@ -71,6 +72,12 @@ nb::dict cost_dict(const format::ProcessRecord& record, const reader::Totals& to
   cost["drains"] = totals.tared.drains;
   cost["drain_ns"] = account.drain_ns;
   cost["drain_bytes"] = totals.tared.bytes;
+  cost["offload_points"] = process.offloads.points;
+  cost["offloads"] = process.offloads.offloads;
+  cost["offloads_lost"] = process.offloads.lost;
+  cost["offload_ns"] = account.offload_ns;
+  cost["offload_max_ns"] = account.offload_max_ns;
+  cost["offload_wait_ns"] = account.offload_wait_ns;
   cost["dropped"] = totals.dropped;
   cost["net_share"] = account.net_share;
   return cost;
@@ -143,7 +150,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["until"] = until_of(process);
   row["calls"] = totals.calls;
   row["lookups"] = totals.lookups;
-  row["cost"] = cost_dict(record, totals, account);
+  row["cost"] = cost_dict(process, totals, account);
   row["trace"] = trace;
   return row;
 }

@@ -36,6 +36,7 @@ struct Recorder {
   decltype(&tare_resume) resume;
   decltype(&tare_flush) flush;
   decltype(&tare_progress) progress;
+  decltype(&tare_offload) offload;
   decltype(&tare_define_counter) define_counter;
   decltype(&tare_count) count;
   decltype(&tare_define_marker) define_marker;
@@ -81,6 +82,7 @@ void load(const std::string& path) {
   resolve(library, "tare_resume", found.resume);
   resolve(library, "tare_flush", found.flush);
   resolve(library, "tare_progress", found.progress);
+  resolve(library, "tare_offload", found.offload);
   resolve(library, "tare_define_counter", found.define_counter);
   resolve(library, "tare_count", found.count);
   resolve(library, "tare_define_marker", found.define_marker);
@@ -231,6 +233,7 @@ NB_MODULE(_record, module) {
   module.def("resume", [] { api.resume(); });
   module.def("flush", [] { api.flush(); });
   module.def("progress", [] { api.progress(); });
+  module.def("offload", [] { api.offload(); });
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });

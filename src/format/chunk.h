@@ -23,6 +23,8 @@ enum class ChunkType : std::uint8_t {
   archive_end = 8,  // archives only: an ArchiveEndRecord
   samples = 9,      // a SampleSummary and its classes (sample.h); the newest of a process counts
   calls = 10,       // of a process that did not finish: the call that each thread was in, and requests (segment.h)
+  offloads = 11,    // an OffloadAccount (offload_ring.h); the newest of a process counts
+  rounds = 12,      // rounds of a monitored run, and the names of their events (tared/monitor/round_file.h)
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

@@ -1,5 +1,6 @@
 #include "format/segment_layout.h"
 
+#include "format/offload_ring.h"
 #include "format/sample.h"
 
 namespace tare::format {
@@ -16,9 +17,9 @@ bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexc
 }  // namespace
 
 SegmentLayout layout_of(const SegmentHeader& header) noexcept {
-  return {header.functions,   header.row_capacity, header.definitions_at, header.definitions_capacity,
-          header.requests_at, header.samples_at,   header.locations_at,   header.location_stride,
-          header.ring,        header.keep_ns};
+  return {header.functions,       header.row_capacity, header.definitions_at, header.definitions_capacity,
+          header.requests_at,     header.samples_at,   header.offloads_at,    header.locations_at,
+          header.location_stride, header.ring,         header.keep_ns};
 }
 
 const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept {
@@ -31,6 +32,9 @@ const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noex
     return "the locations lie outside the file";
   if (layout.samples_at != 0 && !lies_within(layout.samples_at, sizeof(SampleSummary), layout.locations_at))
     return "the samples lie outside the file";
+  if (layout.offloads_at != 0 &&
+      (!lies_within(layout.offloads_at, sizeof(OffloadRing), layout.locations_at) || layout.offloads_at % 64 != 0))
+    return "the snapshots lie outside the file";
   if (layout.row_capacity == 0 || layout.row_capacity > max_rows || layout.location_stride > max_stride ||
       layout.location_stride % 64 != 0)
     return "a location block has an impossible size";
@@ -38,7 +42,8 @@ const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noex
   if (ring.count != 0 && (ring.bytes == 0 || ring.bytes % sizeof(std::uint64_t) != 0 ||
                           static_cast<std::uint32_t>(ring.policy) > static_cast<std::uint32_t>(Policy::overwrite)))
     return "the event buffer has an impossible shape";
-  const std::uint64_t fixed = buffer_at(layout.row_capacity);
+  const std::uint64_t spans = layout.offloads_at == 0 ? 0 : sizeof(SpanEntry) * span_capacity;
+  const std::uint64_t fixed = buffer_at(layout.row_capacity) + spans;
   if (layout.location_stride < fixed ||
       (ring.count != 0 && ring.stride() > (layout.location_stride - fixed) / ring.count))
     return "a location block is smaller than its parts";

@@ -1,5 +1,6 @@
 // How libtare.so uses the recorder.
 #include "format/functions.h"
+#include "monitor/monitor.h"
 #include "mpi/dispatch.h"
 #include "mpi/inside.h"
 #include "mpi/requests.h"
@@ -45,5 +46,6 @@ constinit const tare::recorder::Options tare::recorder::library_options{
     .change_sampling = mpi::change_sampling,
     .has_open_requests = mpi::has_open_requests,
     .spell_begins = mpi::begin_spell,
+    .monitor = &monitor::hooks,
     .forked = mpi::in_forked_child,
 };

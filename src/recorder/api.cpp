@@ -46,11 +46,24 @@ template <class... Words>
 template <class... Words>
 [[gnu::always_inline]] inline void record(std::uint32_t type, Words... words) noexcept {
   Location* location = this_location;
-  if (location == nullptr || type == 0 || !clock_is_counter ||
+  if (location == nullptr || type == 0 || !records_plainly ||
       !location->has_room(sizeof(format::EventRecord) + 8 * sizeof...(words))) [[unlikely]]
     return record_slowly(type, words...);
   const std::uint64_t values[sizeof...(words) + 1] = {words..., 0};
   location->append_event(type, read_counter(), values, sizeof...(words));
+}
+
+// A region or a counter, which the monitor wants to know of.
+[[gnu::cold, gnu::noinline]] void record_span(SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
+  Location* location = here();
+  if (location == nullptr || type == 0) return;
+  if (location->spans != nullptr) library_options.monitor->span(*location, event, type, value);
+  record_slowly(type, value);
+}
+[[gnu::always_inline]] inline void record(SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
+  if (!records_plainly) [[unlikely]]
+    return record_span(event, type, value);
+  record(type, value);
 }
 
 }  // namespace
@@ -59,6 +72,7 @@ template <class... Words>
 using tare::format::EventClass;
 using tare::format::ParameterType;
 using tare::recorder::record;
+using tare::recorder::SpanEvent;
 
 extern "C" {
 
@@ -75,8 +89,8 @@ int tare_recording(void) {
 }
 
 tare_id tare_define_region(const char* name) { return tare::recorder::define_span(EventClass::region, name); }
-void tare_enter(tare_id region) { record(region, std::uint64_t{1}); }
-void tare_leave(tare_id region) { record(region, std::uint64_t{0}); }
+void tare_enter(tare_id region) { record(SpanEvent::enter, region, 1); }
+void tare_leave(tare_id region) { record(SpanEvent::leave, region, 0); }
 
 tare_id tare_define_phase(const char* name) { return tare::recorder::define_span(EventClass::phase, name); }
 void tare_begin_phase(tare_id phase) {
@@ -112,6 +126,11 @@ void tare_progress(void) {
   if (location != nullptr) tare::recorder::trial.progress(*location);
 }
 
+void tare_offload(void) {
+  tare::recorder::Location* location = tare::recorder::here();
+  if (location != nullptr && location->spans != nullptr) tare::recorder::library_options.monitor->offload(*location);
+}
+
 int tare_sample(const char* spec) {
   if (spec == nullptr) spec = "";
   const auto change = tare::recorder::library_options.change_sampling;
@@ -126,7 +145,7 @@ int tare_sample(const char* spec) {
 tare_id tare_define_counter(const char* name, const char* unit) {
   return tare::recorder::register_event_type({EventClass::counter, 1, {ParameterType::f64}}, name, unit);
 }
-void tare_count(tare_id counter, double value) { record(counter, tare_word_of_double(value)); }
+void tare_count(tare_id counter, double value) { record(SpanEvent::count, counter, tare_word_of_double(value)); }
 
 tare_id tare_define_marker(const char* name) {
   return tare::recorder::register_event_type({EventClass::marker, 0, {}}, name, nullptr);

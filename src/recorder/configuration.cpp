@@ -19,11 +19,9 @@ std::uint64_t number(const char* variable) noexcept {
   return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
 }
 
-// A flight recorder is not drained.
-const char* tared_program(format::Policy policy) noexcept {
-  const char* program = getenv("TARE_DRAIN");
-  const bool named = program != nullptr && program[0] == '/';
-  return named && policy != format::Policy::overwrite ? program : nullptr;
+const char* program(const char* variable) noexcept {
+  const char* path = getenv(variable);
+  return path != nullptr && path[0] == '/' ? path : nullptr;
 }
 
 // Without a run yet.
@@ -33,10 +31,15 @@ Configuration configured(bool traced) noexcept {
   configuration.weigh = getenv("TARE_WEIGH");
   configuration.keep_ns = number("TARE_KEEP_NS");
   configuration.writes = !is("TARE_WRITE", "none");
+  configuration.monitor = getenv(monitor_variable);
+  if (configuration.monitor != nullptr) configuration.tared = program("TARE_TARED");
   if (!traced) return configuration;
   const format::Policy policy = policy_of(getenv("TARE_POLICY"));
-  configuration.tared = tared_program(policy);
-  configuration.ring = ring_of(number("TARE_BUFFER"), policy, configuration.tared != nullptr);
+  // A flight recorder is not drained.
+  const char* drains = policy == format::Policy::overwrite ? nullptr : program("TARE_DRAIN");
+  configuration.drains = drains != nullptr;
+  if (drains != nullptr) configuration.tared = drains;
+  configuration.ring = ring_of(number("TARE_BUFFER"), policy, configuration.drains);
   return configuration;
 }
 

@@ -14,15 +14,20 @@ struct Configuration {
   const char* run_id;
   const char* segment_dir;
   const char* collector;  // host on which `tare run` collects segments; nullptr: on none
-  const char* tared;      // the program that drains; nullptr: the threads do
+  const char* tared;      // the program that drains, monitors or both; nullptr: none
+  bool drains;            // the former
   const char* group;      // number of the group that may read the run; nullptr: none
+  const char* monitor;    // how the run is monitored (format/monitor_spec.h); nullptr: it is not
   const char* weigh;      // the share of spells that do not measure (account/trial.h); nullptr: there is no trial
   format::RingShape ring;
   std::uint64_t keep_ns;
   bool writes;  // events, or all but that
 
-  // Whether what processes of a node share (node_words.h) is of use: to drain in step, or by tared.
-  bool shares() const noexcept { return ring.count != 0 && (ring.policy == format::Policy::block || tared != nullptr); }
+  // Whether what processes of a node share (node_words.h) is of use: to drain in step, by tared, or to
+  // be monitored.
+  bool shares() const noexcept {
+    return monitor != nullptr || (ring.count != 0 && (ring.policy == format::Policy::block || drains));
+  }
 };
 
 // Whether the environment names a run.

@@ -3,12 +3,14 @@
 // Every member function is called by the owning thread only, allocates nothing and does not throw.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "format/location_block.h"
+#include "format/offload_ring.h"
 #include "format/record.h"
 #include "format/ring.h"
 #include "recorder/account/weighing.h"
@@ -27,7 +29,14 @@ struct KnownRows {
 };
 
 // What commit() has to do beyond the usual.
-enum class Mode : std::uint8_t { usual, in_phase, paused };
+enum class Mode : std::uint8_t { usual, in_phase, paused, watched };
+
+// Ticks from which on the next call that ends is an offload point, which the clock makes; UINT64_MAX: it makes none,
+// and no thread is `watched`. Calls of those that are in another mode look, too (src/monitor/timer.h).
+[[gnu::visibility("hidden")]] extern constinit std::atomic<std::uint64_t> offload_due;
+
+// Whether an event of the API needs nothing but a reading of the processor's counter and a record.
+[[gnu::visibility("hidden")]] extern constinit bool records_plainly;
 
 // One block's private half. Zero-initialised; users of the recorder may derive from it (see Options).
 struct Location {
@@ -57,6 +66,8 @@ struct Location {
   KnownRows any_rows;                        // of calls whose call site remembers none
   std::uint64_t counted_calls;               // so far
   std::uint64_t counted_polls;               // of them
+  format::SpanEntry* spans;                  // what the monitor is told; nullptr: the run is not monitored
+  std::uint32_t spans_used;                  // entries before which all lie that are in use
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -269,6 +280,7 @@ struct Location {
   }
 
  private:
+  [[gnu::cold]] void offload_by_clock(std::uint64_t ticks) noexcept;
   // Not said to be cold, which would move the calls of it away. `end`: of the wrapper.
   [[gnu::noinline]] void note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept;
   static unsigned slot_of(std::uint64_t site, std::uint64_t what) noexcept {
@@ -308,15 +320,18 @@ struct Location {
   template <unsigned traffic>
   [[gnu::noinline]] format::ProfileRow& commit_any(Call& call, KnownRows& known) noexcept {
     if (mode != Mode::usual) [[unlikely]] {
+      if (call.leave >= offload_due.load(std::memory_order_relaxed)) offload_by_clock(call.leave);
       if (mode == Mode::paused) {
         call.bytes = call.received = format::no_bytes;
         return rows[0];
       }
-      ++phase->calls;
-      phase->mpi_ticks += call.leave - call.enter;
-      if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
-      if constexpr ((traffic & exchanges) != 0)
-        if (call.received != format::no_bytes) phase->bytes += call.received;
+      if (mode == Mode::in_phase) {
+        ++phase->calls;
+        phase->mpi_ticks += call.leave - call.enter;
+        if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
+        if constexpr ((traffic & exchanges) != 0)
+          if (call.received != format::no_bytes) phase->bytes += call.received;
+      }
     }
     const std::uint8_t size_class = size_class_of(call);
     std::uint16_t& number = known.by_size[size_class % KnownRows::classes];

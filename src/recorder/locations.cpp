@@ -73,6 +73,7 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->rows = format::rows_of(location->shared);
   location->row_capacity = header.row_capacity;
   location->ring = header.ring;
+  location->spans = spans_of(shared);
   location->rows[0].ticks_min = UINT64_MAX;
   location->shared->current.source = format::no_peer;
   location->shared->current.source_tag = format::no_tag;
@@ -154,6 +155,7 @@ Location* start_location() noexcept {
   }
   if (location->ring.count != 0) location->begin_thread();
   if (library_options.started != nullptr) library_options.started(*location);
+  if (location->spans != nullptr) library_options.monitor->begin_thread(*location);
   location->inherit_name();
   location->note_name();
   this_location = location;

@@ -7,6 +7,7 @@
 #include "format/chunk_writer.h"
 #include "format/functions.h"
 #include "format/node_file_name.h"
+#include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/weighed.h"
 #include "recorder/clock.h"
@@ -159,6 +160,14 @@ bool write_samples(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::samples), area, bytes);
 }
 
+bool write_offloads(const format::SegmentHeader& segment) noexcept {
+  if (segment.offloads_at == 0) return true;
+  const char* area = reinterpret_cast<const char*>(&segment) + segment.offloads_at;
+  const auto& account = reinterpret_cast<const format::OffloadRing*>(area)->account;
+  ChunkMemory memory(sizeof account);
+  return memory && memory.append(identity(segment, format::ChunkType::offloads), &account, sizeof account);
+}
+
 // Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
 // The block stays as it is: should its thread or a collector write the same records once more, then under the same
 // numbers, and a reader keeps the copy with the most records.
@@ -258,6 +267,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   }
   written = write_calls(segment, block_at) && written;
   written = write_samples(segment) && written;
+  written = write_offloads(segment) && written;
   return write_process(segment) && written;
 }
 

@@ -7,6 +7,8 @@
 // that all processes of the run on this node share, and those whose buffers are at least half full drain with it, at
 // their next MPI call.
 //
+// The monitor. What it decides, all processes of the node read here.
+//
 // tared. If the node has one (src/tared), nobody drains as long as it keeps up: it sleeps until a sub-buffer is full.
 #pragma once
 
@@ -21,6 +23,8 @@ struct NodeWords {
   std::atomic<std::uint32_t> processes;  // that have begun to record
   std::atomic<std::uint32_t> tared;      // process id of the one that drains now; 0: none, or one that was too slow
   std::atomic<std::uint32_t> started;    // whether somebody has started one
+  // Which offload points of a monitored run are offloads (src/monitor/cadence.h); written by tared.
+  alignas(64) std::atomic<std::uint64_t> cadence;
 };
 
 // Of this node; of this process alone if there is no memory to share.

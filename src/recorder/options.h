@@ -8,6 +8,26 @@ namespace tare::recorder {
 
 struct Location;
 
+// What a program tells of itself in a run that is monitored.
+enum class SpanEvent : std::uint8_t { enter, leave, count };
+
+// The part of online monitoring that is in the process (src/monitor). None of them allocates, throws or waits longer
+// than TARE_MONITOR says.
+struct MonitorHooks {
+  // Bytes of the ring of snapshots, by the text of TARE_MONITOR; 0, and a line on stderr, if it is wrong.
+  std::uint64_t (*ring_bytes)(const char* text) noexcept;
+  // A thread has got its location.
+  void (*begin_thread)(Location& location) noexcept;
+  // The program has come to an offload point.
+  void (*offload)(Location& location) noexcept;
+  // A call has ended at `ticks`, and `offload_due` has come.
+  void (*due)(Location& location, std::uint64_t ticks) noexcept;
+  // A region is entered or left, or a counter has got a value (the bits of a double).
+  void (*span)(Location& location, SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept;
+  // In a forked child.
+  void (*forked)() noexcept;
+};
+
 struct Options {
   std::size_t location_bytes = 0;  // size of the type derived from Location; zero-initialised memory
   std::uint32_t rows = 0;          // of a location's profile table, at least 1
@@ -29,6 +49,8 @@ struct Options {
   bool (*has_open_requests)() noexcept = nullptr;
   // A spell of a trial begins, in this thread; may be nullptr.
   void (*spell_begins)(const Location& location) noexcept = nullptr;
+  // nullptr: this library is never monitored.
+  const MonitorHooks* monitor = nullptr;
   // Called in a forked child, where what the parent recorded is forgotten; may be nullptr.
   void (*forked)() noexcept = nullptr;
 };

@@ -39,7 +39,9 @@ void Location::pause(bool paused) noexcept {
   const bool was_paused = mode == Mode::paused;
   if (paused && !was_paused) limit_behind_pause = std::exchange(limit, 0);
   if (!paused && was_paused) limit = limit_behind_pause;
-  const Mode unpaused = shared->summary.phase == format::outside_phases ? Mode::usual : Mode::in_phase;
+  const bool is_watched = offload_due.load(std::memory_order_relaxed) != UINT64_MAX;
+  const Mode outside = is_watched ? Mode::watched : Mode::usual;
+  const Mode unpaused = shared->summary.phase == format::outside_phases ? outside : Mode::in_phase;
   mode = paused ? Mode::paused : unpaused;
 }
 

@@ -46,6 +46,7 @@ void in_forked_child() noexcept {
   release_event_types();
   release_node_file();
   release_encoders();
+  if (library_options.monitor != nullptr) library_options.monitor->forked();
   forget_thread_names();
   if (library_options.forked != nullptr) library_options.forked();
 }
@@ -69,7 +70,8 @@ void call_or_start_tared(const Configuration& configuration, bool is_collected) 
   node_words->processes.fetch_add(1, std::memory_order_release);
   call_tared();
   if (!is_collected)
-    start_tared({configuration.tared, configuration.run_dir, configuration.run_id, configuration.segment_dir});
+    start_tared({configuration.tared, configuration.run_dir, configuration.run_id, configuration.segment_dir,
+                 configuration.drains});
 }
 
 bool attach_locked(const Configuration& configuration) noexcept {
@@ -83,6 +85,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   set_node_file(configuration.run_dir, host);
   set_collected(is_collected);
   trial.begin(configuration.weigh, configuration.run_id);
+  records_plainly = clock_is_counter && created->offloads_at == 0;
   const bool shared = configuration.shares() && share(configuration);
   created->magic = format::segment_magic;  // last: a reader believes a segment from here on
   if (shared && configuration.tared != nullptr) call_or_start_tared(configuration, is_collected);

@@ -31,14 +31,21 @@ std::uint32_t sample_classes() noexcept {
   return library_options.sample_classes == nullptr ? 0 : library_options.sample_classes();
 }
 
+// Of snapshots for the monitor; 0: the run is not monitored.
+std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
+  const MonitorHooks* monitor = library_options.monitor;
+  return monitor == nullptr || configuration.monitor == nullptr ? 0 : monitor->ring_bytes(configuration.monitor);
+}
+
 // Where the parts lie that come before the locations.
 struct Layout {
   std::uint64_t requests_at;  // 0: there are none
   std::uint64_t samples_at;   // 0: there are none
+  std::uint64_t offloads_at;  // 0: there are none
   std::uint64_t locations_at;
 };
 
-Layout layout_of(std::uint32_t classes) noexcept {
+Layout layout_of(std::uint32_t classes, std::uint64_t offload_bytes) noexcept {
   Layout layout{};
   std::uint64_t at = format::segment_header_bytes + definition_bytes;
   if (library_options.requests) {
@@ -48,6 +55,10 @@ Layout layout_of(std::uint32_t classes) noexcept {
   if (classes != 0) {
     layout.samples_at = at;
     at += whole_pages(sizeof(format::SampleSummary) + classes * sizeof(format::SampleClass));
+  }
+  if (offload_bytes != 0) {
+    layout.offloads_at = at;
+    at += whole_pages(sizeof(format::OffloadRing) + offload_bytes);
   }
   layout.locations_at = at;
   return layout;
@@ -73,6 +84,12 @@ format::SampleSummary* samples_of(SegmentHeader& segment) noexcept {
   return segment.samples_at == 0
              ? nullptr
              : reinterpret_cast<format::SampleSummary*>(reinterpret_cast<char*>(&segment) + segment.samples_at);
+}
+
+format::OffloadRing* offloads_of(SegmentHeader& segment) noexcept {
+  return segment.offloads_at == 0
+             ? nullptr
+             : reinterpret_cast<format::OffloadRing*>(reinterpret_cast<char*>(&segment) + segment.offloads_at);
 }
 
 void describe_process(format::ProcessRecord& p, std::uint64_t name) noexcept {
@@ -106,6 +123,18 @@ format::SampleSummary* sample_summary() noexcept {
   return header == nullptr ? nullptr : samples_of(*header);
 }
 
+format::OffloadRing* offload_ring() noexcept {
+  SegmentHeader* header = own;
+  return header == nullptr ? nullptr : offloads_of(*header);
+}
+
+format::SpanEntry* spans_of(format::LocationHeader* block) noexcept {
+  const SegmentHeader* header = own;
+  if (header == nullptr || header->offloads_at == 0) return nullptr;
+  return reinterpret_cast<format::SpanEntry*>(reinterpret_cast<char*>(block) +
+                                              format::spans_at(header->row_capacity, header->ring));
+}
+
 bool traced() noexcept {
   const SegmentHeader* header = own;
   return header != nullptr && header->ring.count != 0;
@@ -121,7 +150,8 @@ void note_clock() noexcept {
 SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   const std::uint64_t name = new_process_name();
   const std::uint32_t classes = sample_classes();
-  const Layout layout = layout_of(classes);
+  const std::uint64_t for_monitor = offload_bytes(configuration);
+  const Layout layout = layout_of(classes, for_monitor);
   SegmentHeader* created = create_file_in(configuration.segment_dir, configuration.run_id, name, layout.locations_at);
   if (created == nullptr)
     created = create_file_in(configuration.run_dir, configuration.run_id, name, layout.locations_at);
@@ -135,14 +165,17 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   created->definitions_capacity = definition_bytes;
   created->requests_at = layout.requests_at;
   created->samples_at = layout.samples_at;
+  created->offloads_at = layout.offloads_at;
   created->locations_at = layout.locations_at;
   created->row_capacity = library_options.rows;
   created->ring = configuration.ring;
-  created->location_stride = whole_pages(format::buffer_at(library_options.rows) + configuration.ring.total());
+  const std::uint64_t spans = for_monitor == 0 ? 0 : sizeof(format::SpanEntry) * format::span_capacity;
+  created->location_stride = whole_pages(format::spans_at(library_options.rows, configuration.ring) + spans);
   describe_process(created->process, name);
   created->keep_ns = configuration.ring.policy == format::Policy::overwrite ? configuration.keep_ns : 0;
   created->process.flags = process_flags(configuration);
   if (format::SampleSummary* samples = samples_of(*created)) samples->capacity = classes;
+  if (format::OffloadRing* offloads = offloads_of(*created)) offloads->bytes = for_monitor;
   return created;
 }
 

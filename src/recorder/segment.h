@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/segment.h"
 #include "recorder/configuration.h"
@@ -17,6 +18,11 @@ format::RequestTable* request_table() noexcept;
 
 // What is kept of sampled messages, classes behind it; nullptr if they are not sampled.
 format::SampleSummary* sample_summary() noexcept;
+
+// The ring of snapshots for the monitor; nullptr if the run is not monitored.
+format::OffloadRing* offload_ring() noexcept;
+// What a location counts for it: format::span_capacity entries; nullptr likewise.
+format::SpanEntry* spans_of(format::LocationHeader* block) noexcept;
 
 // Whether events are recorded.
 bool traced() noexcept;

@@ -62,12 +62,19 @@ void start_tared(const TaredArguments& given) noexcept {
                              const_cast<char*>(given.run_id),
                              const_cast<char*>(given.segment_dir),
                              starter,
+                             const_cast<char*>(given.drains ? "drain" : "monitor"),
                              nullptr};
   // Of the program's environment it needs nothing else, least of all what is preloaded.
   char group[32];
   const char* number = getenv(group_variable);
   if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
-  char* const environment[] = {number == nullptr ? nullptr : group, nullptr};
+  char monitor[512];
+  const char* spec = getenv(monitor_variable);
+  if (spec != nullptr) std::snprintf(monitor, sizeof monitor, "%s=%s", monitor_variable, spec);
+  char* environment[3] = {};
+  char** next = environment;
+  if (number != nullptr) *next++ = group;
+  if (spec != nullptr) *next = monitor;
   Start start{arguments, environment, stacks + stack_bytes};
   // No handler of the program may run in the children, which share its memory.
   sigset_t all;

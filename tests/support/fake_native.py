@@ -70,6 +70,8 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
             "hook_init_ns": 1_000_000,
             "hook_finalize_ns": 500_000, "flushes": 1, "flush_ns": 40_000, "flush_bytes": 4096,
             "drains": 0, "drain_ns": 0, "drain_bytes": 0,
+            "offload_points": 0, "offloads": 0, "offloads_lost": 0,
+            "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0,
             "dropped": 0, "net_share": 0.01,
         },
         "trace": {
@@ -96,6 +98,8 @@ def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[
         "calls": 10, "lookups": 4, "events": events, "bytes": 10 * events,
         "dropped": dropped, "flushes": events // 1000, "flush_ns": 40_000, "flush_bytes": 10 * events,
         "drains": 0, "drain_ns": 0, "drain_bytes": 0,
+            "offload_points": 0, "offloads": 0, "offloads_lost": 0,
+            "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0,
     }  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from environments import ROOT
 BELOW = {
     "format": set(),
     "recorder": {"format"},
-    "mpi": {"format", "recorder"},
+    "monitor": {"format", "recorder"},
+    "mpi": {"format", "recorder", "monitor"},
     "timing": {"format", "mpi"},
-    "tared": {"format", "recorder"},
+    "tared": {"format", "recorder", "monitor"},
     "reader": {"format"},
     "exporters": {"format", "reader"},
     "importers": {"format", "reader"},

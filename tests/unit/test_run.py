@@ -49,6 +49,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "drain": "inline",
         "time_lookups": False,
         "weigh": None,
+        "monitor": None,
         "sample": None,
         "keep_env": ["MY_*"],
         "forward": False,

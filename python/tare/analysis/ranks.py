@@ -37,6 +37,12 @@ class TotalCost:
     drains: int
     drain_ns: int
     drain_bytes: int
+    offload_points: int = 0  # of monitored runs, and the next
+    offloads: int = 0
+    offloads_lost: int = 0
+    offload_ns: int = 0
+    offload_max_ns: int = 0  # the longest of all ranks
+    offload_wait_ns: int = 0
     dropped: int
 
 
@@ -112,5 +118,11 @@ def total_cost(processes: Sequence[Process]) -> TotalCost:
         drains=sum(cost["drains"] for cost in costs),
         drain_ns=sum(cost["drain_ns"] for cost in costs),
         drain_bytes=sum(cost["drain_bytes"] for cost in costs),
+        offload_points=sum(cost["offload_points"] for cost in costs),
+        offloads=sum(cost["offloads"] for cost in costs),
+        offloads_lost=sum(cost["offloads_lost"] for cost in costs),
+        offload_ns=sum(cost["offload_ns"] for cost in costs),
+        offload_max_ns=max((cost["offload_max_ns"] for cost in costs), default=0),
+        offload_wait_ns=sum(cost["offload_wait_ns"] for cost in costs),
         dropped=sum(cost["dropped"] for cost in costs),
     )

@@ -12,7 +12,7 @@ from typing import Annotated
 from tare import streams, units
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
-from tare.measuring import launch, unseen
+from tare.measuring import launch, monitoring, unseen
 from tare.measuring.measurement import Measured, measure
 from tare.options import Argument, Option
 from tare.runs import directory
@@ -105,6 +105,12 @@ def _share(text: str) -> float:
             f"'{text}' is no share of the spells: write a number like 0.5 or 20%, from 0.05 to 0.95"
         )
     return share
+
+
+def _monitor(text: str) -> str:
+    """The SPEC of --monitor, if it is one."""
+    monitoring.parse(text)
+    return text
 
 
 def _sample(spec: str, command: list[str], *, trace: bool) -> str:
@@ -206,6 +212,17 @@ def run(
             "calls are only counted (docs/weigh.md).",
         ),
     ] = None,
+    monitor: Annotated[
+        str | None,
+        Option(
+            parser=_monitor,
+            metavar="SPEC",
+            bare=monitoring.DEFAULT,
+            show_default=False,
+            help="Watch the run while it goes on: ranks hand over profiles, each second or as SPEC says, "
+            "like 100ms or points,policy=block (docs/monitoring.md)..",
+        ),
+    ] = None,
     print_sample: Annotated[
         bool,
         Option(
@@ -261,6 +278,9 @@ def run(
     if print_sample and sample is not None:
         streams.say(sample)
         return 0
+    if monitor is not None and (weigh is not None or forward):
+        other = "--forward" if forward else "--weigh"
+        raise UsageError(f"--monitor takes profiles, which {other} does not make all the time: leave out one")
     if weigh is not None and (sample is not None or forward):
         other = (
             "--forward measures nothing"
@@ -279,6 +299,7 @@ def run(
         stack=stack,
         sample=sample,
         weigh=weigh,
+        monitor=monitor,
         time_lookups=time_lookups,
         keep_env=tuple(keep_env or ()),
         forward=forward,

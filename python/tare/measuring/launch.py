@@ -41,6 +41,8 @@ VARIABLES = (
     "SAMPLE",
     "GROUP",
     "WEIGH",
+    "MONITOR",
+    "TARED",
 )
 
 
@@ -83,7 +85,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_KEEP_NS"] = str(options.keep_ns)
     if not options.write:
         result["TARE_WRITE"] = "none"
-    if tared.is_asked_for(options):
+    if tared.drains(options):
         result["TARE_DRAIN"] = str(library.find(library.TARED))
     if options.stack:
         result["TARE_STACK"] = str(options.stack)
@@ -93,7 +95,9 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_SAMPLE"] = options.sample
     if options.weigh is not None:
         result["TARE_WEIGH"] = repr(options.weigh)
-    return result | tared.group_variable(meta)
+    if options.monitor:
+        result["TARE_TARED"] = str(library.find(library.TARED))
+    return result | tared.variables(meta)
 
 
 def check_startable(command: Sequence[str]) -> None:

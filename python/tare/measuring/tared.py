@@ -1,4 +1,4 @@
-"""tared, the process that drains the buffers of the others of this node, while a command runs."""
+"""tared, the process that drains and monitors the others of this node, while a command runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import CommandError
-from tare.measuring import library
+from tare.measuring import library, monitoring
 from tare.runs import directory
 from tare.runs.metadata import Metadata, Options
 
@@ -16,27 +16,39 @@ from tare.runs.metadata import Metadata, Options
 ENDS_WITHIN_S = 5.0
 
 
-def is_asked_for(options: Options) -> bool:
+def drains(options: Options) -> bool:
     """Whether there is anything to drain for it: a flight recorder is not drained."""
     return options.drain == "tared" and options.trace and options.policy != "overwrite"
 
 
-def group_variable(meta: Metadata) -> dict[str, str]:
-    """Tells it, and ranks, who else may read what they write."""
+def variables(meta: Metadata) -> dict[str, str]:
+    """Tells it, and ranks, who else may read what they write, and how the run is monitored."""
+    result = {}
     group = directory.group_number(meta.options.group)
-    return {} if group is None else {"TARE_GROUP": str(group)}
+    if group is not None:
+        result["TARE_GROUP"] = str(group)
+    if meta.options.monitor:
+        result["TARE_MONITOR"] = monitoring.parse(meta.options.monitor).variable(meta.start_ns)
+    return result
 
 
 @contextmanager
 def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
     """Has it run, if it is asked for. The ranks do without it where it hangs or dies."""
-    if not is_asked_for(meta.options):
+    options = meta.options
+    if not drains(options) and not options.monitor:
         yield
         return
     import subprocess
 
     program = library.find(library.TARED)
-    arguments = [str(run_dir), meta.run_id, meta.segment_dir, str(os.getpid())]
+    arguments = [
+        str(run_dir),
+        meta.run_id,
+        meta.segment_dir,
+        str(os.getpid()),
+        "drain" if drains(options) else "monitor",
+    ]
     try:
         tared = subprocess.Popen(
             [program, *arguments],
@@ -44,10 +56,12 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env=group_variable(meta),
+            env=variables(meta),
         )
     except OSError as error:
-        raise CommandError(f"cannot start {program}: {error.strerror}; leave out --drain tared") from error
+        raise CommandError(
+            f"cannot start {program}: {error.strerror}; leave out --drain tared and --monitor"
+        ) from error
     try:
         yield
     finally:

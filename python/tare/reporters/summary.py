@@ -232,6 +232,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {cost.weighed:,} calls weighed)",
     )
     yield "flushes", _flushes(cost)
+    if cost.offload_points:
+        yield "offloads", _offloads(cost)
     if cost.drains:
         yield "drains", f"{_drains(cost)} by tared, beside the threads"
     yield (
@@ -298,6 +300,15 @@ def _flushes(cost: TotalCost) -> str:
     if not cost.flushes:
         return "none"
     return f"{cost.flushes:,}, {units.duration(cost.flush_ns)}, {units.size(cost.flush_bytes)}"
+
+
+def _offloads(cost: TotalCost) -> str:
+    """What the monitor cost the ranks."""
+    mean_ns = cost.offload_ns / max(cost.offloads, 1)
+    text = f"{cost.offloads:,}, {units.duration(mean_ns)} each, {units.duration(cost.offload_max_ns)} at most"
+    if cost.offload_wait_ns:
+        text += f"; {units.duration(cost.offload_wait_ns)} waiting for tared"
+    return f"{text}; {cost.offloads_lost:,} lost" if cost.offloads_lost else text
 
 
 def _drains(cost: TotalCost) -> str:

@@ -39,6 +39,7 @@ class Options:
     time_lookups: bool = False
     sample: str | None = None
     weigh: float | None = None  # the share of spells that do not measure
+    monitor: str | None = None  # the SPEC of --monitor
     keep_env: tuple[str, ...] = ()
     forward: bool = False
     group: str | None = None  # that may read the run, beside its owner

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tare import progress_line
 from tare.errors import CommandError, UsageError, native_errors
-from tare.runs import directory, runner, site_frames
+from tare.runs import directory, rounds, runner, site_frames
 from tare.runs.retiming import Retimed, Times, retime
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Run as NativeRun,
     )
     from tare.runs.metadata import Metadata
+    from tare.runs.rounds import RoundFile
 
 
 WEIGHED = (
@@ -213,6 +214,12 @@ class Run:
         """
         with self._reading():
             return self._native.replay() if self._native else []
+
+    def round_files(self) -> list[RoundFile]:
+        """Where the rounds of a run with --monitor are stored, on each host that stored some."""
+        if self.member:
+            return rounds.of_archive(self.run_dir, self.member)
+        return rounds.of_directory(self.run_dir)
 
     @property
     def end_ns(self) -> int | None:

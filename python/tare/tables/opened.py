@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
     from tare._native import EventTable, Table
+    from tare.runs.rounds import Event, Statistic
 
     AnyTable = EventTable | Table | RowsTable
 
@@ -30,6 +31,7 @@ TABLES = {
     "peers": "two ranks that exchanged messages",
     "phases": "a phase on a rank",
     "samples": "a class of sampled messages",
+    "rounds": "a metric of an event in a round (--monitor)",
     "events": "a call, or an event of the program (trace)",
     "calls": "a call (trace)",
     "messages": "a message, with both ends (trace)",
@@ -114,6 +116,10 @@ class OpenRun(Run):
         """A row for each class of sampled messages."""
         return RowsTable(schema.SAMPLES, self._sample_rows)
 
+    def rounds(self) -> RowsTable:
+        """The rounds of a run with --monitor, up to now: a row for each metric of each event."""
+        return RowsTable(schema.ROUNDS, self._round_rows)
+
     def tables(self) -> dict[str, AnyTable]:
         """All tables by their names in SQL (`TABLES`)."""
         special: dict[str, AnyTable] = {
@@ -121,6 +127,7 @@ class OpenRun(Run):
             "profile": self.profile(("site", "communicator", "size")),
             "communicators": self.communicator_table,
             "clock_violations": self.clock_violation_table,
+            "rounds": self.rounds(),
         }
         return {name: special.get(name) or getattr(self, name) for name in TABLES}
 
@@ -158,6 +165,23 @@ class OpenRun(Run):
         for row in self.peer_sums(["rank"], None, None, None):
             yield {**row, "peer": row["peer"] if row["peer"] >= 0 else None}
 
+    def _round_rows(self) -> Iterator[dict[str, Any]]:
+        for file in self.round_files():
+            for made in file.read():
+                shared = {
+                    "round": made.round,
+                    "time_ns": made.first_ns,
+                    "contributing": len(made.ranks),
+                    "lost": len(made.lost),
+                    "lost_ranks": str(made.lost) or None,
+                    "delay_ns": made.delay_ns,
+                    "spread_ns": made.last_ns - made.first_ns,
+                }
+                for event in made.events:
+                    named = {"event": event.name, "kind": event.kind, "ranks": event.ranks}
+                    for metric, statistic in _metrics(event):
+                        yield {**shared, **named, "metric": metric, **vars(statistic)}
+
     def _sample_rows(self) -> Iterator[dict[str, Any]]:
         for sample in self.sample_rows:
             row: dict[str, Any] = dict(sample)
@@ -167,6 +191,15 @@ class OpenRun(Run):
                 row[f"{side}_site"] = row[f"{side}_site"] if row[f"{side}_site"] >= 0 else None
             row["source"] = row["source"] if row["source"] >= 0 else None
             yield row
+
+
+def _metrics(event: Event) -> Iterator[tuple[str, Statistic]]:
+    yield "calls", event.calls
+    if event.kind == "counter":
+        yield "value", event.bytes
+        return
+    yield "time_ns", event.time
+    yield "bytes", event.bytes
 
 
 def _profile_rows(rows: Sequence[profile.Row], columns: Schema) -> Iterator[dict[str, Any]]:

@@ -154,3 +154,23 @@ SAMPLES: dict[str, ColumnType] = {
     "transfer_ns": "int64",
     "uncertainty_ns": "int64",
 }
+
+ROUNDS: dict[str, ColumnType] = {
+    "round": "int64",
+    "time_ns": "int64",
+    "event": "text",
+    "kind": "text",
+    "metric": "text",
+    "ranks": "int32",
+    "mean": "float64",
+    "deviation": "float64",
+    "least": "float64",
+    "most": "float64",
+    "least_rank": "int32",
+    "most_rank": "int32",
+    "contributing": "int32",
+    "lost": "int32",
+    "lost_ranks": "text",
+    "delay_ns": "int64",
+    "spread_ns": "int64",
+}

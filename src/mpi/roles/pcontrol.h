@@ -6,12 +6,14 @@
 
 #include "mpi/measure.h"
 #include "recorder/event_types.h"
+#include "recorder/options.h"
 
 namespace tare::mpi {
 
 // For programs without tare in them, what tare_pause() and its kin do (include/tare/tare.h). 0: from here on nothing of
 // this thread is recorded. 1: it is again; ends the phase. 2: writes the buffer.
-// Another: phase "pcontrol LEVEL" begins, in place of the one that a call before has begun; negative: it ends.
+// 3, in a run that is monitored: an offload point. Else it is
+// another: phase "pcontrol LEVEL" begins, in place of the one that a call before has begun; negative: it ends.
 struct Controls : Role {
   int level;
   explicit Controls(int l) noexcept : level(l) {}
@@ -29,6 +31,9 @@ struct Controls : Role {
       case 2:
         thread.drain();
         return;
+      case 3:
+        if (thread.spans != nullptr) return recorder::library_options.monitor->offload(thread);
+        return change(thread, phase_of(thread));
       default:
         return change(thread, level < 0 ? 0 : phase_of(thread));
     }

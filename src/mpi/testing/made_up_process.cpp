@@ -34,6 +34,8 @@ format::PeerEntry& Location::new_peer(unsigned slot, std::uint64_t key) noexcept
   shared->peer_index[slot] = static_cast<std::uint16_t>(summary.peers++);
   return entry;
 }
+constinit std::atomic<std::uint64_t> offload_due{UINT64_MAX};
+void Location::offload_by_clock(std::uint64_t) noexcept { std::abort(); }
 bool Location::make_room(bool) noexcept { std::abort(); }
 void Location::drain_in_step() noexcept { std::abort(); }
 

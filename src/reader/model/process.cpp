@@ -130,8 +130,12 @@ Account account_of(const Process& process, const Totals& totals) {
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);
+  account.offload_ns = clock.duration_ns(process.offloads.ticks);
+  account.offload_max_ns = clock.duration_ns(process.offloads.ticks_max);
+  account.offload_wait_ns = clock.duration_ns(process.offloads.waited_ticks);
   account.drain_ns = clock.duration_ns(totals.tared.ticks);
-  const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns);
+  const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
+                      static_cast<double>(account.offload_ns);
   if (account.net_ns > 0) account.net_share = own_ns / static_cast<double>(account.net_ns);
   return account;
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "format/offload_ring.h"
 #include "format/segment.h"
 #include "reader/model/clock_map.h"
 #include "reader/model/definitions.h"
@@ -39,7 +40,8 @@ struct Process {
   Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
   ProfileSources profiles;
   SampleSource samples;
-  std::vector<ChunkRef> events;  // on disk
+  format::OffloadAccount offloads{};  // of a run that is monitored
+  std::vector<ChunkRef> events;       // on disk
   std::vector<format::ClockPair> clock_pairs;
   std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
@@ -126,6 +128,9 @@ struct Account {
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t flush_ns = 0;
+  std::int64_t offload_ns = 0;       // handing snapshots to the monitor, and waiting for it
+  std::int64_t offload_max_ns = 0;   // once
+  std::int64_t offload_wait_ns = 0;  // of offload_ns
   std::int64_t drain_ns = 0;  // of the node's tared, on a processor of its own: no part of what the process spent
   double net_share = 0;       // of net_ns that is tare's; threads add up
 };

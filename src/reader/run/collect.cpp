@@ -55,6 +55,7 @@ std::string profile_payload(const LocationCopy& location) {
 struct Contents {
   ProcessRecord process{};
   std::string samples;
+  std::string offloads;
   std::string definitions;
   std::uint64_t definitions_from = 0;
   std::vector<LocationCopy> locations;
@@ -76,6 +77,9 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   auto samples = segment.samples();
   if (!samples) return samples.failure();
   contents.samples = std::move(*samples);
+  auto offloads = segment.offloads();
+  if (!offloads) return offloads.failure();
+  contents.offloads = std::move(*offloads);
   const auto locations = segment.locations();
   if (!locations) return locations.failure();
   for (std::uint32_t block = 0; block < *locations; ++block) {
@@ -235,8 +239,9 @@ class Collector {
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(paths_.run_dir, chunk_file_name(contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_samples(file, *contents) && write_definitions(file, *contents) &&
-                         write_calls(file, *contents) && write_events(file, *contents, segment.name());
+                         write_samples(file, *contents) && write_offloads(file, *contents) &&
+                         write_definitions(file, *contents) && write_calls(file, *contents) &&
+                         write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
       errno_ = file.error();
@@ -276,6 +281,10 @@ class Collector {
 
   static bool write_samples(ChunkFile& file, const Contents& contents) {
     return contents.samples.empty() || file.append(identity_of(contents, ChunkType::samples), contents.samples);
+  }
+
+  static bool write_offloads(ChunkFile& file, const Contents& contents) {
+    return contents.offloads.empty() || file.append(identity_of(contents, ChunkType::offloads), contents.offloads);
   }
 
   static bool write_definitions(ChunkFile& file, const Contents& contents) {

@@ -68,7 +68,7 @@ void RunLoader::read_segment(SegmentFile file) {
   auto record = file.process();
   const auto locations = file.locations();
   if (!record || !locations) return warn(record ? locations.error() : record.error());
-  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}};
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}, {}};
   for (std::uint32_t block = 0; block < *locations; ++block) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
@@ -84,6 +84,9 @@ void RunLoader::read_segment(SegmentFile file) {
   auto samples = contents.file.samples();
   if (!samples) return warn(samples.error());
   contents.samples = std::move(*samples);
+  auto offloads = contents.file.offloads();
+  if (!offloads) return warn(offloads.error());
+  contents.offloads = std::move(*offloads);
   segments_.push_back(std::move(contents));
 }
 
@@ -183,7 +186,9 @@ std::vector<std::string> RunLoader::read_definitions(Process& process, std::vect
 void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
   // Others are of archives, or types that a later tare of this version may add.
-  if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls) return;
+  if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
+      header.type != ChunkType::offloads)
+    return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
     file_of_.try_emplace(header.process, chunk.file);
@@ -202,6 +207,12 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   std::string reason;
   if (load_chunk(chunk, raw_, reason) && take_payload(chunk, {raw_.data(), raw_.size()})) return;
   warn(damaged_chunk(run_.files_.names[chunk.file], chunk, reason));
+}
+
+bool RunLoader::take_offloads(std::string_view payload, Process& process) {
+  if (payload.size() != sizeof process.offloads) return false;
+  std::memcpy(&process.offloads, payload.data(), sizeof process.offloads);
+  return true;
 }
 
 bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
@@ -224,6 +235,8 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
       Process& process = process_of(header.process);
       return parse_calls(payload, process.calls, process.requests);
     }
+    case ChunkType::offloads:
+      return take_offloads(payload, process_of(header.process));
     default:
       return true;
   }
@@ -241,6 +254,7 @@ void RunLoader::take_segment(SegmentContents contents) {
   process.requests = std::move(contents.requests);
   auto samples = std::make_shared<Samples>();
   if (!contents.samples.empty() && parse_samples(contents.samples, *samples)) process.samples = {nullptr, samples};
+  if (!contents.offloads.empty()) take_offloads(contents.offloads, process);
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);
   process.segment = std::move(contents.file);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "format/offload_ring.h"
 #include "format/record.h"
 #include "format/sample.h"
 #include "format/segment_name.h"
@@ -163,6 +164,13 @@ Result<std::string> SegmentFile::samples() const {
   std::memcpy(payload.data(), &summary, sizeof summary);
   if (!read(payload.data() + sizeof summary, payload.size() - sizeof summary, layout_.samples_at + sizeof summary))
     return cut_off();
+  return payload;
+}
+
+Result<std::string> SegmentFile::offloads() const {
+  if (layout_.offloads_at == 0) return std::string{};
+  std::string payload(sizeof(OffloadAccount), '\0');
+  if (!read(payload.data(), payload.size(), layout_.offloads_at + offsetof(OffloadRing, account))) return cut_off();
   return payload;
 }
 

@@ -1,4 +1,4 @@
-#include "tared/segment.h"
+#include "tared/open_segment.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +15,6 @@
 #include <type_traits>
 
 #include "recorder/clock.h"
-#include "recorder/outside_drain.h"
 
 namespace tare::tared {
 
@@ -51,7 +50,7 @@ Mapping::~Mapping() {
   if (memory_ != nullptr) munmap(memory_, bytes_);
 }
 
-Segment::Segment(const std::string& path, pid_t pid)
+OpenSegment::OpenSegment(const std::string& path, pid_t pid)
     : process_(pid),
       fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
       shared_header_(std::make_unique<Mapping>(fd_, 0, segment_header_bytes)),
@@ -59,46 +58,25 @@ Segment::Segment(const std::string& path, pid_t pid)
   ready_ = *shared_header_ && take_header();
 }
 
-Segment::~Segment() {
+OpenSegment::~OpenSegment() {
   if (fd_ >= 0) close(fd_);
 }
 
-bool Segment::take_header() {
+bool OpenSegment::take_header() {
   struct stat status {};
   if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid()) return false;
-  const auto& shared = *shared_header_->as<SegmentHeader>();
-  if (std::atomic_ref(const_cast<std::uint64_t&>(shared.magic)).load(std::memory_order_acquire) != segment_magic)
+  const auto& now = shared();
+  if (std::atomic_ref(const_cast<std::uint64_t&>(now.magic)).load(std::memory_order_acquire) != segment_magic)
     return false;
   static_assert(std::is_trivially_destructible_v<SegmentHeader>);
-  std::memcpy(static_cast<void*>(header_.get()), &shared, sizeof shared);
+  std::memcpy(static_cast<void*>(header_.get()), &now, sizeof now);
   return header_->layout == segment_layout && header_->process.clock == recorder::clock_kind() &&
          header_->process.tick_shift < 64 &&
          fault_of(layout_of(*header_), static_cast<std::uint64_t>(status.st_size)) == nullptr;
 }
 
-void Segment::map_new_locations() {
-  const std::uint32_t count = shared_header_->as<SegmentHeader>()->locations.load(std::memory_order_acquire);
-  while (locations_.size() < std::min(count, max_locations)) {
-    const std::uint64_t at = header_->locations_at + locations_.size() * header_->location_stride;
-    auto location = std::make_unique<Mapping>(fd_, at, header_->location_stride);
-    if (!*location) return;
-    locations_.push_back(std::move(location));
-  }
-}
-
-Segment::Drained Segment::drain() {
-  const RingShape& ring = header_->ring;
-  if (ring.count == 0 || ring.policy == Policy::overwrite) return Drained::nothing;
-  map_new_locations();
-  copy_.resize(ring.bytes / sizeof(std::uint64_t));
-  auto result = Drained::nothing;
-  for (std::uint32_t block = 0; block < locations_.size(); ++block) {
-    auto& location = *locations_[block]->as<LocationHeader>();
-    const auto handled = recorder::drain_one_full(*header_, location, block, copy_.data());
-    if (handled == recorder::Handled::failed) return Drained::failed;
-    if (handled == recorder::Handled::one) result = Drained::some;
-  }
-  return result;
+std::uint32_t OpenSegment::locations() const {
+  return std::min(shared().locations.load(std::memory_order_acquire), max_locations);
 }
 
 }  // namespace tare::tared

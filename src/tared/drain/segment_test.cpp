@@ -1,5 +1,5 @@
 // A segment that somebody else writes to while tared reads it.
-#include "tared/segment.h"
+#include "tared/drain/segment.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The segment of a process of the run, as tared sees it: mapped as far as it needs it.
+// The segment of a process of the run, as tared opens it: what lies in it, the process may change or spoil at any time.
 #pragma once
 
 #include <sys/types.h>
@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "format/segment_layout.h"
 
@@ -45,32 +44,39 @@ class Mapping {
   void* memory_;
 };
 
-class Segment {
+class OpenSegment {
  public:
-  Segment(const std::string& path, pid_t pid);
-  ~Segment();
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
+  OpenSegment(const std::string& path, pid_t pid);
+  ~OpenSegment();
+  OpenSegment(const OpenSegment&) = delete;
+  OpenSegment& operator=(const OpenSegment&) = delete;
 
   // False if it is none of this build and this user, or its process has not yet filled in its head.
   bool is_ready() const { return ready_; }
   bool is_alive() const { return process_.is_there(); }
 
-  // Drains a full sub-buffer of each location.
-  enum class Drained { nothing, some, failed };
-  Drained drain();
+  // Its head as it was found, and checked. Where things lie, only this says.
+  format::SegmentHeader& header() { return *header_; }
+  const format::SegmentHeader& header() const { return *header_; }
+  // And as it is now.
+  format::SegmentHeader& shared() const { return *shared_header_->as<format::SegmentHeader>(); }
+  int fd() const { return fd_; }
+
+  // Location blocks that there are now: no more than a process can have.
+  std::uint32_t locations() const;
+  // Where one lies in the file.
+  std::uint64_t location_at(std::uint32_t block) const {
+    return header_->locations_at + block * header_->location_stride;
+  }
 
  private:
   bool take_header();
-  void map_new_locations();
 
   Watched process_;
   int fd_;
-  std::unique_ptr<Mapping> shared_header_;  // read but for the number of locations once, into:
+  std::unique_ptr<Mapping> shared_header_;
   std::unique_ptr<format::SegmentHeader> header_;
   bool ready_ = false;
-  std::vector<std::unique_ptr<Mapping>> locations_;
-  std::vector<std::uint64_t> copy_;  // of a sub-buffer
 };
 
 }  // namespace tare::tared

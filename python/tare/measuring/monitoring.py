@@ -1,0 +1,128 @@
+"""The SPEC of `tare run --monitor` (docs/monitoring.md), and what ranks and tared are told (TARE_MONITOR)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tare import units
+
+DEFAULT = "1s"
+POLICIES = ("lossy", "nonblock", "block")
+# As src/format/monitor_spec.h and offload_ring.h have them.
+LONGEST_NAME = 95
+SMALLEST_RING = 16 * units.KIB
+LARGEST_RING = 1024 * units.MIB
+SHORTEST_INTERVAL_NS = 100_000
+# How many snapshots of a rank may wait for tared; 0: as many as there is room for.
+DEPTHS = {"lossy": 4, "nonblock": 0, "block": 2}
+RINGS = {"lossy": units.MIB, "nonblock": 4 * units.MIB, "block": units.MIB}
+FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Monitoring:
+    """When ranks hand over snapshots, and what becomes of them."""
+
+    interval_ns: int = 0  # 0: the program makes the offload points, or
+    region: str = ""  # entries of a region do
+    region_every: int = 0
+    every: int = 1
+    policy: str = "lossy"
+    filter: str = "statistics"
+    depth: int = DEPTHS["lossy"]
+    ring: int = RINGS["lossy"]
+    wait_ns: int = 10_000_000
+
+    def variable(self, epoch_ns: int) -> str:
+        """For TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
+        pairs = {
+            "policy": self.policy,
+            "interval": self.interval_ns,
+            "epoch": epoch_ns,
+            "every": self.every,
+            "depth": self.depth,
+            "ring": self.ring,
+            "wait": self.wait_ns,
+            "filter": self.filter,
+        }
+        text = ",".join(f"{key}={value}" for key, value in pairs.items())
+        return f"{text},region={self.region_every}:{self.region}" if self.region else text
+
+
+def parse(spec: str) -> Monitoring:
+    """Of WHEN[,KEY=VALUE]...; ValueError, with what is wrong, if it is none."""
+    when, *rest = [part.strip() for part in spec.split(",")]
+    chosen: dict[str, str] = {}
+    for part in rest:
+        key, equals, value = part.partition("=")
+        if not equals or key not in ("policy", "filter", "every", "depth", "ring", "wait"):
+            raise ValueError(f"'{part}' is none of policy=, filter=, every=, depth=, ring= and wait=")
+        if key in chosen:
+            raise ValueError(f"{key} is there twice")
+        chosen[key] = value
+    policy = _one_of("policy", chosen.get("policy", "lossy"), POLICIES)
+    interval_ns, region, region_every = _when(when)
+    return Monitoring(
+        interval_ns=interval_ns,
+        region=region,
+        region_every=region_every,
+        policy=policy,
+        every=_number("every", chosen, 1, least=1, most=2**24 - 1),
+        filter=_filter(chosen.get("filter", "statistics")),
+        depth=_number("depth", chosen, DEPTHS[policy], least=0, most=2**20),
+        ring=_ring(chosen, RINGS[policy]),
+        wait_ns=units.parse_duration(chosen["wait"]) if "wait" in chosen else 10_000_000,
+    )
+
+
+def _when(text: str) -> tuple[int, str, int]:
+    """The interval of the clock; the region, and of how many entries each makes a point."""
+    if text == "points":
+        return 0, "", 0
+    if text == "auto":
+        raise ValueError("'auto' is not there yet: name an interval like 1s")
+    if text.startswith("region:"):
+        name, slash, every = text.removeprefix("region:").rpartition("/")
+        if not slash or not every.isdecimal():
+            name, every = text.removeprefix("region:"), "1"
+        if not 0 < len(name.encode()) <= LONGEST_NAME or int(every) == 0:
+            raise ValueError(f"'{text}' names no region: write it like region:step or region:step/10")
+        return 0, name, int(every)
+    try:
+        interval_ns = units.parse_duration(text)
+    except ValueError:
+        raise ValueError(
+            f"'{text}' does not say when: write a time like 500ms, points, or region:NAME/10"
+        ) from None
+    if not SHORTEST_INTERVAL_NS <= interval_ns < 2**62:
+        raise ValueError(f"'{text}' is no interval that ranks can keep: it is at least 0.1ms")
+    return interval_ns, "", 0
+
+
+def _one_of(key: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise ValueError(f"{key}={value}: it is one of {', '.join(choices)}")
+    return value
+
+
+def _filter(value: str) -> str:
+    name = value.partition(":")[0]
+    if name not in FILTERS and not name.endswith(".so"):
+        raise ValueError(f"filter={value}: it is one of {', '.join(FILTERS)}, or a FILE.so")
+    return value
+
+
+def _number(key: str, chosen: Mapping[str, str], otherwise: int, *, least: int, most: int) -> int:
+    text = chosen.get(key, str(otherwise))
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise ValueError(f"{key}={text}: it is a number from {least} to {most:,}")
+    return int(text)
+
+
+def _ring(chosen: Mapping[str, str], otherwise: int) -> int:
+    """The power of two that has room for as many bytes."""
+    size = units.parse_size(chosen["ring"]) if "ring" in chosen else otherwise
+    if not SMALLEST_RING <= size <= LARGEST_RING:
+        raise ValueError(f"ring={chosen['ring']}: it is a size from 16K to 1G")
+    return 1 << (size - 1).bit_length()

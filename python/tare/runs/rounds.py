@@ -1,0 +1,230 @@
+"""The rounds of a monitored run, as docs/format.md has them: also while the run goes on."""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tare.errors import native_errors
+
+PATTERN = "monitor-*.tare"
+METRICS = 3  # of an event
+Kind = Literal["function", "region", "phase", "counter"]
+
+_RECORD = struct.Struct("<II")
+_ROUND = struct.Struct("<QqqqqQQII")
+_NAME, _ROUND_KIND, _LOST_ROUND = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A set of ranks, as runs of a first rank and a count."""
+
+    runs: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self.runs)
+
+    def __iter__(self) -> Iterator[int]:
+        for first, count in self.runs:
+            yield from range(first, first + count)
+
+    def __str__(self) -> str:
+        return ",".join(
+            str(first) if count == 1 else f"{first}-{first + count - 1}" for first, count in self.runs
+        )
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One metric of an event over the ranks that have the event."""
+
+    mean: float
+    deviation: float  # of all these ranks, not of a sample
+    least: float
+    most: float
+    least_rank: int
+    most_rank: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """`calls`, `time` (nanoseconds) and `bytes`; a counter has its value in `bytes`."""
+
+    name: str
+    kind: Kind
+    ranks: int
+    calls: Statistic
+    time: Statistic
+    bytes: Statistic
+
+
+@dataclass(frozen=True)
+class Round:
+    """Times are Unix nanoseconds. Sums are since the start of the program."""
+
+    round: int
+    first_ns: int
+    last_ns: int
+    arrived_ns: int
+    clock_error_ns: int
+    reduce_ns: int
+    ranks: Ranks
+    lost: Ranks
+    filter: str
+    reduced: bytes = field(repr=False)
+    events: list[Event] = field(repr=False)  # of the filter statistics; of others none
+
+    @property
+    def delay_ns(self) -> int:
+        """From the first offload until all of the round had arrived."""
+        return self.arrived_ns - self.first_ns
+
+
+class _Malformed(ValueError):
+    pass
+
+
+class _Input:
+    def __init__(self, content: memoryview) -> None:
+        self._content = content
+        self._at = 0
+
+    def take(self, count: int) -> memoryview:
+        if count > len(self._content) - self._at:
+            raise _Malformed
+        self._at += count
+        return self._content[self._at - count : self._at]
+
+    def rest(self) -> memoryview:
+        return self.take(len(self._content) - self._at)
+
+    def number(self) -> int:
+        return int.from_bytes(self.take(4), "little")
+
+    def text(self) -> str:
+        return bytes(self.take(self.number())).decode("utf-8", "replace")
+
+    def numbers(self, code: str, count: int) -> array[float] | array[int]:
+        found = array(code)
+        found.frombytes(self.take(count * found.itemsize))
+        return found
+
+    def ranks(self) -> Ranks:
+        flat = struct.unpack(f"<{2 * (count := self.number())}I", self.take(8 * count))
+        return Ranks(tuple(zip(flat[::2], flat[1::2], strict=True)))
+
+
+class RoundFile:
+    """One file of rounds. What is added to it later comes with a later `read`."""
+
+    def __init__(self, path: Path, begin: int = 0, end: int | None = None) -> None:
+        """`begin` and `end`: the bytes that are the file, where it lies in an archive."""
+        self.path = path
+        self._at = begin
+        self._end = end
+        self._names: dict[int, tuple[str, Kind]] = {}
+
+    def read(self) -> Iterator[Round]:
+        """The rounds since the last call; those of a record that is damaged are left out."""
+        from tare import _native
+
+        with native_errors():
+            payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
+        for payload in payloads:
+            yield from self._rounds(memoryview(payload))
+
+    def _rounds(self, payload: memoryview) -> Iterator[Round]:
+        at = 0
+        while len(payload) - at >= _RECORD.size:
+            kind, size = _RECORD.unpack_from(payload, at)
+            content = payload[at + _RECORD.size : at + _RECORD.size + size]
+            at += _RECORD.size + size
+            try:
+                if kind == _NAME:
+                    self._name(content)
+                elif kind == _ROUND_KIND:
+                    yield self._round(content)
+                elif kind == _LOST_ROUND:
+                    yield _lost_round(content)
+            except (_Malformed, struct.error):
+                continue
+
+    def _name(self, content: memoryview) -> None:
+        text = bytes(content[8:]).decode("utf-8", "replace")
+        self._names[int.from_bytes(content[:8], "little")] = _name_and_kind(text)
+
+    def _round(self, content: memoryview) -> Round:
+        source = _Input(content)
+        number, first, last, arrived, error, reduce_ns, _, _, _ = _ROUND.unpack(source.take(_ROUND.size))
+        ranks, lost, used = source.ranks(), source.ranks(), source.text()
+        reduced = source.rest()
+        events = self._statistics(_Input(reduced)) if used == "statistics" else []
+        return Round(
+            number, first, last, arrived, error, reduce_ns, ranks, lost, used, bytes(reduced), events
+        )
+
+    def _statistics(self, source: _Input) -> list[Event]:
+        count = source.number()
+        wide = METRICS * count
+        keys, ranks = source.numbers("Q", count), source.numbers("I", count)
+        mean, squares, least, most = (source.numbers("d", wide) for _ in range(4))
+        least_rank, most_rank = source.numbers("I", wide), source.numbers("I", wide)
+
+        def statistic(event: int, metric: int) -> Statistic:
+            at = METRICS * event + metric
+            return Statistic(
+                mean[at],
+                math.sqrt(max(squares[at], 0.0) / max(ranks[event], 1)),
+                least[at],
+                most[at],
+                int(least_rank[at]),
+                int(most_rank[at]),
+            )
+
+        return [
+            Event(
+                *self._names.get(int(keys[event]), (f"event {int(keys[event]):016x}", "function")),
+                int(ranks[event]),
+                *(statistic(event, metric) for metric in range(METRICS)),
+            )
+            for event in range(count)
+        ]
+
+
+def _lost_round(content: memoryview) -> Round:
+    source = _Input(content)
+    number = int.from_bytes(source.take(8), "little")
+    return Round(number, 0, 0, 0, 0, 0, Ranks(()), source.ranks(), "", b"", [])
+
+
+def _name_and_kind(text: str) -> tuple[str, Kind]:
+    kind, space, name = text.partition(" ")
+    match kind, space:
+        case ("region" | "phase" | "counter") as known, " ":
+            return name, known
+        case _:
+            return text, "function"
+
+
+def of_directory(run_dir: Path) -> list[RoundFile]:
+    return [RoundFile(path) for path in sorted(run_dir.glob(PATTERN))]
+
+
+def of_archive(path: Path, member: str) -> list[RoundFile]:
+    from fnmatch import fnmatch
+
+    from tare import _native
+
+    with native_errors():
+        files = _native.Archive(path).files()
+    return [
+        RoundFile(path, file["offset"], file["offset"] + file["present"])
+        for file in files
+        if file["member"] == member and fnmatch(file["name"], PATTERN)
+    ]

@@ -1,0 +1,29 @@
+#include "bindings/rounds.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+
+#include "bindings/convert.h"
+#include "reader/store/round_chunks.h"
+
+namespace tare::bindings {
+
+using namespace nb::literals;
+
+void define_rounds(nb::module_& module) {
+  module.def(
+      "round_chunks",
+      [](const std::filesystem::path& path, std::uint64_t begin, std::optional<std::uint64_t> end) {
+        const reader::RoundChunks found = [&] {
+          const nb::gil_scoped_release unlocked;
+          return unwrap(reader::read_round_chunks(path.string(), begin, end));
+        }();
+        nb::list payloads;
+        for (const auto& payload : found.payloads) payloads.append(nb::bytes(payload.data(), payload.size()));
+        return nb::make_tuple(payloads, found.next);
+      },
+      "path"_a, "begin"_a = 0, "end"_a = nb::none(),
+      "Payloads of the chunks of rounds in these bytes of a file, and where the next ones will be.");
+}
+
+}  // namespace tare::bindings

@@ -1,0 +1,202 @@
+#include "monitor/monitor.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "format/monitor_spec.h"
+#include "monitor/cadence.h"
+#include "monitor/ring_writer.h"
+#include "monitor/snapshot_copy.h"
+#include "monitor/spans.h"
+#include "monitor/timer.h"
+#include "recorder/clock.h"
+#include "recorder/event_types.h"
+#include "recorder/node_words.h"
+#include "recorder/segment.h"
+#include "recorder/start_tared.h"
+#include "recorder/system.h"
+
+namespace tare::monitor {
+namespace {
+
+using recorder::Location;
+
+constexpr std::uint32_t max_locations = 512;  // of a process, in its snapshots
+
+class Monitor {
+ public:
+  // Of the first thread of a process: before anybody comes to a point.
+  void begin() noexcept;
+  void add(Location& location) noexcept;
+
+  // A point that the program makes. Those of one thread count, the first that makes one: the threads of a process do
+  // not come to points in one order.
+  void point(Location& location, std::uint64_t ticks) noexcept;
+  void point_by_clock(Location& location, std::uint64_t ticks) noexcept;
+  void entered(Location& location, std::uint32_t region) noexcept;
+
+  void forget() noexcept;
+
+ private:
+  // A thread that comes to a point while another one offloads goes on: it has been there for it.
+  class Turn {
+   public:
+    explicit Turn(std::atomic<bool>& taken) noexcept
+        : taken_(taken), ours_(!taken.exchange(true, std::memory_order_acquire)) {}
+    ~Turn() {
+      if (ours_) taken_.store(false, std::memory_order_release);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    explicit operator bool() const noexcept { return ours_; }
+
+   private:
+    std::atomic<bool>& taken_;
+    bool ours_;
+  };
+
+  void come_to(Location& location, std::uint64_t round, std::uint64_t ticks) noexcept;
+  void offload(std::uint64_t round, std::uint64_t ticks) noexcept;
+
+  recorder::SpinLock adding_;
+  bool begun_ = false;
+  RingWriter ring_;
+  Cadence cadence_;
+  Timer timer_;
+  std::uint64_t region_every_ = 0;
+  std::uint32_t region_ = 0;  // whose entries are points; 0: none
+  std::uint64_t region_entries_ = 0;
+  std::uint64_t points_ = 0;
+  const Location* counted_ = nullptr;
+  std::atomic<bool> offloading_{false};
+  std::atomic<std::uint32_t> locations_{0};
+  std::atomic<std::uint32_t> unmonitored_{0};
+  Location* location_[max_locations] = {};
+};
+
+constinit Monitor monitor;
+
+void Monitor::begin() noexcept {
+  format::MonitorSpec spec;
+  const char* text = getenv(recorder::monitor_variable);
+  format::OffloadRing* ring = recorder::offload_ring();
+  if (ring == nullptr || text == nullptr || format::parse_monitor_spec(text, spec) != nullptr) return;
+  ring_.begin(*ring, spec);
+  cadence_ = Cadence(spec.every);
+  timer_.begin(spec.interval_ns, spec.epoch_ns, recorder::segment()->process.clock_start);
+  region_every_ = spec.region_every;
+  if (region_every_ == 0) return;
+  const recorder::EventType type{format::EventClass::region, 1, {format::ParameterType::u8}};
+  region_ = recorder::register_event_type(type, spec.region, nullptr);
+}
+
+void Monitor::add(Location& location) noexcept {
+  const recorder::Locked locked(adding_);
+  if (!begun_) begin();
+  begun_ = true;
+  location.pause(false);  // whether it is to look at the clock is known now
+  // What a thread before in this block had not left.
+  for (std::uint32_t i = 0; i < location.spans_used; ++i) location.spans[i].since = location.spans[i].depth = 0;
+  const std::uint32_t count = locations_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (location_[i] == &location) return;
+  if (count == max_locations) {
+    unmonitored_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  location_[count] = &location;
+  locations_.store(count + 1, std::memory_order_release);
+}
+
+void Monitor::point(Location& location, std::uint64_t ticks) noexcept {
+  const Turn turn(offloading_);
+  if (!turn) return;
+  if (counted_ == nullptr) counted_ = &location;
+  if (counted_ == &location) come_to(location, ++points_, ticks);
+}
+
+void Monitor::point_by_clock(Location& location, std::uint64_t ticks) noexcept {
+  const Turn turn(offloading_);
+  if (!turn) return;
+  if (const std::uint64_t round = timer_.round_at(ticks); round != 0) come_to(location, round, ticks);
+}
+
+void Monitor::entered(Location& location, std::uint32_t region) noexcept {
+  if (region != region_ || region_ == 0 || (counted_ != nullptr && counted_ != &location)) return;
+  if (++region_entries_ % region_every_ == 0) point(location, recorder::now());
+}
+
+void Monitor::come_to(Location& location, std::uint64_t round, std::uint64_t ticks) noexcept {
+  if (recorder::segment() == nullptr) return;
+  format::OffloadAccount& account = ring_.account();
+  ++account.points;
+  if (!cadence_.takes(round, recorder::node_words->cadence.load(std::memory_order_relaxed))) return;
+  offload(round, ticks);
+  const std::uint64_t took = recorder::now() - ticks;
+  account.ticks += took;
+  if (took > account.ticks_max) account.ticks_max = took;
+  location.weighing.flush_ticks -= took;  // of a call that is being weighed: this is in the account already
+}
+
+void Monitor::offload(std::uint64_t round, std::uint64_t ticks) noexcept {
+  const std::uint32_t count = locations_.load(std::memory_order_acquire);
+  Extent extents[max_locations];
+  std::uint64_t bytes = sizeof(format::SnapshotHead);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    extents[i] = extent_of(*location_[i]);
+    bytes += extents[i].bytes();
+  }
+  format::OffloadAccount& account = ring_.account();
+  char* entry = ring_.reserve(bytes);
+  if (entry == nullptr) {
+    ++account.lost;
+    return;
+  }
+  *reinterpret_cast<format::SnapshotHead*>(entry) = {{static_cast<std::uint32_t>(bytes), format::EntryKind::snapshot},
+                                                     round,
+                                                     ticks,
+                                                     account.lost,
+                                                     count,
+                                                     unmonitored_.load(std::memory_order_relaxed)};
+  char* out = entry + sizeof(format::SnapshotHead);
+  for (std::uint32_t i = 0; i < count; ++i) out = copy_section(*location_[i], extents[i], ticks, out);
+  ++account.offloads;
+  ring_.publish();
+}
+
+void Monitor::forget() noexcept {
+  adding_.reset();
+  begun_ = false;
+  region_ = 0;
+  region_entries_ = points_ = 0;
+  counted_ = nullptr;
+  offloading_ = false;
+  locations_ = unmonitored_ = 0;
+  recorder::offload_due = UINT64_MAX;
+}
+
+std::uint64_t ring_bytes(const char* text) noexcept {
+  format::MonitorSpec spec;
+  const char* wrong = format::parse_monitor_spec(text, spec);
+  if (wrong == nullptr) return spec.ring_bytes;
+  char line[256];
+  std::snprintf(line, sizeof line, "%s=%.120s: %s; the run is not monitored", recorder::monitor_variable, text, wrong);
+  recorder::complain(line);
+  return 0;
+}
+
+void begin_thread(Location& location) noexcept { monitor.add(location); }
+void offload(Location& location) noexcept { monitor.point(location, recorder::now()); }
+void due(Location& location, std::uint64_t ticks) noexcept { monitor.point_by_clock(location, ticks); }
+void span(Location& location, recorder::SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
+  if (note_span(location, event, type, value)) monitor.entered(location, type);
+}
+void forked() noexcept { monitor.forget(); }
+
+}  // namespace
+
+constinit const recorder::MonitorHooks hooks{ring_bytes, begin_thread, offload, due, span, forked};
+
+}  // namespace tare::monitor

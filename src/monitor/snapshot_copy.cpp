@@ -1,0 +1,53 @@
+#include "monitor/snapshot_copy.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace tare::monitor {
+
+using format::Sums;
+
+// What the program computes between two offloads throws the profile out of the caches: rows are asked for so long
+// before they are read.
+constexpr std::uint32_t rows_ahead = 16;
+
+Extent extent_of(const recorder::Location& location) noexcept {
+  format::LocationSummary& summary = location.shared->summary;
+  return {std::atomic_ref(summary.rows).load(std::memory_order_acquire),
+          std::atomic_ref(summary.phases).load(std::memory_order_acquire), location.spans_used};
+}
+
+// Race detectors would see that nobody waits for anybody here. That is the point: aligned words are read whole.
+[[gnu::no_sanitize("thread")]] char* copy_section(const recorder::Location& location, const Extent& extent,
+                                                  std::uint64_t ticks, char* out) noexcept {
+  *reinterpret_cast<format::SectionHead*>(out) = {location.shared->block, extent.rows, extent.phases, extent.spans};
+  auto* sums = reinterpret_cast<Sums*>(out + sizeof(format::SectionHead));
+  const format::ProfileRow* row = location.rows;
+  const auto expect = [&row, &sums](std::uint32_t i) {
+    __builtin_prefetch(reinterpret_cast<const char*>(row + i));
+    __builtin_prefetch(reinterpret_cast<const char*>(row + i) + 64);
+    if (i % 2 == 0) __builtin_prefetch(sums + i, 1);
+  };
+  const std::uint32_t ahead = std::min(extent.rows, rows_ahead);
+  for (std::uint32_t i = 0; i < ahead; ++i) expect(i);
+  for (std::uint32_t i = 0; i < extent.rows; ++i, ++row) {
+    if (i + rows_ahead < extent.rows) expect(rows_ahead);
+    *sums++ = {row->calls, row->ticks, row->bytes + row->received};
+  }
+  // A stretch that is going on counts up to now, of whichever thread it is.
+  const auto since = [ticks](std::uint64_t begin) { return ticks > begin ? ticks - begin : 0; };
+  const format::LocationSummary& summary = location.shared->summary;
+  const format::PhaseEntry* phase = location.shared->phases;
+  for (std::uint32_t i = 0; i < extent.phases; ++i, ++phase) {
+    const std::uint64_t open = i == summary.phase && summary.in_use != 0 ? since(summary.phase_since) : 0;
+    *sums++ = {phase->entries, phase->ticks + open, phase->bytes};
+  }
+  const format::SpanEntry* span = location.spans;
+  for (std::uint32_t i = 0; i < extent.spans; ++i, ++span) {
+    const std::uint64_t begin = span->since;
+    *sums++ = {span->entries, span->ticks + (begin == 0 ? 0 : since(begin)), span->value};
+  }
+  return reinterpret_cast<char*>(sums);
+}
+
+}  // namespace tare::monitor

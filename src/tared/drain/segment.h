@@ -1,0 +1,34 @@
+// The segment of a process of the run, as far as its buffers are drained.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tared/open_segment.h"
+
+namespace tare::tared {
+
+class Segment {
+ public:
+  Segment(const std::string& path, pid_t pid) : file_(path, pid) {}
+
+  bool is_ready() const { return file_.is_ready(); }
+  bool is_alive() const { return file_.is_alive(); }
+
+  // Drains a full sub-buffer of each location.
+  enum class Drained { nothing, some, failed };
+  Drained drain();
+
+ private:
+  void map_new_locations();
+
+  OpenSegment file_;
+  std::vector<std::unique_ptr<Mapping>> locations_;
+  std::vector<std::uint64_t> copy_;  // of a sub-buffer
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,76 @@
+// The snapshots of one process: numbers from its ring become events with names.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tared/filters/snapshot.h"
+#include "tared/monitor/names.h"
+#include "tared/monitor/ring_reader.h"
+#include "tared/monitor/tick_clock.h"
+#include "tared/open_segment.h"
+
+namespace tare::tared {
+
+class RankSource {
+ public:
+  RankSource(const std::string& path, pid_t pid);
+
+  // False if it is no segment of a process that is monitored.
+  bool is_ready() const { return ring_ != nullptr; }
+  bool is_alive() const { return alive_; }  // when it was looked at last
+  bool look() { return alive_ = file_.is_alive(); }
+  // In its MPI_COMM_WORLD; none before MPI_Init, of a process that was spawned, or of one whose ring is broken.
+  std::optional<std::uint32_t> rank() const;
+
+  // Rounds of this process are counted from this one on: those of a program that was started before it have been.
+  void begin_at(std::uint64_t round) { first_round_ = round; }
+  std::optional<std::uint64_t> first_round() const { return first_round_; }
+
+  // Hands all that is in the ring to `taker`; returns how many snapshots there were. `last_round` rises to the last.
+  std::size_t poll(SnapshotTaker& taker, std::uint64_t& last_round);
+
+ private:
+  // One event: the sums of all rows of all threads that count it.
+  struct Event {
+    EventKey key;
+    bool is_counter;
+    Metrics now;
+    double time_ns;  // before: it never falls
+  };
+  using Numbers = std::vector<std::uint32_t>;  // of events, by row, phase or span; none: not yet known
+
+  struct Block {
+    std::unique_ptr<Mapping> memory;
+    Numbers rows, phases;
+  };
+
+  void add_section(const RingReader::Section& section, SnapshotTaker& taker);
+  Block* block_at(std::uint32_t number);
+  std::uint32_t event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker);
+  std::uint32_t event_of_row(Block& block, std::uint32_t row, SnapshotTaker& taker);
+  std::uint32_t event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker);
+  std::uint32_t event_of_span(std::uint32_t span, SnapshotTaker& taker);
+  void hand_over(std::uint32_t rank, std::uint64_t& last_round, SnapshotTaker& taker);
+
+  OpenSegment file_;
+  std::unique_ptr<Mapping> offloads_;
+  std::unique_ptr<Mapping> log_;
+  std::unique_ptr<RingReader> ring_;
+  std::unique_ptr<TickClock> clock_;
+  std::optional<std::uint64_t> first_round_;
+  bool alive_ = true;
+  EventTypes types_;
+  std::vector<Block> blocks_;
+  Numbers spans_;
+  std::vector<Event> events_;
+  std::unordered_map<EventKey, std::uint32_t> by_key_;
+  std::vector<std::uint32_t> order_;  // events by their keys
+  std::vector<EventKey> keys_;
+  std::vector<Metrics> values_;
+};
+
+}  // namespace tare::tared

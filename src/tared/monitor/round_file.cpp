@@ -1,0 +1,99 @@
+#include "tared/monitor/round_file.h"
+
+#include <cstring>
+#include <vector>
+
+#include "format/chunk_writer.h"
+#include "format/node_file_name.h"
+#include "format/process_record.h"
+#include "recorder/system.h"
+
+namespace tare::tared {
+
+namespace {
+
+constexpr std::size_t enough_bytes = std::size_t{256} << 10U;  // for a chunk
+constexpr std::size_t most_text = 4096;
+
+}  // namespace
+
+RoundFile::RoundFile(const std::string& run_directory, const char* host) {
+  char name[sizeof(format::ProcessRecord::host) + 8];
+  format::node_file_name(name, sizeof name, host);
+  path_ = run_directory + "/monitor-" + name;
+}
+
+template <class Put>
+void RoundFile::add(RoundRecord kind, Put put) {
+  Writer out(payload_);
+  out.put(kind);
+  const std::size_t length_at = payload_.size();
+  out.put(std::uint32_t{0});
+  put(out);
+  const auto length = static_cast<std::uint32_t>(payload_.size() - length_at - sizeof(std::uint32_t));
+  std::memcpy(payload_.data() + length_at, &length, sizeof length);
+  ++records_;
+}
+
+void RoundFile::name(EventKey key, std::string_view text) {
+  if (!named_.insert(key).second) return;
+  add(RoundRecord::name, [&](Writer& out) {
+    out.put(key);
+    out.put_all(std::span<const char>(text.substr(0, most_text)));
+  });
+}
+
+void RoundFile::round(const Round& round) {
+  add(RoundRecord::round, [&](Writer& out) {
+    out.put(round.round);
+    out.put(round.first_offload_ns);
+    out.put(round.last_offload_ns);
+    out.put(round.arrived_ns);
+    out.put(round.clock_error_ns);
+    out.put(round.cost.reduce_ns);
+    out.put(round.cost.packet_ns);
+    out.put(round.cost.reductions);
+    out.put(round.cost.packets);
+    round.ranks.write(out);
+    round.lost.write(out);
+    out.put_text(round.filter);
+    out.put_all(round.reduced);
+  });
+  ++rounds_;
+  if (payload_.size() >= enough_bytes) write();
+}
+
+void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
+  add(RoundRecord::lost_round, [&](Writer& out) {
+    out.put(round);
+    lost.write(out);
+  });
+  ++rounds_;
+}
+
+void RoundFile::write_due(std::uint64_t now_ns) {
+  if (payload_.empty()) return;
+  if (oldest_ns_ == 0) oldest_ns_ = now_ns;
+  if (now_ns - oldest_ns_ >= write_every_ns) write();
+}
+
+void RoundFile::write() {
+  oldest_ns_ = 0;
+  if (payload_.empty()) return;
+  format::ChunkHeader header{};
+  header.type = format::ChunkType::rounds;
+  header.sequence = chunks_++;
+  header.records = records_;
+  std::vector<char> chunk(sizeof header + format::chunk_bound(payload_.size()));
+  std::vector<std::uint64_t> context(format::chunk_context_bytes() / sizeof(std::uint64_t) + 1);
+  const std::size_t bytes = format::make_chunk(header, payload_.data(), payload_.size(), chunk.data(), context.data());
+  recorder::create_file(path_.c_str());
+  if (!recorder::append_file(path_.c_str(), chunk.data(), bytes)) {
+    unwritten_ += rounds_;
+    named_.clear();  // the names in it are missing, too
+  }
+  payload_.clear();
+  records_ = rounds_ = 0;
+}
+
+}  // namespace tare::tared

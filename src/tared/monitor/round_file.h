@@ -1,0 +1,49 @@
+// Rounds as they are stored in the run: RUN/monitor-<host>.tare, a file of chunks of the type "rounds" like those of
+// nodes (format/chunk.h), which is whole up to its last chunk whatever happens to the run, and to tared.
+//
+// The payload of a chunk is a sequence of records, each of a kind, its length, and as many bytes (docs/format.md):
+//   name        key, text
+//   round       times, costs, ranks, filter, and what the filter reduced them to
+//   lost round  number, ranks
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+#include "tared/filters/snapshot.h"
+
+namespace tare::tared {
+
+enum class RoundRecord : std::uint32_t { name = 1, round = 2, lost_round = 3 };
+
+class RoundFile : public RoundSink {
+ public:
+  RoundFile(const std::string& run_directory, const char* host);
+
+  void name(EventKey key, std::string_view text) override;
+  void round(const Round& round) override;
+  void lost_round(std::uint64_t round, const RankSet& lost) override;
+
+  // Rounds wait a moment for others, so that a chunk has several. Writes those that have waited since `now_ns` -
+  // write_every_ns, of any clock that rises.
+  void write_due(std::uint64_t now_ns);
+  void write();
+  std::uint64_t unwritten() const { return unwritten_; }  // rounds that the disk did not take
+  static constexpr std::uint64_t write_every_ns = 100'000'000;
+
+ private:
+  template <class Put>
+  void add(RoundRecord kind, Put put);
+
+  std::string path_;
+  Bytes payload_;
+  std::unordered_set<EventKey> named_;
+  std::uint32_t records_ = 0;
+  std::uint32_t rounds_ = 0;
+  std::uint32_t chunks_ = 0;
+  std::uint64_t oldest_ns_ = 0;
+  std::uint64_t unwritten_ = 0;
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,74 @@
+// The processes of the run on this node, each by its segment, as long as that is there.
+#pragma once
+
+#include <dirent.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "format/segment_name.h"
+
+namespace tare::tared {
+
+struct RunPlaces {
+  std::string run_directory;
+  std::string segment_directory;
+  std::string run_id;
+};
+
+// `Segment` is made of a path and a process id; it has is_ready() and is_alive().
+template <class Segment>
+class Processes {
+ public:
+  using Segments = std::map<std::string, std::unique_ptr<Segment>>;  // by path
+
+  explicit Processes(const RunPlaces& places)
+      : directories_{places.run_directory, places.segment_directory}, run_id_(places.run_id) {}
+
+  // Finds those that have begun to record, and forgets those whose segments are gone: forget(segment) before that.
+  template <class Forget>
+  void look(Forget forget) {
+    std::map<std::string, pid_t> paths;
+    for (const std::string& directory : directories_) list(directory, paths);
+    std::erase_if(segments_, [&](auto& entry) {
+      if (paths.contains(entry.first)) return false;
+      forget(*entry.second);
+      return true;
+    });
+    for (const auto& [path, pid] : paths) {
+      if (segments_.contains(path)) continue;
+      auto segment = std::make_unique<Segment>(path, pid);
+      if (segment->is_ready()) segments_[path] = std::move(segment);
+    }
+  }
+  void look() {
+    look([](Segment&) {});
+  }
+  bool any_alive() const {
+    return std::any_of(segments_.begin(), segments_.end(), [](const auto& entry) { return entry.second->is_alive(); });
+  }
+  Segments& segments() { return segments_; }
+  const Segments& segments() const { return segments_; }
+
+ private:
+  void list(const std::string& directory, std::map<std::string, pid_t>& paths) const {
+    DIR* entries = opendir(directory.c_str());
+    if (entries == nullptr) return;
+    while (const dirent* entry = readdir(entries)) {
+      const auto name = format::parse_segment_name(entry->d_name);
+      if (name && name->run_id == run_id_) paths[directory + "/" + entry->d_name] = static_cast<pid_t>(name->pid);
+    }
+    closedir(entries);
+  }
+
+  std::set<std::string> directories_;
+  std::string run_id_;
+  Segments segments_;
+};
+
+}  // namespace tare::tared

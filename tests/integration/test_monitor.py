@@ -1,0 +1,305 @@
+"""`tare run --monitor`: the rounds of a run, while it goes on and afterwards."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tare as package
+from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
+from measured import PROGRAMS, left_in_memory, measure
+from tare.runs.rounds import Round, RoundFile
+
+RANKS = 3
+COUNT = 40
+PATIENCE_S = 60
+LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
+both_families = pytest.mark.parametrize(
+    "mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True
+)
+
+
+@pytest.fixture
+def program(mpi: MpiEnvironment, tmp_path: Path) -> Path:
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    return compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+
+
+def read_rounds(run: Path) -> list[Round]:
+    (file,) = run.glob("monitor-*.tare")
+    return list(RoundFile(file).read())
+
+
+def of_event(made: Round, name: str) -> Any:
+    (event,) = [event for event in made.events if event.name == name]
+    return event
+
+
+def check(found: list[Round], count: int, first: int = 1, every: int = 1) -> None:
+    """Every rank is in every round, with the profile that it had at the end of that iteration."""
+    assert [made.round for made in found] == list(range(first, count + 1, every))
+    for made in found:
+        assert list(made.ranks) == list(range(RANKS)) and not made.lost
+        assert made.last_ns - made.first_ns >= 0 and made.delay_ns > 0
+        reduced = of_event(made, "MPI_Allreduce")
+        assert reduced.kind == "function" and reduced.ranks == RANKS
+        # Of bytes, 8 go in and 8 come out.
+        for metric, value in ((reduced.calls, made.round), (reduced.bytes, 16 * made.round)):
+            assert (metric.mean, metric.deviation, metric.least, metric.most) == (value, 0, value, value)
+        assert reduced.time.least > 0
+        step = of_event(made, "step")
+        assert step.kind == "region" and step.calls.least == step.calls.most == made.round
+        assert step.time.least >= reduced.time.least
+        residual = of_event(made, "residual")
+        assert residual.kind == "counter" and residual.bytes.least == residual.bytes.most == made.round
+
+
+@pytest.mark.parametrize("mode", ["points", "pcontrol"])
+def test_every_point_is_a_round_of_all_ranks(
+    mode: str, mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    measured = measure(
+        tare, mpi, RANKS, [program, mode, str(COUNT)], tmp_path / "run", "--monitor=points,policy=nonblock"
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert measured.ended.stdout.count("ok") == RANKS
+    check(read_rounds(measured.directory), COUNT)
+    cost = measured.info()["cost"]
+    assert cost["offload_points"] == cost["offloads"] == RANKS * COUNT and cost["offloads_lost"] == 0
+    assert 0 < cost["offload_max_ns"] <= cost["offload_ns"]
+    assert not left_in_memory(measured.directory)
+
+
+@both_families
+def test_entries_of_a_region_are_points(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """They are when the iteration begins."""
+    spec = "region:step/5,every=2,policy=nonblock"
+    measured = measure(
+        tare, mpi, RANKS, [program, "region", str(COUNT)], tmp_path / "run", f"--monitor={spec}", "--trace"
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found = read_rounds(measured.directory)
+    assert [made.round for made in found] == [2, 4, 6, 8]
+    for made in found:
+        assert of_event(made, "step").calls.least == 5 * made.round
+        assert of_event(made, "MPI_Allreduce").calls.most == 5 * made.round - 1
+
+
+@both_families
+def test_the_clock_makes_points(mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path) -> None:
+    """Rounds of all ranks come while the program runs, and `tare.open` has them then."""
+    end = tmp_path / "end"
+    with running(tare, mpi, tmp_path / "run", [program, "calls", "200", end], "--monitor=20ms") as job:
+        wait_until(lambda: sum(len(made.ranks) == RANKS for made in live(tmp_path / "run")) >= 10)
+        assert job.poll() is None
+        rows = table(tmp_path / "run")
+        end.touch()
+        assert job.wait(PATIENCE_S) == 0
+    assert {row["metric"] for row in rows if row["event"] == "MPI_Allreduce"} == {"calls", "time_ns", "bytes"}
+    after = [
+        row for row in table(tmp_path / "run") if row["event"] == "MPI_Allreduce" and row["metric"] == "calls"
+    ]
+    assert len(after) >= 10
+    assert all(before["least"] <= later["least"] for before, later in itertools.pairwise(after))
+    # A round begins at the same time everywhere, so ranks that call MPI come to it soon after one another.
+    assert sorted(row["spread_ns"] for row in after)[len(after) // 2] < 20_000_000
+
+
+@both_families
+def test_a_rank_that_hangs_or_dies_is_lost_and_the_others_go_on(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    for mode in ("hang", "kill"):
+        run = tmp_path / mode
+        with running(tare, mpi, run, [program, mode, "5"], "--monitor=points,policy=nonblock") as job:
+            if mode == "hang":
+                wait_until(partial(without_rank_1, run))
+            else:
+                job.wait(PATIENCE_S)
+        found = read_rounds(run)
+        assert [len(made.ranks) for made in found[:5]] == [RANKS] * 5
+        if mode == "hang":
+            assert any(str(made.lost) == "1" for made in found)
+
+
+@both_families
+def test_rounds_survive_the_death_of_all(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """Ranks, tared and tare run are killed while they are at it; what was stored is there."""
+    run = tmp_path / "run"
+    with running(
+        tare, mpi, run, [program, "quiet", str(COUNT), tmp_path / "end"], "--monitor=points,policy=nonblock"
+    ):
+        wait_until(lambda: len(live(run)) == COUNT)
+    check(read_rounds(run), COUNT)
+
+
+@both_families
+def test_a_reader_that_is_slow_costs_the_ranks_nothing(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """tared is stopped: what has no room is lost and counted, and the program ends as ever."""
+    run, count = tmp_path / "run", 20_000
+    end = tmp_path / "end"
+    with running(tare, mpi, run, [program, "calls", "100", end], "--monitor=1ms,policy=lossy") as job:
+        wait_until(lambda: len(live(run)) > 3)
+        stopped = tared_of(run)
+        os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: cost_of(tare, run)["offloads_lost"] > 100)
+        os.kill(stopped, signal.SIGCONT)
+        last = live(run)[-1].round
+        wait_until(lambda: live(run)[-1].round > last + 10)
+        end.touch()
+        assert job.wait(PATIENCE_S) == 0
+    assert cost_of(tare, run)["offload_wait_ns"] == 0
+    measured = measure(
+        tare,
+        mpi,
+        RANKS,
+        [program, "points", str(count)],
+        tmp_path / "block",
+        "--monitor=points,policy=block,every=100",
+    )
+    assert measured.ended.returncode == 0
+    assert measured.info()["cost"]["offload_points"] == RANKS * count
+
+
+def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> None:
+    mpi = openmpi4()
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    run = tmp_path / "run"
+    measured = measure(tare, mpi, RANKS, [program, "points", "7"], run, "--monitor=points,policy=nonblock")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    query = "SELECT sum(most) AS all_calls FROM rounds WHERE event = 'MPI_Allreduce' AND metric = 'calls'"
+
+    def ask(what: Path) -> Any:
+        done = subprocess.run(
+            [tare, "sql", what, query, "--json"], capture_output=True, text=True, timeout=60, check=True
+        )
+        return json.loads(done.stdout)["rows"][0]["all_calls"]
+
+    assert ask(run) == sum(range(8))
+    archive = tmp_path / "all.tare"
+    subprocess.run([tare, "merge", "-o", archive, run], check=True, capture_output=True, timeout=60)
+    assert ask(archive) == sum(range(8))
+    out = tmp_path / "out"
+    subprocess.run(
+        [tare, "export", run, "--to", "parquet", "-o", out], check=True, capture_output=True, timeout=60
+    )
+    import pyarrow.parquet
+
+    stored = pyarrow.parquet.read_table(out / "rounds").to_pylist()
+    assert {row["event"] for row in stored} >= {"MPI_Allreduce", "step", "residual"}
+    assert {row["contributing"] for row in stored} == {RANKS}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "never",
+        "region:",
+        "region:a/0",
+        "1s,policy=polite",
+        "1s,ring=1",
+        "1s,every=0",
+        "1s,filter=magic",
+        "1s,x=y",
+        "1ns",
+    ],
+)
+def test_a_spec_that_is_none_is_refused(spec: str, tare: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [tare, "run", f"--monitor={spec}", "--", "true"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) <= 2 and "Traceback" not in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+@contextmanager
+def running(
+    tare: Path, mpi: MpiEnvironment, run: Path, argv: list[Any], *options: str
+) -> Iterator[subprocess.Popen[str]]:
+    """A job under tare, in a session of its own; all of it is killed at the end, if it has not ended."""
+    command = [tare, "run", "--quiet", *options, "-o", run, "--", *mpi.mpiexec, "-n", str(RANKS), *argv]
+    job = subprocess.Popen(
+        [str(each) for each in command], env=mpi.environ(), start_new_session=True, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield job
+    finally:
+        for pid in (*processes_of(run), job.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        job.wait(PATIENCE_S)
+
+
+def processes_of(run: Path) -> list[int]:
+    """Those that have the run in their environment or among their arguments."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            about = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if str(run).encode() in about and int(process.name) != os.getpid():
+            found.append(int(process.name))
+    return found
+
+
+def tared_of(run: Path) -> int:
+    (found,) = [
+        pid
+        for pid in processes_of(run)
+        if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/tared")
+    ]
+    return found
+
+
+def live(run: Path) -> list[Round]:
+    return [made for file in run.glob("monitor-*.tare") for made in RoundFile(file).read()]
+
+
+def table(run: Path) -> list[dict[str, Any]]:
+    import pyarrow
+
+    rows: list[dict[str, Any]] = pyarrow.table(package.open(run).rounds()).to_pylist()
+    return rows
+
+
+def cost_of(tare: Path, run: Path) -> dict[str, Any]:
+    done = subprocess.run([tare, "info", run, "--json"], capture_output=True, text=True, timeout=60)
+    cost: dict[str, Any] = json.loads(done.stdout)["cost"] if done.returncode == 0 else {"offloads_lost": 0}
+    return cost
+
+
+def without_rank_1(run: Path) -> bool:
+    return any(str(made.ranks) == "0,2" for made in live(run))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)

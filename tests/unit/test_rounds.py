@@ -1,0 +1,106 @@
+"""Rounds as docs/format.md has them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from tare import _native
+from tare.runs.rounds import RoundFile
+
+KEYS = {"MPI_Send": 11, "region step": 22, "counter residual": 33, "phase x y": 44}
+
+
+def ranks(*runs: tuple[int, int]) -> bytes:
+    return struct.pack(f"<{1 + 2 * len(runs)}I", len(runs), *(number for run in runs for number in run))
+
+
+def record(kind: int, content: bytes) -> bytes:
+    return struct.pack("<II", kind, len(content)) + content
+
+
+def names() -> bytes:
+    return b"".join(record(1, struct.pack("<Q", key) + name.encode()) for name, key in KEYS.items())
+
+
+def statistics(values: Mapping[str, tuple[float, float, float]], spread: float, count: int) -> bytes:
+    """Each metric of each event has its mean and, on rank 1, `spread` more, on rank 0 so much less."""
+    keys = sorted(KEYS[name] for name in values)
+    means = [metric for key in keys for name in values if KEYS[name] == key for metric in values[name]]
+    wide = len(means)
+    return (
+        struct.pack("<I", len(keys))
+        + struct.pack(f"<{len(keys)}Q", *keys)
+        + struct.pack(f"<{len(keys)}I", *[count] * len(keys))
+        + struct.pack(f"<{wide}d", *means)
+        + struct.pack(f"<{wide}d", *[2 * spread**2] * wide)
+        + struct.pack(f"<{wide}d", *[mean - spread for mean in means])
+        + struct.pack(f"<{wide}d", *[mean + spread for mean in means])
+        + struct.pack(f"<{wide}I", *[0] * wide)
+        + struct.pack(f"<{wide}I", *[1] * wide)
+    )
+
+
+def a_round(
+    number: int, first_ns: int, values: Mapping[str, tuple[float, float, float]], *, spread: float = 0.0,
+    who: bytes = ranks((0, 2)), lost: bytes = ranks(),
+) -> bytes:  # fmt: skip
+    head = struct.pack("<QqqqqQQII", number, first_ns, first_ns + 5, first_ns + 70, 0, 3, 4, 2, 1)
+    used = b"statistics"
+    text = struct.pack("<I", len(used)) + used
+    return record(2, head + who + lost + text + statistics(values, spread, 2))
+
+
+@pytest.fixture
+def chunks(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[bytes]]:
+    """Payloads of a file by its name; what is added comes with the next reading."""
+    content: dict[str, list[bytes]] = {}
+
+    def read(path: Path, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int]:
+        found = content.get(path.name, [])
+        return found[begin:end], len(found)
+
+    monkeypatch.setattr(_native, "round_chunks", read)
+    return content
+
+
+def test_a_round_is_read_as_it_is_written(chunks: dict[str, list[bytes]]) -> None:
+    values = {"MPI_Send": (3.0, 7.0, 9.0), "counter residual": (4.0, 0.0, 0.5), "phase x y": (1.0, 2.0, 3.0)}
+    chunks["a"] = [
+        names() + record(99, b"later") + a_round(8, 1000, values, spread=1.0, lost=ranks((4, 1), (7, 2)))
+    ]
+    (made,) = RoundFile(Path("a")).read()
+    assert (made.round, made.first_ns, made.last_ns, made.delay_ns, made.reduce_ns) == (8, 1000, 1005, 70, 3)
+    assert list(made.ranks) == [0, 1] and str(made.lost) == "4,7-8" and len(made.lost) == 3
+    events = {event.name: event for event in made.events}
+    assert {name: event.kind for name, event in events.items()} == {
+        "MPI_Send": "function", "residual": "counter", "x y": "phase",
+    }  # fmt: skip
+    send = events["MPI_Send"]
+    assert (send.calls.mean, send.time.mean, send.bytes.mean) == (3, 7, 9)
+    assert math.isclose(send.time.deviation, 1.0)
+    assert (send.time.least, send.time.most, send.time.least_rank, send.time.most_rank) == (6, 8, 0, 1)
+    assert events["residual"].bytes.mean == 0.5
+
+
+def test_names_stay_known_from_reading_to_reading(chunks: dict[str, list[bytes]]) -> None:
+    chunks["a"] = [names()]
+    file = RoundFile(Path("a"))
+    assert list(file.read()) == []
+    chunks["a"].append(a_round(1, 0, {"MPI_Send": (1, 1, 1)}))
+    assert [made.events[0].name for made in file.read()] == ["MPI_Send"]
+    assert list(file.read()) == []
+
+
+@given(cut=some.integers(0, 400), at=some.integers(0, 400), byte=some.integers(0, 255))
+def test_what_is_damaged_is_left_out(cut: int, at: int, byte: int) -> None:
+    whole = bytearray(names() + a_round(1, 0, {"MPI_Send": (1, 1, 1), "region step": (1, 1, 1)}))
+    whole[min(at, len(whole) - 1)] = byte
+    file = RoundFile(Path("a"))
+    for made in file._rounds(memoryview(bytes(whole[: len(whole) - cut]))):
+        assert all(isinstance(event.name, str) for event in made.events)
