@@ -18,6 +18,7 @@ VERBS = (
     "info",
     "profile",
     "where",
+    "top",
     "explain",
     "diff",
     "events",

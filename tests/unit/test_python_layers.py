@@ -14,6 +14,7 @@ PACKAGE = ROOT / "python" / "tare"
 FOLDERS = [
     "runs",
     "analysis",
+    "monitor",
     "measuring",
     "doctor",
     "reporters",

@@ -1,18 +1,23 @@
-"""Rounds as docs/format.md has them."""
+"""Rounds as docs/format.md has them, and what `tare top` makes of them."""
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from tare import _native
+from tare.monitor.live import Live
+from tare.monitor.screen import bars, cells
+from tare.runs import rounds
 from tare.runs.rounds import RoundFile
 
+S = 1_000_000_000
 KEYS = {"MPI_Send": 11, "region step": 22, "counter residual": 33, "phase x y": 44}
 
 
@@ -104,3 +109,83 @@ def test_what_is_damaged_is_left_out(cut: int, at: int, byte: int) -> None:
     file = RoundFile(Path("a"))
     for made in file._rounds(memoryview(bytes(whole[: len(whole) - cut]))):
         assert all(isinstance(event.name, str) for event in made.events)
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    names: list[str] = ["monitor-a.tare"]
+    monkeypatch.setattr(rounds, "of_directory", lambda _: [RoundFile(Path(name)) for name in names])
+    yield names
+
+
+def growing(count: int, start_ns: int = 100 * S) -> list[bytes]:
+    """A round each half second; MPI_Send takes a quarter of the time, 10 calls and 1000 bytes each second."""
+    return [
+        a_round(number, start_ns + number * S // 2, {
+            "MPI_Send": (5.0 * number, number * S / 8, 500.0 * number),
+            "counter residual": (number, 0, 1 / number),
+        }, spread=number * S / 80)
+        for number in range(1, count + 1)
+    ]  # fmt: skip
+
+
+def test_what_ranks_do_now(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    made = growing(20)
+    chunks[files[0]] = [names(), *made[:10]]
+    live = Live(Path())
+    assert live.update() == 10 and live.update() == 0
+    send, residual = live.activities()
+    assert (send.event, send.kind) == ("MPI_Send", "function")
+    assert send.share == pytest.approx(0.25)
+    assert send.calls_per_s == pytest.approx(10) and send.bytes_per_s == pytest.approx(1000)
+    assert send.imbalance == pytest.approx(0.1) and (send.least_rank, send.most_rank) == (0, 1)
+    assert send.history and all(share == pytest.approx(0.25) for share in send.history)
+    assert residual.value == pytest.approx(0.1)
+    chunks[files[0]] += made[10:]
+    assert live.update() == 10 and live.rounds == 20 and live.taken == 40
+    assert live.last is not None and live.last.round == 20
+
+
+def test_a_rank_that_stops_is_seen(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    values = {"MPI_Send": (1.0, 1.0, 1.0)}
+    chunks[files[0]] = [
+        names(),
+        a_round(1, S, values),
+        a_round(2, 2 * S, values, who=ranks((0, 1)), lost=ranks((1, 1))),
+    ]
+    live = Live(Path())
+    live.update()
+    assert str(live.lost_ranks) == "1" and (live.taken, live.lost) == (3, 1)
+    (send,) = live.activities()
+    assert send.share == 0 and send.calls_per_s == 0
+
+
+def test_hosts_are_put_together(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    files.append("monitor-b.tare")
+    chunks["monitor-a.tare"] = [names(), *growing(6)]
+    idle = [a_round(number, number * S, {"MPI_Send": (1, 1, 1)}, who=ranks((2, 2))) for number in (1, 2, 3)]
+    chunks["monitor-b.tare"] = [names(), *idle]
+    live = Live(Path())
+    live.update()
+    assert live.ranks == 4
+    send = next(each for each in live.activities() if each.event == "MPI_Send")
+    assert send.share == pytest.approx(0.125) and send.imbalance == pytest.approx(0.1)
+
+
+def test_nothing_yet_is_nothing(files: list[str], chunks: dict[str, list[bytes]]) -> None:
+    live = Live(Path())
+    assert live.update() == 0 and live.activities() == [] and live.last is None and live.ranks == 0
+
+
+def test_shares_are_bars() -> None:
+    assert bars([0, 0.5, 1, 7, -1]) == " ▄██ "
+
+
+def test_names_of_programs_do_not_draw(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    hostile = record(1, struct.pack("<Q", 11) + b"region \x1b[2Jx")
+    chunks[files[0]] = [hostile, a_round(1, S, {"MPI_Send": (1, 1, 1)})]
+    live = Live(Path())
+    live.update()
+    (activity,) = live.activities()
+    shown: tuple[Any, ...] = cells(activity)
+    assert "\x1b" not in shown[0]

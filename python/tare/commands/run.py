@@ -220,7 +220,7 @@ def run(
             bare=monitoring.DEFAULT,
             show_default=False,
             help="Watch the run while it goes on: ranks hand over profiles, each second or as SPEC says, "
-            "like 100ms or points,policy=block (docs/monitoring.md)..",
+            "like 100ms or points,policy=block (docs/monitoring.md). tare top shows it.",
         ),
     ] = None,
     print_sample: Annotated[

@@ -1,0 +1,1 @@
+"""A run as it goes on: what `tare top` shows."""

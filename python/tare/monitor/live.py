@@ -1,0 +1,185 @@
+"""The rounds of a run that goes on, as rates: what its ranks do now."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tare.runs import rounds
+from tare.runs.rounds import Kind, Ranks, Round, RoundFile
+from tare.units import NS_PER_S
+
+# What "now" is: the last second, or the last two rounds if they are further apart.
+NOW_NS = NS_PER_S
+KEPT_NS = 60 * NS_PER_S
+MOST_KEPT = 4096
+BINS = 30  # of the history of an event, each of a second
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Of an event: means over ranks, since the start of the program."""
+
+    calls: float
+    time_ns: float
+    bytes: float
+
+
+@dataclass(frozen=True)
+class Activity:
+    """An event. Rates are means over ranks of the last second; other numbers are of all the time so far."""
+
+    event: str
+    kind: Kind
+    share: float  # time in it, as a share of the time that passed; 1: all the time
+    calls_per_s: float
+    bytes_per_s: float
+    value: float | None  # of a counter: the mean over ranks
+    imbalance: float  # how much more time than the mean the rank with the most has had; 0: no more
+    least_rank: int
+    most_rank: int
+    history: list[float]  # `share` of each of the last seconds, the newest last
+
+
+@dataclass
+class _Host:
+    """The rounds of one file."""
+
+    file: RoundFile
+    last: Round | None = None
+    kept: deque[tuple[int, dict[tuple[Kind, str], Sums]]] = field(
+        default_factory=lambda: deque(maxlen=MOST_KEPT)
+    )
+
+    def take(self, made: Round) -> None:
+        if not made.events:
+            return
+        self.last = made
+        sums = {
+            (event.kind, event.name): Sums(event.calls.mean, event.time.mean, event.bytes.mean)
+            for event in made.events
+        }
+        self.kept.append((made.first_ns, sums))
+        while self.kept[0][0] < made.first_ns - KEPT_NS:
+            self.kept.popleft()
+
+    def before(self, back_ns: int) -> tuple[int, dict[tuple[Kind, str], Sums]]:
+        """The newest that is at least so much older than the last one; the oldest if none is."""
+        wanted = self.kept[-1][0] - back_ns
+        return next((each for each in reversed(self.kept) if each[0] <= wanted), self.kept[0])
+
+
+class Live:
+    """Follows the files of a run. Not safe for several threads at a time."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._run_dir = run_dir
+        self._hosts: dict[Path, _Host] = {}
+        self.rounds = 0
+        self.lost = 0  # snapshots of ranks that are in no round, and the ranks that are in one:
+        self.taken = 0
+
+    def update(self) -> int:
+        """Reads what is new; how many rounds that are."""
+        for file in rounds.of_directory(self._run_dir):
+            self._hosts.setdefault(file.path, _Host(file))
+        new = 0
+        for host in self._hosts.values():
+            for made in host.file.read():
+                host.take(made)
+                self.taken += len(made.ranks)
+                self.lost += len(made.lost)
+                new += 1
+        self.rounds += new
+        return new
+
+    @property
+    def last(self) -> Round | None:
+        """The round that began last."""
+        known = [host.last for host in self._hosts.values() if host.last]
+        return max(known, key=lambda made: made.first_ns, default=None)
+
+    @property
+    def ranks(self) -> int:
+        return sum(len(host.last.ranks) for host in self._hosts.values() if host.last)
+
+    @property
+    def lost_ranks(self) -> Ranks:
+        """Ranks that run, and are not in the last round of their host."""
+        runs = [run for host in self._hosts.values() if host.last for run in host.last.lost.runs]
+        return Ranks(tuple(sorted(runs)))
+
+    def activities(self) -> list[Activity]:
+        """Most time now first; of several hosts each event once."""
+        found: dict[tuple[Kind, str], list[tuple[int, Activity]]] = {}
+        for host in self._hosts.values():
+            if host.last is None:
+                continue
+            for activity, ranks in _of_host(host):
+                found.setdefault((activity.kind, activity.event), []).append((ranks, activity))
+        return sorted(map(_together, found.values()), key=lambda each: (-each.share, each.kind, each.event))
+
+
+def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
+    assert host.last is not None
+    now_ns, now = host.kept[-1]
+    before_ns, before = host.before(NOW_NS)
+    passed_ns = max(now_ns - before_ns, 1)
+    bins = [host.before(back * NOW_NS) for back in range(BINS, -1, -1)]
+    nothing = Sums(0, 0, 0)
+    for event in host.last.events:
+        key = (event.kind, event.name)
+        new, old = now[key], before.get(key, nothing)
+        is_new = now_ns > before_ns
+        mean_ns = event.time.mean
+        history = [
+            (later.get(key, nothing).time_ns - earlier.get(key, nothing).time_ns) / (to - begin)
+            for (begin, earlier), (to, later) in itertools.pairwise(bins)
+            if to > begin
+        ]
+        is_counter = event.kind == "counter"
+        per_s = NS_PER_S / passed_ns if is_new else 0.0
+        yield (
+            Activity(
+                event.name,
+                event.kind,
+                max(0.0, (new.time_ns - old.time_ns) / passed_ns) if is_new else 0.0,
+                (new.calls - old.calls) * per_s,
+                0.0 if is_counter else (new.bytes - old.bytes) * per_s,
+                event.bytes.mean if is_counter else None,
+                event.time.most / mean_ns - 1 if mean_ns > 0 else 0.0,
+                event.time.least_rank,
+                event.time.most_rank,
+                history,
+            ),
+            event.ranks,
+        )
+
+
+def _together(parts: list[tuple[int, Activity]]) -> Activity:
+    """One event of several hosts: means weighted by ranks; the largest imbalance, with its ranks."""
+    if len(parts) == 1:
+        return parts[0][1]
+    ranks = sum(count for count, _ in parts)
+
+    def mean(numbers: Iterable[float]) -> float:
+        return sum(count * number for (count, _), number in zip(parts, numbers, strict=True)) / ranks
+
+    each = [activity for _, activity in parts]
+    worst = max(each, key=lambda activity: activity.imbalance)
+    is_counter = worst.value is not None
+    return Activity(
+        worst.event,
+        worst.kind,
+        mean(activity.share for activity in each),
+        mean(activity.calls_per_s for activity in each),
+        mean(activity.bytes_per_s for activity in each),
+        mean(activity.value or 0.0 for activity in each) if is_counter else None,
+        worst.imbalance,
+        worst.least_rank,
+        worst.most_rank,
+        worst.history,
+    )

@@ -1,0 +1,159 @@
+"""What `tare top` draws, with Textual: activities of a run, and where its ranks are if nothing happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Static
+
+from tare import units
+from tare.monitor.live import Activity, Live
+from tare.streams import visible
+
+REFRESH_S = 0.5
+# So long without a round, and it is asked where the ranks are.
+SILENT_AFTER_S = 5.0
+BARS = " ▁▂▃▄▅▆▇█"
+COLUMNS = ("What", "Kind", "Time now", "Calls/s", "Bytes/s", "Imbalance", "Most", "Least", "Last 30 s")
+
+
+def bars(history: Sequence[float]) -> str:
+    """A line of blocks, as high as the share of time; an empty one is nothing."""
+    return "".join(BARS[min(len(BARS) - 1, max(0, round(share * (len(BARS) - 1))))] for share in history)
+
+
+def cells(activity: Activity) -> tuple[str, ...]:
+    is_counter = activity.value is not None
+    return (
+        visible(activity.event),
+        activity.kind,
+        f"{activity.value:.6g}" if is_counter else units.percent(activity.share),
+        f"{activity.calls_per_s:,.0f}",
+        "" if is_counter else f"{units.size(activity.bytes_per_s)}",
+        "" if is_counter else f"+{100 * activity.imbalance:.0f} %",
+        "" if is_counter else str(activity.most_rank),
+        "" if is_counter else str(activity.least_rank),
+        "" if is_counter else bars(activity.history),
+    )
+
+
+class Where(ModalScreen[None]):
+    """Where the ranks are, as `tare where` says it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,w,q", "dismiss", "Back")]
+    CSS = """Where { align: center middle; }
+    Where > VerticalScroll { width: 90%; height: 80%; border: solid $accent; }"""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll():
+            yield Static(self._text, markup=False, id="where")
+
+
+class Top(App[None]):
+    """Ends by itself when the run has ended, unless it is to stay."""
+
+    CSS = """#about { height: auto; padding: 0 1; background: $panel; }
+    #silence { height: auto; padding: 0 1; color: $warning; }"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("q", "quit", "Quit"),
+        ("w", "where", "Where ranks are"),
+        ("p", "pause", "Pause"),
+    ]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(
+        self,
+        name: str,
+        live: Live,
+        is_going_on: Callable[[], bool],
+        where: Callable[[], str],
+        cost: Callable[[], str],
+        *,
+        stay: bool = False,
+    ) -> None:
+        """`is_going_on`: whether the run is; `where`, `cost`: what to say of ranks, of monitoring them."""
+        super().__init__()
+        self._name = visible(name)
+        self._live = live
+        self._is_going_on = is_going_on
+        self._where = where
+        self._cost = cost
+        self._stay = stay
+        self._paused = False
+        self._ended = False
+        self._heard = time.monotonic()
+        self._asked = 0.0
+        self._cost_text = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="about", markup=False)
+        yield Static("", id="silence", markup=False)
+        yield DataTable(id="activities", cursor_type="row", zebra_stripes=True)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        table = self.query_one("#activities", DataTable)
+        for name in COLUMNS:
+            table.add_column(name, key=name)
+        self.refresh_now()
+        self.set_interval(REFRESH_S, self.refresh_now)
+
+    def refresh_now(self) -> None:
+        going_on = self._is_going_on()  # before what is read: so nothing is missed at the end
+        if self._live.update():
+            self._heard = time.monotonic()
+        self._ended = not going_on
+        if not self._paused:
+            self._show()
+        if self._ended and not self._stay:
+            self.exit()
+
+    def _show(self) -> None:
+        self.query_one("#about", Static).update(self._about())
+        self.query_one("#silence", Static).update(self._silence())
+        table = self.query_one("#activities", DataTable)
+        row, top = table.cursor_row, table.scroll_y
+        table.clear()
+        for activity in self._live.activities():
+            table.add_row(*cells(activity))
+        table.move_cursor(row=row, scroll=False)
+        table.scroll_to(y=top, animate=False)
+
+    def _about(self) -> str:
+        now = time.monotonic()
+        if now - self._asked > SILENT_AFTER_S or self._ended:
+            self._cost_text, self._asked = self._cost(), now
+        state = "ended" if self._ended else "paused" if self._paused else "running"
+        last = self._live.last
+        if last is None:
+            return f"{self._name}: {state}, no round yet"
+        given = self._live.taken + self._live.lost
+        lost = f"{100 * self._live.lost / given:.1f} % lost" if given and self._live.lost else "none lost"
+        missing = f", without {self._live.lost_ranks}" if len(self._live.lost_ranks) else ""
+        return (
+            f"{self._name}: {state}   round {last.round:,} of {self._live.ranks:,} ranks{missing}   "
+            f"delay {units.duration(last.delay_ns)}   {self._live.rounds:,} rounds, {lost}\n{self._cost_text}"
+        )
+
+    def _silence(self) -> str:
+        silent_s = time.monotonic() - self._heard
+        if self._ended or silent_s < SILENT_AFTER_S:
+            return ""
+        return f"no round for {silent_s:.0f} s: press w to see where the ranks are"
+
+    def action_where(self) -> None:
+        self.push_screen(Where(self._where()))
+
+    def action_pause(self) -> None:
+        self._paused = not self._paused
+        self._show()

@@ -1,0 +1,57 @@
+"""What a run does now, as a table of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.reporters import terminal
+from tare.reporters.sheet import Heading, Sheet
+
+if TYPE_CHECKING:
+    from tare.monitor.live import Activity
+    from tare.reporters.console import Console
+    from tare.runs.rounds import Round
+
+
+def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Activity]) -> None:
+    if last is None:
+        return out.line("no round yet")
+    missing = f", without {last.lost}" if len(last.lost) else ""
+    out.line(
+        f"{rounds:,} rounds; the last, number {last.round:,}, has {len(last.ranks):,} ranks{missing}; "
+        f"delay {units.duration(last.delay_ns)}"
+    )
+    sheet = Sheet(
+        [
+            Heading("What", text=True, key=True),
+            Heading("Kind", text=True),
+            Heading("Time now"),
+            Heading("Calls/s"),
+            Heading("Bytes/s", optional=True),
+            Heading("Imbalance", optional=True),
+            Heading("Most", optional=True),
+            Heading("Least", optional=True),
+        ]
+    )
+    sheet.rows += [_cells(activity) for activity in activities]
+    terminal.show_sheet(out, sheet)
+    return None
+
+
+def _cells(activity: Activity) -> list[str]:
+    if activity.value is not None:
+        value = f"{activity.value:.6g}"
+        nothing = [units.NOTHING] * 4
+        return [activity.event, activity.kind, value, f"{activity.calls_per_s:,.0f}", *nothing]
+    return [
+        activity.event,
+        activity.kind,
+        units.percent(activity.share),
+        f"{activity.calls_per_s:,.0f}",
+        units.size(activity.bytes_per_s),
+        f"+{100 * activity.imbalance:.0f} %",
+        str(activity.most_rank),
+        str(activity.least_rank),
+    ]

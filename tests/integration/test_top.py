@@ -1,0 +1,123 @@
+"""`tare top` in a terminal (tmux), on a job that runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import ROOT, compile_c, openmpi4
+from measured import PROGRAMS
+from test_monitor import LIBRARY, RANKS, live, running, wait_until
+
+
+class Terminal:
+    """A terminal of tmux, of 130 columns, in which a command runs; a server of its own."""
+
+    def __init__(self, command: list[Path | str]) -> None:
+        self._socket = f"tare-{uuid.uuid4().hex}"
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "30", *map(str, command))
+        self._tmux("set", "-g", "remain-on-exit", "on")
+
+    def _tmux(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["tmux", "-L", self._socket, *arguments], capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout
+
+    def text(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def press(self, key: str) -> None:
+        self._tmux("send-keys", key)
+
+    def ending(self) -> str:
+        """The exit code of the command; nothing as long as it runs."""
+        return self._tmux("list-panes", "-F", "#{pane_dead_status}").strip()
+
+    def close(self) -> None:
+        subprocess.run(
+            ["tmux", "-L", self._socket, "kill-server"], capture_output=True, timeout=60, check=False
+        )
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    return compile_c(openmpi4(), [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for terminal in opened:
+        terminal.close()
+
+
+def test_it_shows_a_job_and_ends_with_it(
+    program: Path, tare: Path, tmp_path: Path, terminals: list[Terminal]
+) -> None:
+    assert shutil.which("tmux"), "tmux is not installed (tools/packages/test.txt)"
+    run, end = tmp_path / "run", tmp_path / "end"
+    with running(tare, openmpi4(), run, [program, "calls", "1000", end], "--monitor=50ms") as job:
+        wait_until(lambda: len(live(run)) > 2)
+        # What a remain-on-exit of tmux needs to know is set behind the start: the command waits for a line.
+        terminal = Terminal(["sh", "-c", f"read line; exec '{tare}' top '{run}'"])
+        terminals.append(terminal)
+        terminal.press("Enter")
+        wait_until(lambda: "MPI_Allreduce" in terminal.text() and f"of {RANKS} ranks" in terminal.text())
+        shown = terminal.text()
+        assert "Time now" in shown and "Imbalance" in shown and "running" in shown and "delay" in shown
+        wait_until(lambda: "offloads" in terminal.text())
+        terminal.press("w")
+        wait_until(lambda: "MPI_Allreduce" in terminal.text() and "Back" in terminal.text())
+        terminal.press("Escape")
+        wait_until(lambda: "Time now" in terminal.text())
+        end.touch()
+        assert job.wait(60) == 0
+        wait_until(lambda: terminal.ending() != "")
+    assert terminal.ending() == "0"
+    assert "rounds; the last" in terminal.text() and "MPI_Allreduce" in terminal.text()
+
+
+def test_a_rank_that_hangs_is_named(
+    program: Path, tare: Path, tmp_path: Path, terminals: list[Terminal]
+) -> None:
+    run = tmp_path / "run"
+    with running(tare, openmpi4(), run, [program, "hang", "5"], "--monitor=points,policy=nonblock"):
+        wait_until(lambda: len(live(run)) > 0)
+        terminal = Terminal([tare, "top", run])
+        terminals.append(terminal)
+        wait_until(lambda: "without 1" in terminal.text())
+        terminal.press("q")
+
+
+def test_without_a_terminal_it_prints(program: Path, tare: Path, tmp_path: Path) -> None:
+    run, end = tmp_path / "run", tmp_path / "end"
+    end.touch()
+    with running(tare, openmpi4(), run, [program, "points", "50"], "--monitor=points,policy=nonblock") as job:
+        assert job.wait(60) == 0
+
+    def ask(*options: str) -> str:
+        done = subprocess.run(
+            [tare, "top", run, *options], capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout
+
+    assert "50 rounds; the last, number 50, has 3 ranks" in ask()
+    found = json.loads(ask("--json"))
+    assert found["schema"] == "tare.top/1" and found["rounds"] == 50 and not found["going_on"]
+    (reduced,) = [row for row in found["rows"] if row["event"] == "MPI_Allreduce"]
+    assert reduced["kind"] == "function" and reduced["calls_per_s"] >= 0
+
+
+def test_a_run_that_is_not_monitored_is_refused(tare: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    subprocess.run([tare, "run", "-q", "-o", run, "--", "true"], check=True, timeout=60)
+    done = subprocess.run([tare, "top", run], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "--monitor" in done.stderr and len(done.stderr.splitlines()) == 1

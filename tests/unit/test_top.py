@@ -1,0 +1,180 @@
+"""What `tare top` draws, by Textual's own pilot; tests/integration/test_top.py has it in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tare.monitor.live import Activity, Live
+from tare.monitor.screen import Top, Where
+from tare.runs.rounds import Ranks, Round
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static
+
+NOBODY = Ranks(())
+
+
+class Made(Live):
+    """A run whose rounds the test makes."""
+
+    def __init__(self) -> None:
+        super().__init__(Path())
+        self.made: list[Activity] = []
+        self.latest: Round | None = None
+        self.lacking = Ranks(())
+        self.news = 0
+
+    def update(self) -> int:
+        found, self.news = self.news, 0
+        self.rounds += found
+        return found
+
+    @property
+    def last(self) -> Round | None:
+        return self.latest
+
+    @property
+    def ranks(self) -> int:
+        return len(self.latest.ranks) if self.latest else 0
+
+    @property
+    def lost_ranks(self) -> Ranks:
+        return self.lacking
+
+    def activities(self) -> list[Activity]:
+        return self.made
+
+    def hand_over(self, number: int, *made: Activity, lacking: Ranks = NOBODY) -> None:
+        self.latest = Round(number, 0, 5, 2_000_000, 0, 0, Ranks(((0, 4),)), lacking, "statistics", b"", [])
+        self.made = list(made)
+        self.lacking = lacking
+        self.taken, self.lost = self.taken + 4, self.lost + len(lacking)
+        self.news += 1
+
+
+def activity(event: str, share: float, value: float | None = None) -> Activity:
+    kind: Any = "function" if value is None else "counter"
+    return Activity(event, kind, share, 1234.0, 2048.0, value, 0.5, 1, 3, [0.0, share])
+
+
+class Driven:
+    def __init__(self) -> None:
+        self.live = Made()
+        self.going_on = True
+        self.app = Top(
+            "a run",
+            self.live,
+            lambda: self.going_on,
+            lambda: "rank 2 MPI_Recv",
+            lambda: "monitoring: 8 offloads",
+        )
+
+    def text(self, widget: str) -> str:
+        return str(self.app.query_one(widget, Static).render())
+
+    def rows(self) -> list[list[str]]:
+        table = self.app.query_one("#activities", DataTable)
+        return [[str(cell) for cell in table.get_row_at(row)] for row in range(table.row_count)]
+
+
+def drive(steps: Callable[[Driven, Pilot[None]], Awaitable[None]]) -> Driven:
+    driven = Driven()
+
+    async def run() -> None:
+        async with driven.app.run_test(size=(140, 30)) as pilot:
+            await steps(driven, pilot)
+
+    asyncio.run(run())
+    return driven
+
+
+def test_rounds_are_shown_as_they_come() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        assert "no round yet" in driven.text("#about")
+        driven.live.hand_over(7, activity("MPI_Send", 0.25), activity("residual", 0, 0.125))
+        driven.app.refresh_now()
+        await pilot.pause()
+        about = driven.text("#about")
+        assert "round 7 of 4 ranks" in about and "2.00 ms" in about and "none lost" in about
+        assert "monitoring: 8 offloads" in about
+        send, residual = driven.rows()
+        assert send[:8] == ["MPI_Send", "function", "25.0 %", "1,234", "2.00 KiB", "+50 %", "3", "1"]
+        assert residual[:3] == ["residual", "counter", "0.125"]
+        driven.live.hand_over(8, activity("MPI_Recv", 0.5), lacking=Ranks(((2, 1),)))
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert [row[0] for row in driven.rows()] == ["MPI_Recv"]
+        assert "without 2" in driven.text("#about") and "11.1 % lost" in driven.text("#about")
+
+    drive(steps)
+
+
+def test_a_pause_keeps_what_is_shown() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.live.hand_over(1, activity("MPI_Send", 0.25))
+        driven.app.refresh_now()
+        await pilot.press("p")
+        driven.live.hand_over(2, activity("MPI_Recv", 0.25))
+        driven.app.refresh_now()
+        assert [row[0] for row in driven.rows()] == ["MPI_Send"] and "paused" in driven.text("#about")
+        await pilot.press("p")
+        assert [row[0] for row in driven.rows()] == ["MPI_Recv"]
+
+    drive(steps)
+
+
+def test_a_key_shows_where_ranks_are() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        await pilot.press("w")
+        await pilot.pause()
+        assert isinstance(driven.app.screen, Where)
+        assert "rank 2 MPI_Recv" in str(driven.app.screen.query_one("#where", Static).render())
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(driven.app.screen, Where)
+
+    drive(steps)
+
+
+def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        assert driven.text("#silence") == ""
+        driven.app._heard -= 60
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert "press w" in driven.text("#silence")
+        driven.live.hand_over(1, activity("MPI_Send", 0.25))
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.text("#silence") == ""
+
+    drive(steps)
+
+
+@pytest.mark.parametrize("key", ["q", None])
+def test_it_ends_by_a_key_or_with_the_run(key: str | None) -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        if key:
+            await pilot.press(key)
+        else:
+            driven.live.hand_over(3, activity("MPI_Send", 0.25))
+            driven.going_on = False
+            driven.app.refresh_now()
+        await pilot.pause()
+        assert not driven.app.is_running or driven.app._exit
+
+    assert drive(steps).live.rounds == (0 if key else 1)
+
+
+def test_it_may_stay() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.app._stay = True
+        driven.going_on = False
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.app.is_running and not driven.app._exit
+
+    drive(steps)
