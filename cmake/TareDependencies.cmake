@@ -4,6 +4,7 @@
 #   tare::libdw        elfutils: call sites to source lines (reader only)
 #   tare::protozero   writes protobufs; headers only (exporters)
 #   tare::libotf2     reads and writes OTF2; optional
+#   tare::zmq         libzmq and cppzmq: the monitoring tree
 #   tare::static_runtime  the C++ runtime linked in, its symbols hidden
 #   Python, nanobind   for tare._native and the wrapper generator
 
@@ -36,6 +37,17 @@ if(NOT TARE_PROTOZERO_INCLUDE)
 endif()
 add_library(tare::protozero INTERFACE IMPORTED)
 set_target_properties(tare::protozero PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${TARE_PROTOZERO_INCLUDE})
+
+find_path(TARE_ZMQ_INCLUDE zmq.h)
+find_path(TARE_CPPZMQ_INCLUDE zmq.hpp)
+find_library(TARE_ZMQ zmq)
+if(NOT TARE_ZMQ_INCLUDE OR NOT TARE_CPPZMQ_INCLUDE OR NOT TARE_ZMQ)
+  message(FATAL_ERROR "libzmq and cppzmq are needed (Debian: apt install libzmq3-dev cppzmq-dev)")
+endif()
+add_library(tare::zmq SHARED IMPORTED)
+set_target_properties(tare::zmq PROPERTIES
+  IMPORTED_LOCATION ${TARE_ZMQ}
+  INTERFACE_INCLUDE_DIRECTORIES "${TARE_ZMQ_INCLUDE};${TARE_CPPZMQ_INCLUDE}")
 
 # Without it there is no module tare._otf2, and `tare export --to otf2` says what to install.
 find_path(TARE_OTF2_INCLUDE otf2/otf2.h)

@@ -25,6 +25,8 @@ READER_ROOMS = [
     "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
     "waits", "testing",
 ]  # fmt: skip
+# The rooms of tared, the same.
+TARED_ROOMS = ["filters", "drain", "tree", "sweetspot"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 
 
@@ -58,6 +60,17 @@ def test_a_room_of_the_reader_includes_only_rooms_below_it() -> None:
         if not file.stem.endswith("_test")
         for name in re.findall(r'"reader/(\w+)/', file.read_text())
         if name not in READER_ROOMS[: order + 1]
+    ]
+    assert not upward
+
+
+def test_a_room_of_tared_includes_only_rooms_below_it() -> None:
+    upward = [
+        (str(file.relative_to(ROOT)), name)
+        for order, room in enumerate(TARED_ROOMS)
+        for file in (ROOT / "src" / "tared" / room).rglob("*.[ch]*")
+        for name in re.findall(r'"tared/(\w+)/', file.read_text())
+        if name not in TARED_ROOMS[: order + 1]
     ]
     assert not upward
 

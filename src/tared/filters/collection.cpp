@@ -40,6 +40,7 @@ bool CollectingReduction::merge(std::span<const std::byte> reduced) {
   Reader in(reduced);
   Collection other;
   if (!Collection::read(in, other) || !in.at_end()) return false;
+  note_unpacked();
   for (const auto& [rank, snapshot] : other.ranks)
     if (collection_.ranks.contains(rank)) return false;
   collection_.ranks.merge(other.ranks);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "tared/filters/clock.h"
 #include "tared/filters/snapshot.h"
 
 namespace tare::tared {
@@ -22,6 +23,14 @@ class Reduction {
   virtual bool merge(std::span<const std::byte> reduced) = 0;
   virtual void write(Writer& out) const = 0;
   virtual void clear() = 0;
+  // When the last merge() had understood the bytes and began to reduce (CLOCK_MONOTONIC), if the filter says it.
+  std::int64_t unpacked_at_ns() const { return unpacked_at_ns_; }
+
+ protected:
+  void note_unpacked() { unpacked_at_ns_ = monotonic_ns(); }
+
+ private:
+  std::int64_t unpacked_at_ns_ = 0;
 };
 
 class Filter {

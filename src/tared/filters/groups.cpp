@@ -173,6 +173,7 @@ bool GroupReduction::merge(std::span<const std::byte> reduced) {
   Reader in(reduced);
   GroupTable other;
   if (!GroupTable::read(in, other) || !in.at_end() || other.wanted != table_.wanted) return false;
+  note_unpacked();
   for (const RankGroup& mine : table_.groups)
     for (const RankGroup& theirs : other.groups)
       if (mine.ranks.overlaps(theirs.ranks)) return false;

@@ -129,6 +129,7 @@ bool HistogramReduction::merge(std::span<const std::byte> reduced) {
   Reader in(reduced);
   HistogramTable other;
   if (!HistogramTable::read(in, other) || !in.at_end() || other.bins != table_.bins) return false;
+  note_unpacked();
   make_room(table_.keys, table_.histograms, other.keys, place_, metric_count);
   for (std::size_t i = 0; i < other.histograms.size(); ++i)
     table_.histograms[place_[i / metric_count] * metric_count + i % metric_count].merge(other.histograms[i],

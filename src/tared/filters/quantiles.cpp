@@ -144,6 +144,7 @@ bool QuantileReduction::merge(std::span<const std::byte> reduced) {
   Reader in(reduced);
   QuantileTable other;
   if (!QuantileTable::read(in, other) || !in.at_end() || other.error != table_.error) return false;
+  note_unpacked();
   make_room(table_.keys, table_.sketches, other.keys, place_, metric_count);
   for (std::size_t i = 0; i < other.sketches.size(); ++i)
     table_.sketches[place_[i / metric_count] * metric_count + i % metric_count].merge(other.sketches[i]);

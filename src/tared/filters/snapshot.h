@@ -63,6 +63,9 @@ class SnapshotTaker {
   virtual ~SnapshotTaker() = default;
   // Each name once a source, before or with the first snapshot that has its key.
   virtual void name(EventKey key, std::string_view text) = 0;
+  // Whether the next snapshot of a rank has room. If not, it is to stay in the rank's buffer: nothing is lost between
+  // the two, and the rank's own policy says what happens when that buffer is full.
+  virtual bool wants(std::uint32_t /*rank*/) { return true; }
   // Rounds of one rank ascend. One that is left out is lost.
   virtual void snapshot(const Snapshot& snapshot) = 0;
 };

@@ -96,6 +96,7 @@ void StatisticsReduction::add(const Snapshot& snapshot) {
 bool StatisticsReduction::merge(std::span<const std::byte> reduced) {
   Reader in(reduced);
   if (!StatisticsTable::read(in, other_) || !in.at_end()) return false;
+  note_unpacked();
   make_room_for(other_.keys);
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];

@@ -1,0 +1,92 @@
+#include "tared/tree/downlink.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "tared/filters/clock.h"
+
+namespace tare::tared {
+
+namespace {
+
+std::string peer_name(std::uint32_t node) { return "n" + std::to_string(node); }
+
+bool node_of(const std::string& peer, std::uint32_t& node) {
+  if (peer.size() < 2 || peer.front() != 'n') return false;
+  const char* end = peer.data() + peer.size();
+  const auto [at, fault] = std::from_chars(peer.data() + 1, end, node);
+  return fault == std::errc{} && at == end && node < max_nodes;
+}
+
+// In the abstract namespace, so that nothing is left behind by a node that is killed. It is guarded by the key.
+std::string local_endpoint() {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(realtime_ns());
+  return "ipc://@tare-tree-" + std::to_string(getpid()) + "-" + std::to_string(number);
+}
+
+}  // namespace
+
+Downlink::Downlink(zmq::context_t& context, const NodeOptions& options, const RunKey& key)
+    : socket_(context, zmq::socket_type::router), options_(options) {
+  set_limits(socket_, options.limits.window);
+  // A child that connects again is the same child.
+  socket_.set(zmq::sockopt::router_handover, true);
+  socket_.set(zmq::sockopt::router_mandatory, true);
+  secure_server(socket_, key);
+  address_.machine = this_machine();
+  address_.name_space = this_name_space();
+  address_.local = local_endpoint();
+  socket_.bind(address_.local);
+  if (!options.listen.empty()) {
+    socket_.bind("tcp://" + options.listen + ":*");
+    address_.network = socket_.get(zmq::sockopt::last_endpoint);
+  }
+}
+
+void Downlink::receive(std::int64_t now_ns, const std::function<void(std::uint32_t child, const Packet&)>& handle) {
+  Packet packet;
+  while (received_.take(socket_, true)) {
+    std::uint32_t child = 0;
+    if (!node_of(received_.peer(), child) || !decode(received_.bytes(), packet)) continue;
+    const auto heard = heard_ns_.find(child);
+    if (heard != heard_ns_.end()) heard->second = now_ns;
+    if (const auto* ping = std::get_if<Ping>(&packet)) {
+      const std::int64_t received_ns = realtime_ns();
+      send(child, Pong{ping->sent_ns, received_ns, realtime_ns(), heard == heard_ns_.end() ? 0U : 1U, 0});
+    } else if (const auto* hello = std::get_if<Hello>(&packet)) {
+      if (hello->node != child || hello->filter != options_.filter) continue;
+      heard_ns_[child] = now_ns;
+      handle(child, packet);
+    } else if (heard != heard_ns_.end()) {
+      handle(child, packet);
+    }
+  }
+}
+
+void Downlink::forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone) {
+  std::vector<std::uint32_t> silent;
+  for (const auto& [child, heard_ns] : heard_ns_)
+    if (now_ns - heard_ns > options_.dead_after_ns) silent.push_back(child);
+  for (const std::uint32_t child : silent) {
+    heard_ns_.erase(child);
+    gone(child);
+  }
+}
+
+void Downlink::send(std::uint32_t child, const Packet& packet) {
+  bytes_.clear();
+  encode(packet, bytes_);
+  send_packet(socket_, bytes_, peer_name(child));
+}
+
+void Downlink::send_all(const Packet& packet) {
+  bytes_.clear();
+  encode(packet, bytes_);
+  for (const auto& [child, heard_ns] : heard_ns_) send_packet(socket_, bytes_, peer_name(child));
+}
+
+}  // namespace tare::tared

@@ -1,0 +1,46 @@
+// A node's way to the nodes below it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "tared/tree/link.h"
+#include "tared/tree/node_options.h"
+#include "tared/tree/rendezvous.h"
+#include "tared/tree/run_key.h"
+
+namespace tare::tared {
+
+class Downlink {
+ public:
+  // Throws zmq::error_t if it cannot bind.
+  Downlink(zmq::context_t& context, const NodeOptions& options, const RunKey& key);
+  Downlink(const Downlink&) = delete;
+  Downlink& operator=(const Downlink&) = delete;
+
+  const NodeAddress& address() const { return address_; }
+  zmq::socket_t& socket() { return socket_; }
+  // Calls back for what children say that is not about the link; a child that has not said hello is asked to.
+  void receive(std::int64_t now_ns, const std::function<void(std::uint32_t child, const Packet&)>& handle);
+  // Nodes that said hello and gave a sign of life since.
+  std::size_t children() const { return heard_ns_.size(); }
+  // Forgets those without one, and calls back for each.
+  void forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone);
+  void forget(std::uint32_t child) { heard_ns_.erase(child); }
+  void send(std::uint32_t child, const Packet& packet);
+  void send_all(const Packet& packet);
+
+ private:
+  zmq::socket_t socket_;
+  const NodeOptions& options_;
+  NodeAddress address_;
+  std::map<std::uint32_t, std::int64_t> heard_ns_;
+  Bytes bytes_;
+  Received received_;
+};
+
+}  // namespace tare::tared

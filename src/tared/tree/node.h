@@ -1,0 +1,119 @@
+// A node of the reduction tree: takes snapshots of its ranks from a source and rounds from the nodes below it, and
+// passes one packet for each round up; at the root, to a sink.
+//
+// Nothing is thrown away between a rank's buffer and the root: where a link is slower than the ranks, rounds stay in
+// the ranks' buffers, and their policy decides (hold or drop). What a dead or silent node had is lost, and counted.
+//
+// Threading: run() is for one thread, which also calls source and sink. end(), set_pace() and command() may be called
+// from any. A node does not outlive its source and its sink.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <zmq.hpp>
+
+#include "tared/filters/filter.h"
+#include "tared/tree/downlink.h"
+#include "tared/tree/node_options.h"
+#include "tared/tree/round_table.h"
+#include "tared/tree/run_key.h"
+#include "tared/tree/uplink.h"
+
+namespace tare::tared {
+
+struct NodeCounts {
+  RoundCounts rounds;
+  std::uint64_t moves = 0;           // to another parent
+  std::uint64_t children_lost = 0;   // that gave no sign of life
+  std::uint64_t refused_peers = 0;   // without the run's key
+  std::uint64_t most_under_way = 0;  // rounds
+};
+
+class Node : private SnapshotTaker {
+ public:
+  // `sink` is for the root alone. Nothing if it cannot start, with the reason in `error`.
+  static std::unique_ptr<Node> open(NodeOptions options, SnapshotSource& source, RoundSink* sink, std::string& error);
+  ~Node() override;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // Until end() was called, here or at the root, and what was there has been handed on.
+  void run();
+  // Also for signal handlers.
+  void end();
+  // Of the root: for the ranks of the whole tree. Bytes are at most max_command_bytes.
+  void set_pace(const Pace& pace);
+  void command(std::span<const std::byte> bytes);
+
+  // All planned children are there, or were waited for long enough.
+  bool is_formed() const { return formed_.load(std::memory_order_acquire); }
+  // Ranks below it, and its own. For the thread that runs it.
+  const RankSet& ranks() const { return table_.ranks(); }
+  NodeCounts counts() const;
+
+ private:
+  Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, SnapshotSource& source, RoundSink* sink);
+
+  bool wants(std::uint32_t rank) override;
+  void name(EventKey key, std::string_view text) override;
+  void snapshot(const Snapshot& snapshot) override;
+
+  bool is_root() const { return options_.ancestors.empty(); }
+  bool step();
+  void wait();
+  std::int64_t longest_wait_ns() const;
+  void form();
+  void update_ranks();
+  bool poll_source();
+  void take_rounds();
+  void deliver(const RoundTable::Done& done);
+  void from_child(std::uint32_t child, const Packet& packet);
+  void from_parent(const Packet& packet);
+  void from_above(const Packet& packet);
+  void add_names(const std::vector<EventName>& names);
+  void introduce();
+  void send_taken(bool all);
+  void run_posted();
+  void begin_end();
+  bool is_drained();
+
+  NodeOptions options_;
+  std::unique_ptr<Filter> filter_;
+  RunKey key_;
+  SnapshotSource& source_;
+  RoundSink* sink_;
+  zmq::context_t context_;
+  Gate gate_;
+  Downlink downlink_;
+  Uplink uplink_;
+  RoundTable table_;
+  int wakeup_ = -1;  // an eventfd
+
+  std::atomic<bool> formed_{false};
+  std::atomic<bool> end_asked_{false};
+  std::mutex posted_mutex_;
+  std::vector<Bytes> posted_;  // packets for all below
+
+  std::int64_t now_ns_ = 0;  // CLOCK_MONOTONIC, of this step
+  std::int64_t began_ns_ = 0;
+  std::int64_t looked_ns_ = 0;    // at the source's ranks
+  std::int64_t ending_ns_ = 0;    // since when it ends; 0: it does not
+  std::int64_t interval_ns_ = 0;  // between rounds, lately
+  std::int64_t round_ns_ = 0;     // when the last round left
+  bool is_held_ = false;          // the source has more than there is room for
+  RankSet own_ranks_;
+  RankSet announced_;
+  std::uint64_t introductions_ = 0;
+  std::uint64_t taken_sent_ = 0;
+  std::map<EventKey, std::string> names_;
+  std::vector<EventName> new_names_;
+  Bytes reduced_;
+  NodeCounts counts_;
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,83 @@
+// What nodes of the tree say to one another. A packet is one message: a head, then a body by its kind.
+//
+//   up:    hello (who I am, which ranks are below me), names, part (of a round), lost (a round), ping, bye
+//   down:  pong, taken (rounds that have left the parent), pace, command, end
+//
+// Decoding treats bytes as hostile: every size is checked before memory is taken for it, and a packet that is not
+// wholly understood is refused. Peers have proven that they are of the run before their first packet is seen.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tared/filters/snapshot.h"
+
+namespace tare::tared {
+
+constexpr std::size_t max_packet_bytes = std::size_t{256} << 20U;
+constexpr std::size_t max_name_bytes = 4096;
+constexpr std::uint32_t max_names = 1U << 20U;  // in a tree
+constexpr std::uint32_t max_nodes = 1U << 24U;
+
+struct Hello {
+  std::uint32_t node = 0;
+  std::uint64_t next_round = 0;  // it has nothing for earlier ones
+  RankSet ranks;                 // of all nodes below, and its own
+  std::string filter;            // as its parent's, or it is refused
+};
+
+struct Names {
+  std::vector<EventName> names;
+};
+
+// A round, as far as it has come. Offload times are of the clock of the node that reads it.
+struct Part {
+  std::uint64_t round = 0;
+  RankSet ranks;
+  RankSet lost;
+  std::int64_t first_offload_ns = 0;
+  std::int64_t last_offload_ns = 0;
+  std::int64_t clock_error_ns = 0;
+  RoundCost cost;
+  std::span<const std::byte> reduced;  // of the packet
+};
+
+struct Lost {
+  std::uint64_t round = 0;
+  RankSet ranks;
+};
+
+struct Ping {
+  std::int64_t sent_ns = 0;  // of the sender's clock, as all here: CLOCK_REALTIME
+};
+
+struct Pong {
+  std::int64_t ping_sent_ns = 0;
+  std::int64_t received_ns = 0;
+  std::int64_t sent_ns = 0;
+  std::uint32_t is_known = 0;  // 0: say hello again
+  std::uint32_t unused = 0;    // no byte between members goes out unwritten
+};
+
+struct Taken {
+  std::uint64_t until = 0;  // all rounds before this one
+};
+
+struct Command {
+  std::span<const std::byte> bytes;  // of the packet
+};
+
+struct End {};  // hand on what is there, and leave
+struct Bye {};
+
+using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye>;
+
+// Appends to `bytes`, which is empty.
+void encode(const Packet& packet, Bytes& bytes);
+// False if the bytes are no packet. Spans in the packet show `bytes`.
+bool decode(std::span<const std::byte> bytes, Packet& packet);
+
+}  // namespace tare::tared

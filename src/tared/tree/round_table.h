@@ -1,0 +1,98 @@
+// The rounds under way at one node: what has come of each, from whom, and when one is done.
+//
+// Children are the node's own ranks and the nodes below it. Each child's rounds ascend, so one that comes with a later
+// round has nothing for the earlier ones. A round is done when no child can still bring something for it. It is given
+// up, and taken as it is, when it has waited for `patience_ns`, or when far more are under way than children that keep
+// to the window can bring. Rounds leave in ascending order. A round of which more than `acceptance` children bring
+// nothing has no result (the acceptance threshold of Nataraj et al. 2008).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "tared/filters/filter.h"
+#include "tared/tree/packet.h"
+
+namespace tare::tared {
+
+struct RoundLimits {
+  std::uint32_t window = 16;  // rounds under way
+  std::uint32_t acceptance = UINT32_MAX;
+  std::int64_t patience_ns = 10'000'000'000;
+};
+
+// What is not simply delivered, counted.
+struct RoundCounts {
+  std::uint64_t done = 0;
+  std::uint64_t whole = 0;     // with all ranks
+  std::uint64_t given_up = 0;  // before all children had answered
+  std::uint64_t refused = 0;   // more than `acceptance` children failed
+  std::uint64_t late = 0;      // contributions to rounds that had left
+  std::uint64_t malformed = 0;
+};
+
+class RoundTable {
+ public:
+  using Child = std::uint64_t;
+  static Child rank_child(std::uint32_t rank) { return rank; }
+  static Child node_child(std::uint32_t node) { return (std::uint64_t{1} << 32U) + node; }
+
+  RoundTable(const Filter& filter, const RoundLimits& limits) : filter_(filter), limits_(limits) {}
+
+  // A child there, with the ranks below it; again when they change. What others had of its ranks is no longer theirs.
+  // It has nothing for rounds before `next_round`.
+  void join(Child child, const RankSet& ranks, std::uint64_t next_round = 0);
+  void leave(Child child);
+  bool has(Child child) const { return children_.contains(child); }
+  const RankSet& ranks() const { return ranks_; }
+
+  void add(const Snapshot& snapshot, std::int64_t now_ns);
+  bool add(Child child, const Part& part, std::int64_t now_ns);
+  void lose(Child child, const Lost& lost, std::int64_t now_ns);
+  // Whether a rank's next snapshot still has room.
+  bool has_room(std::uint32_t rank) const;
+
+  // Passes the next round on if it is done, or given up by now.
+  struct Done {
+    Part part;                // but for `reduced`, and without ranks if it has no result
+    const Reduction* result;  // or nothing
+  };
+  bool take(std::int64_t now_ns, const std::function<void(const Done&)>& deliver);
+  // When the next one is given up; INT64_MAX if none is under way.
+  std::int64_t deadline_ns() const;
+  std::size_t under_way() const { return pending_.size(); }
+  // The first round that has not left.
+  std::uint64_t next_round() const { return next_round_; }
+  const RoundCounts& counts() const { return counts_; }
+
+ private:
+  struct ChildState {
+    RankSet ranks;
+    std::uint64_t next = 0;  // the first round that it may still bring something for
+  };
+  struct Pending {
+    Part part;
+    std::unique_ptr<Reduction> result;
+    std::int64_t began_ns = 0;
+    std::uint32_t waiting = 0;    // children that may still bring something
+    std::uint32_t delivered = 0;  // children that did
+  };
+  Pending* pending(std::uint64_t round, std::int64_t now_ns);
+  void advance(ChildState& child, std::uint64_t next);
+  void members_changed();
+  void note_times(Part& part, const Part& of);
+
+  const Filter& filter_;
+  RoundLimits limits_;
+  std::map<Child, ChildState> children_;
+  RankSet ranks_;  // of all children
+  std::map<std::uint64_t, Pending> pending_;
+  std::vector<std::unique_ptr<Reduction>> spare_;
+  std::uint64_t next_round_ = 0;
+  RoundCounts counts_;
+};
+
+}  // namespace tare::tared

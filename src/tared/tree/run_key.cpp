@@ -1,0 +1,103 @@
+#include "tared/tree/run_key.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace tare::tared {
+
+namespace {
+
+constexpr std::size_t z85_bytes = 40;
+constexpr const char* zap_domain = "tare";
+
+std::string path_in(const std::string& directory) { return directory + "/key"; }
+
+}  // namespace
+
+std::optional<RunKey> make_run_key(const std::string& directory, std::string& error) {
+  const std::string path = path_in(directory);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && errno == EEXIST) return read_run_key(directory, error);
+  if (fd < 0) {
+    error = "cannot write " + path + ": " + std::strerror(errno);
+    return {};
+  }
+  std::array<char, z85_bytes + 1> public_key{};
+  std::array<char, z85_bytes + 1> secret_key{};
+  zmq_curve_keypair(public_key.data(), secret_key.data());
+  RunKey key{public_key.data(), secret_key.data()};
+  const std::string text = key.public_key + "\n" + key.secret_key + "\n";
+  const bool is_written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (close(fd) != 0 || !is_written) {
+    error = "cannot write " + path + ": " + std::strerror(errno);
+    return {};
+  }
+  return key;
+}
+
+std::optional<RunKey> read_run_key(const std::string& directory, std::string& error) {
+  const std::string path = path_in(directory);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  struct stat status {};
+  std::array<char, 2 * (z85_bytes + 1)> text{};
+  const bool is_ours = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                       (status.st_mode & 077) == 0;
+  const bool is_read = is_ours && read(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (fd >= 0) close(fd);
+  if (!is_read) {
+    error = path + " is not the key of a run of this user";
+    return {};
+  }
+  return RunKey{{text.data(), z85_bytes}, {text.data() + z85_bytes + 1, z85_bytes}};
+}
+
+void secure_server(zmq::socket_t& socket, const RunKey& key) {
+  socket.set(zmq::sockopt::zap_domain, zap_domain);
+  socket.set(zmq::sockopt::curve_server, true);
+  socket.set(zmq::sockopt::curve_publickey, key.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, key.secret_key);
+}
+
+void secure_client(zmq::socket_t& socket, const RunKey& key) {
+  socket.set(zmq::sockopt::curve_serverkey, key.public_key);
+  socket.set(zmq::sockopt::curve_publickey, key.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, key.secret_key);
+}
+
+Gate::Gate(zmq::context_t& context, const RunKey& key) : socket_(context, zmq::socket_type::rep) {
+  std::array<std::uint8_t, 32> bytes{};
+  zmq_z85_decode(bytes.data(), key.public_key.c_str());
+  public_key_.assign(bytes.begin(), bytes.end());
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.bind("inproc://zeromq.zap.01");
+}
+
+void Gate::answer() {
+  // Frames: version, request, domain, address, identity, mechanism, then the key.
+  constexpr std::size_t mechanism = 5;
+  constexpr std::size_t credentials = 6;
+  for (;;) {
+    std::vector<std::string> frames;
+    zmq::message_t frame;
+    do {
+      if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return;
+      frames.push_back(frame.to_string());
+    } while (frame.more());
+    const bool is_of_the_run =
+        frames.size() == credentials + 1 && frames[mechanism] == "CURVE" && frames[credentials] == public_key_;
+    if (!is_of_the_run) ++refused_;
+    const std::string request = frames.size() > 1 ? frames[1] : "";
+    const std::array<std::string, 6> answer{"1.0", request, is_of_the_run ? "200" : "400", "", "", ""};
+    for (std::size_t i = 0; i < answer.size(); ++i)
+      socket_.send(zmq::buffer(answer[i]), zmq::send_flags::dontwait | (i + 1 < answer.size() ? zmq::send_flags::sndmore
+                                                                                              : zmq::send_flags::none));
+  }
+}
+
+}  // namespace tare::tared
