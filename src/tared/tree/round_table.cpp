@@ -22,11 +22,15 @@ void RoundTable::leave(Child child) {
 
 void RoundTable::members_changed() {
   ranks_.clear();
-  for (const auto& [child, state] : children_) ranks_.unite(state.ranks);
+  expected_ = 0;
+  for (const auto& [child, state] : children_) {
+    ranks_.unite(state.ranks);
+    if (!state.ranks.empty()) ++expected_;
+  }
   for (auto& [round, pending] : pending_) {
     pending.waiting = 0;
     for (const auto& [child, state] : children_)
-      if (state.next <= round) ++pending.waiting;
+      if (is_waited_for(state, round)) ++pending.waiting;
   }
 }
 
@@ -49,14 +53,14 @@ RoundTable::Pending* RoundTable::pending(std::uint64_t round, std::int64_t now_n
   pending.part.last_offload_ns = std::numeric_limits<std::int64_t>::min();
   pending.began_ns = now_ns;
   for (const auto& [child, state] : children_)
-    if (state.next <= round) ++pending.waiting;
+    if (is_waited_for(state, round)) ++pending.waiting;
   return &pending;
 }
 
 void RoundTable::advance(ChildState& child, std::uint64_t next) {
   if (next <= child.next) return;
   for (auto place = pending_.lower_bound(child.next); place != pending_.end() && place->first < next; ++place)
-    --place->second.waiting;
+    if (!child.ranks.empty()) --place->second.waiting;
   child.next = next;
 }
 
@@ -144,7 +148,7 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
   const bool is_given_up = now_ns >= deadline_ns() || pending_.size() > 2 * limits_.window + children_.size();
   if (first.waiting > 0 && !is_given_up) return false;
 
-  const std::size_t failed = children_.size() - std::min<std::size_t>(first.delivered, children_.size());
+  const std::size_t failed = expected_ - std::min<std::size_t>(first.delivered, expected_);
   RankSet missing = ranks_;
   missing.unite(first.part.lost);
   missing.remove(first.part.ranks);

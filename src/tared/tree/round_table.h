@@ -80,6 +80,10 @@ class RoundTable {
     std::uint32_t waiting = 0;    // children that may still bring something
     std::uint32_t delivered = 0;  // children that did
   };
+  // Nodes without ranks below bring nothing.
+  static bool is_waited_for(const ChildState& child, std::uint64_t round) {
+    return !child.ranks.empty() && child.next <= round;
+  }
   Pending* pending(std::uint64_t round, std::int64_t now_ns);
   void advance(ChildState& child, std::uint64_t next);
   void members_changed();
@@ -88,7 +92,8 @@ class RoundTable {
   const Filter& filter_;
   RoundLimits limits_;
   std::map<Child, ChildState> children_;
-  RankSet ranks_;  // of all children
+  RankSet ranks_;             // of all children
+  std::size_t expected_ = 0;  // children that have ranks
   std::map<std::uint64_t, Pending> pending_;
   std::vector<std::unique_ptr<Reduction>> spare_;
   std::uint64_t next_round_ = 0;

@@ -128,6 +128,21 @@ TEST_F(Table, AChildThatLeavesIsWaitedForNoLonger) {
   EXPECT_EQ(table_->under_way(), 0U) << "it is no child";
 }
 
+TEST_F(Table, AChildWithoutRanksIsNotWaitedFor) {
+  make(1, {.acceptance = 0});
+  const auto child = RoundTable::node_child(1);
+  table_->join(child, {});
+  table_->add(snapshot(0, 0), 0);
+  ASSERT_EQ(take().size(), 1U);
+  EXPECT_EQ(table_->counts().refused, 0U);
+  // It has some later.
+  table_->join(child, RankSet::of_range(5, 1));
+  table_->add(snapshot(1, 0), 0);
+  EXPECT_TRUE(take().empty());
+  table_->add(child, part_of(1, 5, 1), 0);
+  EXPECT_EQ(take().front().ranks.text(), "0,5");
+}
+
 TEST_F(Table, RanksThatMoveToAnotherChildAreItsOwn) {
   make(0);
   const auto a = RoundTable::node_child(1);
