@@ -1,0 +1,83 @@
+#include "tared/sweetspot/boi_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tare::tared {
+
+namespace {
+constexpr double slower_by = 1.1;  // arrivals against offloads: what Figure 7 of the paper calls within 10 %
+constexpr double least_relative_error = 0.04;
+constexpr std::size_t most_steps = 40;
+}  // namespace
+
+Spread spread_of(std::span<const double> values) {
+  Spread spread;
+  if (values.empty()) return spread;
+  spread.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  if (values.size() > 1) spread.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return spread;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& settings) {
+  Verdict verdict;
+  const std::size_t count = burst.delays_ns.size();
+  if (count < 2) return verdict;
+  const double steps = static_cast<double>(count - 1);
+  verdict.growth_ns = (burst.delays_ns.back() - burst.delays_ns.front()) / steps;
+  verdict.mean_delay_ns = spread_of(burst.delays_ns).mean;
+  verdict.last_delay_ns =
+      median_of({burst.delays_ns.end() - static_cast<std::ptrdiff_t>((count + 3) / 4), burst.delays_ns.end()});
+  verdict.arrival_interval_ns = (burst.arrivals_ns.back() - burst.arrivals_ns.front()) / steps;
+  const double threshold = rest.mean + settings.k * rest.deviation;
+  verdict.grows = verdict.growth_ns > rest.deviation && verdict.mean_delay_ns > threshold;
+  const bool is_delayed = verdict.last_delay_ns > threshold;
+  verdict.arrives_slowly = is_delayed && verdict.arrival_interval_ns > slower_by * burst.interval_ns;
+  // Without a queue, a round waits at most for the one before it at each of the two ends of a busy node.
+  verdict.is_late = verdict.last_delay_ns > threshold + 2 * std::max(burst.interval_ns, rest.mean);
+  return verdict;
+}
+
+BoiSearch::BoiSearch(const Spread& rest, double low_ns, const SearchSettings& settings)
+    : rest_(rest), settings_(settings), low_(std::min(low_ns, rest.mean)), high_(rest.mean), current_(rest.mean) {}
+
+double BoiSearch::error_ns() const {
+  const double printed = 2 * rest_.deviation;
+  if (settings_.rule == Rule::printed) return printed;
+  // Where rest is noisy, the printed threshold is as wide as the range: a tenth of it would still be noise.
+  return std::min(std::max(printed, least_relative_error * high_), 0.1 * high_);
+}
+
+void BoiSearch::add(const Burst& burst) {
+  const Verdict verdict = judge(burst, rest_, settings_);
+  const bool is_saturated = verdict.is_saturated(settings_.rule);
+  steps_.push_back({current_, low_, high_, verdict, is_saturated});
+  if (is_saturated && !has_bound_ && current_ >= high_ && settings_.rule == Rule::guarded) {
+    low_ = current_;
+    high_ = current_ = 2 * current_;
+  } else if (is_saturated) {
+    low_ = current_;
+    current_ = (current_ + high_) / 2;
+  } else {
+    has_bound_ = true;
+    high_ = current_;
+    current_ = (low_ + current_) / 2;
+  }
+  const bool is_narrow = high_ - low_ < error_ns() && (has_bound_ || settings_.rule == Rule::printed);
+  if (!is_narrow && steps_.size() < most_steps) return;
+  is_done_ = true;
+  const bool ends_high = settings_.rule == Rule::guarded || verdict.growth_ns > threshold_ns();
+  boi_ = ends_high ? high_ : current_;
+}
+
+}  // namespace tare::tared

@@ -1,0 +1,90 @@
+// The search for the bottleneck offload interval (BOI): the least interval between offloads that does not queue.
+//
+// Nataraj et al., In Search of Sweet-Spots in Parallel Performance Monitoring (CLUSTER 2008), section IV, as printed:
+//
+//   threshold = restOWD + k restSD
+//   High = restOWD. Low = 0, or the BOI of the next smaller profile. Curr = High.
+//   l rounds at Curr; growth = mean of the successive increases of their one-way delays.
+//   growth > restSD and mean delay > threshold: Low = Curr, Curr = middle of the upper half.
+//   Else: High = Curr, Curr = middle of the lower half.
+//   Until High - Low < 2 restSD. Gives Curr; or High, if growth is above the threshold then.
+//
+// A tree that is saturated from the first round on has a delay that is long but does not grow within l rounds, and the
+// printed rule takes it for sustainable. Rule::guarded therefore also calls an interval too short if rounds arrive more
+// slowly than they are sent, or if the last ones are late by more than a round can be without a queue. It begins above
+// restOWD where restOWD itself is too short, which is possible where nodes share processors; its error threshold is not
+// below 4 % of High, as a search in steps below what l rounds can tell does not end in a better value.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tare::tared {
+
+struct Spread {
+  double mean = 0;
+  double deviation = 0;  // of the sample
+};
+Spread spread_of(std::span<const double> values);
+double median_of(std::vector<double> values);
+
+enum class Rule { printed, guarded };
+
+struct SearchSettings {
+  std::uint32_t rounds = 20;  // l
+  double k = 2;
+  Rule rule = Rule::guarded;
+};
+
+// Rounds at one interval, in the order of their numbers. Times are ns.
+struct Burst {
+  double interval_ns = 0;
+  std::vector<double> delays_ns;    // from the earliest offload of each to its arrival
+  std::vector<double> arrivals_ns;  // at the root
+};
+
+struct Verdict {
+  double growth_ns = 0;
+  double mean_delay_ns = 0;
+  double last_delay_ns = 0;        // mean of the last quarter
+  double arrival_interval_ns = 0;  // mean
+  bool grows = false;              // the printed rule
+  bool arrives_slowly = false;
+  bool is_late = false;
+  bool is_saturated(Rule rule) const { return grows || (rule == Rule::guarded && (arrives_slowly || is_late)); }
+};
+Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& settings);
+
+class BoiSearch {
+ public:
+  BoiSearch(const Spread& rest, double low_ns, const SearchSettings& settings);
+  bool is_done() const { return is_done_; }
+  double interval_ns() const { return current_; }  // to measure next
+  void add(const Burst& burst);
+  double boi_ns() const { return boi_; }  // when it is done
+
+  struct Step {
+    double interval_ns;
+    double low_ns;
+    double high_ns;
+    Verdict verdict;
+    bool is_saturated;
+  };
+  const std::vector<Step>& steps() const { return steps_; }
+  double threshold_ns() const { return rest_.mean + settings_.k * rest_.deviation; }
+  double error_ns() const;
+
+ private:
+  Spread rest_;
+  SearchSettings settings_;
+  double low_;
+  double high_;
+  double current_;
+  double boi_ = 0;
+  bool has_bound_ = false;  // High is known to be sustainable
+  bool is_done_ = false;
+  std::vector<Step> steps_;
+};
+
+}  // namespace tare::tared

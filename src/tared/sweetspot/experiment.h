@@ -1,0 +1,117 @@
+// A live tree of processes with made-up ranks, and what is measured on it.
+//
+// Node 0 runs in this process, the others are its children; plays travel down the tree as commands, rounds come up it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tared/sweetspot/boi_search.h"
+#include "tared/sweetspot/player.h"
+#include "tared/sweetspot/stage.h"
+#include "tared/tree/node.h"
+#include "tared/tree/shape.h"
+
+namespace tare::tared {
+
+struct ExperimentOptions {
+  std::uint32_t ranks = 64;
+  std::uint32_t fan_out = 8;
+  std::uint32_t nodes = 0;  // all with ranks; 0: ranks below nodes that have none, `fan_out` below each
+  std::uint32_t most_events = 1024;
+  std::uint32_t most_rounds = 1000;
+  bool through_tcp = false;
+  std::uint32_t acceptance = UINT32_MAX;
+  std::string filter = "statistics";
+};
+
+// Of the tree of `options`: how many nodes, and which ranks each of them has.
+TreeShape tree_of(const ExperimentOptions& options);
+std::vector<RankSet> place_ranks(const ExperimentOptions& options, const TreeShape& shape);
+
+struct ArrivedRound {
+  std::uint64_t round;
+  std::int64_t first_offload_ns;
+  std::int64_t arrived_ns;
+  RankSet lost;
+  RoundCost cost;
+};
+
+struct Outcome {
+  std::vector<ArrivedRound> rounds;  // with a result
+  std::uint32_t wanted = 0;
+  std::int64_t played_ns = 0;   // the longest of the players
+  std::int64_t drained_ns = 0;  // from the last player's end to the last arrival; 0 if it came before
+  Burst burst(double interval_ns) const;
+};
+
+class Experiment {
+ public:
+  // Nothing if the tree cannot be formed, with the reason in `error`.
+  static std::unique_ptr<Experiment> open(const ExperimentOptions& options, std::string& error);
+  ~Experiment();
+  Experiment(const Experiment&) = delete;
+  Experiment& operator=(const Experiment&) = delete;
+
+  // Nothing if rounds are missing for `patience_ns` that no rank has dropped.
+  std::optional<Outcome> play(Play play);
+  // Stop-and-go: one-way delays of rounds each of which begins when the one before has arrived.
+  std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
+  std::optional<BoiSearch> search(std::uint32_t events, const Spread& rest, double low_ns,
+                                  const SearchSettings& settings);
+
+  Stage& stage() { return stage_; }
+  const TreeShape& shape() const { return shape_; }
+  const std::vector<pid_t>& processes() const { return processes_; }
+  std::int64_t formed_ns() const { return formed_ns_; }
+  NodeCounts counts() const { return root_->counts(); }
+  // False if a process failed.
+  bool end();
+
+ private:
+  class Sink : public RoundSink {
+   public:
+    void name(EventKey /*key*/, std::string_view /*text*/) override {}
+    void round(const Round& round) override;
+    void lost_round(std::uint64_t round, const RankSet& lost) override;
+    void begin();
+    // Until `round` has been seen, or nothing has come for `patience_ns`.
+    bool wait_for(std::uint64_t round, std::int64_t patience_ns);
+    std::vector<ArrivedRound> take();
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<ArrivedRound> arrived_;
+    std::uint64_t next_ = 0;  // after the last round seen
+    std::uint64_t seen_ = 0;
+  };
+
+  Experiment(const ExperimentOptions& options, const TreeShape& shape);
+  bool start(std::string& error);
+  NodeOptions options_of(std::uint32_t node) const;
+  int run_process(std::uint32_t node);
+  std::uint32_t player_of(std::uint32_t node) const;
+
+  ExperimentOptions options_;
+  TreeShape shape_;
+  std::vector<RankSet> places_;  // of each node
+  std::string directory_;
+  Stage stage_;
+  std::vector<pid_t> processes_;
+  Sink sink_;
+  std::unique_ptr<Player> player_;
+  std::unique_ptr<Node> root_;
+  std::thread thread_;
+  std::uint64_t next_round_ = 0;
+  std::int64_t formed_ns_ = 0;
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,136 @@
+#include "tared/sweetspot/player.h"
+
+#include <sys/prctl.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "tared/filters/bytes.h"
+#include "tared/filters/clock.h"
+
+namespace tare::tared {
+
+namespace {
+
+void sleep_until(std::int64_t realtime) {
+  const timespec until{realtime / 1'000'000'000, realtime % 1'000'000'000};
+  while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+// For a ring that is full: long against an offload, short against an interval.
+void pause_shortly() {
+  const timespec pause{0, 20'000};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Player::Player(Stage& stage, std::uint32_t number, std::uint32_t first, std::uint32_t count)
+    : stage_(stage), number_(number), first_(first), count_(count), held_(count) {
+  if (count > 0) thread_ = std::thread([this] { work(); });
+}
+
+Player::~Player() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ended_ = true;
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+std::size_t Player::poll(SnapshotTaker& taker) {
+  std::size_t count = 0;
+  for (std::uint32_t rank = first_; rank < first_ + count_; ++rank) {
+    Stage::Ring& ring = stage_.ring(rank);
+    const std::uint64_t head = ring.head.load(std::memory_order_acquire);
+    std::uint64_t tail = ring.tail.load(std::memory_order_relaxed);
+    for (; tail < head && taker.wants(rank); ++count) {
+      const Stage::Slot& slot = stage_.slot(rank, tail);
+      const auto events = static_cast<std::uint32_t>(slot.events);
+      taker.snapshot({slot.round, rank, slot.offloaded_ns, stage_.keys(events), {stage_.values(rank, tail), events}});
+      ring.tail.store(++tail, std::memory_order_release);
+    }
+  }
+  return count;
+}
+
+void Player::command(std::span<const std::byte> command) {
+  if (count_ == 0) return;
+  Reader in(command);
+  const auto play = in.get<Play>();
+  if (!in.at_end() || play.events > stage_.shape().most_events || play.rounds > stage_.shape().most_rounds) return;
+  const std::lock_guard lock(mutex_);
+  plays_.push_back(play);
+  changed_.notify_all();
+}
+
+void Player::work() {
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return is_ended_ || !plays_.empty(); });
+    if (is_ended_) return;
+    const Play play = plays_.front();
+    plays_.pop_front();
+    lock.unlock();
+    this->play(play);
+    lock.lock();
+  }
+}
+
+void Player::play(const Play& play) {
+  values_.resize(play.events);
+  sleep_until(play.start_ns);
+  const std::int64_t began_ns = realtime_ns();
+  for (std::uint32_t round = 0; round < play.rounds; ++round) {
+    if (play.in_step == 0) {
+      sleep_until(play.start_ns + round * play.interval_ns);
+    } else {
+      sleep_until(realtime_ns() + play.interval_ns);
+      pthread_barrier_wait(&stage_.barrier());
+    }
+    for (std::uint32_t rank = 0; rank < count_ && play.offloads != 0; ++rank) offload(play, rank, round);
+  }
+  stage_.played_ns(number_).store(std::max<std::int64_t>(realtime_ns() - began_ns, 1), std::memory_order_release);
+  for (std::uint32_t rank = 0; rank < count_; ++rank)
+    while (!held_[rank].empty()) {
+      hand_over_held(rank);
+      if (!held_[rank].empty()) pause_shortly();
+    }
+}
+
+void Player::hand_over_held(std::uint32_t rank) {
+  while (!held_[rank].empty() && stage_.has_room(first_ + rank)) {
+    const Held& held = held_[rank].front();
+    stage_.put(first_ + rank, held.round, held.offloaded_ns, held.values);
+    held_[rank].pop_front();
+  }
+}
+
+void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) {
+  // What a rank does since the last round is no part of its offload.
+  for (std::uint32_t event = 0; event < play.events; ++event)
+    values_[event] = {static_cast<double>(round + 1), 1e6 * (round + 1) + 1e3 * (first_ + rank) + event, 8.0 * round};
+  const std::uint64_t number = play.first_round + round;
+  auto fate = Stage::Fate::offloaded;
+  hand_over_held(rank);
+  const std::int64_t begin_ns = realtime_ns();
+  if (play.policy == Policy::block)
+    while (!stage_.has_room(first_ + rank)) pause_shortly();
+  if (held_[rank].empty() && stage_.has_room(first_ + rank)) {
+    stage_.put(first_ + rank, number, begin_ns, values_);
+  } else if (play.policy == Policy::unbound) {
+    held_[rank].push_back({number, begin_ns, values_});
+  } else {
+    fate = Stage::Fate::dropped;
+  }
+  const std::int64_t cost_ns = realtime_ns() - begin_ns;
+  Stage::Offload& told = stage_.offload(first_ + rank, round);
+  told.cost_ns.store(static_cast<std::uint32_t>(std::min<std::int64_t>(cost_ns, UINT32_MAX)),
+                     std::memory_order_relaxed);
+  told.fate.store(fate, std::memory_order_release);
+}
+
+}  // namespace tare::tared

@@ -1,0 +1,55 @@
+// Plays the ranks of one node: a thread that offloads for all of them, when a command of the tree says so. The node
+// reads their rings as it reads those of real ranks.
+//
+// One thread plays them, as there are fewer processors than ranks: an offload's cost is the rank's own copy alone, and
+// the ranks of a node offload one after another.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tared/filters/snapshot.h"
+#include "tared/sweetspot/stage.h"
+
+namespace tare::tared {
+
+class Player : public SnapshotSource {
+ public:
+  // Ranks [first, first + count); `number` counts processes with ranks.
+  Player(Stage& stage, std::uint32_t number, std::uint32_t first, std::uint32_t count);
+  ~Player() override;
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+
+  RankSet ranks() override { return RankSet::of_range(first_, count_); }
+  std::size_t poll(SnapshotTaker& taker) override;
+  void command(std::span<const std::byte> command) override;
+
+ private:
+  void work();
+  void play(const Play& play);
+  void offload(const Play& play, std::uint32_t rank, std::uint32_t round);
+  void hand_over_held(std::uint32_t rank);
+
+  Stage& stage_;
+  std::uint32_t number_;
+  std::uint32_t first_;
+  std::uint32_t count_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Play> plays_;
+  bool is_ended_ = false;
+  std::vector<Metrics> values_;
+  struct Held {
+    std::uint64_t round;
+    std::int64_t offloaded_ns;
+    std::vector<Metrics> values;
+  };
+  std::vector<std::deque<Held>> held_;  // of each rank, under Policy::unbound
+  std::thread thread_;
+};
+
+}  // namespace tare::tared
