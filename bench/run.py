@@ -23,6 +23,7 @@ from measurements import (
     frames,
     hooks,
     memory,
+    monitoring,
     page,
     reading,
     recorders,
@@ -64,6 +65,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "exporting": (5, 2, "traces for other tools, and reading these there"),
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
+    "monitoring": (5, 1, "the monitoring tree: what it sustains, and one of 1,000 processes"),
     "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "weight": (5, 1, "the true slowdown of programs, beside the account's and the trial's"),
@@ -92,6 +94,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "exporting": exporting.measure,
     "studies": studies.measure,
     "scale": scale.measure,
+    "monitoring": monitoring.measure,
     "page": page.measure,
     "weight": weight.measure,
 }

@@ -31,6 +31,7 @@ VERBS = (
     "merge",
     "split",
     "recover",
+    "sweetspot",
     "doctor",
 )
 # Verbs that have verbs of their own.

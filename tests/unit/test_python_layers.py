@@ -16,6 +16,7 @@ FOLDERS = [
     "analysis",
     "monitor",
     "measuring",
+    "monitor",
     "doctor",
     "reporters",
     "tables",

@@ -1,1 +1,1 @@
-"""A run as it goes on: what `tare top` shows."""
+"""Online monitoring: a run as it goes on; trees of tared, and what they can sustain."""

@@ -43,8 +43,8 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
   verdict.grows = verdict.growth_ns > rest.deviation && verdict.mean_delay_ns > threshold;
   const bool is_delayed = verdict.last_delay_ns > threshold;
   verdict.arrives_slowly = is_delayed && verdict.arrival_interval_ns > slower_by * burst.interval_ns;
-  // Without a queue, a round waits at most for the one before it at each of the two ends of a busy node.
-  verdict.is_late = verdict.last_delay_ns > threshold + 2 * std::max(burst.interval_ns, rest.mean);
+  // Without a queue, a round waits for no more than the one before it.
+  verdict.is_late = verdict.last_delay_ns > threshold + std::max(burst.interval_ns, rest.mean);
   return verdict;
 }
 

@@ -194,7 +194,8 @@ bool Experiment::end() {
 
 std::optional<Outcome> Experiment::play(Play play) {
   play.first_round = next_round_;
-  if (play.offloads != 0) next_round_ += play.rounds;
+  const bool has_last = play.policy == Policy::lossy;  // one round more, which is not told of
+  if (play.offloads != 0) next_round_ += play.rounds + (has_last ? 1 : 0);
   stage_.reset(play.rounds);
   sink_.begin();
   play.start_ns = realtime_ns() + (shape_.nodes() > 1 ? head_start_ns : head_start_ns / 10);
@@ -214,17 +215,9 @@ std::optional<Outcome> Experiment::play(Play play) {
     ended_ns = std::max(ended_ns, realtime_ns());
   }
   if (play.offloads == 0) return outcome;
-  std::uint32_t last = play.rounds;
-  if (play.policy == Policy::lossy) {
-    const auto is_dropped_by_all = [&](std::uint32_t round) {
-      for (std::uint32_t rank = 0; rank < options_.ranks; ++rank)
-        if (stage_.offload(rank, round).fate.load(std::memory_order_acquire) == Stage::Fate::offloaded) return false;
-      return true;
-    };
-    while (last > 0 && is_dropped_by_all(last - 1)) --last;
-  }
-  if (last > 0 && !sink_.wait_for(play.first_round + last - 1, patience_ns)) return {};
+  if (!sink_.wait_for(play.first_round + play.rounds - (has_last ? 0 : 1), patience_ns)) return {};
   outcome.rounds = sink_.take();
+  if (has_last && !outcome.rounds.empty()) outcome.rounds.pop_back();
   if (!outcome.rounds.empty() && play.in_step != 0)
     outcome.drained_ns = std::max<std::int64_t>(outcome.rounds.back().arrived_ns - ended_ns, 0);
   return outcome;
@@ -251,9 +244,16 @@ std::optional<BoiSearch> Experiment::search(std::uint32_t events, const Spread& 
     burst.rounds = settings.rounds;
     burst.events = events;
     burst.interval_ns = static_cast<std::int64_t>(search.interval_ns());
-    const auto outcome = play(burst);
-    if (!outcome) return {};
-    search.add(outcome->burst(search.interval_ns()));
+    // Another program that takes the processors looks like a queue: only a queue is there again.
+    const std::uint32_t tries = settings.rule == Rule::guarded ? 3 : 1;
+    Burst measured;
+    for (std::uint32_t i = 0; i < tries; ++i) {
+      const auto outcome = play(burst);
+      if (!outcome) return {};
+      measured = outcome->burst(search.interval_ns());
+      if (!judge(measured, rest, settings).is_saturated(settings.rule)) break;
+    }
+    search.add(measured);
   }
   return search;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
@@ -93,12 +94,20 @@ void Player::play(const Play& play) {
     }
     for (std::uint32_t rank = 0; rank < count_ && play.offloads != 0; ++rank) offload(play, rank, round);
   }
+  // Where a rank dropped its last rounds, nothing else says that nobody is to wait for them.
+  if (play.policy == Policy::lossy && play.offloads != 0)
+    for (std::uint32_t rank = 0; rank < count_; ++rank) offload_last(play, rank);
   stage_.played_ns(number_).store(std::max<std::int64_t>(realtime_ns() - began_ns, 1), std::memory_order_release);
-  for (std::uint32_t rank = 0; rank < count_; ++rank)
-    while (!held_[rank].empty()) {
-      hand_over_held(rank);
-      if (!held_[rank].empty()) pause_shortly();
-    }
+  // All ranks in turn: a round leaves, and makes room, when it has the last of them.
+  while (std::ranges::any_of(held_, [](const auto& held) { return !held.empty(); })) {
+    for (std::uint32_t rank = 0; rank < count_; ++rank) hand_over_held(rank);
+    pause_shortly();
+  }
+}
+
+void Player::offload_last(const Play& play, std::uint32_t rank) {
+  while (!stage_.has_room(first_ + rank)) pause_shortly();
+  stage_.put(first_ + rank, play.first_round + play.rounds, realtime_ns(), values_);
 }
 
 void Player::hand_over_held(std::uint32_t rank) {

@@ -32,6 +32,7 @@ class Player : public SnapshotSource {
   void work();
   void play(const Play& play);
   void offload(const Play& play, std::uint32_t rank, std::uint32_t round);
+  void offload_last(const Play& play, std::uint32_t rank);
   void hand_over_held(std::uint32_t rank);
 
   Stage& stage_;

@@ -1,0 +1,214 @@
+"""What a monitoring tree sustains: the measurements of Nataraj et al. (CLUSTER 2008) on a live tree.
+
+Times are nanoseconds. Figures are those of the paper.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tare.monitor.live_tree import LiveTree
+
+# The paper's parameters of the search.
+ROUNDS = 20
+K = 2.0
+TRIALS = 3
+REST_ROUNDS = 20
+# Rounds in which costs at the interval found are measured.
+COST_ROUNDS = 100
+# Figure 7: so much below the interval found.
+BELOW = (0.1, 0.2, 0.4)
+# The naive intervals of Figures 3 to 5 (100, 24 and 6 ms, of which 24 is a little too short), in units of the
+# BOI.
+NAIVE = (4.0, 0.95, 0.25)
+POLICIES = ("block", "unbound", "lossy")
+ACCEPTANCES = (0, 1, 2, 4)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One profile size on one tree."""
+
+    events: int
+    rest_ns: float  # the resting one-way delay: mean and standard deviation
+    rest_deviation_ns: float
+    boi_ns: float  # median of the trials
+    boi_trials_ns: list[float]
+    printed_boi_ns: float  # of one search by the paper's rule alone
+    steps: list[dict[str, Any]]  # of the trial that is the median
+    direct_ns: float = math.nan  # an offload at the BOI: mean over ranks and rounds
+    worst_ns: float = math.nan  # mean over rounds of the maximum over ranks
+    overall_ns: float = math.nan  # an iteration with offloads, less one without
+    reduction_ns: float = math.nan  # T_R: merging two profiles
+    packet_ns: float = math.nan  # T_P: packing or unpacking one
+
+    @property
+    def spread(self) -> float:
+        """Of the trials, in % of the median."""
+        return 100 * (max(self.boi_trials_ns) - min(self.boi_trials_ns)) / self.boi_ns
+
+    @property
+    def limiting_overhead(self) -> float:
+        """In %: what a program loses at most that offloads no more often than the BOI."""
+        cost = max(self.overall_ns, 0.0)
+        return 100 * cost / (self.boi_ns + cost)
+
+
+@dataclass(frozen=True)
+class Naive:
+    """An interval that was chosen without asking, under one policy."""
+
+    interval_ns: float
+    policy: str
+    worst_costs_ns: list[float]  # of each round: the maximum over ranks (Figure 3, top)
+    delays_ns: list[float]  # of each delivered round (Figure 3, bottom)
+    mean_cost_ns: float
+    drained_ns: float  # after the program's end: the excess reception time (Figure 4)
+    played_ns: float
+    complete: float  # % of rounds with all ranks
+    dropped: list[str] = field(default_factory=list)  # of each round: the ranks that did (Figure 5A)
+
+    @property
+    def overhead(self) -> float:
+        """In % of the run time."""
+        return 100 * self.mean_cost_ns / self.interval_ns
+
+    @property
+    def drained(self) -> float:
+        """In % of the run time."""
+        return 100 * self.drained_ns / self.played_ns
+
+
+def probe(tree: LiveTree, sizes: Sequence[int], trials: int = TRIALS) -> list[Probe]:
+    """Figures 6 and 9 to 11. Sizes ascend: the BOI of one bounds the search for the next."""
+    probes: list[Probe] = []
+    low_ns = 0.0
+    for events in sorted(sizes):
+        delays = _rest(tree, events)
+        rest = statistics.fmean(delays), statistics.stdev(delays)
+        quiet = _quiet(delays)
+        searches = [tree.search(events, low_ns, quiet, ROUNDS, K, "guarded") for _ in range(trials)]
+        searches.sort(key=lambda search: search["boi"])
+        middle = searches[(trials - 1) // 2]
+        printed = tree.search(events, 0.0, rest, ROUNDS, K, "printed")
+        boi_ns = statistics.median(search["boi"] for search in searches)
+        probes.append(
+            Probe(
+                events,
+                *rest,
+                boi_ns,
+                [search["boi"] for search in searches],
+                printed["boi"],
+                middle["steps"],
+                **_costs(tree, events, boi_ns),
+            )
+        )
+        # Half of it: what was found is above the truth as often as below.
+        low_ns = boi_ns / 2
+    return probes
+
+
+def _rest(tree: LiveTree, events: int) -> list[float]:
+    tree.rest(events, 3)  # the first rounds allocate
+    return tree.rest(events, REST_ROUNDS)
+
+
+def _quiet(delays: Sequence[float]) -> tuple[float, float]:
+    """Mean and deviation as the median and the median deviation from it tell them of normal values.
+
+    One round in which another program had the processors makes the paper's threshold too high for any queue.
+    """
+    middle = statistics.median(delays)
+    deviation = 1.4826 * statistics.median(abs(delay - middle) for delay in delays)
+    return middle, max(deviation, 0.01 * middle)
+
+
+def _costs(tree: LiveTree, events: int, boi_ns: float) -> dict[str, float]:
+    without = tree.bsp(events, COST_ROUNDS, boi_ns, "block", offloads=False)
+    offloaded = tree.bsp(events, COST_ROUNDS, boi_ns, "block")
+    return {
+        "direct_ns": statistics.fmean(offloaded["mean_costs"]),
+        "worst_ns": statistics.fmean(offloaded["worst_costs"]),
+        "overall_ns": (offloaded["played"] - without["played"]) / COST_ROUNDS,
+        "reduction_ns": offloaded["reduce_ns"] / max(offloaded["reductions"], 1),
+        "packet_ns": offloaded["packet_ns"] / max(offloaded["packets"], 1),
+    }
+
+
+def arrivals_below(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> dict[float, float]:
+    """Figure 7: how far the arrival interval is above the BOI, in %, with offloads so much more often.
+
+    Where nothing below the BOI is sustained, rounds do not arrive faster than the true one.
+    """
+    found = {}
+    for below in BELOW:
+        arrivals = tree.burst(events, rounds, boi_ns * (1 - below))["arrivals"]
+        found[below] = 100 * ((arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) / boi_ns - 1)
+    return found
+
+
+def naive(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Naive]:
+    """Figures 3, 4 and 5A: bspbench at intervals on either side of the BOI, under each policy."""
+    found = []
+    for policy in POLICIES:
+        for factor in NAIVE:
+            interval_ns = factor * boi_ns
+            told = tree.bsp(events, rounds, interval_ns, policy)
+            whole = told["delivered"] - told["incomplete"]
+            found.append(
+                Naive(
+                    interval_ns,
+                    policy,
+                    told["worst_costs"],
+                    told["delays"],
+                    statistics.fmean(told["mean_costs"]),
+                    told["drained"],
+                    told["played"],
+                    100 * whole / rounds,
+                    told["dropped"],
+                )
+            )
+    return found
+
+
+def accepted(dropped: Sequence[str], fan_out: int, acceptance: int) -> float:
+    """Figure 5B: % of rounds with a result if a node takes up to so many failed children, from a loss map.
+
+    As in the paper, it is a simulation of the policy on the losses that were measured.
+    """
+    return 100 * sum(_has_result(parse_ranks(text), fan_out, acceptance) for text in dropped) / len(dropped)
+
+
+def _has_result(lost: set[int], fan_out: int, acceptance: int) -> bool:
+    failed: dict[int, int] = {}
+    for rank in lost:
+        failed[rank // fan_out] = failed.get(rank // fan_out, 0) + 1
+    refused = [node for node, count in failed.items() if count > acceptance]
+    return len(refused) <= acceptance
+
+
+def parse_ranks(text: str) -> set[int]:
+    """Of "0-3,7"."""
+    ranks: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        ranks.update(range(int(first), int(last or first) + 1))
+    return ranks
+
+
+def stability(tree: LiveTree, events: int, probes: int) -> tuple[float, float]:
+    """Figure 8: standard deviation of the resting delay and of the BOI over probes, in % of their means."""
+    rests, bois = [], []
+    for _ in range(probes):
+        rest = _quiet(_rest(tree, events))
+        rests.append(rest[0])
+        bois.append(tree.search(events, 0.0, rest, ROUNDS, K, "guarded")["boi"])
+    return _variation(rests), _variation(bois)
+
+
+def _variation(values: Sequence[float]) -> float:
+    return 100 * statistics.stdev(values) / statistics.fmean(values)

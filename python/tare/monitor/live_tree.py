@@ -1,0 +1,116 @@
+"""A monitoring tree of this machine's processes, with made-up ranks (src/tared/sweetspot/main.cpp)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tare.errors import CommandError
+from tare.measuring import library
+
+PROGRAM = "tare-sweetspot"
+ENDS_WITHIN_S = 60.0
+# Without a limit: a round is delivered whoever is missing.
+ANY = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Topology:
+    """What a tree is made of. Times depend on it, and on the machine."""
+
+    ranks: int
+    fan_out: int
+    nodes: int = 0  # all of them with ranks; 0: ranks are below nodes that have none, `fan_out` below each
+    transport: str = "unix"  # or "tcp"
+    filter: str = "statistics"
+    acceptance: int = ANY
+
+    @property
+    def name(self) -> str:
+        where = f"{self.nodes} nodes" if self.nodes else f"fan-out {self.fan_out}"
+        return f"{self.ranks} ranks, {where}, {self.transport}, {self.filter}"
+
+
+class LiveTree:
+    """Answers are in ns, as the program gives them."""
+
+    def __init__(self, process: subprocess.Popen[str], topology: Topology) -> None:
+        self._process = process
+        self.topology = topology
+
+    def shape(self) -> dict[str, Any]:
+        return self._ask("tree")
+
+    def rest(self, events: int, rounds: int) -> list[float]:
+        """One-way delays under stop-and-go."""
+        delays: list[float] = self._ask(f"rest {events} {rounds}")["delays"]
+        return delays
+
+    def search(
+        self, events: int, low_ns: float, rest: tuple[float, float], rounds: int, k: float, rule: str
+    ) -> dict[str, Any]:
+        """The bottleneck offload interval; `rest` is the mean and the deviation of the resting delay."""
+        return self._ask(f"boi {events} {low_ns:.0f} {rest[0]:.0f} {rest[1]:.0f} {rounds} {k} {rule}")
+
+    def burst(self, events: int, rounds: int, interval_ns: float) -> dict[str, Any]:
+        """Rounds by the clock."""
+        return self._ask(f"burst {events} {rounds} {interval_ns:.0f}")
+
+    def bsp(
+        self, events: int, rounds: int, interval_ns: float, policy: str, *, offloads: bool = True
+    ) -> dict[str, Any]:
+        """bspbench: each round is work for an interval, a barrier and an offload."""
+        return self._ask(f"bsp {events} {rounds} {interval_ns:.0f} {policy} {int(offloads)}")
+
+    def _ask(self, line: str) -> dict[str, Any]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        found: dict[str, Any] = json.loads(answer) if answer else {"error": "it has ended"}
+        if isinstance(found.get("error"), str):
+            raise CommandError(
+                f"the tree of {self.topology.name}: {found['error']}; try again with fewer ranks"
+            )
+        return found
+
+
+@contextmanager
+def formed(topology: Topology, events: int, rounds: int) -> Iterator[LiveTree]:
+    """A tree for profiles of up to `events` and plays of up to `rounds`."""
+    program = library.find(PROGRAM)
+    words = [topology.ranks, topology.fan_out, topology.nodes, events, rounds, topology.transport]
+    process = subprocess.Popen(
+        [str(program), *map(str, words), str(topology.acceptance), topology.filter],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None and process.stderr is not None
+    try:
+        yield LiveTree(process, topology)
+        process.stdin.close()
+        process.wait(ENDS_WITHIN_S)
+        said = process.stderr.read().strip()
+    except CommandError as error:
+        process.kill()
+        said = process.stderr.read().strip()
+        raise CommandError(said.removeprefix("tare-sweetspot: ") or str(error)) from error
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None and not stream.closed:
+                with suppress(BrokenPipeError):
+                    stream.close()
+    if process.returncode != 0:
+        raise CommandError(said or f"{PROGRAM} failed with exit code {process.returncode}")

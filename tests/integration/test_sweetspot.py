@@ -1,0 +1,105 @@
+"""`tare sweetspot` on live trees of this machine's processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def sweetspot(cache: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tare", "sweetspot", *options],
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def content(cache: Path, *options: str) -> dict[str, Any]:
+    done = sweetspot(cache, *options, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_tree_is_characterised(tmp_path: Path) -> None:
+    found = content(tmp_path, "--ranks", "8", "--fan-out", "2,8", "--events", "16,64", "--transport", "tcp")
+    assert found["schema"] == "tare.sweetspot/1"
+    assert [(tree["fan_out"], tree["events"]) for tree in found["trees"]] == [
+        (2, 16),
+        (2, 64),
+        (8, 16),
+        (8, 64),
+    ]
+    for tree in found["trees"]:
+        assert tree["boi_ns"] > 0
+        assert len(tree["boi_trials_ns"]) == 3
+        assert min(tree["boi_trials_ns"]) <= tree["boi_ns"] <= max(tree["boi_trials_ns"])
+        assert tree["resting_delay_ns"] > 0
+        assert 0 < tree["direct_offload_ns"] <= tree["worst_offload_ns"]
+        assert tree["reduction_ns"] > 0
+        assert (tree["packet_ns"] > 0) == (tree["fan_out"] == 2), "one node has no packets"
+        assert [step["interval"] for step in tree["steps"]]
+    naive = {(each["policy"], round(each["interval_ns"])): each for each in found["naive"]}
+    assert len(naive) == 9
+    for (policy, _), each in naive.items():
+        assert len(each["worst_costs_ns"]) == len(each["dropped"]) == 200
+        if policy != "lossy":
+            assert not any(each["dropped"])
+            assert each["complete_percent"] == 100
+    assert len(found["arrivals_below_boi"]) == 3
+    assert len(found["advice"]) == 2
+    assert found["advice"][0].startswith("for 8 ranks, 16 events, at most 2 %: fan-out ")
+
+
+def test_what_is_known_is_not_measured_again(tmp_path: Path) -> None:
+    options = ("--ranks", "4", "--fan-out", "4", "--events", "16", "--brief")
+    first = content(tmp_path, *options)
+    assert content(tmp_path, *options)["trees"] == first["trees"]
+    assert content(tmp_path, *options, "--fresh")["trees"] != first["trees"]
+    shown = sweetspot(tmp_path, *options).stdout
+    assert "(measured " in shown
+    assert "every " in shown
+
+
+def test_trees_that_are_not_here_are_simulated(tmp_path: Path) -> None:
+    pytest.importorskip("simpy")
+    found = content(tmp_path, "--simulate", "--ranks", "64,1000000", "--events", "16")["simulated"]
+    million = [row for row in found if row["ranks"] == 1_000_000]
+    assert {row["fan_out"] for row in million} == {8, 16, 32, 64}
+    for row in million:
+        assert row["boi_ns"] > 0
+        assert row["nodes"] > 1_000_000 / row["fan_out"]
+        assert row["resting_delay_ns"] >= next(
+            other["resting_delay_ns"]
+            for other in found
+            if other["ranks"] == 64 and other["fan_out"] == row["fan_out"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--ranks", "many"), "'many'"),
+        (("--transport", "pigeon"), "pigeon"),
+        (("--ranks", "5000"), "--simulate"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path: Path, options: tuple[str, ...], named: str) -> None:
+    done = sweetspot(tmp_path, *options)
+    assert done.returncode == 2
+    assert named in done.stderr
+
+
+def test_a_filter_that_is_none_is_named(tmp_path: Path) -> None:
+    done = sweetspot(tmp_path, "--ranks", "4", "--fan-out", "4", "--filter", "medians", "--brief")
+    assert done.returncode == 1
+    assert "'medians'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

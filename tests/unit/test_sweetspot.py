@@ -1,0 +1,116 @@
+"""What is concluded from measurements of monitoring trees, on numbers that are known."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from tare.monitor import advice, cache, characterise, simulate
+from tare.monitor.characterise import Probe
+from tare.monitor.live_tree import Topology
+from tare.reporters.sweetspot import loss_map
+
+
+def probe(events: int = 64, boi_ns: float = 1e6, overall_ns: float = 1e4) -> Probe:
+    return Probe(events, 2e6, 1e5, boi_ns, [boi_ns], boi_ns, [], overall_ns=overall_ns)
+
+
+def test_the_advice_is_the_tree_that_takes_profiles_most_often() -> None:
+    slow, quick = Topology(64, 2), Topology(64, 16)
+    probes = {
+        slow: [probe(boi_ns=9e6)],
+        quick: [probe(boi_ns=4e6, overall_ns=8e5)],
+        Topology(8, 8): [probe()],
+    }
+    best = advice.best(probes, 64, 64, 10)
+    assert best is not None
+    assert best.interval_ns == pytest.approx(8e5 * 9), "the cost, not the queue, says how often"
+    assert best.sentence() == "for 64 ranks, 64 events, at most 10 %: fan-out 16, every 7.20 ms or more"
+    at_two = advice.best(probes, 64, 64, 2)
+    assert at_two is not None
+    assert at_two.topology is slow
+    assert advice.best(probes, 64, 1024, 2) is None
+
+
+def test_the_limiting_overhead_is_that_of_the_paper() -> None:
+    assert probe(boi_ns=75.0, overall_ns=25.0).limiting_overhead == pytest.approx(25)
+    assert probe(overall_ns=-5.0).limiting_overhead == 0, "noise is no gain"
+
+
+def test_rank_sets_are_read() -> None:
+    assert characterise.parse_ranks("0-2,7") == {0, 1, 2, 7}
+    assert characterise.parse_ranks("") == set()
+
+
+def test_a_threshold_saves_rounds_that_few_children_lack() -> None:
+    dropped = ["", "3", "3,11", "0-3", "0-3,8-11"]  # fan-out 4
+    assert characterise.accepted(dropped, 4, 0) == 20
+    assert characterise.accepted(dropped, 4, 1) == 80, "one node without a result, too, is one failed child"
+    assert characterise.accepted(dropped, 4, 4) == 100
+
+
+def test_the_loss_map_shows_who_lost_when() -> None:
+    assert loss_map(["", "1", "1-2", ""]) == ["    ", " ## ", "  # "]
+    assert loss_map(["", ""]) == []
+    wide = loss_map(["0-63"] * 100 + [""] * 100)
+    assert {len(line) for line in wide} == {72}
+    assert wide[0].startswith("###") and wide[0].endswith("   ")
+
+
+def test_what_was_measured_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    topology = Topology(8, 2)
+    assert cache.load(topology, [64]) is None
+    cache.save(topology, [probe(64)])
+    cache.save(topology, [probe(128)])
+    known = cache.load(topology, [64, 128])
+    assert known is not None
+    assert [each.events for each in known[0]] == [64, 128]
+    assert known[0][0].boi_ns == 1e6
+    assert cache.load(topology, [64, 256]) is None
+    assert cache.load(Topology(8, 4), [64]) is None
+    cache.path().write_text("{")
+    assert cache.load(topology, [64]) is None
+
+
+@pytest.mark.parametrize("fan_out", [2, 8, 64])
+@pytest.mark.parametrize("ranks", [1, 64, 1000])
+def test_a_tree_with_a_processor_for_each_node_is_as_quick_as_its_busiest(ranks: int, fan_out: int) -> None:
+    pytest.importorskip("simpy")
+    costs = simulate.Costs(snapshot_ns=10_000, packet_ns=50_000)
+    shape = simulate.Shape(ranks, fan_out)
+    busiest = 10_000 * min(fan_out, ranks)
+    widest = max((min(fan_out, count) for count in shape.levels[:-1]), default=0)
+    expected = max(busiest, 50_000 * widest)
+    assert simulate.boi_ns(shape, costs, None) == pytest.approx(expected, rel=0.05)
+
+
+def test_nodes_that_share_processors_take_turns() -> None:
+    pytest.importorskip("simpy")
+    costs = simulate.Costs(snapshot_ns=10_000, packet_ns=50_000)
+    shape = simulate.Shape(16, 4)
+    assert shape.levels == [4, 1]
+    work = 16 * 10_000 + 4 * 50_000
+    assert simulate.boi_ns(shape, costs, 1) == pytest.approx(work, rel=0.1)
+    # The root alone takes 4 packets a round, and waits for its turn behind leaves.
+    assert 4 * 50_000 <= simulate.boi_ns(shape, costs, 2) < 0.75 * work
+
+
+def test_the_delay_at_rest_is_the_way_up() -> None:
+    pytest.importorskip("simpy")
+    costs = simulate.Costs(snapshot_ns=10_000, packet_ns=50_000)
+    delays = simulate.delays(simulate.Shape(64, 8), costs, 1e12, None)
+    assert delays == pytest.approx([8 * 10_000 + 8 * 50_000] * simulate.ROUNDS)
+
+
+def test_costs_are_fitted_to_what_was_measured() -> None:
+    pytest.importorskip("simpy")
+    truth = simulate.Costs(snapshot_ns=2_000, packet_ns=30_000)
+    shape = simulate.Shape(64, 8)
+    one = probe(boi_ns=64 * truth.snapshot_ns)
+    tree = probe(boi_ns=simulate.boi_ns(shape, truth, 1))
+    fitted = simulate.Costs.fitted(one, 64, tree, shape, 1)
+    assert fitted.snapshot_ns == pytest.approx(truth.snapshot_ns)
+    assert fitted.packet_ns == pytest.approx(truth.packet_ns, rel=0.1)
+    assert math.isfinite(fitted.packet_ns)
