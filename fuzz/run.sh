@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 build=build/fuzz
-fuzzers="reader archive segment import packet"
+fuzzers="reader archive segment packet import"
 
 fail() {
     tail -n 40 "$1" >&2
