@@ -69,6 +69,18 @@ def test_what_is_known_is_not_measured_again(tmp_path: Path) -> None:
     assert "every " in shown
 
 
+def test_figures_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / "figures"
+    done = sweetspot(
+        tmp_path, "--ranks", "4", "--fan-out", "2", "--events", "16,32", "--figures", str(folder)
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    drawn = {path.name for path in folder.iterdir()}
+    assert {"boi.svg", "limiting-overhead.svg", "search.svg", "delay-block.svg", "cost-lossy.svg"} <= drawn
+    assert all("</svg>" in path.read_text() for path in folder.iterdir())
+
+
 def test_trees_that_are_not_here_are_simulated(tmp_path: Path) -> None:
     pytest.importorskip("simpy")
     found = content(tmp_path, "--simulate", "--ranks", "64,1000000", "--events", "16")["simulated"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tare import streams, units
@@ -60,6 +61,10 @@ def sweetspot(
     brief: Annotated[
         bool, Option("--brief", help="Leave out intervals chosen without asking, and repeated probes.")
     ] = False,
+    figures: Annotated[
+        Path | None,
+        Option(metavar="DIR", show_default=False, help="Draw what was found, as SVG files in DIR."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Find out how often ranks can offload, and what it costs them.
@@ -69,7 +74,10 @@ def sweetspot(
 
     Example: tare sweetspot --ranks 64 --fan-out 8,64 --events 64,256 --at-most 2
     """
+    from importlib.util import find_spec
+
     from tare.monitor.live_tree import Topology
+    from tare.packages import how_to_install
 
     try:
         counts, fan_outs, sizes = _numbers(ranks), _numbers(fan_out), sorted(set(_numbers(events)))
@@ -77,6 +85,8 @@ def sweetspot(
         raise UsageError(str(error)) from error
     if transport not in ("unix", "tcp"):
         raise UsageError(f"--transport {transport}: it is unix or tcp")
+    if figures is not None and find_spec("matplotlib") is None:
+        raise CommandError(f"--figures needs matplotlib: {how_to_install(['matplotlib'])}")
     if simulate:
         return _simulate(counts, sizes, json)
     if max(counts) > MOST_RANKS:
@@ -91,8 +101,25 @@ def sweetspot(
     for topology in topologies:
         found[topology], ages[topology] = _probes(topology, sizes, fresh=fresh)
     detail = None if brief else _detail(topologies[-1], found[topologies[-1]])
+    if figures is not None:
+        _draw(figures, found, detail)
     _report(found, ages, detail, at_most, json)
     return 0
+
+
+def _draw(folder: Path, found: dict[Topology, list[Probe]], detail: Detail | None) -> None:
+    from tare.reporters import sweetspot_figures
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        sweetspot_figures.draw_trees(folder, found)
+        if detail is not None:
+            probe, _, _, naive, fan_out = detail
+            sweetspot_figures.draw_search(folder, probe)
+            sweetspot_figures.draw_naive(folder, naive)
+            sweetspot_figures.draw_thresholds(folder, naive, fan_out)
+    except OSError as error:
+        raise CommandError(f"cannot write {folder}: {error.strerror}") from error
 
 
 def _probes(topology: Topology, sizes: list[int], *, fresh: bool) -> tuple[list[Probe], float | None]:

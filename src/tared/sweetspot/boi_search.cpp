@@ -36,13 +36,16 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
   const double steps = static_cast<double>(count - 1);
   verdict.growth_ns = (burst.delays_ns.back() - burst.delays_ns.front()) / steps;
   verdict.mean_delay_ns = spread_of(burst.delays_ns).mean;
-  verdict.last_delay_ns =
-      median_of({burst.delays_ns.end() - static_cast<std::ptrdiff_t>((count + 3) / 4), burst.delays_ns.end()});
-  verdict.arrival_interval_ns = (burst.arrivals_ns.back() - burst.arrivals_ns.front()) / steps;
+  // Of the last quarter, and between the middles of the first and the last: one round that is late says nothing.
+  const auto quarter = static_cast<std::ptrdiff_t>((count + 3) / 4);
+  const Spread first = spread_of(std::span(burst.arrivals_ns).first(quarter));
+  const Spread last = spread_of(std::span(burst.arrivals_ns).last(quarter));
+  verdict.last_delay_ns = median_of({burst.delays_ns.end() - quarter, burst.delays_ns.end()});
+  verdict.arrival_interval_ns =
+      (last.mean - first.mean) / static_cast<double>(count - static_cast<std::size_t>(quarter));
   const double threshold = rest.mean + settings.k * rest.deviation;
   verdict.grows = verdict.growth_ns > rest.deviation && verdict.mean_delay_ns > threshold;
-  const bool is_delayed = verdict.last_delay_ns > threshold;
-  verdict.arrives_slowly = is_delayed && verdict.arrival_interval_ns > slower_by * burst.interval_ns;
+  verdict.arrives_slowly = verdict.arrival_interval_ns > slower_by * burst.interval_ns;
   // Without a queue, a round waits for no more than the one before it.
   verdict.is_late = verdict.last_delay_ns > threshold + std::max(burst.interval_ns, rest.mean);
   return verdict;

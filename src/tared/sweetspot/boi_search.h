@@ -48,7 +48,7 @@ struct Verdict {
   double growth_ns = 0;
   double mean_delay_ns = 0;
   double last_delay_ns = 0;        // mean of the last quarter
-  double arrival_interval_ns = 0;  // mean
+  double arrival_interval_ns = 0;  // from the first to the last quarter
   bool grows = false;              // the printed rule
   bool arrives_slowly = false;
   bool is_late = false;

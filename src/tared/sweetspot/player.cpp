@@ -19,9 +19,10 @@ void sleep_until(std::int64_t realtime) {
   }
 }
 
-// For a ring that is full: long against an offload, short against an interval.
-void pause_shortly() {
-  const timespec pause{0, 20'000};
+// For a ring that is full: long against an offload, short against an interval, so that waiting takes no processor from
+// those that are waited for.
+void pause_shortly(const Play& play) {
+  const timespec pause{0, std::clamp<long>(play.interval_ns / 4, 20'000, 1'000'000)};
   nanosleep(&pause, nullptr);
 }
 
@@ -101,12 +102,12 @@ void Player::play(const Play& play) {
   // All ranks in turn: a round leaves, and makes room, when it has the last of them.
   while (std::ranges::any_of(held_, [](const auto& held) { return !held.empty(); })) {
     for (std::uint32_t rank = 0; rank < count_; ++rank) hand_over_held(rank);
-    pause_shortly();
+    pause_shortly(play);
   }
 }
 
 void Player::offload_last(const Play& play, std::uint32_t rank) {
-  while (!stage_.has_room(first_ + rank)) pause_shortly();
+  while (!stage_.has_room(first_ + rank)) pause_shortly(play);
   stage_.put(first_ + rank, play.first_round + play.rounds, realtime_ns(), values_);
 }
 
@@ -127,7 +128,7 @@ void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) 
   hand_over_held(rank);
   const std::int64_t begin_ns = realtime_ns();
   if (play.policy == Policy::block)
-    while (!stage_.has_room(first_ + rank)) pause_shortly();
+    while (!stage_.has_room(first_ + rank)) pause_shortly(play);
   if (held_[rank].empty() && stage_.has_room(first_ + rank)) {
     stage_.put(first_ + rank, number, begin_ns, values_);
   } else if (play.policy == Policy::unbound) {
