@@ -58,6 +58,14 @@ def test_the_page_has_every_column(table: str, measured: Measurement) -> None:
     assert columns == documented(table) - ({"rank"} if table == "profile" else set())
 
 
+def test_a_run_shows_itself_in_notebooks(measured: Measurement) -> None:
+    opened = tare_package.open(measured.directory)
+    shown = opened._repr_html_()
+    assert f"{RANKS} on 1 host" in shown and "exit code 0" in shown
+    assert all(name in shown for name in TABLES)
+    assert "<td>MPI_" in opened.profile("function")._repr_html_()
+
+
 def test_every_table_is_listed(tare: Path, measured: Measurement) -> None:
     done = subprocess.run(
         [tare, "sql", measured.directory], capture_output=True, text=True, timeout=60, check=True

@@ -131,6 +131,12 @@ class OpenRun(Run):
         }
         return {name: special.get(name) or getattr(self, name) for name in TABLES}
 
+    def _repr_html_(self) -> str:
+        """In notebooks."""
+        from tare.tables import html
+
+        return html.run(self)
+
     def sql(self, query: str) -> DuckDBPyRelation | None:
         """What a query of the tables in DuckDB's SQL finds: `.fetchall()`, `.df()`, `.pl()`, …; None of a
         statement without a result. UsageError if the query is wrong."""

@@ -20,6 +20,12 @@ class RowsTable:
         self.schema = dict(schema)
         self._rows = rows
 
+    def _repr_html_(self) -> str:
+        """In notebooks; makes all rows, and shows the first."""
+        from tare.tables import html
+
+        return html.table(list(self.schema), list(self._rows()))
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         from tare._native import RowTable
 

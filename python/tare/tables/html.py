@@ -1,0 +1,55 @@
+"""Objects as notebooks show them (Jupyter calls `_repr_html_`). Text is escaped: names come from programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare.tables.opened import OpenRun
+
+# Rows that are shown of a table.
+SHOWN = 20
+
+
+def text(value: object) -> str:
+    """A cell; numbers of more than four digits with separators."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return escape(visible(str(value)))
+
+
+def table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """The first rows, and how many there are."""
+    head = "".join(f"<th>{text(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{text(row[name])}</td>" for name in columns) + "</tr>" for row in rows[:SHOWN]
+    )
+    more = f"<p>… {len(rows) - SHOWN:,} more rows</p>" if len(rows) > SHOWN else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def run(of: OpenRun) -> str:
+    """What it is, how it ended, and which tables it has."""
+    from tare.reporters import summary
+    from tare.tables.opened import TABLES
+
+    hosts = {process["host"] for process in of.processes}
+    facts = {
+        "command": " ".join(of.meta.command),
+        "ended": summary.ending(of),
+        "processes": f"{len(of.processes):,} on {len(hosts):,} host{'s' if len(hosts) != 1 else ''}",
+        "tables": ", ".join(TABLES),
+    }
+    rows = "".join(f"<tr><th>{name}</th><td>{text(value)}</td></tr>" for name, value in facts.items())
+    notes = "".join(f"<p>{text(line)}</p>" for line in of.warnings)
+    return f"<p><b>{text(of.meta.name)}</b></p><table><tbody>{rows}</tbody></table>{notes}"
