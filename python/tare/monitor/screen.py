@@ -57,6 +57,7 @@ class Where(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll():
             yield Static(self._text, markup=False, id="where")
+        yield Footer()
 
 
 class Top(App[None]):
