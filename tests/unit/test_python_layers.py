@@ -14,7 +14,6 @@ PACKAGE = ROOT / "python" / "tare"
 FOLDERS = [
     "runs",
     "analysis",
-    "monitor",
     "measuring",
     "monitor",
     "doctor",
