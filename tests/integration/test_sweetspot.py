@@ -82,7 +82,6 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
 
 
 def test_trees_that_are_not_here_are_simulated(tmp_path: Path) -> None:
-    pytest.importorskip("simpy")
     found = content(tmp_path, "--simulate", "--ranks", "64,1000000", "--events", "16")["simulated"]
     million = [row for row in found if row["ranks"] == 1_000_000]
     assert {row["fan_out"] for row in million} == {8, 16, 32, 64}
