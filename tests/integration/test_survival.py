@@ -23,6 +23,8 @@ SENDS, ALLREDUCES, MANY = 3000, 20, 1_500_000  # as in killed.c
 KNOWN = {"MPI_Allreduce": ALLREDUCES, "MPI_Send": SENDS}
 TOO_SMALL_DISK = "1m"
 START_TIMEOUT_S = 30
+# Each way of killing comes twice in a dozen.
+KILLS = int(os.environ.get("TARE_TEST_KILLS", "12"))
 
 # Run is the same under every MPI; launchers differ.
 both_families = pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_only_what_is_young_is_kept(mpi: MpiEnvironment, killed: Path, tare: Pat
 
 
 @both_families
-@pytest.mark.parametrize("repeat", range(25))
+@pytest.mark.parametrize("repeat", range(KILLS))
 def test_killed_at_any_moment(
     repeat: int, mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path
 ) -> None:
