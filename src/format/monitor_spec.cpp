@@ -1,6 +1,8 @@
 #include "format/monitor_spec.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
@@ -8,6 +10,12 @@
 
 namespace tare::format {
 namespace {
+
+// What std::string_view::substr gives; that can throw, and would bring C++'s exceptions into the preload library.
+std::string_view part(std::string_view text, std::size_t from, std::size_t count = std::string_view::npos) noexcept {
+  const std::size_t begin = std::min(from, text.size());
+  return {text.data() + begin, std::min(count, text.size() - begin)};
+}
 
 bool number(std::string_view text, std::uint64_t& out) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -28,9 +36,9 @@ const char* set_policy(std::string_view value, MonitorSpec& spec) noexcept {
 
 const char* set_region(std::string_view value, MonitorSpec& spec) noexcept {
   const auto colon = value.find(':');
-  if (colon == std::string_view::npos || !number(value.substr(0, colon), spec.region_every) || spec.region_every == 0)
+  if (colon == std::string_view::npos || !number(part(value, 0, colon), spec.region_every) || spec.region_every == 0)
     return "region is a number above 0, a colon and a name";
-  const std::string_view name = value.substr(colon + 1);
+  const std::string_view name = part(value, colon + 1);
   if (name.empty() || name.size() >= MonitorSpec::name_bytes) return "the region has no name, or too long a one";
   std::memcpy(spec.region, name.data(), name.size());
   spec.region[name.size()] = '\0';
@@ -67,11 +75,11 @@ const char* parse_monitor_spec(const char* text, MonitorSpec& spec) noexcept {
   while (!rest.empty()) {
     const auto equals = rest.find('=');
     if (equals == std::string_view::npos) return "a key has no value";
-    const std::string_view key = rest.substr(0, equals);
+    const std::string_view key = part(rest, 0, equals);
     rest.remove_prefix(equals + 1);
     // The name of a region may hold anything.
     const auto comma = key == "region" ? std::string_view::npos : rest.find(',');
-    const std::string_view value = rest.substr(0, comma);
+    const std::string_view value = part(rest, 0, comma);
     if (const char* wrong = key == "region" ? set_region(value, parsed) : set(key, value, parsed)) return wrong;
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
   }
