@@ -1,5 +1,6 @@
 #include "tared/filters/statistics.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tared/filters/key_union.h"
@@ -101,7 +102,8 @@ bool StatisticsReduction::merge(std::span<const std::byte> reduced) {
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];
     const double before = table_.ranks[event];
-    table_.ranks[event] += other_.ranks[i];
+    // Whoever sends says how many ranks it has; a sum that wraps around would be none.
+    table_.ranks[event] += std::min(other_.ranks[i], UINT32_MAX - table_.ranks[event]);
     const double share = other_.ranks[i] / (before + other_.ranks[i]);
     for (std::size_t metric = 0; metric < metric_count; ++metric) {
       const std::size_t at = event * metric_count + metric;

@@ -87,5 +87,24 @@ TEST(Filter, AnUnknownOneIsNamed) {
   EXPECT_NE(make_filter("statistics", error), nullptr);
 }
 
+TEST(Statistics, MoreRanksThanCanBeCountedAreStillSome) {
+  StatisticsTable table;
+  table.keys = {1};
+  table.ranks = {1U << 31U};
+  for (auto* column : {&table.mean, &table.squares, &table.least, &table.most}) column->assign(metric_count, 0);
+  for (auto* column : {&table.least_rank, &table.most_rank}) column->assign(metric_count, 0);
+  Bytes sent;
+  Writer writer(sent);
+  table.write(writer);
+  std::string error;
+  const auto reduction = make_filter("statistics", error)->begin();
+  EXPECT_TRUE(reduction->merge(sent));
+  EXPECT_TRUE(reduction->merge(sent));
+  Bytes passed_on;
+  Writer out(passed_on);
+  reduction->write(out);
+  EXPECT_TRUE(make_filter("statistics", error)->begin()->merge(passed_on));
+}
+
 }  // namespace
 }  // namespace tare::tared
