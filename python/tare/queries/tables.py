@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare.errors import CommandError
 from tare.packages import how_to_install
+from tare.tables.dataset import WRITTEN
 
 if TYPE_CHECKING:
     import ibis
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
     Tables = Mapping[str, "ibis.Table"]
 else:
     Tables = Mapping
-
-# These are written as TABLE/world=W/…; the columns are in the files, too.
-PARTITIONED = ("events", "messages", "collectives", "requests", "waits")
-WRITTEN = (
-    "profile",
-    "ranks",
-    "locations",
-    "callsites",
-    "communicators",
-    "peers",
-    "phases",
-    "samples",
-    *PARTITIONED,
-)
 
 
 def of_run(run: OpenRun) -> Tables:
