@@ -19,6 +19,7 @@ VERBS = (
     "profile",
     "where",
     "top",
+    "watch",
     "explain",
     "diff",
     "events",

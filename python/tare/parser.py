@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     """Runs the verb on these arguments; its exit code."""
     parser, rest = _parser(verb, prog)
-    own, beyond = (list(arguments), None) if rest is None else _split(parser, arguments)
+    own, beyond = (list(arguments), None) if rest is None else _split(parser, arguments, rest)
     if not set(own).isdisjoint(HELP):
         for line in parser.format_help().replace("usage: ", "Usage: ", 1).splitlines():
             streams.say(line)
@@ -41,9 +41,10 @@ def call(verb: Verb, arguments: Sequence[str], prog: str) -> int:
     parse = parser.parse_args if "--" in own else parser.parse_intermixed_args
     values = vars(parse(own))
     if rest is not None:
-        if not beyond:
+        is_optional = inspect.signature(verb).parameters[rest].default is None
+        if not beyond and not is_optional:
             parser.error(f"the following arguments are required: {rest.upper()}")
-        values[rest] = beyond
+        values[rest] = beyond or None
     return verb(**values) or 0
 
 
@@ -74,7 +75,8 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
         )
         if isinstance(said, Argument):
             is_optional = parameter.default is None
-            places.append(f"[{said.metavar}]" if is_optional else said.metavar)
+            place = f"-- {said.metavar}" if said.rest and is_optional else said.metavar
+            places.append(f"[{place}]" if is_optional else place)
             many = "+" if get_origin(kind) is list else "?" if is_optional else None
             if said.rest:
                 rest, many = name, "*"  # what it takes is split off before
@@ -86,7 +88,9 @@ def _parser(verb: Verb, prog: str) -> tuple[Parser, str | None]:
         else:
             raise TypeError(f"{prog}: {name} is neither an option nor an argument")
     options.add_argument(*HELP, action="help", help="Show this message and exit.")
-    parser.usage = " ".join([parser.prog, "[OPTIONS]", *(["--"] if rest else []), *places])
+    parser.usage = " ".join(
+        [parser.prog, "[OPTIONS]", *(["--"] if rest and len(places) == 1 else []), *places]
+    )
     parser.description = textwrap.indent(inspect.getdoc(verb) or "", "  ")
     return parser, rest
 
@@ -157,8 +161,14 @@ def _why(one: Callable[[str], Any], text: str, error: ValueError) -> str:
     return str(error)
 
 
-def _split(parser: Parser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The verb's own options, and what begins with the first word that is none, or behind `--`."""
+def _split(parser: Parser, arguments: Sequence[str], rest: str) -> tuple[list[str], list[str]]:
+    """The verb's own words, and what begins behind `--`; for a verb with no other argument than `rest`, also
+    what begins with the first word that is no option."""
+    if any(not action.option_strings and action.dest != rest for action in parser._actions):
+        before, separator, beyond = _cut(list(arguments), "--")
+        if separator and not beyond:
+            parser.error(f"the following arguments are required: {rest.upper()}")
+        return before, beyond
     takes_value = {name: action.nargs is None for action in parser._actions for name in action.option_strings}
     at = 0
     while at < len(arguments):
@@ -169,6 +179,11 @@ def _split(parser: Parser, arguments: Sequence[str]) -> tuple[list[str], list[st
             break
         at += 2 if _awaits_value(word, takes_value) else 1
     return list(arguments[:at]), list(arguments[at:])
+
+
+def _cut(words: list[str], separator: str) -> tuple[list[str], bool, list[str]]:
+    at = words.index(separator) if separator in words else len(words)
+    return words[:at], at < len(words), words[at + 1 :]
 
 
 def _awaits_value(word: str, takes_value: dict[str, bool]) -> bool:

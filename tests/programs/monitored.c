@@ -3,6 +3,8 @@
  *   pcontrol  the same with MPI_Pcontrol(3)
  *   region    the same without; iterations are entries of the region "step"
  *   calls     iterations until FILE is there, in which the clock makes points; COUNT microseconds of work in each
+ *   uneven    iterations until FILE is there; rank 1 works COUNT microseconds before each, and the others wait for it
+ *   deadlock  as points; then each rank receives from the next one, which sends nothing
  *   hang      as points; then rank 1 waits for ever, the others make points until they are killed
  *   kill      as hang, but rank 1 kills itself
  *   quiet     as points; then no rank calls MPI any more until FILE is there
@@ -44,6 +46,14 @@ int main(int argc, char** argv) {
       usleep((unsigned)count);
       MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
+  } else if (!strcmp(mode, "uneven")) {
+    int all_see = 0;
+    while (!all_see) {
+      const int seen = is_there(argv[3]);
+      if (rank == 1) usleep((unsigned)count);
+      iterate(MPI_COMM_WORLD);
+      MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    }
   } else {
     for (int i = 0; i < count; ++i) {
       iterate(MPI_COMM_WORLD);
@@ -53,6 +63,7 @@ int main(int argc, char** argv) {
   }
   if (!strcmp(mode, "quiet"))
     while (!is_there(argv[3])) usleep(1000);
+  if (!strcmp(mode, "deadlock")) MPI_Recv(&size, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (!strcmp(mode, "hang") || !strcmp(mode, "kill")) {
     if (rank == 1 && !strcmp(mode, "kill")) raise(SIGKILL);
     for (;;) {

@@ -27,7 +27,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
 
     Example: tare where app-20260131-120000
     """
-    recording, look = _look(run, member)
+    recording, look = look_twice(run, member)
     if json:
         from tare.reporters import json as reporter
 
@@ -40,7 +40,7 @@ def where(run: RunDirectory, member: AnyMember = None, json: Json = False) -> No
     return conclude(recording)
 
 
-def _look(run: Path, member: str | None) -> tuple[Run, Look]:
+def look_twice(run: Path, member: str | None) -> tuple[Run, Look]:
     """A deadlock must stand at a second look, unless the run is over."""
     recording = open_readable(run, member)
     first = places.look(recording)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tare.monitor import totals
 from tare.runs import rounds
-from tare.runs.rounds import Kind, Ranks, Round, RoundFile
+from tare.runs.rounds import Event, Kind, Ranks, Round, RoundFile
 from tare.units import NS_PER_S
 
 # What "now" is: the last second, or the last two rounds if they are further apart.
@@ -17,6 +18,9 @@ NOW_NS = NS_PER_S
 KEPT_NS = 60 * NS_PER_S
 MOST_KEPT = 4096
 BINS = 30  # of the history of an event, each of a second
+OF_LATE_NS = 10 * NS_PER_S
+# What tared calls the time outside all phases of the program.
+OUTSIDE_PHASES = "(none)"
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,7 @@ class Sums:
     calls: float
     time_ns: float
     bytes: float
+    most_ns: float = 0.0  # time of the rank that has most
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Activity:
     least_rank: int
     most_rank: int
     history: list[float]  # `share` of each of the last seconds, the newest last
+    imbalance_of_late: float = 0.0  # the least that `imbalance` can be in the last ten seconds alone
 
 
 @dataclass
@@ -59,7 +65,9 @@ class _Host:
             return
         self.last = made
         sums = {
-            (event.kind, event.name): Sums(event.calls.mean, event.time.mean, event.bytes.mean)
+            (event.kind, event.name): Sums(
+                event.calls.mean, event.time.mean, event.bytes.mean, event.time.most
+            )
             for event in made.events
         }
         self.kept.append((made.first_ns, sums))
@@ -81,6 +89,8 @@ class Live:
         self.rounds = 0
         self.lost = 0  # snapshots of ranks that are in no round, and the ranks that are in one:
         self.taken = 0
+        # Ranks that run and are in no round, and since when (Unix time); of each host.
+        self._silent: dict[Path, dict[int, int]] = {}
 
     def update(self) -> int:
         """Reads what is new; how many rounds that are."""
@@ -92,6 +102,9 @@ class Live:
                 host.take(made)
                 self.taken += len(made.ranks)
                 self.lost += len(made.lost)
+                silent = self._silent.get(host.file.path, {})
+                began_ns = made.first_ns or (host.last.first_ns if host.last else 0)
+                self._silent[host.file.path] = {rank: silent.get(rank, began_ns) for rank in made.lost}
                 new += 1
         self.rounds += new
         return new
@@ -112,6 +125,19 @@ class Live:
         runs = [run for host in self._hosts.values() if host.last for run in host.last.lost.runs]
         return Ranks(tuple(sorted(runs)))
 
+    @property
+    def silent(self) -> dict[int, int]:
+        """Ranks that run and are not in the last rounds, and the Unix time of the first one without them."""
+        return {rank: since for of in self._silent.values() for rank, since in of.items()}
+
+    def totals(self) -> list[Event]:
+        """What each event has had since the start, over the ranks of the last rounds."""
+        return [
+            event
+            for event in totals.of_rounds(host.last for host in self._hosts.values() if host.last)
+            if not _is_outside(event.kind, event.name)
+        ]
+
     def activities(self) -> list[Activity]:
         """Most time now first; of several hosts each event once."""
         found: dict[tuple[Kind, str], list[tuple[int, Activity]]] = {}
@@ -127,11 +153,14 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
     assert host.last is not None
     now_ns, now = host.kept[-1]
     before_ns, before = host.before(NOW_NS)
+    _, of_late = host.before(OF_LATE_NS)
     passed_ns = max(now_ns - before_ns, 1)
     bins = [host.before(back * NOW_NS) for back in range(BINS, -1, -1)]
     nothing = Sums(0, 0, 0)
     for event in host.last.events:
         key = (event.kind, event.name)
+        if _is_outside(*key):
+            continue
         new, old = now[key], before.get(key, nothing)
         is_new = now_ns > before_ns
         mean_ns = event.time.mean
@@ -154,9 +183,22 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
                 event.time.least_rank,
                 event.time.most_rank,
                 history,
+                _imbalance_since(of_late.get(key, nothing), new),
             ),
             event.ranks,
         )
+
+
+def _is_outside(kind: Kind, name: str) -> bool:
+    """The time outside all phases is no phase; of a program without phases it would be all the time."""
+    return kind == "phase" and name == OUTSIDE_PHASES
+
+
+def _imbalance_since(old: Sums, new: Sums) -> float:
+    """How much more than the mean the rank with the most has had since then, at least: whichever rank it was
+    then, the one of now had no more than that."""
+    mean_ns = new.time_ns - old.time_ns
+    return max((new.most_ns - old.most_ns) / mean_ns - 1, 0.0) if mean_ns > 0 else 0.0
 
 
 def _together(parts: list[tuple[int, Activity]]) -> Activity:
@@ -182,4 +224,5 @@ def _together(parts: list[tuple[int, Activity]]) -> Activity:
         worst.least_rank,
         worst.most_rank,
         worst.history,
+        max(activity.imbalance_of_late for activity in each),
     )

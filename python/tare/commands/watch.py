@@ -1,0 +1,223 @@
+"""`tare watch`: tells others what a run does now: Prometheus, and a command when something is wrong."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tare import streams
+from tare.commands import Json, RunDirectory
+from tare.errors import CommandError, TareError, UsageError
+from tare.options import Argument, Option
+from tare.runs import directory, runner
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare.analysis.where import Look
+    from tare.monitor.alerts import Condition
+    from tare.monitor.endpoint import Address, Cost, Endpoint, Snapshot
+    from tare.monitor.hangs import Hang
+    from tare.monitor.live import Live
+    from tare.monitor.telling import Telling
+    from tare.runs.metadata import Metadata
+
+LOOK_EVERY_S = 0.5
+# Seeing where ranks are, and what measuring costs, reads what every rank has.
+HANGS_EVERY_S = 2.0
+COST_EVERY_S = 5.0
+
+
+def _address(text: str) -> Address:
+    from tare.monitor.endpoint import parse_address
+
+    return parse_address(text)
+
+
+def _condition(text: str) -> Condition:
+    from tare.monitor.alerts import parse
+
+    return parse(text)
+
+
+def watch(
+    run: RunDirectory,
+    command: Annotated[
+        list[str] | None,
+        Argument(metavar="COMMAND", help="Started for each alert, without a shell.", rest=True),
+    ] = None,
+    prometheus: Annotated[
+        Any,  # an endpoint.Address
+        Option(
+            parser=_address,
+            metavar="[HOST:]PORT",
+            show_default=False,
+            help="Serve metrics for Prometheus there; without HOST to this machine alone. Port 0 takes a "
+            "free one.",
+        ),
+    ] = None,
+    alert: Annotated[
+        list[Any] | None,  # of alerts.Condition
+        Option(
+            parser=_condition,
+            metavar="CONDITION",
+            show_default=False,
+            help="Tell when this begins to be so: hang, hang:30s, imbalance:30%, imbalance:30%,event=NAME, "
+            "loss:5% (may be repeated).",
+        ),
+    ] = None,
+    stay: Annotated[bool, Option("--stay", help="Do not end when the run has ended.")] = False,
+    json: Json = False,
+) -> None:
+    """Watch a run that is monitored, for Prometheus or to be told when something is wrong.
+
+    For runs of tare run --monitor. It ends with the run, or by Ctrl-C. Alerts are printed; COMMAND gets
+    them as JSON on standard input, and in variables (docs/watch.md).
+
+    Example: tare watch app-20260131-120000 --prometheus 9464 --alert hang --alert imbalance:30% -- ./notify
+    """
+    from tare import _native
+    from tare.monitor.live import Live
+    from tare.monitor.telling import Telling
+
+    if prometheus is None and not alert:
+        raise UsageError("nothing to watch for: add --prometheus PORT, or --alert CONDITION")
+    if command and not alert:
+        raise UsageError("COMMAND is started for alerts: say which with --alert CONDITION")
+    meta = directory.read_meta(run, _native.FORMAT_VERSION)
+    if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
+        raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    telling = Telling(run.resolve(), command, json=json)
+    watching = _Watching(run, meta, Live(run), alert or [], telling)
+    endpoint = None
+    if prometheus is not None:
+        endpoint = _endpoint(run, meta, prometheus, watching)
+        # A script waits for the address; it is no line of JSON.
+        (streams.tell if json else streams.say)(endpoint.url)
+        sys.stdout.flush()
+    try:
+        with suppress(KeyboardInterrupt):
+            watching.follow(stay)
+    finally:
+        if endpoint is not None:
+            endpoint.close()
+        telling.close()
+
+
+def _endpoint(run: Path, meta: Metadata, address: Address, watching: _Watching) -> Endpoint:
+    from importlib.util import find_spec
+
+    from tare.packages import how_to_install
+
+    if find_spec("prometheus_client") is None:
+        raise CommandError(f"--prometheus needs prometheus_client: {how_to_install(['prometheus_client'])}")
+    from tare.monitor.endpoint import Endpoint, Metrics
+
+    endpoint = Endpoint(address, Metrics(meta.name, str(run.resolve())), watching.snapshot)
+    if not address.is_loopback:
+        streams.tell("Everyone who reaches this address can read the metrics.")
+    return endpoint
+
+
+class _Watching:
+    """Follows a run; `snapshot` may be called by other threads."""
+
+    def __init__(
+        self, run: Path, meta: Metadata, live: Live, conditions: list[Condition], telling: Telling
+    ) -> None:
+        from tare.monitor.alerts import Alerts
+
+        self._run = run
+        self._meta = meta
+        self._live = live
+        self._alerts = Alerts(conditions)
+        self._telling = telling
+        self._reading = threading.Lock()  # of `_live`
+        self._going_on = True
+        self._heard = self._looked = time.monotonic()
+        self._look: Look | None = None
+        self._cost: tuple[float, Cost | None] = (-COST_EVERY_S, None)
+        self._counting_cost = threading.Lock()
+
+    def follow(self, stay: bool) -> None:
+        """Until the run has ended."""
+        while self._going_on or stay:
+            # Before what is read, so nothing is missed at the end.
+            self._going_on = self._is_going_on()
+            with self._reading:
+                if self._live.update():
+                    self._heard = time.monotonic()
+            for alert in self._alerts.begun(self._seen()):
+                self._telling.tell(alert)
+            if self._going_on or stay:
+                time.sleep(LOOK_EVERY_S)
+
+    def _is_going_on(self) -> bool:
+        from tare import _native
+
+        with suppress(TareError, OSError):
+            return runner.is_going_on(self._run, directory.read_meta(self._run, _native.FORMAT_VERSION))
+        return False
+
+    def _seen(self) -> Any:
+        from tare.monitor.alerts import Seen
+
+        live = self._live
+        return Seen(
+            time.monotonic(), live.activities(), live.taken, live.lost, live.lost_ranks, self._hanging
+        )
+
+    def _hanging(self, limit_ns: int) -> Hang | None:
+        """What `tare where` sees, if ranks are silent: looking costs more than waiting."""
+        from tare.commands.where import look_twice
+        from tare.monitor import hangs
+
+        now = time.monotonic()
+        all_silent_ns = round((now - self._heard) * NS_PER_S) if self._live.rounds else 0
+        if not self._going_on or not (self._live.silent or all_silent_ns > HANGS_EVERY_S * NS_PER_S):
+            self._look = None
+            return None
+        if self._look is None or now - self._looked >= HANGS_EVERY_S:
+            with suppress(TareError, OSError):
+                _, self._look = look_twice(self._run, None)
+            self._looked = time.monotonic()
+        silent_ns = {rank: max(time.time_ns() - since, 0) for rank, since in self._live.silent.items()}
+        if self._look is None:
+            return None
+        return hangs.verdict(self._look, silent_ns, all_silent_ns, limit_ns)
+
+    def snapshot(self) -> Snapshot:
+        from tare.monitor.endpoint import Snapshot
+
+        cost = self._cost_so_far()
+        with self._reading:
+            live, last = self._live, self._live.last
+            return Snapshot(
+                self._going_on,
+                live.rounds,
+                live.ranks,
+                len(live.lost_ranks),
+                live.taken,
+                live.lost,
+                last.first_ns if last else None,
+                last.delay_ns if last else None,
+                live.totals(),
+                cost,
+            )
+
+    def _cost_so_far(self) -> Cost | None:
+        from tare.analysis import ranks
+        from tare.monitor.endpoint import Cost
+        from tare.runs.run import open_run
+
+        with self._counting_cost:
+            at, cost = self._cost
+            if time.monotonic() - at >= COST_EVERY_S:
+                with suppress(TareError, OSError):
+                    found = ranks.total_cost(open_run(self._run).processes)
+                    cost = Cost(found.offloads, found.offload_ns, found.offload_wait_ns, found.net_share)
+                self._cost = (time.monotonic(), cost)
+            return cost

@@ -1,0 +1,289 @@
+"""What a run does now, for Prometheus (docs/watch.md lists the metrics).
+
+Names, units and types are those of OpenMetrics: base units, and counters that never go down. Numbers of a
+round are means over its ranks, so they fall when a rank with much time is missing; a counter then stays.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from tare.errors import CommandError
+from tare.runs.rounds import Event
+from tare.streams import visible
+from tare.units import NS_PER_S
+
+LOOPBACK = "127.0.0.1"
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+# Series that one run may make: events are functions, regions and phases, which programs name.
+MOST_EVENTS = 256
+# A client that says nothing holds a thread for so long.
+SILENT_FOR_S = 10
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.host in LOOPBACK_NAMES
+
+
+def parse_address(text: str) -> Address:
+    """Of [HOST:]PORT; ValueError, with what is wrong, if it is none."""
+    host, colon, port = text.rpartition(":")
+    wrong = f"'{text}' is no address: write a port like 9464, or HOST:PORT"
+    if (colon and not host) or not (port.isascii() and port.isdecimal()) or int(port) > 65535:
+        raise ValueError(wrong)
+    return Address(host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What monitoring has cost all ranks so far."""
+
+    offloads: int
+    offload_ns: int
+    wait_ns: int
+    net_share: float  # of all measuring, in the net time
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What is told at one moment; `events` are those of the last round, over all ranks."""
+
+    going_on: bool
+    rounds: int
+    ranks: int
+    missing: int
+    taken: int
+    lost: int
+    time_ns: int | None  # when the last round began, and its delay
+    delay_ns: int | None
+    events: list[Event]
+    cost: Cost | None
+
+
+class Metrics:
+    """Makes metric families of a snapshot. Not for several threads at a time."""
+
+    def __init__(self, name: str, run_dir: str) -> None:
+        self._about = {"run": visible(name), "directory": visible(run_dir)}
+        self._chosen: set[tuple[str, str]] = set()
+        self._before: dict[tuple[str, str, str], float] = {}
+
+    def families(self, now: Snapshot) -> Iterator[Any]:
+        from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+
+        yield InfoMetricFamily("tare_run", "The run that is watched.", value=self._about)
+
+        def gauge(name: str, about: str, value: float, unit: str = "") -> Any:
+            return GaugeMetricFamily(name, about, value=value, unit=unit)
+
+        yield gauge("tare_run_going_on", "1 while the program runs, then 0.", int(now.going_on))
+        yield gauge("tare_ranks", "Ranks in the last round.", now.ranks)
+        yield gauge("tare_ranks_missing", "Ranks that run and are not in the last round.", now.missing)
+        yield self._counter("tare_rounds", "Rounds so far.", now.rounds)
+        yield self._counter("tare_snapshots", "Profiles of ranks that are in rounds.", now.taken)
+        yield self._counter("tare_snapshots_lost", "Profiles of ranks that should be in rounds.", now.lost)
+        if now.time_ns is not None and now.delay_ns is not None:
+            yield gauge(
+                "tare_round_time", "When the last round began, Unix time.", now.time_ns / NS_PER_S, "seconds"
+            )
+            yield gauge(
+                "tare_round_delay",
+                "From the first offload of the last round until it had arrived.",
+                now.delay_ns / NS_PER_S,
+                "seconds",
+            )
+        if now.cost is not None:
+            yield from self._of_cost(now.cost, gauge)
+        yield from self._of_events(now.events)
+
+    def _of_cost(self, cost: Cost, gauge: Callable[..., Any]) -> Iterator[Any]:
+        yield self._counter("tare_offloads", "Profiles that ranks handed over.", cost.offloads)
+        yield self._counter(
+            "tare_offload", "Time that handing over took all ranks.", cost.offload_ns / NS_PER_S, "seconds"
+        )
+        yield self._counter(
+            "tare_offload_wait",
+            "The part of it in which ranks waited for room.",
+            cost.wait_ns / NS_PER_S,
+            "seconds",
+        )
+        yield gauge(
+            "tare_measuring", "All measuring, as a share of net time; at least that.", cost.net_share, "ratio"
+        )
+
+    def _counter(self, name: str, about: str, value: float, unit: str = "") -> Any:
+        from prometheus_client.core import CounterMetricFamily
+
+        return CounterMetricFamily(name, about, value=self._grown(name, "", "", value), unit=unit)
+
+    def _grown(self, name: str, kind: str, event: str, value: float) -> float:
+        key = (name, kind, event)
+        self._before[key] = max(value, self._before.get(key, 0.0))
+        return self._before[key]
+
+    def _of_events(self, events: list[Event]) -> Iterator[Any]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        labels = ("event", "kind")
+        timed = self._limited([event for event in events if event.kind != "counter"])
+        counters = {
+            name: (CounterMetricFamily(f"tare_event_{name}", about, labels=labels, unit=unit), of)
+            for name, about, unit, of in _COUNTERS
+        }
+        gauges = {
+            name: (GaugeMetricFamily(f"tare_event_{name}", about, labels=labels, unit=unit), of)
+            for name, about, unit, of in _GAUGES
+        }
+        for event in timed:
+            values = (visible(event.name), event.kind)
+            for name, (counter, of) in counters.items():
+                counter.add_metric(values, self._grown(name, event.kind, event.name, of(event)))
+            for gauge, of in gauges.values():
+                gauge.add_metric(values, of(event))
+        yield from (family for family, _ in (*counters.values(), *gauges.values()))
+        values_of = self._limited([event for event in events if event.kind == "counter"])
+        for name, about, of in _VALUES:
+            family = GaugeMetricFamily(f"tare_counter_{name}", about, labels=("counter",))
+            for event in values_of:
+                family.add_metric((visible(event.name),), of(event))
+            yield family
+        told = len(timed) + len(values_of)
+        yield GaugeMetricFamily(
+            "tare_events_left_out",
+            f"Events that are not told of: {MOST_EVENTS} with most time at first are.",
+            value=len(events) - told,
+        )
+
+    def _limited(self, events: list[Event]) -> list[Event]:
+        """Those told of before, and the ones with most time for which there is room: a series never moves to
+        another event."""
+        for event in sorted(events, key=lambda each: -each.time.mean):
+            if len(self._chosen) >= MOST_EVENTS:
+                break
+            self._chosen.add((event.kind, event.name))
+        return [event for event in events if (event.kind, event.name) in self._chosen]
+
+
+Of = Callable[[Event], float]
+_COUNTERS: tuple[tuple[str, str, str, Of], ...] = (
+    ("calls", "Calls, mean over ranks.", "", lambda event: event.calls.mean),
+    ("bytes", "Bytes, mean over ranks.", "bytes", lambda event: event.bytes.mean),
+    ("seconds", "Time in it, mean over ranks.", "seconds", lambda event: event.time.mean / NS_PER_S),
+    (
+        "most_seconds",
+        "Time in it of the rank that has most.",
+        "seconds",
+        lambda event: event.time.most / NS_PER_S,
+    ),
+    (
+        "least_seconds",
+        "Time in it of the rank that has least.",
+        "seconds",
+        lambda event: event.time.least / NS_PER_S,
+    ),
+)
+_GAUGES: tuple[tuple[str, str, str, Of], ...] = (
+    (
+        "deviation_seconds",
+        "Standard deviation over ranks of the time in it.",
+        "seconds",
+        lambda event: event.time.deviation / NS_PER_S,
+    ),
+    ("most_rank", "The rank with the most time in it.", "", lambda event: event.time.most_rank),
+    ("least_rank", "The rank with the least time in it.", "", lambda event: event.time.least_rank),
+    ("ranks", "Ranks that have it.", "", lambda event: event.ranks),
+)
+_VALUES: tuple[tuple[str, str, Of], ...] = (
+    ("value", "Value of a counter of the program, mean over ranks.", lambda event: event.bytes.mean),
+    ("least_value", "The least value of a rank.", lambda event: event.bytes.least),
+    ("most_value", "The greatest value of a rank.", lambda event: event.bytes.most),
+)
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = SILENT_FOR_S
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: scrapes come all the time."""
+
+
+class Endpoint:
+    """Serves metrics from a thread, until it is closed; CommandError if it cannot listen there.
+
+    At a loopback address, requests for other names are refused: a page in a browser that has its name lead
+    here gets nothing.
+    """
+
+    def __init__(self, address: Address, metrics: Metrics, snapshot: Callable[[], Snapshot]) -> None:
+        from prometheus_client import make_wsgi_app
+        from prometheus_client.registry import CollectorRegistry
+
+        registry = CollectorRegistry(auto_describe=False)
+        one_at_a_time = threading.Lock()
+
+        class Collecting:
+            def collect(self) -> list[Any]:
+                with one_at_a_time:
+                    return list(metrics.families(snapshot()))
+
+        collecting: Any = Collecting()
+        registry.register(collecting)
+        application = make_wsgi_app(registry)
+
+        def only_here(environ: Any, start_response: Any) -> Any:
+            named = urlsplit(f"//{environ.get('HTTP_HOST', '')}").hostname
+            if environ["PATH_INFO"] not in ("/", "/metrics"):
+                start_response("404 Not Found", [])
+                return [b"see /metrics\n"]
+            if address.is_loopback and named not in LOOPBACK_NAMES:
+                start_response("403 Forbidden", [])
+                return [b""]
+            return application(environ, start_response)
+
+        server = _server(":" in address.host)
+        try:
+            self._server = make_server(address.host, address.port, only_here, server, _Handler)
+        except OSError as error:
+            raise CommandError(f"cannot listen at {address.host}:{address.port}: {error.strerror}") from error
+        shown = f"[{address.host}]" if ":" in address.host else address.host
+        self.url = f"http://{shown}:{self._server.server_port}/metrics"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _server(is_ipv6: bool) -> type[WSGIServer]:
+    import socket
+    from socketserver import ThreadingMixIn
+
+    class Server(ThreadingMixIn, WSGIServer):
+        daemon_threads = True
+        address_family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
+
+        def server_bind(self) -> None:
+            # WSGIServer asks for the name of the address, which may take long.
+            import socketserver
+
+            socketserver.TCPServer.server_bind(self)
+            self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
+            self.setup_environ()
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that leaves early is no failure."""
+
+    return Server

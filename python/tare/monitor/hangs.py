@@ -1,0 +1,81 @@
+"""Whether ranks of a run that goes on hang: what `tare where` sees, and who hands over nothing any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tare import units
+from tare.analysis.deadlock import Deadlock
+from tare.analysis.where import Look, Row
+from tare.runs.rounds import Ranks
+
+# So many ranks are described in words.
+DESCRIBED = 3
+
+
+@dataclass(frozen=True)
+class Hang:
+    ranks: Ranks
+    message: str
+
+
+def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_ns: int) -> Hang | None:
+    """Of ranks that `silent_ns` says have been in no round for so long; `all_silent_ns`: no round came.
+
+    A deadlock is one at once. Else a rank hangs if it is missing from rounds for `limit_ns` in which others
+    go on; or if no round comes for so long, and others wait for it while it waits for nobody. A rank that
+    computes for so long without MPI calls looks the same.
+    """
+    if look.is_over:
+        return None
+    if look.deadlock is not None:
+        return _deadlock(look.deadlock, "wait for one another, or for ranks that have ended")
+    if look.stalled is not None:
+        return _deadlock(look.stalled, "wait for one another in vain, unless one stops polling")
+    running = {row.rank: row for row in look.rows if row.world == 0 and row.state == "running"}
+    if all_silent_ns >= limit_ns:
+        held_up_by = {rank for world, rank in look.waited_for if world == 0} & running.keys()
+        return _silent(held_up_by, running, all_silent_ns, f"{len(look.waiting)} ranks wait for ")
+    found = {rank for rank, since in silent_ns.items() if since >= limit_ns} & running.keys()
+    longest_ns = max((silent_ns[rank] for rank in found), default=0)
+    return _silent(found, running, longest_ns, "nothing comes from ")
+
+
+def _deadlock(found: Deadlock, why: str) -> Hang:
+    ranks = sorted({each.call["rank"] for each in found.blocked})
+    functions = sorted({each.call["function"] for each in found.blocked})
+    which = _of(ranks)
+    return Hang(which, f"deadlock: ranks {which} {why} (in {', '.join(functions[:DESCRIBED])})")
+
+
+def _silent(found: set[int], running: Mapping[int, Row], since_ns: int, what: str) -> Hang | None:
+    if not found:
+        return None
+    which = _of(sorted(found))
+    places = "; ".join(_place(running[rank]) for rank in sorted(found)[:DESCRIBED])
+    many = "s" if len(which) > 1 else ""
+    return Hang(which, f"{what}rank{many} {which} for {units.duration(since_ns)}: {places}")
+
+
+def _place(row: Row) -> str:
+    """What a rank does, as `tare where` says it."""
+    if row.stopped:
+        return f"rank {row.rank} is stopped by a signal"
+    if row.function is None:
+        return f"rank {row.rank} has made no MPI call"
+    where = f" ({row.file}:{row.line})" if row.file and row.line else ""
+    since = f" for {units.duration(row.for_ns)}" if row.for_ns is not None else ""
+    if row.inside:
+        return f"rank {row.rank} is in {row.function}{since}{where}"
+    return f"rank {row.rank} has been outside MPI{since}, after {row.function}{where}"
+
+
+def _of(ranks: list[int]) -> Ranks:
+    runs: list[tuple[int, int]] = []
+    for rank in ranks:
+        if runs and rank == sum(runs[-1]):
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((rank, 1))
+    return Ranks(tuple(runs))
