@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 build=build/fuzz
-fuzzers="reader archive segment packet import"
+fuzzers="reader archive segment packet litl import"
 
 fail() {
     tail -n 40 "$1" >&2
@@ -25,8 +25,8 @@ mkdir -p $build/findings
 for fuzzer in $fuzzers; do
     mkdir -p $build/corpus/$fuzzer
     # Packets make their own.
-    seeds=$(ls -d $build/seeds/*/$fuzzer 2>/dev/null || true)
-    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 5)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+    seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
+    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 6)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
         -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
         $build/corpus/$fuzzer $seeds >$build/$fuzzer.log 2>&1 ||
         fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"

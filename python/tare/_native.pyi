@@ -584,6 +584,22 @@ def is_archive(path: FilePath) -> bool:
 def round_chunks(path: FilePath, begin: int = 0, end: int | None = None) -> tuple[list[bytes], int]:
     """Payloads of the chunks of rounds in these bytes of a file, and where the next ones will be."""
 
+class ImportedEvents(TypedDict):
+    """What an import of a trace without MPI has found."""
+
+    processes: int
+    threads: int
+    events: int
+    start_ns: int  # unix, of the first event
+    wall_ns: int  # to the last
+    host: str
+
+def is_litl(path: str) -> bool:
+    """Whether the file begins as a trace of LiTL does."""
+
+def import_litl(trace: str, file: str, start_ns: int) -> ImportedEvents:
+    """Makes a new file of a run of a trace of LiTL, whose first event was then."""
+
 def event_columns() -> list[str]:
     """Of the table of events."""
 

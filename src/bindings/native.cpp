@@ -12,6 +12,7 @@
 #include "bindings/event_table.h"
 #include "bindings/events.h"
 #include "bindings/exports.h"
+#include "bindings/imports.h"
 #include "bindings/rounds.h"
 #include "bindings/row_table.h"
 #include "bindings/run.h"
@@ -96,6 +97,7 @@ NB_MODULE(_native, module) {
           "directories"_a, "run_id"_a);
 
   define_archives(module);
+  define_imports(module);
   define_rounds(module);
   auto run = define_run(module);
   define_events(module, run);

@@ -146,8 +146,10 @@ std::uint32_t ProcessWriter::event_type(EventClass event_class, const std::strin
     EventTypeDefinition body{};
     body.type = at->second;
     body.event_class = event_class;
-    body.parameters = 1;
-    body.parameter_types[0] = event_class == EventClass::counter ? ParameterType::f64 : ParameterType::u8;
+    if (event_class != EventClass::packed && event_class != EventClass::raw) {
+      body.parameters = 1;
+      body.parameter_types[0] = event_class == EventClass::counter ? ParameterType::f64 : ParameterType::u8;
+    }
     body.name_bytes = static_cast<std::uint16_t>(std::min(name.size(), most));
     body.unit_bytes = static_cast<std::uint16_t>(std::min(unit.size(), most));
     define(DefinitionKind::event_type, body, name.substr(0, most) + unit.substr(0, most));
@@ -174,12 +176,18 @@ void ProcessWriter::finish() {
   file_.write_chunk(identity, bytes_of(record_));
 }
 
-void ThreadWriter::add_event(std::uint32_t type, std::uint64_t ticks, std::uint64_t parameter) {
-  struct {
-    EventRecord record;
-    std::uint64_t parameter;
-  } const whole{{{event, sizeof(EventRecord) / 8 + 1}, type, ticks}, parameter};
-  add(whole);
+void ThreadWriter::add_event(std::uint32_t type, std::uint64_t ticks, std::span<const std::uint64_t> parameters) {
+  const auto words = static_cast<std::uint16_t>(sizeof(EventRecord) / 8 + parameters.size());
+  add(EventRecord{{event, words}, type, ticks});
+  records_.append(reinterpret_cast<const char*>(parameters.data()), parameters.size_bytes());
+}
+
+void ThreadWriter::add_raw_event(std::uint32_t type, std::uint64_t ticks, std::string_view data) {
+  data = data.substr(0, max_raw_bytes);
+  const std::size_t padded = (data.size() + 7) / 8 * 8;
+  const auto words = static_cast<std::uint16_t>((sizeof(RawEventRecord) + padded) / 8);
+  add(RawEventRecord{{raw_event, words}, type, ticks, data.size()});
+  records_.append(data).append(padded - data.size(), '\0');
 }
 
 void ThreadWriter::release(std::size_t position) {
@@ -233,7 +241,7 @@ void ThreadWriter::count(const char* record, std::size_t size) {
     if (found == started_.end()) return;
     if (one.bytes != no_bytes) rows_[found->second].bytes += one.bytes;
     started_.erase(found);
-  } else if (head.kind == event) {
+  } else if (head.kind == event || head.kind == raw_event) {
     ++api_events_;
   }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -101,7 +102,10 @@ class ThreadWriter {
     records_.append(reinterpret_cast<const char*>(&record), sizeof record);
     return begin_ + records_.size() - sizeof record;
   }
-  void add_event(std::uint32_t type, std::uint64_t ticks, std::uint64_t parameter);
+  // At most format::max_parameters of them.
+  void add_event(std::uint32_t type, std::uint64_t ticks, std::span<const std::uint64_t> parameters);
+  // More than format::max_raw_bytes are cut.
+  void add_raw_event(std::uint32_t type, std::uint64_t ticks, std::string_view data);
   // A record that has not been written out yet, to be completed; nullptr if it has.
   template <typename Record>
   Record* at(std::size_t position) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,11 @@ from tare.runs.archive import refuse_existing
 
 def import_(
     trace: Annotated[
-        Path, Argument("TRACE", "An OTF2 archive: its anchor file (traces.otf2), or the directory of that.")
+        Path,
+        Argument(
+            "TRACE",
+            "An OTF2 archive: its anchor file (traces.otf2), or the directory of that. Or a trace of LiTL.",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -34,19 +40,38 @@ def import_(
     """
     from tare.runs import imported
 
+    if imported.is_litl(trace):
+        made = output or Path(f"{trace.stem}-imported")
+        with _new(made):
+            events = imported.import_litl(trace, made)
+        streams.say(
+            f"{made}: {_counted(events['events'], 'event')} of {_counted(events['threads'], 'thread')}"
+        )
+        return
     anchor = imported.anchor_of(trace)
     made = output or Path(f"{anchor.resolve().parent.name}-imported")
-    refuse_existing(made)
-    try:
+    with _new(made):
         done = imported.import_otf2(anchor, made)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     if done["unfinished"]:
         streams.tell(
             f"tare: {done['unfinished']:,} regions are never left in the trace; their ends are missing"
         )
     streams.say(f"{made}: {done['calls']:,} MPI calls of {done['processes']:,} processes")
+
+
+@contextmanager
+def _new(made: Path) -> Iterator[None]:
+    """What becomes a run, or nothing."""
+    refuse_existing(made)
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def _counted(number: int, of: str) -> str:
+    return f"{number:,} {of}{'' if number == 1 else 's'}"
 
 
 # The verb's name is a word of Python.

@@ -15,7 +15,11 @@ from tare.runs import directory, otf2
 from tare.runs.metadata import Metadata, Options
 
 if TYPE_CHECKING:
+    from tare._native import ImportedEvents
     from tare._otf2 import Imported
+
+# The file of the run.
+FILE = "imported.tare"
 
 
 def anchor_of(trace: Path) -> Path:
@@ -31,6 +35,20 @@ def anchor_of(trace: Path) -> Path:
     return anchors[0]
 
 
+def is_litl(trace: Path) -> bool:
+    """Whether it is a trace of LiTL."""
+    return trace.is_file() and _native.is_litl(str(trace))
+
+
+def import_litl(trace: Path, to: Path) -> ImportedEvents:
+    """Makes the run directory `to`; CommandError if the trace cannot be read."""
+    run_dir = directory.create(trace.stem, to)
+    with native_errors():
+        done = _native.import_litl(str(trace), str(run_dir / FILE), trace.stat().st_mtime_ns)
+    _describe(run_dir, trace, done)
+    return done
+
+
 def import_otf2(anchor: Path, to: Path) -> Imported:
     """Makes the run directory `to`; CommandError if the archive cannot be read."""
     module = otf2.module()
@@ -39,15 +57,20 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
 
     def read() -> Any:
         with native_errors():
-            return module.import_otf2(str(anchor), str(run_dir / "imported.tare"), modified_ns)
+            return module.import_otf2(str(anchor), str(run_dir / FILE), modified_ns)
 
     done: Imported = _in_child_process(anchor, read)
+    _describe(run_dir, anchor, done)
+    return done
+
+
+def _describe(run_dir: Path, trace: Path, done: Imported | ImportedEvents) -> None:
     meta = Metadata(
         format=_native.FORMAT_VERSION,
         tare=None,  # which did not run it
         run_id=secrets.token_hex(8),
-        name=anchor.stem,
-        command=[str(anchor)],
+        name=trace.stem,
+        command=[str(trace)],
         cwd=str(Path.cwd()),
         host=done["host"],
         start_ns=done["start_ns"],
@@ -55,10 +78,9 @@ def import_otf2(anchor: Path, to: Path) -> Imported:
         segment_dir="",
         state="ended",
         wall_ns=done["wall_ns"],
-        imported=str(anchor),
+        imported=str(trace),
     )
     directory.write_meta(run_dir, meta)
-    return done
 
 
 def _in_child_process(anchor: Path, work: Any) -> Any:

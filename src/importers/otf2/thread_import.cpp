@@ -47,7 +47,8 @@ void ThreadImport::add_region(OTF2_RegionRef region, std::uint64_t ticks, bool b
       found != archive_.definitions.regions.end() && (found->second.flags & OTF2_REGION_FLAG_PHASE) != 0;
   const std::uint32_t type = process_.event_type(is_phase ? EventClass::phase : EventClass::region,
                                                  archive_.definitions.place(region).function, "");
-  writer_.add_event(type, ticks, begins ? 1 : 0);
+  const std::uint64_t parameter = begins ? 1 : 0;
+  writer_.add_event(type, ticks, {&parameter, 1});
 }
 
 bool ThreadImport::enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
@@ -162,7 +163,8 @@ void ThreadImport::metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8
     if (member == definitions.metric_members.end()) continue;
     const std::uint32_t type = process_.event_type(EventClass::counter, definitions.text(member->second.name),
                                                    definitions.text(member->second.unit));
-    writer_.add_event(type, definitions.ticks(time), std::bit_cast<std::uint64_t>(as_double(types[i], values[i])));
+    const auto value = std::bit_cast<std::uint64_t>(as_double(types[i], values[i]));
+    writer_.add_event(type, definitions.ticks(time), {&value, 1});
   }
 }
 
