@@ -68,7 +68,7 @@ void start_tared(const TaredArguments& given) noexcept {
   char group[32];
   const char* number = getenv(group_variable);
   if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
-  char monitor[512];
+  char monitor[1024];
   const char* spec = getenv(monitor_variable);
   if (spec != nullptr) std::snprintf(monitor, sizeof monitor, "%s=%s", monitor_variable, spec);
   char* environment[3] = {};

@@ -30,16 +30,19 @@ class Processes {
   explicit Processes(const RunPlaces& places)
       : directories_{places.run_directory, places.segment_directory}, run_id_(places.run_id) {}
 
-  // Finds those that have begun to record, and forgets those whose segments are gone: forget(segment) before that.
+  // Finds those that have begun to record, and forgets those whose segments are gone: forget(std::move(segment)).
   template <class Forget>
   void look(Forget forget) {
     std::map<std::string, pid_t> paths;
     for (const std::string& directory : directories_) list(directory, paths);
-    std::erase_if(segments_, [&](auto& entry) {
-      if (paths.contains(entry.first)) return false;
-      forget(*entry.second);
-      return true;
-    });
+    for (auto entry = segments_.begin(); entry != segments_.end();) {
+      if (paths.contains(entry->first)) {
+        ++entry;
+        continue;
+      }
+      forget(std::move(entry->second));
+      entry = segments_.erase(entry);
+    }
     for (const auto& [path, pid] : paths) {
       if (segments_.contains(path)) continue;
       auto segment = std::make_unique<Segment>(path, pid);
@@ -47,7 +50,7 @@ class Processes {
     }
   }
   void look() {
-    look([](Segment&) {});
+    look([](std::unique_ptr<Segment> /*gone*/) {});
   }
   bool any_alive() const {
     return std::any_of(segments_.begin(), segments_.end(), [](const auto& entry) { return entry.second->is_alive(); });

@@ -58,11 +58,11 @@ void detach(bool of_a_rank) {
 }
 
 // Signals go to the thread that drains, which sleeps longer.
-void monitor_undisturbed(const Job& job, const char* spec, const char* host) {
+void monitor_undisturbed(const Job& job, const char* spec, const char* host, bool is_first) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  monitor(job, spec, host);
+  monitor(job, spec, host, is_first);
 }
 
 int run(const RunPlaces& places, pid_t starter, bool drains) {
@@ -72,7 +72,8 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
   if (!recorder::map_node_words(places.segment_directory.c_str(), run_id) &&
       !recorder::map_node_words(places.run_directory.c_str(), run_id))
     return 1;
-  detach(node_words->started.load() != 0);
+  const bool is_first = node_words->started.load() == 0;
+  detach(!is_first);
   node_words->started.store(1);
   char host[sizeof(format::ProcessRecord::host)] = "";
   gethostname(host, sizeof host - 1);
@@ -81,12 +82,12 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
   const Job job{places, watched};
   const char* spec = getenv(recorder::monitor_variable);
   std::thread monitoring;
-  if (spec != nullptr && drains) monitoring = std::thread(monitor_undisturbed, std::cref(job), spec, host);
+  if (spec != nullptr && drains) monitoring = std::thread(monitor_undisturbed, std::cref(job), spec, host, is_first);
   if (drains) drain(job);
   if (monitoring.joinable())
     monitoring.join();
   else if (spec != nullptr)
-    monitor(job, spec, host);
+    monitor(job, spec, host, is_first);
   node_words->started.store(0);
   Processes<OpenSegment> left(places);
   left.look();

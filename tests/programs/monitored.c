@@ -5,6 +5,7 @@
  *   calls     iterations until FILE is there, in which the clock makes points; COUNT microseconds of work in each
  *   uneven    iterations until FILE is there; rank 1 works COUNT microseconds before each, and the others wait for it
  *   deadlock  as points; then each rank receives from the next one, which sends nothing
+ *   apart     as calls, but ranks do not wait for one another
  *   hang      as points; then rank 1 waits for ever, the others make points until they are killed
  *   kill      as hang, but rank 1 kills itself
  *   quiet     as points; then no rank calls MPI any more until FILE is there
@@ -53,6 +54,11 @@ int main(int argc, char** argv) {
       if (rank == 1) usleep((unsigned)count);
       iterate(MPI_COMM_WORLD);
       MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    }
+  } else if (!strcmp(mode, "apart")) {
+    while (!is_there(argv[3])) {
+      usleep((unsigned)count);
+      iterate(MPI_COMM_SELF);
     }
   } else {
     for (int i = 0; i < count; ++i) {

@@ -367,12 +367,25 @@ def _print_summary(measured: Measured) -> None:
     summary.after_run(out, recording, _notes(measured))
 
 
+def _nodes_alone(measured: Measured) -> list[str]:
+    from tare.runs import rounds
+
+    files = len(rounds.of_directory(measured.run_dir))
+    if files < 2:
+        return []
+    return [
+        f"--monitor: {files - 1} of {files} nodes could not reach the first one all the time and stored "
+        "rounds of their own; --monitor=...,listen=NETWORK says where nodes may connect (docs/monitoring.md)"
+    ]
+
+
 def _notes(measured: Measured) -> list[str]:
     collected = measured.collected
     assert collected is not None
     notes = list(collected["messages"])
     if measured.trouble:
         notes.append(measured.trouble)
+    notes.extend(_nodes_alone(measured))
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
     return notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from tare import units
 
@@ -17,6 +18,9 @@ SHORTEST_INTERVAL_NS = 100_000
 # How many snapshots of a rank may wait for tared; 0: as many as there is room for.
 DEPTHS = {"lossy": 4, "nonblock": 0, "block": 2}
 RINGS = {"lossy": units.MIB, "nonblock": 4 * units.MIB, "block": units.MIB}
+DEFAULT_FAN_OUT = 8  # as src/tared/monitor/monitor_job.h
+LOOPBACK = "127.0.0.1"
+KEYS = ("policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance")
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 
 
@@ -33,10 +37,13 @@ class Monitoring:
     depth: int = DEPTHS["lossy"]
     ring: int = RINGS["lossy"]
     wait_ns: int = 10_000_000
+    fan_out: int = DEFAULT_FAN_OUT  # of the tree of nodes
+    listen: str = LOOPBACK  # what nodes bind
+    acceptance: int | None = None  # children of a node that may bring nothing; None: any number
 
     def variable(self, epoch_ns: int) -> str:
         """For TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
-        pairs = {
+        pairs: dict[str, object] = {
             "policy": self.policy,
             "interval": self.interval_ns,
             "epoch": epoch_ns,
@@ -45,7 +52,11 @@ class Monitoring:
             "ring": self.ring,
             "wait": self.wait_ns,
             "filter": self.filter,
+            "fan-out": self.fan_out,
+            "listen": self.listen,
         }
+        if self.acceptance is not None:
+            pairs["acceptance"] = self.acceptance
         text = ",".join(f"{key}={value}" for key, value in pairs.items())
         return f"{text},region={self.region_every}:{self.region}" if self.region else text
 
@@ -56,8 +67,9 @@ def parse(spec: str) -> Monitoring:
     chosen: dict[str, str] = {}
     for part in rest:
         key, equals, value = part.partition("=")
-        if not equals or key not in ("policy", "filter", "every", "depth", "ring", "wait"):
-            raise ValueError(f"'{part}' is none of policy=, filter=, every=, depth=, ring= and wait=")
+        if not equals or key not in KEYS:
+            known = ", ".join(f"{known}=" for known in KEYS[:-1])
+            raise ValueError(f"'{part}' is none of {known} and {KEYS[-1]}=")
         if key in chosen:
             raise ValueError(f"{key} is there twice")
         chosen[key] = value
@@ -73,6 +85,9 @@ def parse(spec: str) -> Monitoring:
         depth=_number("depth", chosen, DEPTHS[policy], least=0, most=2**20),
         ring=_ring(chosen, RINGS[policy]),
         wait_ns=units.parse_duration(chosen["wait"]) if "wait" in chosen else 10_000_000,
+        fan_out=_number("fan-out", chosen, DEFAULT_FAN_OUT, least=1, most=4096),
+        listen=_listen(chosen.get("listen", LOOPBACK)),
+        acceptance=_number("acceptance", chosen, 0, least=0, most=2**20) if "acceptance" in chosen else None,
     )
 
 
@@ -110,6 +125,28 @@ def _filter(value: str) -> str:
     name = value.partition(":")[0]
     if name not in FILTERS and not name.endswith(".so"):
         raise ValueError(f"filter={value}: it is one of {', '.join(FILTERS)}, or a FILE.so")
+    if ".so" not in value:
+        return value
+    path, _, arguments = value.partition(".so")
+    file = Path(f"{path}.so").absolute()  # tared works in another directory
+    if not file.is_file():
+        raise ValueError(f"filter={value}: there is no file {file}")
+    return f"{file}{arguments}"
+
+
+def _listen(value: str) -> str:
+    """An address, the name of an interface, or a network."""
+    import ipaddress
+
+    if "/" in value:
+        try:
+            ipaddress.ip_network(value, strict=False)
+        except ValueError as error:
+            raise ValueError(f"listen={value}: it is no network like 10.1.0.0/16") from error
+    elif not value or not all(letter.isalnum() or letter in ".:-_[]*" for letter in value):
+        raise ValueError(
+            f"listen={value}: it is an address, an interface like eth0, or a network like 10.1.0.0/16"
+        )
     return value
 
 

@@ -14,6 +14,10 @@ from tare.runs.metadata import Metadata, Options
 
 # A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
 ENDS_WITHIN_S = 5.0
+# The root of the tree of nodes waits for those below it: src/tared/tree/node_options.h, dead_after_ns.
+ROOT_ENDS_WITHIN_S = 10.0
+# Where the nodes of a monitored run meet (src/tared/monitor/monitor_job.cpp), with the key of the run.
+MEETING_PLACE = "tree"
 
 
 def drains(options: Options) -> bool:
@@ -67,7 +71,10 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
     finally:
         tared.terminate()
         try:
-            tared.wait(ENDS_WITHIN_S)
+            tared.wait(ROOT_ENDS_WITHIN_S if options.monitor else ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
             tared.kill()
             tared.wait()
+        import shutil
+
+        shutil.rmtree(run_dir / MEETING_PLACE, ignore_errors=True)

@@ -75,6 +75,10 @@ class SnapshotSource {
   virtual ~SnapshotSource() = default;
   // The ranks that it serves now. More may come, and those that have ended go.
   virtual RankSet ranks() = 0;
+  // How many ranks the program has, also those of other nodes; 0: that is not known.
+  virtual std::uint32_t world() const { return 0; }
+  // Before the first poll, and before a further program: its rounds count from this one on.
+  virtual void begin_at(std::uint64_t /*round*/) {}
   // Hands what ranks have offloaded to `taker` and frees its room. Bounded by what the ranks' buffers hold.
   // Returns how many snapshots there were.
   virtual std::size_t poll(SnapshotTaker& taker) = 0;

@@ -1,39 +1,71 @@
 #include "tared/monitor/monitor_job.h"
 
 #include <algorithm>
-#include <ctime>
+#include <charconv>
+#include <optional>
 
 #include "format/monitor_spec.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
-#include "tared/monitor/node_reduction.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
+#include "tared/tree/listen.h"
+#include "tared/tree/node.h"
+#include "tared/tree/rendezvous.h"
+#include "tared/tree/shape.h"
 
 namespace tare::tared {
 namespace {
 
-constexpr std::int64_t least_patience_ns = 2'000'000'000;
+constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t least_patience_ns = 2 * second;
+constexpr std::int64_t longest_turn_ns = second / 10;
+// A node that waits for children waits longer than they do for theirs.
+constexpr std::int64_t patience_of_level_ns = second / 2;
+constexpr std::size_t levels = 6;
+constexpr const char* meeting_place = "/tree";
 
-// No rank wakes tared, which would be a system call of the program's. So it looks at the rings: soon again when it has
-// found something, and then the longer the less it finds. The delay this adds is at most an eighth of the interval in
-// which snapshots come, and a rank that offloads once a second costs a few hundred looks.
-class Pauses {
- public:
-  std::uint64_t next(bool found, std::uint64_t now_ns) {
-    if (found) last_found_ns_ = now_ns;
-    return std::clamp((now_ns - last_found_ns_) / 8, shortest_ns, longest_ns);
-  }
+std::uint32_t number_of(const std::string& spec, const std::string& key, std::uint32_t otherwise) {
+  const std::string text = value_of(spec, key, "");
+  std::uint32_t number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return fault == std::errc{} && end == text.data() + text.size() ? number : otherwise;
+}
 
- private:
-  static constexpr std::uint64_t shortest_ns = 100'000;
-  static constexpr std::uint64_t longest_ns = 10'000'000;
-  std::uint64_t last_found_ns_ = 0;
-};
+// Nothing if there is no place where nodes could meet.
+std::optional<NodeOptions> options_of(const Job& job, const std::string& text, const format::MonitorSpec& spec,
+                                      bool is_first) {
+  NodeOptions options;
+  options.directory = job.places.run_directory + meeting_place;
+  std::string error;
+  if (!make_meeting_place(options.directory) || !make_run_key(options.directory, error)) return {};
+  const auto number = is_first ? 0U : take_number(options.directory);
+  if (!number) return {};
+  const TreeShape shape(max_nodes, number_of(text, "fan-out", default_fan_out));
+  options.node = *number;
+  options.ancestors = shape.ancestors(*number);
+  options.filter = value_of(text, "filter", "statistics");
+  options.listen = address_to_bind(value_of(text, "listen", options.listen));
+  options.limits.acceptance = number_of(text, "acceptance", UINT32_MAX);
+  const std::uint64_t interval_ns = std::min<std::uint64_t>(spec.interval_ns, 1ULL << 32U) * spec.every;
+  options.interval_ns = static_cast<std::int64_t>(interval_ns);
+  const std::size_t above = levels - std::min(options.ancestors.size(), levels);
+  options.limits.patience_ns =
+      std::max(least_patience_ns, 2 * options.interval_ns) + static_cast<std::int64_t>(above) * patience_of_level_ns;
+  // Where no other machine can connect, nobody needs to be waited for.
+  const bool is_for_this_machine = options.listen.empty() || is_loopback(options.listen);
+  options.world_patience_ns = is_for_this_machine ? second / 2 : 10 * second;
+  options.form_patience_ns = 10 * second;
+  return options;
+}
 
-void sleep_ns(std::uint64_t ns) {
-  const timespec time{0, static_cast<long>(ns)};
-  nanosleep(&time, nullptr);
+// On the address that was asked for; else on the loopback address, so that at least this machine is monitored.
+std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, RoundSink& sink) {
+  std::string error;
+  auto node = Node::open(options, source, &sink, error);
+  if (node != nullptr) return node;
+  options.listen = NodeOptions{}.listen;
+  return Node::open(options, source, &sink, error);
 }
 
 }  // namespace
@@ -49,41 +81,34 @@ std::string value_of(const std::string& spec, const std::string& key, const std:
   return otherwise;
 }
 
-void monitor(const Job& job, const char* text, const char* host) {
+void monitor(const Job& job, const char* text, const char* host, bool is_first) {
   format::MonitorSpec spec;
   if (format::parse_monitor_spec(text, spec) != nullptr) return;
-  std::string why;
-  const std::string specification = value_of(text, "filter", "statistics");
-  const std::unique_ptr<Filter> filter = make_filter(specification, why);
-  if (filter == nullptr) return;
+  const auto options = options_of(job, text, spec, is_first);
+  if (!options) return;
   NodeSource source(job.places, spec.interval_ns);
   RoundFile file(job.places.run_directory, host);
-  const auto interval_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(spec.interval_ns, 1ULL << 60U));
-  NodeReduction reduction(*filter, specification, file, std::max(least_patience_ns, 2 * interval_ns));
-  const auto advance = [&] {
-    reduction.advance(source.ranks(), static_cast<std::int64_t>(recorder::read_ns(CLOCK_REALTIME)));
-  };
-  Pauses pauses;
+  const auto node = open_node(*options, source, file);
+  if (node == nullptr) return;
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
-  while (told_to_end == 0) {
+  bool ends = false;
+  do {
     const std::uint64_t now = recorder::read_ns(CLOCK_MONOTONIC);
     const std::uint32_t begun = recorder::node_words->processes.load(std::memory_order_acquire);
-    const bool looks = begun != seen || now - looked >= look_every_ns;
-    if (looks) {
-      source.look(reduction);
-      if (!job.starter.is_there() && !source.any_alive()) break;
+    if (begun != seen || now - looked >= look_every_ns) {
+      source.look();
+      if (!job.starter.is_there() && !source.any_alive()) node->retire();
       seen = begun;
       looked = now;
     }
-    const bool found = source.poll(reduction) != 0;
-    if (found || looks) advance();
     file.write_due(now);
-    sleep_ns(pauses.next(found, now));
-  }
-  source.look(reduction);
-  source.poll(reduction);
-  reduction.finish(source.ranks(), static_cast<std::int64_t>(recorder::read_ns(CLOCK_REALTIME)));
+    if (told_to_end != 0 && !ends) {
+      ends = true;
+      source.look();
+      node->end();
+    }
+  } while (node->turn(longest_turn_ns));
   file.write();
 }
 

@@ -87,7 +87,7 @@ class NodeSourceTest : public recorder::RecordedRun {
     std::unique_ptr<NodeSource> source;
     for (std::uint64_t i = 0; i < times && ::read(told[0], &word, 1) == 1; ++i) {
       if (source == nullptr) source = std::make_unique<NodeSource>(places(), 0);
-      source->look(kept);
+      source->look();
       source->poll(kept);
       ranks_ = source->ranks().text();
       EXPECT_EQ(write(ended[1], "x", 1), 1);

@@ -40,11 +40,16 @@ std::optional<std::uint32_t> RankSource::rank() const {
   return static_cast<std::uint32_t>(rank);
 }
 
+std::uint32_t RankSource::world() const {
+  return rank() ? static_cast<std::uint32_t>(std::max<std::int32_t>(file_.shared().process.size, 0)) : 0;
+}
+
 std::size_t RankSource::poll(SnapshotTaker& taker, std::uint64_t& last_round) {
   std::size_t taken = 0;
-  while (ring_->take()) {
-    if (taken++ == 0) clock_->update();
+  while (ring_->has_more()) {
     const auto mine = rank();
+    if ((mine && !taker.wants(*mine)) || !ring_->take()) break;
+    if (taken++ == 0) clock_->update();
     if (!mine) continue;
     const std::uint64_t published = file_.shared().definitions_bytes.load(std::memory_order_acquire);
     types_.read(log_->as<const char>(), std::min(published, file_.header().definitions_capacity));

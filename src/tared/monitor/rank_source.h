@@ -23,14 +23,17 @@ class RankSource {
   bool is_ready() const { return ring_ != nullptr; }
   bool is_alive() const { return alive_; }  // when it was looked at last
   bool look() { return alive_ = file_.is_alive(); }
+  bool has_more() const { return ring_->has_more(); }
   // In its MPI_COMM_WORLD; none before MPI_Init, of a process that was spawned, or of one whose ring is broken.
   std::optional<std::uint32_t> rank() const;
+  std::uint32_t world() const;  // ranks in there; 0 if it has no rank
 
   // Rounds of this process are counted from this one on: those of a program that was started before it have been.
   void begin_at(std::uint64_t round) { first_round_ = round; }
   std::optional<std::uint64_t> first_round() const { return first_round_; }
 
-  // Hands all that is in the ring to `taker`; returns how many snapshots there were. `last_round` rises to the last.
+  // Hands what is in the ring to `taker`, as long as it wants it; returns how many snapshots there were. `last_round`
+  // rises to the last.
   std::size_t poll(SnapshotTaker& taker, std::uint64_t& last_round);
 
  private:

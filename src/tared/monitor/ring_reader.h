@@ -17,6 +17,8 @@ class RingReader {
   // Takes the oldest snapshot out of the ring, and makes room for others. What it holds is in head() and sections()
   // until the next call. False if there is none, or if the ring makes no sense any more: then there will be none.
   bool take();
+  // Whether there is something to take.
+  bool has_more() const { return !broken_ && ring_.head.load(std::memory_order_acquire) != tail_; }
 
   struct Section {
     format::SectionHead head;

@@ -30,7 +30,8 @@ Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, Snap
       downlink_(context_, options_, key_),
       uplink_(context_, options_, key_),
       table_(*filter_, options_.limits),
-      wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+      wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      interval_ns_(options_.interval_ns) {}
 
 Node::~Node() { close(wakeup_); }
 
@@ -85,10 +86,27 @@ NodeCounts Node::counts() const {
 
 void Node::run() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // ns; 50 us would be as long as a round
-  began_ns_ = monotonic_ns();
-  while (step()) {
+  while (turn(std::numeric_limits<std::int64_t>::max())) {
   }
-  if (!is_root()) {
+}
+
+bool Node::turn(std::int64_t longest_wait_ns) {
+  if (!step()) {
+    leave();
+    return false;
+  }
+  wait(longest_wait_ns);
+  return true;
+}
+
+// What did not go up is stored here, if that is possible.
+void Node::leave() {
+  if (is_root()) return;
+  if (table_.under_way() > 0) {
+    uplink_.give_up();
+    note_top();
+    take_rounds();
+  } else {
     uplink_.send(Bye{});
     uplink_.flush_on_close(1000);
   }
@@ -102,36 +120,70 @@ bool Node::step() {
   downlink_.receive(now_ns_, [this](std::uint32_t child, const Packet& packet) { from_child(child, packet); });
   downlink_.forget_silent(now_ns_, [this](std::uint32_t child) {
     ++counts_.children_lost;
-    table_.leave(RoundTable::node_child(child));
+    table_.lose_child(RoundTable::node_child(child));
   });
   if (!is_root()) {
     uplink_.keep(now_ns_);
     uplink_.receive(now_ns_, [this](const Packet& packet) { from_parent(packet); });
   }
-  if (!is_formed()) form();
+  note_top();
+  form();
   const bool had_snapshots = is_formed() && poll_source();
   introduce();
   if (is_formed()) take_rounds();
   counts_.most_under_way = std::max<std::uint64_t>(counts_.most_under_way, table_.under_way());
   if (end_asked_.load(std::memory_order_acquire) && ending_ns_ == 0) begin_end();
-  if (ending_ns_ != 0 && !had_snapshots && is_drained()) return false;
-  wait();
-  return true;
+  if (retires_ && ending_ns_ == 0 && downlink_.children() == 0) begin_end();
+  return ending_ns_ == 0 || had_snapshots || !is_drained();
 }
 
 void Node::form() {
-  const bool is_late = now_ns_ - began_ns_ > options_.form_patience_ns;
-  if (downlink_.children() < options_.planned_children && !is_late) return;
+  if (began_ns_ == 0) began_ns_ = now_ns_;
+  if (!is_formed() && awaits_world()) update_ranks();
+  // All ranks of a program are gone: there may be another one, which is waited for anew.
+  const bool is_over =
+      awaits_world() && is_top() && table_.ranks().empty() && table_.under_way() == 0 && table_.counts().done > 0;
+  if (is_formed() && is_over && ending_ns_ == 0) {
+    formed_.store(false, std::memory_order_release);
+    table_.forget_lost();
+    first_rank_ns_ = 0;
+    world_ = 0;
+  }
+  if (!is_formed() && is_complete()) begin(table_.next_round());
+}
+
+bool Node::is_complete() {
+  if (!awaits_world())
+    return downlink_.children() >= options_.planned_children || now_ns_ - began_ns_ > options_.form_patience_ns;
+  if (!is_top() || table_.ranks().empty()) return false;  // its parent says so
+  if (first_rank_ns_ == 0) first_rank_ns_ = now_ns_;
+  world_ = std::max(world_, source_.world());
+  return (world_ > 0 && table_.ranks().size() >= world_) || now_ns_ - first_rank_ns_ > options_.world_patience_ns;
+}
+
+void Node::begin(std::uint64_t first_round) {
+  first_round_ = first_round;
+  source_.begin_at(first_round);
   formed_.store(true, std::memory_order_release);
+  if (awaits_world()) downlink_.send_all(Begin{first_round});
+}
+
+// A node that is alone from now on tells its own sink what the root was told.
+void Node::note_top() {
+  const bool became_top = is_top() && !was_top_;
+  was_top_ = is_top();
+  if (!became_top || sink_ == nullptr) return;
+  for (const auto& [key, text] : names_) sink_->name(key, text);
 }
 
 bool Node::poll_source() {
-  if (now_ns_ - looked_ns_ > options_.beat_ns / 2) {
+  is_held_ = false;
+  const bool found = source_.poll(*this) > 0;
+  if (now_ns_ - looked_ns_ > options_.beat_ns / 2 || (found && awaits_world())) {
     looked_ns_ = now_ns_;
     update_ranks();
   }
-  is_held_ = false;
-  return source_.poll(*this) > 0;
+  return found;
 }
 
 void Node::update_ranks() {
@@ -156,7 +208,7 @@ void Node::name(EventKey key, std::string_view text) {
 void Node::add_names(const std::vector<EventName>& names) {
   for (const EventName& name : names) {
     if (names_.size() >= max_names || !names_.try_emplace(name.key, name.text).second) continue;
-    if (sink_ != nullptr) sink_->name(name.key, name.text);
+    if (sink_ != nullptr && is_top()) sink_->name(name.key, name.text);
     if (!is_root()) new_names_.push_back(name);
   }
 }
@@ -177,12 +229,14 @@ void Node::snapshot(const Snapshot& snapshot) {
 
 // Before rounds: who is below, and the names of their events.
 void Node::introduce() {
-  if (is_root() || !uplink_.is_connected() || !is_formed()) return;
+  if (is_root() || !uplink_.is_connected() || !(is_formed() || awaits_world())) return;
+  world_ = std::max(world_, source_.world());
   const bool is_new = introductions_ != uplink_.introductions();
   introductions_ = uplink_.introductions();
-  if (is_new || announced_ != table_.ranks()) {
+  if (is_new || announced_ != table_.ranks() || announced_world_ != world_) {
     announced_ = table_.ranks();
-    uplink_.send(Hello{options_.node, table_.next_round(), announced_, options_.filter});
+    announced_world_ = world_;
+    uplink_.send(Hello{options_.node, table_.next_round(), announced_, world_, options_.filter});
   }
   if (is_new) {
     new_names_.clear();
@@ -195,7 +249,7 @@ void Node::introduce() {
 
 void Node::take_rounds() {
   const auto deliver_one = [this](const RoundTable::Done& done) { deliver(done); };
-  while ((is_root() || uplink_.has_room()) && table_.take(now_ns_, deliver_one)) {
+  while ((is_top() || uplink_.has_room()) && table_.take(now_ns_, deliver_one)) {
     if (round_ns_ != 0) interval_ns_ += (now_ns_ - round_ns_ - interval_ns_) / 8;
     round_ns_ = now_ns_;
   }
@@ -204,10 +258,12 @@ void Node::take_rounds() {
 
 void Node::deliver(const RoundTable::Done& done) {
   reduced_.clear();
-  if (is_root()) {
+  if (is_top()) {
     if (sink_ == nullptr) return;
+    // Where every point is an offload, rounds that nobody brought are lost; elsewhere only the ranks know (their
+    // accounts).
     for (std::uint64_t gap = std::max(table_.next_round(), done.part.round - std::min(done.part.round, most_gaps));
-         gap < done.part.round && table_.counts().done > 1; ++gap)
+         gap < done.part.round && !awaits_world() && table_.counts().done > 1; ++gap)
       sink_->lost_round(gap, table_.ranks());
     if (done.result == nullptr) {
       sink_->lost_round(done.part.round, done.part.lost);
@@ -248,7 +304,9 @@ void Node::from_child(std::uint32_t child, const Packet& packet) {
   const auto of = RoundTable::node_child(child);
   if (const auto* hello = std::get_if<Hello>(&packet)) {
     table_.join(of, hello->ranks, hello->next_round);
+    world_ = std::max(world_, hello->world);
     downlink_.send(child, Taken{table_.next_round()});
+    if (awaits_world() && is_formed()) downlink_.send(child, Begin{first_round_});
   } else if (const auto* names = std::get_if<Names>(&packet)) {
     add_names(names->names);
   } else if (const auto* part = std::get_if<Part>(&packet)) {
@@ -264,6 +322,8 @@ void Node::from_child(std::uint32_t child, const Packet& packet) {
 void Node::from_parent(const Packet& packet) {
   if (std::holds_alternative<End>(packet)) {
     end_asked_.store(true, std::memory_order_release);
+  } else if (const auto* told = std::get_if<Begin>(&packet)) {
+    if (!is_formed()) begin(told->first_round);
   } else if (std::holds_alternative<Pace>(packet) || std::holds_alternative<Command>(packet)) {
     from_above(packet);
   }
@@ -312,19 +372,20 @@ std::int64_t Node::longest_wait_ns() const {
   if (ending_ns_ != 0) wait_ns = std::min<std::int64_t>(wait_ns, 1'000'000);
   if (!own_ranks_.empty() && source_.wakeup_fd() < 0)
     wait_ns = std::min(wait_ns, std::clamp(interval_ns_ / 16, shortest_ns, longest_ns));
-  if (!is_root() && !uplink_.is_connected()) wait_ns = std::min<std::int64_t>(wait_ns, 2 * longest_ns);
+  const bool is_joining = (!is_root() && !uplink_.is_connected()) || (awaits_world() && !is_formed());
+  if (is_joining) wait_ns = std::min<std::int64_t>(wait_ns, 2 * longest_ns);
   if (table_.under_way() > 0) wait_ns = std::min(wait_ns, table_.deadline_ns() - now_ns_);
   return std::max<std::int64_t>(wait_ns, 0);
 }
 
-void Node::wait() {
+void Node::wait(std::int64_t most_ns) {
   Poll poll;
   poll.add(gate_.socket());
   poll.add(downlink_.socket());
   if (zmq::socket_t* up = uplink_.socket()) poll.add(*up);
   poll.add(wakeup_);
   if (is_formed() && source_.wakeup_fd() >= 0) poll.add(source_.wakeup_fd());
-  if (!poll.wait(longest_wait_ns())) send_taken(true);
+  if (!poll.wait(std::min(most_ns, longest_wait_ns()))) send_taken(true);
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t bytes = read(wakeup_, &count, sizeof count);
 }

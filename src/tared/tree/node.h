@@ -1,5 +1,6 @@
 // A node of the reduction tree: takes snapshots of its ranks from a source and rounds from the nodes below it, and
-// passes one packet for each round up; at the root, to a sink.
+// passes one packet for each round up; at the root, to a sink. A node whose ancestors are all gone gives rounds to a
+// sink of its own, as long as they are.
 //
 // Nothing is thrown away between a rank's buffer and the root: where a link is slower than the ranks, rounds stay in
 // the ranks' buffers, and their policy decides (hold or drop). What a dead or silent node had is lost, and counted.
@@ -36,7 +37,8 @@ struct NodeCounts {
 
 class Node : private SnapshotTaker {
  public:
-  // `sink` is for the root alone. Nothing if it cannot start, with the reason in `error`.
+  // `sink` is for the root, and for a node that is alone; nodes may have none. Nothing if it cannot start, with the
+  // reason in `error`.
   static std::unique_ptr<Node> open(NodeOptions options, SnapshotSource& source, RoundSink* sink, std::string& error);
   ~Node() override;
   Node(const Node&) = delete;
@@ -44,8 +46,12 @@ class Node : private SnapshotTaker {
 
   // Until end() was called, here or at the root, and what was there has been handed on.
   void run();
+  // One turn of it, which waits for what comes, but no longer than that. False when the node has ended.
+  bool turn(std::int64_t longest_wait_ns);
   // Also for signal handlers.
   void end();
+  // It has no ranks any more: it ends when no other nodes are below it. For the thread that runs it.
+  void retire() { retires_ = true; }
   // Of the root: for the ranks of the whole tree. Bytes are at most max_command_bytes.
   void set_pace(const Pace& pace);
   void command(std::span<const std::byte> bytes);
@@ -64,10 +70,16 @@ class Node : private SnapshotTaker {
   void snapshot(const Snapshot& snapshot) override;
 
   bool is_root() const { return options_.ancestors.empty(); }
+  bool is_top() const { return is_root() || uplink_.is_alone(); }
+  bool awaits_world() const { return options_.world_patience_ns > 0; }
   bool step();
-  void wait();
+  void wait(std::int64_t most_ns);
+  void leave();
   std::int64_t longest_wait_ns() const;
   void form();
+  bool is_complete();
+  void begin(std::uint64_t first_round);
+  void note_top();
   void update_ranks();
   bool poll_source();
   void take_rounds();
@@ -101,13 +113,19 @@ class Node : private SnapshotTaker {
 
   std::int64_t now_ns_ = 0;  // CLOCK_MONOTONIC, of this step
   std::int64_t began_ns_ = 0;
-  std::int64_t looked_ns_ = 0;    // at the source's ranks
+  std::int64_t looked_ns_ = 0;      // at the source's ranks
+  std::int64_t first_rank_ns_ = 0;  // when the first rank of the program was there; 0: none is
+  std::uint32_t world_ = 0;         // ranks of the program; 0: not known
+  std::uint64_t first_round_ = 0;   // of the program
+  bool was_top_ = false;
+  bool retires_ = false;
   std::int64_t ending_ns_ = 0;    // since when it ends; 0: it does not
   std::int64_t interval_ns_ = 0;  // between rounds, lately
   std::int64_t round_ns_ = 0;     // when the last round left
   bool is_held_ = false;          // the source has more than there is room for
   RankSet own_ranks_;
   RankSet announced_;
+  std::uint32_t announced_world_ = 0;
   std::uint64_t introductions_ = 0;
   std::uint64_t taken_sent_ = 0;
   std::map<EventKey, std::string> names_;

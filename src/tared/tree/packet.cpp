@@ -14,12 +14,14 @@ void put(Writer& out, const Hello& hello) {
   out.put(hello.node);
   out.put(hello.next_round);
   hello.ranks.write(out);
+  out.put(hello.world);
   out.put_text(hello.filter);
 }
 bool get(Reader& in, Hello& hello) {
   hello.node = in.get<std::uint32_t>();
   hello.next_round = in.get<std::uint64_t>();
   if (hello.node >= max_nodes || !RankSet::read(in, hello.ranks)) return false;
+  hello.world = in.get<std::uint32_t>();
   hello.filter = in.get_text(max_filter_bytes);
   return true;
 }

@@ -1,7 +1,7 @@
 // What nodes of the tree say to one another. A packet is one message: a head, then a body by its kind.
 //
 //   up:    hello (who I am, which ranks are below me), names, part (of a round), lost (a round), ping, bye
-//   down:  pong, taken (rounds that have left the parent), pace, command, end
+//   down:  begin (rounds may come), pong, taken (rounds that have left the parent), pace, command, end
 //
 // Decoding treats bytes as hostile: every size is checked before memory is taken for it, and a packet that is not
 // wholly understood is refused. Peers have proven that they are of the run before their first packet is seen.
@@ -26,6 +26,7 @@ struct Hello {
   std::uint32_t node = 0;
   std::uint64_t next_round = 0;  // it has nothing for earlier ones
   RankSet ranks;                 // of all nodes below, and its own
+  std::uint32_t world = 0;       // ranks of the program, as far as it is known there; 0: it is not
   std::string filter;            // as its parent's, or it is refused
 };
 
@@ -70,10 +71,15 @@ struct Command {
   std::span<const std::byte> bytes;  // of the packet
 };
 
+// The ranks of the program are there: pass rounds up.
+struct Begin {
+  std::uint64_t first_round = 0;  // of this program: what ran before it in the run has had those before
+};
+
 struct End {};  // hand on what is there, and leave
 struct Bye {};
 
-using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye>;
+using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye, Begin>;
 
 // Appends to `bytes`, which is empty.
 void encode(const Packet& packet, Bytes& bytes);

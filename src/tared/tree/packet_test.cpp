@@ -17,7 +17,7 @@ std::vector<Packet> one_of_each(const Bytes& payload) {
   part.clock_error_ns = 3;
   part.cost = {1, 2, 3, 4};
   part.reduced = payload;
-  return {Hello{3, 5, RankSet::of_range(0, 64), "statistics"},
+  return {Hello{3, 5, RankSet::of_range(0, 64), 128, "statistics"},
           Names{{{1, "MPI_Send"}, {2, ""}}},
           part,
           Lost{9, RankSet::of_range(1, 1)},
@@ -27,7 +27,8 @@ std::vector<Packet> one_of_each(const Bytes& payload) {
           Pace{6, 7},
           Command{payload},
           End{},
-          Bye{}};
+          Bye{},
+          Begin{8}};
 }
 
 TEST(Packet, IsWhatWasEncoded) {

@@ -1,17 +1,25 @@
 #include "tared/tree/rendezvous.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <string_view>
+
+#include "tared/tree/packet.h"
 
 namespace tare::tared {
 
 namespace {
+constexpr const char* taken_prefix = "taken-";
+
 std::string path_of(const std::string& directory, std::uint32_t node) {
   return directory + "/node-" + std::to_string(node);
 }
@@ -28,6 +36,31 @@ std::string this_name_space() {
   std::array<char, 64> name{};
   const ssize_t length = readlink("/proc/self/ns/net", name.data(), name.size());
   return length <= 0 ? "unknown" : std::string(name.data(), static_cast<std::size_t>(length));
+}
+
+bool make_meeting_place(const std::string& directory) {
+  struct stat status {};
+  return (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) && lstat(directory.c_str(), &status) == 0 &&
+         S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
+std::optional<std::uint32_t> take_number(const std::string& directory) {
+  // As many as there are already are taken, so a thousand nodes do not try each number.
+  std::uint32_t number = 1;
+  if (DIR* entries = opendir(directory.c_str())) {
+    while (const dirent* entry = readdir(entries)) number += std::string_view(entry->d_name).starts_with(taken_prefix);
+    closedir(entries);
+  }
+  for (number = std::max(number / 2, 1U); number < max_nodes; ++number) {
+    const std::string path = directory + "/" + taken_prefix + std::to_string(number);
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0) {
+      close(fd);
+      return number;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
 }
 
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address) {

@@ -19,6 +19,12 @@ struct NodeAddress {
 std::string this_machine();
 std::string this_name_space();
 
+// Makes the directory, for its owner alone. False if it is not there then.
+bool make_meeting_place(const std::string& directory);
+// A number that no other node has, from 1 on: 0 is the root, which is named by who starts it. Nothing if the directory
+// cannot be written to.
+std::optional<std::uint32_t> take_number(const std::string& directory);
+
 // The file is whole when it appears. False if it cannot be written.
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address);
 // Nothing if the node has not left it yet, or it is not a file of this user.

@@ -10,6 +10,7 @@ namespace tare::tared {
 void RoundTable::join(Child child, const RankSet& ranks, std::uint64_t next_round) {
   for (auto& [other, state] : children_)
     if (other != child && state.ranks.overlaps(ranks)) state.ranks.remove(ranks);
+  absent_.remove(ranks);
   ChildState& state = children_[child];
   state.ranks = ranks;
   state.next = std::max({state.next, next_round, next_round_});
@@ -18,6 +19,13 @@ void RoundTable::join(Child child, const RankSet& ranks, std::uint64_t next_roun
 
 void RoundTable::leave(Child child) {
   if (children_.erase(child) > 0) members_changed();
+}
+
+void RoundTable::lose_child(Child child) {
+  const auto gone = children_.find(child);
+  if (gone == children_.end()) return;
+  absent_.unite(gone->second.ranks);
+  leave(child);
 }
 
 void RoundTable::members_changed() {
@@ -59,9 +67,17 @@ RoundTable::Pending* RoundTable::pending(std::uint64_t round, std::int64_t now_n
 
 void RoundTable::advance(ChildState& child, std::uint64_t next) {
   if (next <= child.next) return;
-  for (auto place = pending_.lower_bound(child.next); place != pending_.end() && place->first < next; ++place)
-    if (!child.ranks.empty()) --place->second.waiting;
+  if (is_waited_for(child, child.next))
+    for (auto place = pending_.lower_bound(child.next); place != pending_.end() && place->first < next; ++place)
+      --place->second.waiting;
   child.next = next;
+}
+
+// One that is far behind would be waited for in vain.
+void RoundTable::hear(ChildState& child, std::uint64_t round) {
+  if (!child.is_silent || round + limits_.window < next_round_) return;
+  child.is_silent = false;
+  members_changed();
 }
 
 void RoundTable::note_times(Part& part, const Part& of) {
@@ -77,6 +93,7 @@ void RoundTable::note_times(Part& part, const Part& of) {
 void RoundTable::add(const Snapshot& snapshot, std::int64_t now_ns) {
   const auto child = children_.find(rank_child(snapshot.rank));
   if (child == children_.end()) return;
+  hear(child->second, snapshot.round);
   if (snapshot.round < child->second.next) {
     ++counts_.late;
     return;
@@ -98,6 +115,7 @@ void RoundTable::add(const Snapshot& snapshot, std::int64_t now_ns) {
 bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
   const auto state = children_.find(child);
   if (state == children_.end()) return true;
+  hear(state->second, part.round);
   if (part.round < state->second.next) {
     ++counts_.late;
     return true;
@@ -127,7 +145,9 @@ bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
 
 void RoundTable::lose(Child child, const Lost& lost, std::int64_t now_ns) {
   const auto state = children_.find(child);
-  if (state == children_.end() || lost.round < state->second.next) return;
+  if (state == children_.end()) return;
+  hear(state->second, lost.round);
+  if (lost.round < state->second.next) return;
   if (Pending* at = pending(lost.round, now_ns)) at->part.lost.unite(lost.ranks);
   advance(state->second, lost.round + 1);
 }
@@ -150,6 +170,7 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
 
   const std::size_t failed = expected_ - std::min<std::size_t>(first.delivered, expected_);
   RankSet missing = ranks_;
+  missing.unite(absent_);
   missing.unite(first.part.lost);
   missing.remove(first.part.ranks);
   first.part.lost = std::move(missing);
@@ -159,10 +180,13 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
     first.part.ranks.clear();
   }
   ++counts_.done;
+  const bool is_waited_for_in_vain = first.waiting > 0 && now_ns >= deadline_ns();
   if (first.waiting > 0) ++counts_.given_up;
   if (is_refused) ++counts_.refused;
   if (!is_refused && first.part.lost.empty()) ++counts_.whole;
   const std::uint64_t round = first.part.round;
+  if (is_waited_for_in_vain)
+    for (auto& [child, state] : children_) state.is_silent |= is_waited_for(state, round);
   deliver({first.part, is_refused ? nullptr : first.result.get()});
 
   next_round_ = round + 1;
@@ -170,6 +194,7 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
   if (spare_.size() < limits_.window) spare_.push_back(std::move(first.result));
   pending_.erase(pending_.begin());
   for (auto& [child, state] : children_) state.next = std::max(state.next, next_round_);
+  if (is_waited_for_in_vain) members_changed();
   return true;
 }
 

@@ -3,7 +3,8 @@
 // Children are the node's own ranks and the nodes below it. Each child's rounds ascend, so one that comes with a later
 // round has nothing for the earlier ones. A round is done when no child can still bring something for it. It is given
 // up, and taken as it is, when it has waited for `patience_ns`, or when far more are under way than children that keep
-// to the window can bring. Rounds leave in ascending order. A round of which more than `acceptance` children bring
+// to the window can bring. Who brought nothing until then is silent: rounds do not wait for it again before it brings
+// something. Rounds leave in ascending order. A round of which more than `acceptance` children bring
 // nothing has no result (the acceptance threshold of Nataraj et al. 2008).
 #pragma once
 
@@ -46,6 +47,9 @@ class RoundTable {
   // It has nothing for rounds before `next_round`.
   void join(Child child, const RankSet& ranks, std::uint64_t next_round = 0);
   void leave(Child child);
+  // It is gone, but its ranks may run on: they are lost until somebody has them again.
+  void lose_child(Child child);
+  void forget_lost() { absent_.clear(); }
   bool has(Child child) const { return children_.contains(child); }
   const RankSet& ranks() const { return ranks_; }
 
@@ -72,6 +76,7 @@ class RoundTable {
   struct ChildState {
     RankSet ranks;
     std::uint64_t next = 0;  // the first round that it may still bring something for
+    bool is_silent = false;
   };
   struct Pending {
     Part part;
@@ -82,10 +87,11 @@ class RoundTable {
   };
   // Nodes without ranks below bring nothing.
   static bool is_waited_for(const ChildState& child, std::uint64_t round) {
-    return !child.ranks.empty() && child.next <= round;
+    return !child.ranks.empty() && !child.is_silent && child.next <= round;
   }
   Pending* pending(std::uint64_t round, std::int64_t now_ns);
   void advance(ChildState& child, std::uint64_t next);
+  void hear(ChildState& child, std::uint64_t round);
   void members_changed();
   void note_times(Part& part, const Part& of);
 
@@ -93,6 +99,7 @@ class RoundTable {
   RoundLimits limits_;
   std::map<Child, ChildState> children_;
   RankSet ranks_;             // of all children
+  RankSet absent_;            // of children that are gone
   std::size_t expected_ = 0;  // children that have ranks
   std::map<std::uint64_t, Pending> pending_;
   std::vector<std::unique_ptr<Reduction>> spare_;

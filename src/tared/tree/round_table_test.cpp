@@ -128,6 +128,38 @@ TEST_F(Table, AChildThatLeavesIsWaitedForNoLonger) {
   EXPECT_EQ(table_->under_way(), 0U) << "it is no child";
 }
 
+TEST_F(Table, RanksOfAChildThatIsLostAreMissedUntilTheyAreBack) {
+  make(1, {});
+  const auto child = RoundTable::node_child(7);
+  table_->join(child, RankSet::of_range(5, 2));
+  table_->lose_child(child);
+  table_->add(snapshot(0, 0), 0);
+  auto left = take(0);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].lost.text(), "5-6");
+  table_->join(RoundTable::node_child(8), RankSet::of_range(5, 1));
+  table_->leave(RoundTable::node_child(8));
+  table_->add(snapshot(1, 0), 0);
+  left = take(0);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].lost.text(), "6");
+}
+
+TEST_F(Table, ASilentChildIsNotWaitedForUntilItBringsSomething) {
+  make(2, {.patience_ns = 100});
+  table_->add(snapshot(0, 0), 0);
+  EXPECT_EQ(take(100).size(), 1U);
+  table_->add(snapshot(1, 0), 101);
+  EXPECT_EQ(take(101).size(), 1U) << "rank 1 was waited for again";
+  table_->add(snapshot(2, 1), 102);
+  table_->add(snapshot(3, 0), 102);
+  EXPECT_EQ(take(102).size(), 1U) << "rank 1 is back, and may still bring round 3";
+  table_->add(snapshot(3, 1), 103);
+  const auto left = take(103);
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].ranks.text(), "0-1");
+}
+
 TEST_F(Table, AChildWithoutRanksIsNotWaitedFor) {
   make(1, {.acceptance = 0});
   const auto child = RoundTable::node_child(1);

@@ -1,6 +1,7 @@
 #include "tared/tree/run_key.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,8 +23,12 @@ std::string path_in(const std::string& directory) { return directory + "/key"; }
 
 std::optional<RunKey> make_run_key(const std::string& directory, std::string& error) {
   const std::string path = path_in(directory);
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0 && errno == EEXIST) return read_run_key(directory, error);
+  if (access(path.c_str(), F_OK) == 0) return read_run_key(directory, error);
+  // It is whole when it gets its name, and only the first one gets it.
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(getpid());
+  const std::string part = path + "." + std::to_string(number);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) {
     error = "cannot write " + path + ": " + std::strerror(errno);
     return {};
@@ -34,11 +39,13 @@ std::optional<RunKey> make_run_key(const std::string& directory, std::string& er
   RunKey key{public_key.data(), secret_key.data()};
   const std::string text = key.public_key + "\n" + key.secret_key + "\n";
   const bool is_written = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (close(fd) != 0 || !is_written) {
-    error = "cannot write " + path + ": " + std::strerror(errno);
-    return {};
-  }
-  return key;
+  const bool is_first = close(fd) == 0 && is_written && link(part.c_str(), path.c_str()) == 0;
+  const int fault = errno;
+  unlink(part.c_str());
+  if (is_first) return key;
+  if (is_written && fault == EEXIST) return read_run_key(directory, error);
+  error = "cannot write " + path + ": " + std::strerror(fault);
+  return {};
 }
 
 std::optional<RunKey> read_run_key(const std::string& directory, std::string& error) {

@@ -1,26 +1,29 @@
 #include "tared/tree/uplink.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tared/filters/clock.h"
+#include "tared/tree/listen.h"
 #include "tared/tree/rendezvous.h"
 
 namespace tare::tared {
 
 namespace {
+constexpr std::string_view tcp = "tcp://";
 constexpr std::int64_t look_every_ns = 20'000'000;  // for the address of a parent that has none yet
-}
+}  // namespace
 
 void Uplink::connect(std::int64_t now_ns) {
   if (now_ns - looked_ns_ < look_every_ns) return;
   looked_ns_ = now_ns;
   const auto address = find_node(options_.directory, options_.ancestors[ancestor_]);
   if (!address) return;
-  const bool is_here = address->machine == this_machine();
-  const bool through_unix =
-      is_here && address->name_space == this_name_space() && (!options_.through_tcp || address->network.empty());
-  const std::string& endpoint = through_unix ? address->local : address->network;
-  if (endpoint.empty()) return;
+  const std::string endpoint = endpoint_of(*address);
+  if (endpoint.empty()) {
+    next_ancestor(now_ns);
+    return;
+  }
   zmq::socket_t socket(context_, zmq::socket_type::dealer);
   set_limits(socket, options_.limits.window);
   socket.set(zmq::sockopt::routing_id, "n" + std::to_string(options_.node));
@@ -31,8 +34,22 @@ void Uplink::connect(std::int64_t now_ns) {
     return;  // not an address; it is looked at again
   }
   socket_ = std::move(socket);
-  clock_ = ClockOffset(is_here);
+  clock_ = ClockOffset(address->machine == this_machine());
   pinged_ns_ = 0;
+}
+
+// Empty: it cannot be reached from here.
+std::string Uplink::endpoint_of(const NodeAddress& parent) const {
+  const bool has_our_sockets = parent.machine == this_machine() && parent.name_space == this_name_space();
+  if (has_our_sockets && (!options_.through_tcp || parent.network.empty())) return parent.local;
+  return has_our_sockets || !is_loopback(parent.network.substr(std::min(parent.network.size(), tcp.size())))
+             ? parent.network
+             : "";
+}
+
+void Uplink::give_up() {
+  tried_ = options_.ancestors.size();
+  is_connected_ = false;
 }
 
 void Uplink::next_ancestor(std::int64_t now_ns) {
@@ -40,6 +57,7 @@ void Uplink::next_ancestor(std::int64_t now_ns) {
   if (is_connected_) ++moves_;
   is_connected_ = false;
   sent_.clear();  // they are lost with the parent
+  ++tried_;
   ancestor_ = (ancestor_ + 1) % options_.ancestors.size();
   heard_ns_ = now_ns;
 }
@@ -77,6 +95,7 @@ void Uplink::handle_pong(const Pong& pong, std::int64_t now_ns) {
   clock_.add(pong.ping_sent_ns, pong.received_ns, pong.sent_ns, realtime_ns());
   if (!is_connected_ || pong.is_known == 0) ++introductions_;
   is_connected_ = was_connected_ = true;
+  tried_ = 0;
 }
 
 void Uplink::receive(std::int64_t now_ns, const std::function<void(const Packet&)>& handle) {

@@ -16,6 +16,7 @@
 #include "tared/tree/clock_offset.h"
 #include "tared/tree/link.h"
 #include "tared/tree/node_options.h"
+#include "tared/tree/rendezvous.h"
 #include "tared/tree/run_key.h"
 
 namespace tare::tared {
@@ -29,6 +30,9 @@ class Uplink {
   void keep(std::int64_t now_ns);
   // The parent has answered, so it is there.
   bool is_connected() const { return is_connected_; }
+  // No ancestor answers; each has been tried. They go on to be tried, in turn.
+  bool is_alone() const { return tried_ >= options_.ancestors.size(); }
+  void give_up();
   // Counts up whenever a parent knows nothing of this node: say hello and names again.
   std::uint64_t introductions() const { return introductions_; }
   // Whether another round may go up.
@@ -45,6 +49,7 @@ class Uplink {
 
  private:
   void connect(std::int64_t now_ns);
+  std::string endpoint_of(const NodeAddress& parent) const;
   void next_ancestor(std::int64_t now_ns);
   void handle_pong(const Pong& pong, std::int64_t now_ns);
 
@@ -56,6 +61,7 @@ class Uplink {
   Bytes bytes_;
   Received received_;
   std::size_t ancestor_ = 0;  // which one is the parent now
+  std::size_t tried_ = 0;     // ancestors since one has answered
   bool is_connected_ = false;
   bool was_connected_ = false;  // ever
   std::uint64_t introductions_ = 0;
