@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
-from tare.monitor import advice, cache, characterise, simulate
-from tare.monitor.characterise import Probe
+from tare.monitor import advice, cache, calibrate, characterise, simulate
+from tare.monitor.characterise import Probe, Stability
 from tare.monitor.live_tree import Topology
+from tare.monitor.simulate import Costs
 from tare.reporters.sweetspot import loss_map
 
 
 def probe(events: int = 64, boi_ns: float = 1e6, overall_ns: float = 1e4) -> Probe:
-    return Probe(events, 2e6, 1e5, boi_ns, [boi_ns], boi_ns, [], overall_ns=overall_ns)
+    return Probe(events, 2e6, 1e5, boi_ns, [boi_ns], boi_ns, 1, [], overall_ns=overall_ns)
 
 
 def test_the_advice_is_the_tree_that_takes_profiles_most_often() -> None:
@@ -104,13 +104,36 @@ def test_the_delay_at_rest_is_the_way_up() -> None:
     assert delays == pytest.approx([8 * 10_000 + 8 * 50_000] * simulate.ROUNDS)
 
 
-def test_costs_are_fitted_to_what_was_measured() -> None:
+def paces(truth: Costs, processors: int, noise: float = 0.0) -> dict[Topology, list[float]]:
+    """Of real trees, if the model were the truth."""
+    signs = (1, -1, 0, 1, -1, 1, -1, 0)
+    return {
+        each: [
+            simulate.boi_ns(simulate.Shape(each.ranks, each.fan_out), truth, processors) * (1 + noise * sign)
+        ]
+        for each, sign in zip((*calibrate.FITTED, *calibrate.HELD_OUT), signs, strict=True)
+    }
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_costs_are_fitted_to_what_was_measured(noise: float) -> None:
     pytest.importorskip("simpy")
-    truth = simulate.Costs(snapshot_ns=2_000, packet_ns=30_000)
-    shape = simulate.Shape(64, 8)
-    one = probe(boi_ns=64 * truth.snapshot_ns)
-    tree = probe(boi_ns=simulate.boi_ns(shape, truth, 1))
-    fitted = simulate.Costs.fitted(one, 64, tree, shape, 1)
-    assert fitted.snapshot_ns == pytest.approx(truth.snapshot_ns)
-    assert fitted.packet_ns == pytest.approx(truth.packet_ns, rel=0.1)
-    assert math.isfinite(fitted.packet_ns)
+    truth = Costs(snapshot_ns=2_000, packet_ns=30_000, round_ns=5_000, copy_ns=1_000)
+    model = calibrate.fitted(64, paces(truth, 2, noise), 2)
+    assert model.is_borne_out and model.error < 0.25 + 2 * noise
+    assert model.costs.snapshot_ns == pytest.approx(truth.snapshot_ns, rel=0.1 + 2 * noise)
+    assert model.costs.packet_ns == pytest.approx(truth.packet_ns, rel=0.3 + 2 * noise)
+
+
+def test_a_model_that_is_off_is_not_borne_out() -> None:
+    pytest.importorskip("simpy")
+    found = paces(Costs(2_000, 30_000), 2)
+    found[calibrate.HELD_OUT[0]] = [value * 3 for value in found[calibrate.HELD_OUT[0]]]
+    model = calibrate.fitted(64, found, 2)
+    assert not model.is_borne_out
+    assert model.checks[0].error == pytest.approx(-2 / 3, abs=0.05)
+
+
+def test_repeated_probes_have_a_spread() -> None:
+    found = Stability.of(64, [(1.0, 10.0), (2.0, 10.0), (3.0, 10.0)])
+    assert found == Stability(64, 50.0, 0.0)

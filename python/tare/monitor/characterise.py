@@ -20,6 +20,10 @@ TRIALS = 3
 REST_ROUNDS = 20
 # Rounds in which costs at the interval found are measured.
 COST_ROUNDS = 100
+# And in which arrivals are looked at: so many, or as many as this time has.
+LEAST_ROUNDS = 100
+MOST_ROUNDS = 1000
+LONG_ENOUGH_NS = 5e7
 # Figure 7: so much below the interval found.
 BELOW = (0.1, 0.2, 0.4)
 # The naive intervals of Figures 3 to 5 (100, 24 and 6 ms, of which 24 is a little too short), in units of the
@@ -27,6 +31,8 @@ BELOW = (0.1, 0.2, 0.4)
 NAIVE = (4.0, 0.95, 0.25)
 POLICIES = ("block", "unbound", "lossy")
 ACCEPTANCES = (0, 1, 2, 4)
+# Irregular offloads: mean intervals, in units of the BOI.
+MEAN_INTERVALS = (1.0, 1.5, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,17 @@ class Probe:
     boi_ns: float  # median of the trials
     boi_trials_ns: list[float]
     printed_boi_ns: float  # of one search by the paper's rule alone
+    confirmed: int  # of the trials, by rounds that were sent more often (Figure 7)
     steps: list[dict[str, Any]]  # of the trial that is the median
     direct_ns: float = math.nan  # an offload at the BOI: mean over ranks and rounds
     worst_ns: float = math.nan  # mean over rounds of the maximum over ranks
     overall_ns: float = math.nan  # an iteration with offloads, less one without
     reduction_ns: float = math.nan  # T_R: merging two profiles
     packet_ns: float = math.nan  # T_P: packing or unpacking one
+    # Figure 7: how far rounds arrive apart, from the BOI in %, if they are sent so much more often (BELOW).
+    arrivals_below: list[float] = field(default_factory=list)
+    # What followed the steps: the interval of rounds that were sent a tenth more often, and of their arrival.
+    confirmations: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def spread(self) -> float:
@@ -66,7 +77,7 @@ class Naive:
     policy: str
     worst_costs_ns: list[float]  # of each round: the maximum over ranks (Figure 3, top)
     delays_ns: list[float]  # of each delivered round (Figure 3, bottom)
-    mean_cost_ns: float
+    mean_cost_ns: float  # over rounds, of the maximum over ranks
     drained_ns: float  # after the program's end: the excess reception time (Figure 4)
     played_ns: float
     complete: float  # % of rounds with all ranks
@@ -103,8 +114,11 @@ def probe(tree: LiveTree, sizes: Sequence[int], trials: int = TRIALS) -> list[Pr
                 boi_ns,
                 [search["boi"] for search in searches],
                 printed["boi"],
+                sum(bool(search["confirmed"]) for search in searches),
                 middle["steps"],
                 **_costs(tree, events, boi_ns),
+                arrivals_below=arrivals_below(tree, events, boi_ns),
+                confirmations=middle["confirmations"],
             )
         )
         # Half of it: what was found is above the truth as often as below.
@@ -139,16 +153,18 @@ def _costs(tree: LiveTree, events: int, boi_ns: float) -> dict[str, float]:
     }
 
 
-def arrivals_below(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> dict[float, float]:
-    """Figure 7: how far the arrival interval is above the BOI, in %, with offloads so much more often.
+def arrivals_below(tree: LiveTree, events: int, boi_ns: float) -> list[float]:
+    """Figure 7: how far the arrival interval is above the BOI, in %, for each of BELOW.
 
-    Where nothing below the BOI is sustained, rounds do not arrive faster than the true one.
+    Where nothing below the BOI is sustained, rounds do not arrive faster than the true one. The interval is
+    the median of ten parts of the rounds, so that another program on the machine is not taken for the tree.
+    The tree has to be formed for MOST_ROUNDS.
     """
-    found = {}
-    for below in BELOW:
-        arrivals = tree.burst(events, rounds, boi_ns * (1 - below))["arrivals"]
-        found[below] = 100 * ((arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) / boi_ns - 1)
-    return found
+    rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, LEAST_ROUNDS), MOST_ROUNDS))
+    return [
+        100 * (tree.burst(events, rounds, boi_ns * (1 - below))["arrival_interval"] / boi_ns - 1)
+        for below in BELOW
+    ]
 
 
 def naive(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Naive]:
@@ -165,7 +181,7 @@ def naive(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Naive
                     policy,
                     told["worst_costs"],
                     told["delays"],
-                    statistics.fmean(told["mean_costs"]),
+                    statistics.fmean(told["worst_costs"]),
                     told["drained"],
                     told["played"],
                     100 * whole / rounds,
@@ -200,15 +216,54 @@ def parse_ranks(text: str) -> set[int]:
     return ranks
 
 
-def stability(tree: LiveTree, events: int, probes: int) -> tuple[float, float]:
-    """Figure 8: standard deviation of the resting delay and of the BOI over probes, in % of their means."""
-    rests, bois = [], []
-    for _ in range(probes):
-        rest = _quiet(_rest(tree, events))
-        rests.append(rest[0])
-        bois.append(tree.search(events, 0.0, rest, ROUNDS, K, "guarded")["boi"])
-    return _variation(rests), _variation(bois)
+@dataclass(frozen=True)
+class Stability:
+    """Figure 8: standard deviations over repeated probes, in % of the mean."""
+
+    events: int
+    rest_percent: float
+    boi_percent: float
+
+    @staticmethod
+    def of(events: int, probes: Sequence[tuple[float, float]]) -> Stability:
+        """Of resting delays and BOIs, at least two of them."""
+        rests, bois = zip(*probes, strict=True)
+        return Stability(events, _variation(rests), _variation(bois))
+
+
+def short_probe(tree: LiveTree, events: int) -> tuple[float, float]:
+    """The resting delay and the BOI, of one search."""
+    rest = _quiet(_rest(tree, events))
+    return rest[0], tree.search(events, 0.0, rest, ROUNDS, K, "guarded")["boi"]
 
 
 def _variation(values: Sequence[float]) -> float:
     return 100 * statistics.stdev(values) / statistics.fmean(values)
+
+
+@dataclass(frozen=True)
+class Regularity:
+    """One-way delays of offloads by the clock, and of as many at random moments."""
+
+    interval_ns: float  # between offloads; the mean
+    regular_ns: float
+    irregular_ns: float
+    irregular_tenth_ns: float  # a tenth of the rounds is later than that
+
+
+def irregular(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Regularity]:
+    """What remains of a sweet spot if offloads are not periodic."""
+    found = []
+    for factor in MEAN_INTERVALS:
+        interval_ns = factor * boi_ns
+        regular = tree.burst(events, rounds, interval_ns)["delays"]
+        at_random = sorted(tree.irregular(events, rounds, interval_ns)["delays"])
+        found.append(
+            Regularity(
+                interval_ns,
+                statistics.median(regular),
+                statistics.median(at_random),
+                at_random[(9 * len(at_random)) // 10],
+            )
+        )
+    return found

@@ -60,6 +60,10 @@ class LiveTree:
         """Rounds by the clock."""
         return self._ask(f"burst {events} {rounds} {interval_ns:.0f}")
 
+    def irregular(self, events: int, rounds: int, mean_interval_ns: float) -> dict[str, Any]:
+        """Rounds at random intervals (exponential), the same on all ranks."""
+        return self._ask(f"random {events} {rounds} {mean_interval_ns:.0f}")
+
     def bsp(
         self, events: int, rounds: int, interval_ns: float, policy: str, *, offloads: bool = True
     ) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Trees that are not here: a discrete-event model (SimPy) with the costs that were measured on this machine.
 
-A node is served by a processor, for a fixed time for each of its ranks, or for each packet of a child. The
-times are fitted to the BOI of ranks on one node, and to that of a tree of two levels. On this machine nodes
-share its processors, as those of the real tree do; elsewhere each has its own. Nodes of one level that have
-nothing to share are alike, and one of them stands for all, so a million ranks are as quick as a hundred.
+A node is served by a processor, for a fixed time for a round, and for each of its ranks or each packet of a
+child. calibrate.py finds these times. On this machine nodes share its processors, as those of the real tree
+do; elsewhere each has its own. Nodes of one level that have nothing to share are alike, and one of them
+stands for all, so a million ranks are as quick as a hundred.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import statistics
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from tare.monitor.characterise import Probe
 
 if TYPE_CHECKING:
     import simpy
@@ -25,19 +23,12 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one event set size; ns."""
+    """Of one profile size; ns."""
 
     snapshot_ns: float  # taking in one rank's snapshot
     packet_ns: float  # sending, waking up, unpacking, merging and packing one child's packet
-
-    @staticmethod
-    def fitted(
-        one_node: Probe, one_node_ranks: int, tree: Probe, tree_shape: Shape, processors: int
-    ) -> Costs:
-        """From the BOI of ranks on one node, and the BOI of a tree whose nodes share the processors."""
-        snapshot_ns = one_node.boi_ns / one_node_ranks
-        work_ns = tree.boi_ns * min(processors, tree_shape.nodes) - tree_shape.ranks * snapshot_ns
-        return Costs(snapshot_ns, max(work_ns, 0.0) / max(tree_shape.nodes - 1, 1))
+    round_ns: float = 0.0  # of each node
+    copy_ns: float = 0.0  # a rank's own copy, where ranks are played on the processors of the nodes
 
 
 @dataclass(frozen=True)
@@ -56,6 +47,14 @@ class Shape:
     @property
     def nodes(self) -> int:
         return sum(self.levels)
+
+
+def shares(shape: Shape, processors: int) -> tuple[float, float, float, float]:
+    """How often each of the costs, in their order, is in the BOI of a tree whose nodes share processors."""
+    side_by_side = min(processors, shape.nodes)
+    counts = (shape.ranks, shape.nodes - 1, shape.nodes, shape.ranks if shape.nodes > 1 else 0)
+    snapshots, packets, rounds, copies = (count / side_by_side for count in counts)
+    return snapshots, packets, rounds, copies
 
 
 def delays(shape: Shape, costs: Costs, interval_ns: float, processors: int | None) -> list[float]:
@@ -94,7 +93,9 @@ def _build(
             children = len(range(node * shape.fan_out, min((node + 1) * shape.fan_out, below)))
             store = simpy.Store(environment)
             stores.append(store)
-            work = children * (costs.snapshot_ns if is_leaf else costs.packet_ns)
+            copied_ns = costs.copy_ns if shared is not None and shape.nodes > 1 else 0.0
+            each_ns = costs.snapshot_ns + copied_ns if is_leaf else costs.packet_ns
+            work = children * each_ns + costs.round_ns
             parts = 1 if is_leaf or shared is None else children
             up = parents[node // shape.fan_out] if parents else None
             environment.process(_node(environment, store, parts, work, shared, up, arrived))

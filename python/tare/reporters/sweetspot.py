@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import units
-from tare.monitor.characterise import ACCEPTANCES, Naive, Probe, accepted
+from tare.monitor.characterise import ACCEPTANCES, BELOW, Naive, Probe, Regularity, Stability, accepted
 from tare.monitor.live_tree import Topology
+from tare.monitor.survey import Survey
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 
@@ -18,10 +21,26 @@ LOSS_LINES = 16
 LOSS_COLUMNS = 72
 
 
-def show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note: str) -> None:
+def show(out: Console, found: Survey) -> None:
+    for topology, probes in found.probes.items():
+        measured = found.measured_at[topology]
+        note = "" if measured is None else f" (measured {units.duration((time.time() - measured) * 1e9)} ago)"
+        _show_probes(out, topology, probes, note)
+        _show_stability(out, found.stability.get(topology, []))
+        out.line()
+    if len({topology.filter for topology in found.probes}) > 1:
+        _show_filters(out, found.probes)
+    if found.detail is not None:
+        _show_search(out, found.detail.probe)
+        _show_naive(out, found.detail.naive, found.detail.topology.fan_out)
+        _show_regularity(out, found.detail.regularity)
+        out.line()
+
+
+def _show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note: str) -> None:
     """Figures 9 to 11: intervals, costs and the limiting overhead over profile sizes."""
     out.line(f"{topology.name}{note}", bold=True)
-    titles = ("Rest", "+-", "BOI", "spread", "printed", "direct", "overall", "limit", "T_R", "T_P")
+    titles = ("Rest", "+-", "BOI", "spread", "off", "printed", "direct", "overall", "limit", "T_R", "T_P")
     sheet = Sheet([Heading("Events", key=True), *(Heading(title) for title in titles)])
     for probe in probes:
         sheet.rows.append(
@@ -31,6 +50,7 @@ def show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note:
                 units.duration(probe.rest_deviation_ns),
                 units.duration(probe.boi_ns),
                 f"{probe.spread:.0f} %",
+                f"{min(probe.arrivals_below, default=0):+.0f} %",
                 units.duration(probe.printed_boi_ns),
                 units.duration(probe.direct_ns),
                 units.duration(max(probe.overall_ns, 0)),
@@ -42,7 +62,7 @@ def show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note:
     terminal.show_whole_sheet(out, sheet)
 
 
-def show_search(out: Console, probe: Probe) -> None:
+def _show_search(out: Console, probe: Probe) -> None:
     """Figure 6: the search's steps."""
     out.line()
     out.line(f"The search for {probe.events:,} events", bold=True)
@@ -59,22 +79,63 @@ def show_search(out: Console, probe: Probe) -> None:
             ]
         )
     terminal.show_whole_sheet(out, sheet)
+    if probe.confirmations:
+        told = ", ".join(
+            f"{units.duration(step['interval'])} (arrivals {units.duration(step['arrival_interval'])})"
+            for step in probe.confirmations
+        )
+        out.paragraph(f"Then, a tenth below what was found, more rounds: {told}.")
 
 
-def show_evaluation(out: Console, below: Mapping[float, float], stability: tuple[float, float]) -> None:
-    """Figures 7 and 8."""
+def _show_stability(out: Console, stability: Sequence[Stability]) -> None:
+    """Figure 8."""
+    if stability:
+        told = ", ".join(
+            f"{each.rest_percent:.0f} and {each.boi_percent:.0f} % with {each.events:,} events"
+            for each in stability
+        )
+        out.paragraph(f"Over repeated probes Rest and BOI vary by {told} (standard deviations).")
+
+
+def _show_filters(out: Console, probes: Mapping[Topology, Sequence[Probe]]) -> None:
+    """The BOI of each filter."""
+    filters = list(dict.fromkeys(topology.filter for topology in probes))
+    out.line("The BOI by filter", bold=True)
+    sheet = Sheet(
+        [Heading("Ranks", key=True), Heading("Fan-out", key=True), Heading("Events", key=True)]
+        + [Heading(name) for name in filters]
+    )
+    found: dict[tuple[int, int, int], dict[str, float]] = {}
+    for topology, of in probes.items():
+        for probe in of:
+            place = (topology.ranks, topology.fan_out, probe.events)
+            found.setdefault(place, {})[topology.filter] = probe.boi_ns
+    for place, by_filter in found.items():
+        sheet.rows.append(
+            [*(f"{each:,}" for each in place), *(units.duration(by_filter[name]) for name in filters)]
+        )
+    terminal.show_whole_sheet(out, sheet)
     out.line()
-    arrivals = ", ".join(
-        f"{difference:+.0f} % at {100 * share:.0f} % below" for share, difference in below.items()
-    )
-    out.paragraph(f"Offloads more often than the BOI arrive further apart than it by: {arrivals}.")
-    out.paragraph(
-        f"Over repeated probes the resting delay varies by {stability[0]:.0f} % of its mean, the BOI by "
-        f"{stability[1]:.0f} % (standard deviations)."
-    )
 
 
-def show_naive(out: Console, naive: Sequence[Naive], fan_out: int) -> None:
+def _show_regularity(out: Console, regularity: Sequence[Regularity]) -> None:
+    out.line()
+    out.line("Offloads at random moments", bold=True)
+    sheet = Sheet(
+        [
+            Heading("Mean interval", key=True),
+            Heading("Delay, regular"),
+            Heading("random"),
+            Heading("a tenth above"),
+        ]
+    )
+    for each in regularity:
+        times = (each.interval_ns, each.regular_ns, each.irregular_ns, each.irregular_tenth_ns)
+        sheet.rows.append([units.duration(time_ns) for time_ns in times])
+    terminal.show_whole_sheet(out, sheet)
+
+
+def _show_naive(out: Console, naive: Sequence[Naive], fan_out: int) -> None:
     """Figures 3 to 5."""
     out.line()
     out.line("Intervals chosen without asking (bspbench)", bold=True)
@@ -135,8 +196,31 @@ def loss_map(dropped: Sequence[str]) -> list[str]:
     ]
 
 
-def content(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
-    """For JSON: a row for each tree and size."""
+def content(found: Survey) -> dict[str, Any]:
+    """For JSON."""
+    rows: dict[str, Any] = {"trees": _trees(found.probes)}
+    if found.stability:
+        rows["stability"] = [
+            {"ranks": topology.ranks, "fan_out": topology.fan_out, "filter": topology.filter, **asdict(each)}
+            for topology, of in found.stability.items()
+            for each in of
+        ]
+    if found.detail is not None:
+        rows["naive"] = [
+            asdict(each)
+            | {
+                "complete_percent": each.complete,
+                "overhead_percent": each.overhead,
+                "drained_percent": each.drained,
+            }
+            for each in found.detail.naive
+        ]
+        rows["irregular"] = [asdict(each) for each in found.detail.regularity]
+    return rows
+
+
+def _trees(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
+    """A row for each tree and size."""
     return [
         {
             "ranks": topology.ranks,
@@ -148,6 +232,11 @@ def content(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
             "resting_delay_deviation_ns": probe.rest_deviation_ns,
             "boi_ns": probe.boi_ns,
             "boi_trials_ns": probe.boi_trials_ns,
+            "boi_trials_confirmed": probe.confirmed,
+            "arrivals_below_boi": [
+                {"below": below, "percent": percent}
+                for below, percent in zip(BELOW, probe.arrivals_below, strict=True)
+            ],
             "printed_boi_ns": probe.printed_boi_ns,
             "direct_offload_ns": probe.direct_ns,
             "worst_offload_ns": probe.worst_ns,
@@ -156,6 +245,7 @@ def content(probes: Mapping[Topology, Sequence[Probe]]) -> list[dict[str, Any]]:
             "reduction_ns": probe.reduction_ns,
             "packet_ns": probe.packet_ns,
             "steps": probe.steps,
+            "confirmations": probe.confirmations,
         }
         for topology, of in probes.items()
         for probe in of

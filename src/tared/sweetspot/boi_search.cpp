@@ -10,6 +10,11 @@ namespace {
 constexpr double slower_by = 1.1;  // arrivals against offloads: what Figure 7 of the paper calls within 10 %
 constexpr double least_relative_error = 0.04;
 constexpr std::size_t most_steps = 40;
+// Of a confirmation.
+constexpr double long_enough_ns = 1e8;
+constexpr std::uint32_t least_rounds = 100;
+constexpr double confirmed_within = 0.05;
+constexpr double step_down = 0.8;  // from an interval that is sustained
 }  // namespace
 
 Spread spread_of(std::span<const double> values) {
@@ -49,6 +54,39 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
   // Without a queue, a round waits for no more than the one before it.
   verdict.is_late = verdict.last_delay_ns > threshold + std::max(burst.interval_ns, rest.mean);
   return verdict;
+}
+
+double typical_arrival_interval(const Burst& burst) {
+  constexpr std::size_t parts = 10;
+  // The first rounds fill the buffers.
+  const std::size_t first = burst.arrivals_ns.size() / 5;
+  const std::size_t length = (burst.arrivals_ns.size() - first) / parts;
+  if (length < 2) return 0;
+  std::vector<double> intervals;
+  for (std::size_t begin = first; begin + length < burst.arrivals_ns.size(); begin += length)
+    intervals.push_back((burst.arrivals_ns[begin + length] - burst.arrivals_ns[begin]) / static_cast<double>(length));
+  // What arrives more often than it is sent catches up.
+  return std::max(median_of(std::move(intervals)), burst.interval_ns);
+}
+
+std::uint32_t Confirmation::rounds() const {
+  return static_cast<std::uint32_t>(std::clamp<double>(long_enough_ns / boi_, least_rounds, most_rounds));
+}
+
+void Confirmation::add(const Burst& burst) {
+  const double arrives = typical_arrival_interval(burst);
+  const double sent = interval_ns();
+  steps_.push_back({sent, arrives});
+  is_confirmed_ = std::abs(arrives / boi_ - 1) <= confirmed_within;
+  if (is_confirmed_) {
+    boi_ = (boi_ + arrives) / 2;
+  } else if (arrives > 0) {
+    boi_ = arrives > (1 + confirmed_within) * sent ? arrives : step_down * boi_;
+  }
+  if (is_confirmed_ || !is_done()) return;
+  std::vector<double> last;
+  for (std::size_t i = steps_.size() - 3; i < steps_.size(); ++i) last.push_back(steps_[i].arrival_interval_ns);
+  boi_ = median_of(std::move(last));
 }
 
 BoiSearch::BoiSearch(const Spread& rest, double low_ns, const SearchSettings& settings)

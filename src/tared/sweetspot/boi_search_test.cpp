@@ -115,6 +115,42 @@ TEST(BoiSearch, ANodeThatIsBusierThanItsDelayIsFound) {
   EXPECT_NEAR(search.boi_ns(), 2e6, 2e5);
 }
 
+// A tree with buffers: the search is content with less than the true interval, and the confirmation is not.
+TEST(Confirmation, FindsTheTruthFromBothSides) {
+  for (const double noise : {0.0, 0.05, 0.3})
+    for (const double guess : {0.5e6, 1.3e6, 1.5e6, 2e6, 3e6}) {
+      Pipeline tree({1e6, 1.5e6, 0.5e6}, noise);
+      Confirmation confirmation(guess);
+      while (!confirmation.is_done()) confirmation.add(tree.burst(confirmation.interval_ns(), confirmation.rounds()));
+      EXPECT_TRUE(confirmation.is_confirmed()) << guess << ' ' << noise;
+      EXPECT_NEAR(confirmation.boi_ns(), tree.boi(), 0.1 * tree.boi()) << guess << ' ' << noise;
+    }
+}
+
+TEST(Confirmation, AnotherProgramForAWhileIsNoPace) {
+  Burst burst{1e6, {}, {}};
+  double at = 0;
+  for (int i = 0; i < 200; ++i) {
+    at += i == 90 ? 50e6 : 1e6;  // 50 ms of somebody else
+    burst.arrivals_ns.push_back(at);
+  }
+  EXPECT_NEAR(typical_arrival_interval(burst), 1e6, 1e3);
+  burst.arrivals_ns.resize(10);
+  EXPECT_EQ(typical_arrival_interval(burst), 0);
+}
+
+TEST(Confirmation, WhatNeverSettlesIsNotConfirmed) {
+  Confirmation confirmation(1e6);
+  int number = 0;
+  while (!confirmation.is_done()) {
+    Burst burst{confirmation.interval_ns(), {}, {}};
+    const double pace = ++number % 2 == 0 ? 1e6 : 3e6;
+    for (int i = 0; i < 100; ++i) burst.arrivals_ns.push_back(pace * i);
+    confirmation.add(burst);
+  }
+  EXPECT_FALSE(confirmation.is_confirmed());
+}
+
 TEST(Experiment, TreesHaveEachRankOnce) {
   for (const std::uint32_t ranks : {1U, 8U, 16U, 60U, 64U})
     for (const std::uint32_t fan_out : {2U, 4U, 8U, 64U})
@@ -134,6 +170,19 @@ TEST(Experiment, TreesHaveEachRankOnce) {
         }
         EXPECT_EQ(all, RankSet::of_range(0, ranks));
       }
+}
+
+TEST(Experiment, IrregularRoundsHaveTheMeanInterval) {
+  const auto rounds = 1000U;
+  EXPECT_EQ(irregular_offset_ns(0, 1'000'000), 0);
+  EXPECT_NEAR(static_cast<double>(irregular_offset_ns(rounds, 1'000'000)) / rounds, 1e6, 1e5);
+  double squares = 0;
+  for (std::uint32_t i = 0; i < rounds; ++i) {
+    const auto interval = irregular_offset_ns(i + 1, 1'000'000) - irregular_offset_ns(i, 1'000'000);
+    EXPECT_GE(interval, 0);
+    squares += std::pow(static_cast<double>(interval) - 1e6, 2) / rounds;
+  }
+  EXPECT_NEAR(std::sqrt(squares), 1e6, 1.5e5) << "exponential: the deviation is the mean";
 }
 
 TEST(Experiment, PlaysOnALiveTree) {

@@ -258,4 +258,18 @@ std::optional<BoiSearch> Experiment::search(std::uint32_t events, const Spread& 
   return search;
 }
 
+std::optional<Confirmation> Experiment::confirm(std::uint32_t events, double boi_ns) {
+  Confirmation confirmation(boi_ns);
+  while (!confirmation.is_done()) {
+    Play burst;
+    burst.rounds = std::min(confirmation.rounds(), stage_.shape().most_rounds);
+    burst.events = events;
+    burst.interval_ns = static_cast<std::int64_t>(confirmation.interval_ns());
+    const auto outcome = play(burst);
+    if (!outcome) return {};
+    confirmation.add(outcome->burst(confirmation.interval_ns()));
+  }
+  return confirmation;
+}
+
 }  // namespace tare::tared

@@ -66,6 +66,7 @@ class Experiment {
   std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
   std::optional<BoiSearch> search(std::uint32_t events, const Spread& rest, double low_ns,
                                   const SearchSettings& settings);
+  std::optional<Confirmation> confirm(std::uint32_t events, double boi_ns);
 
   Stage& stage() { return stage_; }
   const TreeShape& shape() const { return shape_; }

@@ -4,8 +4,10 @@
 //
 //   tree                                        the tree that was formed
 //   rest EVENTS ROUNDS                          one-way delays under stop-and-go
-//   boi EVENTS LOW REST_MEAN REST_DEVIATION L K RULE   a search; RULE is printed or guarded
+//   boi EVENTS LOW REST_MEAN REST_DEVIATION L K RULE   a search; RULE is printed or guarded,
+//                                               which is confirmed at the end
 //   burst EVENTS ROUNDS INTERVAL                rounds by the clock
+//   random EVENTS ROUNDS INTERVAL               rounds at random intervals, INTERVAL is their mean
 //   bsp EVENTS ROUNDS INTERVAL POLICY OFFLOADS  bspbench: POLICY is block, unbound or lossy; OFFLOADS is 0 or 1
 //
 // It ends at the end of its input.
@@ -151,21 +153,39 @@ std::string run_boi(Experiment& experiment, std::istringstream& words) {
                         .number("is_late", step.verdict.is_late)
                         .number("is_saturated", step.is_saturated)
                         .json());
+  // The paper's search ends with what it found.
+  double boi = search->boi_ns();
+  bool is_confirmed = true;
+  std::vector<std::string> confirmations;
+  if (settings.rule == Rule::guarded) {
+    const auto confirmation = experiment.confirm(events, boi);
+    if (!confirmation) return failed("rounds did not arrive");
+    boi = confirmation->boi_ns();
+    is_confirmed = confirmation->is_confirmed();
+    for (const Confirmation::Step& step : confirmation->steps())
+      confirmations.push_back(
+          Line().number("interval", step.interval_ns).number("arrival_interval", step.arrival_interval_ns).json());
+  }
   return Line()
-      .number("boi", search->boi_ns())
+      .number("boi", boi)
+      .number("searched", search->boi_ns())
+      .number("confirmed", is_confirmed)
+      .list("confirmations", confirmations)
       .number("threshold", search->threshold_ns())
       .number("error", search->error_ns())
       .list("steps", steps)
       .json();
 }
 
-std::string run_play(Experiment& experiment, std::istringstream& words, bool in_step) {
+std::string run_play(Experiment& experiment, std::istringstream& words, const std::string& name) {
   Play play;
   std::string policy = "block";
   double interval = 0;
   words >> play.events >> play.rounds >> interval;
   play.interval_ns = static_cast<std::int64_t>(interval);
+  const bool in_step = name == "bsp";
   play.in_step = in_step ? 1 : 0;
+  play.irregular = name == "random" ? 1 : 0;
   if (in_step) words >> policy >> play.offloads;
   play.policy = policy == "lossy" ? Policy::lossy : policy == "unbound" ? Policy::unbound : Policy::block;
   if (play.rounds > experiment.stage().shape().most_rounds || play.events > experiment.stage().shape().most_events)
@@ -175,6 +195,7 @@ std::string run_play(Experiment& experiment, std::istringstream& words, bool in_
   Line line;
   line.number("played", static_cast<double>(outcome->played_ns))
       .number("drained", static_cast<double>(outcome->drained_ns))
+      .number("arrival_interval", typical_arrival_interval(outcome->burst(interval)))
       .number("most_under_way", static_cast<double>(experiment.counts().most_under_way));
   add_rounds(line, *outcome, outcome->burst(interval));
   add_offloads(line, experiment, play.rounds);
@@ -190,7 +211,7 @@ std::string run_command(Experiment& experiment, const std::string& text) {
   words >> name;
   if (name == "tree") return tell_tree(experiment);
   if (name == "boi") return run_boi(experiment, words);
-  if (name == "burst" || name == "bsp") return run_play(experiment, words, name == "bsp");
+  if (name == "burst" || name == "random" || name == "bsp") return run_play(experiment, words, name);
   if (name != "rest") return failed("no such command");
   std::uint32_t events = 0;
   std::uint32_t rounds = 0;

@@ -88,7 +88,9 @@ void Player::play(const Play& play) {
   const std::int64_t began_ns = realtime_ns();
   for (std::uint32_t round = 0; round < play.rounds; ++round) {
     if (play.in_step == 0) {
-      sleep_until(play.start_ns + round * play.interval_ns);
+      const std::int64_t after_ns =
+          play.irregular != 0 ? irregular_offset_ns(round, play.interval_ns) : round * play.interval_ns;
+      sleep_until(play.start_ns + after_ns);
     } else {
       sleep_until(realtime_ns() + play.interval_ns);
       pthread_barrier_wait(&stage_.barrier());

@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -13,6 +15,13 @@ namespace tare::tared {
 namespace {
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
+
+std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns) {
+  std::mt19937 random(1);  // its numbers are those of the standard, on every node
+  double intervals = 0;
+  for (std::uint32_t i = 0; i < round; ++i) intervals -= std::log((static_cast<double>(random()) + 0.5) / 0x1p32);
+  return static_cast<std::int64_t>(intervals * static_cast<double>(interval_ns));
+}
 
 Stage::Stage(const StageShape& shape) : shape_(shape) {
   slot_bytes_ = rounded(sizeof(Slot) + shape.most_events * sizeof(Metrics));

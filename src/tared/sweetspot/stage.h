@@ -28,10 +28,12 @@ struct Play {
   std::int64_t interval_ns = 0;
   std::int64_t start_ns = 0;  // CLOCK_REALTIME; of the first round
   Policy policy = Policy::block;
-  std::uint32_t in_step = 0;   // 1: work for an interval, barrier, offload (bspbench); 0: by the clock
-  std::uint32_t offloads = 1;  // 0: the same without offloads
-  std::uint32_t unused = 0;
+  std::uint32_t in_step = 0;    // 1: work for an interval, barrier, offload (bspbench); 0: by the clock
+  std::uint32_t offloads = 1;   // 0: the same without offloads
+  std::uint32_t irregular = 0;  // 1: intervals are random, with `interval_ns` as their mean; on all ranks the same ones
 };
+// Of an irregular play: from its start to a round. Intervals are exponential, so rounds come as in a Poisson process.
+std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns);
 
 struct StageShape {
   std::uint32_t ranks = 0;
