@@ -251,3 +251,35 @@ sys.exit(main())
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1, done.stderr
     assert "libotf2-trace-dev" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_one_sided_accesses(tare: Path, tmp_path: Path) -> None:
+    """What accesses.c does: with whom, how many bytes, and which call completed it."""
+    run = measured(tare, tmp_path, "accesses.c", 3).directory
+    trace = read(tare, run, tmp_path / "out")
+    expected = Counter(
+        (f"rank {rank}", function, f"rank {(rank + step) % 3}", sent, received, locally, completed)
+        for rank in range(3)
+        for function, step, sent, received, locally, completed in (
+            ("MPI_Put", 1, 24, None, None, "MPI_Win_fence"),
+            ("MPI_Get", -1, 16, None, None, "MPI_Win_fence"),
+            ("MPI_Accumulate", 1, 32, 0, None, "MPI_Win_flush"),
+            ("MPI_Get_accumulate", 1, 8, 8, None, "MPI_Win_unlock"),
+            ("MPI_Fetch_and_op", 1, 8, 8, "MPI_Win_flush_local", None),
+            ("MPI_Compare_and_swap", -1, 8, 8, None, "MPI_Win_unlock_all"),
+            ("MPI_Rput", 1, 40, None, "MPI_Wait", "MPI_Win_unlock_all"),
+        )
+    )
+    keys = ("process", "function", "target", "sent", "received", "locally_in", "completed_in")
+    assert Counter(tuple(one.get(key) for key in keys) for one in trace.accesses) == expected
+    assert {one["window"] for one in trace.accesses} == {"memory"}
+    assert trace.fences == {(f"rank {rank}", "memory"): 2 for rank in range(3)}
+    printed = subprocess.run(
+        ["otf2-print", tmp_path / "out" / "traces.otf2"], capture_output=True, text=True, timeout=60
+    )
+    assert printed.returncode == 0 and printed.stderr == ""
+    assert Counter(re.findall(r"^RMA_(?:PUT|GET|ATOMIC)", printed.stdout, re.MULTILINE)) == {
+        "RMA_PUT": 6,
+        "RMA_GET": 3,
+        "RMA_ATOMIC": 12,
+    }

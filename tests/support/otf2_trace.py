@@ -26,6 +26,8 @@ class Trace:
     unsent: list[dict[str, Any]] = field(default_factory=list)
     collectives: list[dict[str, Any]] = field(default_factory=list)
     metrics: list[tuple[str, float]] = field(default_factory=list)
+    accesses: list[dict[str, Any]] = field(default_factory=list)  # one-sided
+    fences: Counter[tuple[str, str]] = field(default_factory=Counter)  # by process and window
     records: Counter[str] = field(default_factory=Counter)
     communicators: dict[str, list[list[str]]] = field(default_factory=dict)
     hosts: set[str] = field(default_factory=set)
@@ -70,6 +72,7 @@ class _Reader:
         self.sends: dict[tuple[Any, ...], deque[dict[str, Any]]] = defaultdict(deque)
         self.receives: dict[str, list[_Receive]] = defaultdict(list)  # by process, in the order of posting
         self.requests: dict[tuple[str, int], Any] = {}
+        self.accesses: dict[tuple[str, Any, int], dict[str, Any]] = {}
         self.count = 0
 
     def read(self, stream: Iterator[tuple[Any, Any]]) -> None:
@@ -177,6 +180,36 @@ class _Reader:
 
     def _MpiRequestCancelled(self, at: _Location, event: Any) -> None:
         assert self.requests.pop((at.process, event.request_id)).message is None
+
+    def _access(self, at: _Location, event: Any) -> None:
+        """Complete as soon as a record says so, at the target or at least here."""
+        access = {
+            "process": at.process,
+            "function": at.open[-1]["name"],
+            "start": at.open[-1]["start"],
+            "window": event.win.name,
+            "target": event.win.comm.location(event.remote).group.name,
+            "sent": getattr(event, "bytes_sent", getattr(event, "bytes", None)),
+            "received": getattr(event, "bytes_received", None),
+            "completed_in": None,
+        }
+        self.trace.accesses.append(access)
+        key = at.process, event.win, event.matching_id
+        assert key not in self.accesses
+        self.accesses[key] = access
+
+    _RmaPut = _RmaGet = _RmaAtomic = _access
+
+    def _RmaOpCompleteRemote(self, at: _Location, event: Any) -> None:
+        access = self.accesses[at.process, event.win, event.matching_id]
+        access["completed_in"] = at.open[-1]["name"]
+
+    def _RmaOpCompleteNonBlocking(self, at: _Location, event: Any) -> None:
+        access = self.accesses[at.process, event.win, event.matching_id]
+        access["locally_in"] = at.open[-1]["name"]
+
+    def _RmaCollectiveEnd(self, at: _Location, event: Any) -> None:
+        self.trace.fences[at.process, event.win.name] += 1
 
     def _MpiCollectiveBegin(self, at: _Location, event: Any) -> None:
         at.open[-1]["collective"] = True

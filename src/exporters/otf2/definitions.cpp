@@ -111,7 +111,8 @@ void Definitions::write_strings(Archive& archive, OTF2_GlobalDefWriter* to) {
 }
 
 void Definitions::write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-                        std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns) {
+                        const std::set<std::int32_t>& windows, std::int64_t start_ns, std::int64_t end_ns,
+                        std::int64_t zero_ns) {
   OTF2_GlobalDefWriter* to = archive.open_definitions();
   if (to == nullptr) return;
   const auto unsigned_ns = [](std::int64_t time) {
@@ -137,6 +138,7 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
   }
   write_processes(archive, to, ranks, locations);
   write_communicators(archive, to, ranks);
+  write_windows(archive, to, windows);
   write_strings(archive, to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
     const Region& of = regions_[i];
@@ -158,6 +160,17 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
                                                          OTF2_BASE_DECIMAL, 0, unit));
     archive.check(OTF2_GlobalDefWriter_WriteMetricClass(to, number, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
                                                         OTF2_RECORDER_KIND_ABSTRACT));
+  }
+}
+
+// Their numbers in events are those of the run.
+void Definitions::write_windows(Archive& archive, OTF2_GlobalDefWriter* to, const std::set<std::int32_t>& windows) {
+  for (const std::int32_t window : windows) {
+    const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(window)];
+    const OTF2_StringRef name = string(names_.scope(window));
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteRmaWin(to, static_cast<OTF2_RmaWinRef>(window), name,
+                                                   static_cast<OTF2_CommRef>(of.communicator), OTF2_RMA_WIN_FLAG_NONE));
   }
 }
 

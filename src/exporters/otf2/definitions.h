@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -56,8 +57,9 @@ class Definitions {
   OTF2_CallingContextRef calling_context(std::int32_t site);
   OTF2_SourceCodeLocationRef source(std::int32_t site);
 
+  // `windows`: places in Run::scopes().
   void write(Archive& archive, const CommLocations& ranks, const std::vector<LocationEntry>& locations,
-             std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns);
+             const std::set<std::int32_t>& windows, std::int64_t start_ns, std::int64_t end_ns, std::int64_t zero_ns);
 
  private:
   struct Region {
@@ -79,6 +81,7 @@ class Definitions {
   void write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
                        const std::vector<LocationEntry>& locations);
   void write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks);
+  void write_windows(Archive& archive, OTF2_GlobalDefWriter* to, const std::set<std::int32_t>& windows);
   void write_strings(Archive& archive, OTF2_GlobalDefWriter* to);
 
   reader::Run& run_;

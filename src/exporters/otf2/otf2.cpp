@@ -12,6 +12,7 @@
 #include "exporters/otf2/comm_locations.h"
 #include "exporters/otf2/definitions.h"
 #include "exporters/otf2/mpi_records.h"
+#include "exporters/otf2/rma_records.h"
 #include "exporters/parameter.h"
 #include "exporters/plain_text.h"
 
@@ -37,6 +38,7 @@ class Otf2Writer : public TimelineWriter {
         ranks_(run),
         written_(ranks_.known_communicators(run)),
         records_(run, options.filter, written_),
+        rma_(run, written_),
         archive_(path),
         attributes_(OTF2_AttributeList_New()),
         zero_ns_(options.start_ns) {}
@@ -84,6 +86,7 @@ class Otf2Writer : public TimelineWriter {
   CommLocations ranks_;
   std::vector<bool> written_;
   MpiRecords records_;
+  RmaRecords rma_;
   Archive archive_;
   std::unique_ptr<OTF2_AttributeList, ListDeleter> attributes_;
   std::vector<Place> places_;
@@ -113,7 +116,7 @@ void Otf2Writer::add_call(const EventRow& row) {
   if (row.scope >= 0)
     add_text(run_.scopes()[static_cast<std::size_t>(row.scope)].is_file ? mpi_file : window, names_.scope(row.scope));
   // The rest stands in the MPI records behind the enter, where there are any.
-  if (records_.will_tell(row)) return;
+  if (records_.will_tell(row) || rma_.will_tell(row)) return;
   if (row.peer != no_peer) add(row.rooted ? root : peer, row.peer);
   if (row.tag != no_tag) add(tag, row.tag);
   if (row.bytes != no_bytes) add(bytes, row.bytes);
@@ -136,7 +139,10 @@ void Otf2Writer::enter(const Track& track, std::int64_t time_ns, const Span& spa
     records_.lose();
   }
   place.sink.check(OTF2_EvtWriter_Enter(place.sink.writer, attributes_.get(), time, definitions_.region(row)));
-  if (row.kind == EventKind::call) records_.begin(row, time, place.sink);
+  if (row.kind == EventKind::call) {
+    records_.begin(row, time, place.sink);
+    rma_.begin(row, time, place.sink);
+  }
   check(place);
 }
 
@@ -144,7 +150,10 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   Place& place = places_[track.number];
   if (has_failed()) return;
   const std::uint64_t time = time_of(time_ns);
-  if (span.row.kind == EventKind::call) records_.end(span.row, time, place.sink);
+  if (span.row.kind == EventKind::call) {
+    records_.end(span.row, time, place.sink);
+    rma_.end(span.row, time, place.sink);
+  }
   place.sink.check(OTF2_EvtWriter_Leave(place.sink.writer, nullptr, time, definitions_.region(span.row)));
   check(place);
 }
@@ -191,7 +200,7 @@ std::string Otf2Writer::finish() {
   if (first_ns_ > last_ns_) first_ns_ = last_ns_ = zero_ns_;
   archive_.describe("tare", run_.processes().empty() ? "" : plain_text(run_.processes().front().record.host));
   if (lost != 0) archive_.set_property("TARE::LOST_RECORDS", std::to_string(lost));
-  definitions_.write(archive_, ranks_, entries, first_ns_, last_ns_, zero_ns_);
+  definitions_.write(archive_, ranks_, entries, rma_.windows(), first_ns_, last_ns_, zero_ns_);
   return archive_.finish();
 }
 

@@ -1,0 +1,148 @@
+#include "exporters/otf2/rma_records.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "format/record.h"
+
+namespace tare::exporters::otf2 {
+namespace {
+
+using namespace tare::reader;
+using format::no_bytes;
+using format::no_request;
+
+// Of a window in a process, between two calls that complete them; more have no record of their completion.
+constexpr std::size_t most_under_way = 1U << 15;
+
+std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
+std::uint64_t or_none(std::uint64_t bytes) { return bytes == no_bytes ? 0 : bytes; }
+std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
+
+}  // namespace
+
+RmaRecords::RmaRecords(const Run& run, const std::vector<bool>& written)
+    : run_(run), written_(written), processes_(run.processes().size()) {
+  for (const std::string& name : run.functions().names()) functions_.push_back(meaning(name));
+}
+
+// The operation of an accumulating call is not recorded, so of MPI_Fetch_and_op neither.
+RmaRecords::Function RmaRecords::meaning(const std::string& name) {
+  static const std::unordered_map<std::string_view, Function> all{
+      {"Put", {Access::put}},
+      {"Rput", {Access::put}},
+      {"Get", {Access::get}},
+      {"Rget", {Access::get}},
+      {"Accumulate", {Access::accumulate}},
+      {"Raccumulate", {Access::accumulate}},
+      {"Get_accumulate", {Access::fetch_and_accumulate}},
+      {"Rget_accumulate", {Access::fetch_and_accumulate}},
+      {"Fetch_and_op", {Access::fetch_and_accumulate}},
+      {"Compare_and_swap", {Access::compare_and_swap}},
+      {"Win_fence", {Access::none, Completes::all, true}},
+      {"Win_unlock", {Access::none, Completes::target}},
+      {"Win_unlock_all", {Access::none, Completes::all}},
+      {"Win_flush", {Access::none, Completes::target}},
+      {"Win_flush_all", {Access::none, Completes::all}},
+      {"Win_flush_local", {Access::none, Completes::target_locally}},
+      {"Win_flush_local_all", {Access::none, Completes::all_locally}},
+      {"Win_complete", {Access::none, Completes::all_locally}}};
+  std::string_view base = name;
+  if (!base.starts_with("MPI_")) return {};
+  base.remove_prefix(4);
+  if (base.ends_with("_c")) base.remove_suffix(2);
+  const auto found = all.find(base);
+  return found == all.end() ? Function{} : found->second;
+}
+
+bool RmaRecords::is_written(std::int32_t scope) const {
+  if (scope < 0) return false;
+  const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(scope)];
+  return !of.is_file && of.key != 0 && of.communicator >= 0 && written_[static_cast<std::size_t>(of.communicator)];
+}
+
+bool RmaRecords::will_tell(const EventRow& row) const {
+  return functions_[row.function].access != Access::none && row.peer >= 0 && is_written(row.scope);
+}
+
+void RmaRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
+  const Function& function = functions_[row.function];
+  if (function.is_fence && is_written(row.scope)) {
+    windows_.insert(row.scope);
+    sink.check(OTF2_EvtWriter_RmaCollectiveBegin(sink.writer, nullptr, time));
+  }
+  if (!will_tell(row)) return;
+  windows_.insert(row.scope);
+  Process& process = processes_[row.process];
+  const std::uint64_t number = ++process.last;
+  const std::uint32_t window = as_u32(row.scope), target = as_u32(row.peer);
+  const std::uint64_t bytes = or_none(row.bytes);
+  const auto atomic = [&](OTF2_RmaAtomicType type) {
+    sink.check(OTF2_EvtWriter_RmaAtomic(sink.writer, nullptr, time, window, target, type, bytes, or_none(row.received),
+                                        number));
+  };
+  switch (function.access) {
+    case Access::none:
+      break;
+    case Access::put:
+      sink.check(OTF2_EvtWriter_RmaPut(sink.writer, nullptr, time, window, target, bytes, number));
+      break;
+    case Access::get:
+      sink.check(OTF2_EvtWriter_RmaGet(sink.writer, nullptr, time, window, target, bytes, number));
+      break;
+    case Access::accumulate:
+      atomic(OTF2_RMA_ATOMIC_TYPE_ACCUMULATE);
+      break;
+    case Access::fetch_and_accumulate:
+      atomic(OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE);
+      break;
+    case Access::compare_and_swap:
+      atomic(OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP);
+      break;
+  }
+  std::vector<UnderWay>& under_way = process.under_way[row.scope];
+  if (under_way.size() < most_under_way) under_way.push_back({row.peer, number});
+  if (row.request == no_request) return;
+  if (process.by_request.size() >= most_under_way) process.by_request.clear();  // freed, and never completed
+  process.by_request[request_key(row.thread, row.request)] = {row.scope, number};
+}
+
+void RmaRecords::complete(const EventRow& row, std::uint64_t time, Sink& sink, Completes which) {
+  const auto found = processes_[row.process].under_way.find(row.scope);
+  if (found == processes_[row.process].under_way.end()) return;
+  const bool of_all = which == Completes::all || which == Completes::all_locally;
+  const bool locally = which == Completes::target_locally || which == Completes::all_locally;
+  std::erase_if(found->second, [&](const UnderWay& access) {
+    if (!of_all && access.target != row.peer) return false;
+    sink.check(
+        locally ? OTF2_EvtWriter_RmaOpCompleteNonBlocking(sink.writer, nullptr, time, as_u32(row.scope), access.number)
+                : OTF2_EvtWriter_RmaOpCompleteRemote(sink.writer, nullptr, time, as_u32(row.scope), access.number));
+    return true;
+  });
+}
+
+void RmaRecords::complete_requests(const EventRow& row, std::uint64_t time, Sink& sink) {
+  auto& by_request = processes_[row.process].by_request;
+  if (by_request.empty()) return;
+  for (const EventRequest& request : row.requests) {
+    const std::uint32_t starter = request.starter == UINT32_MAX ? row.thread : request.starter;
+    const auto found = by_request.extract(request_key(starter, request.request));
+    if (found.empty()) continue;
+    const auto [window, number] = found.mapped();
+    sink.check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(sink.writer, nullptr, time, as_u32(window), number));
+  }
+}
+
+void RmaRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
+  const Function& function = functions_[row.function];
+  complete_requests(row, time, sink);
+  if (function.completes == Completes::nothing || !is_written(row.scope)) return;
+  complete(row, time, sink, function.completes);
+  if (!function.is_fence) return;
+  constexpr auto both = static_cast<OTF2_RmaSyncLevel>(OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY);
+  sink.check(OTF2_EvtWriter_RmaCollectiveEnd(sink.writer, nullptr, time, OTF2_COLLECTIVE_OP_BARRIER, both,
+                                             as_u32(row.scope), OTF2_COLLECTIVE_ROOT_NONE, 0, 0));
+}
+
+}  // namespace tare::exporters::otf2
