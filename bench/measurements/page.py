@@ -121,7 +121,7 @@ def _zooms(run: Path) -> dict[str, list[float]]:
             window = f"from={start}&to={start + length // part}"
             query = f"first=0&rows={traces.RANKS}&group=1&{window}&columns={COLUMNS}"
             began = time.monotonic()
-            with urllib.request.urlopen(f"{url}data/picture?{query}", timeout=TIMEOUT_S) as got:
+            with urllib.request.urlopen(f"{url}data/recorded/picture?{query}", timeout=TIMEOUT_S) as got:
                 got.read()
             return 1e3 * (time.monotonic() - began)
 

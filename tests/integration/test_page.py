@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import tare as package
-from browser import Opened
+from browser import READY, Opened
 from environments import ROOT
 from tare import units
 
@@ -257,3 +257,31 @@ def test_messages_of_the_timeline_are_those_that_were_matched(page: Opened) -> N
     assert matched
     count = page.page.evaluate("tare.timeline.data.messages.count")
     assert count == len(matched)
+
+
+def test_a_page_with_both_times(browser: Any, tare: Path, tmp_path: Path) -> None:
+    """What `tare explain` says of each, in one file; what is chosen lies in the address."""
+    to = tmp_path / "both.html"
+    subprocess.run([tare, "report", RUN, "--times", "both", "-o", to], check=True, timeout=120)
+    context = browser.new_context(offline=True)
+    opened = Opened(context.new_page(), to.as_uri())
+    for times in ("recorded", "compensated", "recorded"):
+        with opened.page.expect_event("load"):
+            opened.page.evaluate(
+                "times => { const at = document.getElementById('times'); at.value = times;"
+                " at.dispatchEvent(new Event('change')); }",
+                times,
+            )
+        opened.wait(READY)
+        said = read(tare, "explain", str(RUN), "--times", times)["sentences"]
+        assert [text.replace("\u00a0", " ") for text in opened.texts("#overview .findings li")] == said
+        traced = package.open(RUN, times=times).timeline()
+        assert traced is not None
+        length = opened.page.evaluate("tare.timeline.data.about.length_ns")
+        assert length == traced.end_ns - traced.start_ns
+    assert opened.complaints == []
+    context.close()
+
+
+def test_a_page_in_one_time_has_no_choice(page: Opened) -> None:
+    assert page.page.locator("#times-choice").is_hidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import socket
 import struct
@@ -15,7 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser import Opened
+import tare as package
+from browser import READY, Opened
 from environments import PYTHON, ROOT
 
 RUN = ROOT / "tests" / "data" / "v1" / "stencil"
@@ -67,7 +69,7 @@ def read(url: str) -> bytes:
 def test_the_page_has_every_detail(serving: str, tare: Path, browser: Any) -> None:
     done = subprocess.run([tare, "events", RUN, "--json"], capture_output=True, text=True, check=True)
     calls = [row for row in json.loads(done.stdout)["rows"] if row["function"].startswith("MPI_")]
-    ranks = len(json.loads(read(f"{serving}data/timeline"))["ranks"])
+    ranks = len(json.loads(read(f"{serving}data/recorded/timeline"))["ranks"])
     context = browser.new_context()
     opened = Opened(context.new_page(), serving)
     opened.page.locator("#timeline canvas.lanes").scroll_into_view_if_needed()
@@ -76,7 +78,9 @@ def test_the_page_has_every_detail(serving: str, tare: Path, browser: Any) -> No
     shown = opened.page.evaluate("tare.timeline.shown.picture.calls.count")
     assert opened.complaints == []
     context.close()
-    is_calls, count = struct.unpack_from("<II", read(f"{serving}data/picture?first=0&rows={ranks}&group=1"))
+    is_calls, count = struct.unpack_from(
+        "<II", read(f"{serving}data/recorded/picture?first=0&rows={ranks}&group=1")
+    )
     assert is_calls == 1
     assert count == shown >= len(calls)  # with flushes
 
@@ -85,7 +89,15 @@ def test_only_who_knows_the_token_gets_an_answer(serving: str) -> None:
     at = urlsplit(serving)
     root = f"http://{at.netloc}"
     assert status(serving) == 200
-    for path in ("/", "/data/content", at.path.rstrip("/"), f"{at.path}../", "/x/", "/x/data/content", "//"):
+    for path in (
+        "/",
+        "/data/recorded/content",
+        at.path.rstrip("/"),
+        f"{at.path}../",
+        "/x/",
+        "/x/data/recorded/content",
+        "//",
+    ):
         assert status(root + path) == 404, path
     # A page of another origin whose name resolves to this machine.
     assert status(serving, Host="evil.example:80") == 404
@@ -104,7 +116,7 @@ def test_only_who_knows_the_token_gets_an_answer(serving: str) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(serving: str, query: str) -> None:
-    assert status(f"{serving}data/picture?{query}") == 400
+    assert status(f"{serving}data/recorded/picture?{query}") == 400
     assert status(f"{serving}data/none") == 400
     assert status(serving) == 200
 
@@ -128,3 +140,65 @@ def test_a_port_that_is_taken_is_one_line(tare: Path) -> None:
         )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1 and f"port {port}" in done.stderr
+
+
+def chosen(opened: Opened, times: str) -> None:
+    """The page is drawn anew."""
+    with opened.page.expect_event("load"):
+        opened.page.select_option("#times", times)
+    opened.wait(READY)
+    assert opened.page.evaluate("tare.data.times") == times
+
+
+def test_times_are_chosen_on_the_page(serving: str, browser: Any) -> None:
+    """As recorded, and compensated: the timeline and all that is said of waits are those of that reading."""
+    context = browser.new_context()
+    opened = Opened(context.new_page(), f"{serving}#timeline?search=x")
+    assert opened.page.evaluate("tare.data.times") == "recorded"
+    assert opened.texts("#times option") == ["recorded", "corrected", "compensated"]
+    for times in ("compensated", "corrected", "recorded"):
+        chosen(opened, times)
+        assert "search=x" in opened.page.url and ("times=" in opened.page.url) == (times != "recorded")
+        run = package.open(RUN, times=times)
+        traced = run.timeline()
+        assert traced is not None
+        length = opened.page.evaluate("tare.timeline.data.about.length_ns")
+        assert length == traced.end_ns - traced.start_ns
+        notes = " ".join(opened.texts("#overview .notice"))
+        assert ("Measuring is taken out of all times" in notes) == (times == "compensated")
+        assert opened.texts(".findings li") == page_sentences(run)
+    assert opened.complaints == []
+    context.close()
+    assert status(f"{serving}data/nothing/content") == 400
+
+
+def page_sentences(run: Any) -> list[str]:
+    from tare.page import content
+
+    return list(content.of_run(run)["overview"]["findings"])
+
+
+def test_two_runs_side_by_side(tare: Path, browser: Any, tmp_path: Path) -> None:
+    shutil.copytree(RUN, tmp_path / "other")
+    command: list[Path | str] = [tare, "view", RUN, "--compare", tmp_path / "other"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    context = browser.new_context()
+    opened = Opened(context.new_page(), process.stdout.readline().strip())
+    said = page_sentences(package.open(RUN))
+    assert opened.texts("#comparison .findings li") == said * 2
+    chosen(opened, "compensated")
+    assert (
+        opened.texts("#comparison .findings li") == page_sentences(package.open(RUN, times="compensated")) * 2
+    )
+    assert opened.complaints == []
+    context.close()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_what_perfetto_cannot_compare(tare: Path) -> None:
+    command: list[Path | str] = [tare, "view", RUN, "--compare", RUN, "--in", "perfetto"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "tare: --compare is of the page: leave out --in perfetto\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from environments import ROOT
 from tare.analysis.rows import Placed
 from tare.page import call_sites, document, source_text
+from tare.runs.retiming import Times
 
 VENDOR = ROOT / "python" / "tare" / "page" / "vendor"
 
@@ -20,7 +21,7 @@ def test_only_scripts_of_the_page_may_run() -> None:
 
 
 def test_nothing_of_a_document_ends_its_script() -> None:
-    page = document.embedded("x", {"content": {"a": "</script>"}})
+    page = document.embedded("x", {Times.RECORDED: {"content": {"a": "</script>"}}})
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
     assert len(scripts) == page.count("<script") == page.count("</script")
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory, ShownTimes, new_path
+from tare.commands import AnyMember, RunDirectory, new_path
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError
 from tare.options import Option
 from tare.runs.retiming import Times
+
+
+class PageTimes(StrEnum):
+    """Times of a trace, as Times has them, or two of them."""
+
+    RECORDED = "recorded"
+    CORRECTED = "corrected"
+    COMPENSATED = "compensated"
+    BOTH = "both"
 
 
 def report(
@@ -30,7 +40,13 @@ def report(
         Path | None,
         Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
     ] = None,
-    times: ShownTimes = Times.RECORDED,
+    times: Annotated[
+        PageTimes,
+        Option(
+            help="Of the trace: as recorded; with corrected clocks; compensated: also without measuring; "
+            "both: recorded and compensated, to choose from on the page.",
+        ),
+    ] = PageTimes.RECORDED,
     member: AnyMember = None,
 ) -> None:
     """Write a run as one HTML page, which needs no network.
@@ -41,15 +57,18 @@ def report(
     """
     from tare.page import content, document, timeline
 
-    recording = open_readable(run, member, times=times)
-    other = None if compare is None else open_readable(compare, times=times)
+    shown = [Times.RECORDED, Times.COMPENSATED] if times == PageTimes.BOTH else [Times(times)]
+    contents: dict[Times, dict[str, Any]] = {}
+    for each in shown:
+        recording = open_readable(run, member, times=each)
+        other = None if compare is None else open_readable(compare, times=each)
+        contents[each] = {"content": content.of_run(recording, other)}
+        trace = recording.timeline()
+        if trace is None:
+            break  # all times are the same
+        contents[each] |= timeline.embedded(recording, trace)
     to = output or _beside(run, member)
-    blocks = {"content": content.of_run(recording, other)}
-    trace = recording.timeline()
-    if trace is not None:
-        blocks |= timeline.embedded(recording, trace)
-    page = document.embedded(f"{recording.meta.name}: tare", blocks)
-    _write(to, page)
+    _write(to, document.embedded(f"{recording.meta.name}: tare", contents))
     streams.say(str(to))
     conclude(recording, *([other] if other else []))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 from tare import streams
 from tare.commands import AnyMember, RunDirectory, ShownTimes, export
 from tare.commands.reading import conclude, open_readable
+from tare.errors import UsageError
 from tare.options import Option
 from tare.runs.retiming import Times
 
@@ -33,6 +35,10 @@ def view(
         Viewer, Option("--in", help="The page of tare, or Perfetto's user interface (traced runs).")
     ] = Viewer.PAGE,
     port: Annotated[int, Option(min=0, max=65535, help="The port to listen at; 0 takes a free one.")] = 0,
+    compare: Annotated[
+        Path | None,
+        Option("--compare", metavar="RUN2", help="Another run, side by side with it.", show_default=False),
+    ] = None,
     times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
 ) -> None:
@@ -45,18 +51,31 @@ def view(
     Example: tare view app-20260131-120000
     """
     if viewer == Viewer.PERFETTO:
+        if compare is not None:
+            raise UsageError("--compare is of the page: leave out --in perfetto")
         _in_perfetto(open_readable(run, member, times=times), port)
-    else:
-        _in_page(open_readable(run, member, times=times), port)
+        return
+    _in_page(lambda chosen: open_readable(run, member, times=chosen), compare, times, port)
 
 
-def _in_page(recording: Run, port: int) -> None:
+def _in_page(read: Callable[[Times], Run], compare: Path | None, times: Times, port: int) -> None:
+    from tare.analysis import ranks
     from tare.page import server
 
-    serving = server.Server(server.Site(recording), port)
+    recording = read(times)
+    other = None if compare is None else open_readable(compare, times=times)
+
+    def site(chosen: Times) -> server.Site:
+        if chosen is times:
+            return server.Site(recording, other)
+        return server.Site(read(chosen), None if compare is None else open_readable(compare, times=chosen))
+
+    traced = ranks.total_trace(recording.processes)["events"] > 0
+    offered = [times, *(each for each in Times if traced and each is not times)]
+    serving = server.Server(server.Sites(f"{recording.meta.name}: tare", offered, site), port)
     _tell(serving.url)
     serving.run()
-    conclude(recording)
+    conclude(recording, *([other] if other else []))
 
 
 def _in_perfetto(recording: Run, port: int) -> None:

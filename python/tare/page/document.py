@@ -12,11 +12,14 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tare.streams import visible
+
+if TYPE_CHECKING:
+    from tare.runs.retiming import Times
 
 STYLES = ("vendor/tabulator_simple.min.css", "assets/page.css")
 SCRIPTS = (
@@ -42,18 +45,19 @@ SCRIPTS = (
 _SOURCE_MAP = re.compile(r"(//# sourceMappingURL=.*|/\*# sourceMappingURL=.*?\*/)\s*$")
 
 
-def embedded(title: str, contents: Mapping[str, Any]) -> str:
-    """Needs no server; `contents` by name, JSON or bytes."""
+def embedded(title: str, contents: Mapping[Times, Mapping[str, Any]]) -> str:
+    """Needs no server; contents, by name, are JSON or bytes. The first of the times are shown first."""
     blocks = "\n".join(
-        f'<script type="application/octet-stream" id="data-{name}">{_packed(content)}</script>'
-        for name, content in contents.items()
+        f'<script type="application/octet-stream" id="data-{times}-{name}">{_packed(content)}</script>'
+        for times, named in contents.items()
+        for name, content in named.items()
     )
-    return _document(title, blocks, "embedded", "'none'")
+    return _document(title, blocks, "embedded", list(contents), "'none'")
 
 
-def served(title: str) -> str:
+def served(title: str, times: Sequence[Times]) -> str:
     """Fetches its data from where it came from."""
-    return _document(title, "", "served", "'self'")
+    return _document(title, "", "served", times, "'self'")
 
 
 def policy(connect: str) -> str:
@@ -66,12 +70,13 @@ def policy(connect: str) -> str:
     )
 
 
-def _document(title: str, blocks: str, source: str, connect: str) -> str:
+def _document(title: str, blocks: str, source: str, times: Sequence[Times], connect: str) -> str:
     page = _text("assets/page.html")
     parts = {
         "@POLICY@": html.escape(policy(connect), quote=True),
         "@TITLE@": html.escape(visible(title)),
         "@SOURCE@": source,
+        "@TIMES@": " ".join(times),
         "@STYLES@": _joined(STYLES),
         "@DATA@": blocks,
         "@SCRIPTS@": _joined(SCRIPTS),

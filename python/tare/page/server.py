@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import signal
 import struct
 import threading
 from contextlib import suppress
@@ -20,9 +21,10 @@ from tare.errors import CommandError, TareError, native_errors
 from tare.page import content, document, timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tare._native import Timeline
+    from tare.runs.retiming import Times
     from tare.runs.run import Run
 
 LOOPBACK = "127.0.0.1"
@@ -46,11 +48,11 @@ class NotAnswered(TareError):
 class Site:
     """What is served, by name; made once, a run that goes on being shown as it was then."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, other: Run | None = None) -> None:
+        """`other`: a run to compare it with."""
         self._timeline = run.timeline()
-        self._content = document.as_json(content.of_run(run))
+        self._content = document.as_json(content.of_run(run, other))
         self._described = self._timeline and document.as_json(timeline.described(run, self._timeline))
-        self.page = document.served(f"{run.meta.name}: tare").encode()
         self._working = threading.Lock()  # one answer at a time: the reader itself uses all processors
         self._matching = threading.Thread(target=self._match, daemon=True)
 
@@ -117,13 +119,51 @@ class Site:
         return len(self._timeline.rows()) if self._timeline else 0
 
 
+class Sites:
+    """The same run in the times that there are to choose from, each read when it is first asked for."""
+
+    def __init__(self, title: str, times: Sequence[Times], make: Callable[[Times], Site]) -> None:
+        """The first of the times are shown first."""
+        self._times = {str(each): each for each in times}
+        self._make = make
+        self._made = {times[0]: make(times[0])}
+        self._making = threading.Lock()
+        self.page = document.served(title, times).encode()
+
+    def start(self) -> None:
+        """To be followed by close()."""
+        for site in self._made.values():
+            site.start()
+
+    def close(self) -> None:
+        """Nothing is answered any more."""
+        with self._making:
+            for site in self._made.values():
+                site.close()
+            self._times = {}
+
+    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
+        """`name`: the times, a slash, and what of them."""
+        named, _, what = name.partition("/")
+        with self._making:
+            times = self._times.get(named)
+            if times is None:
+                raise NotAnswered(f"there are no times {named}")
+            if times not in self._made:
+                site = self._make(times)
+                site.start()
+                self._made[times] = site
+        return self._made[times].answer(what, query)
+
+
 class Server(ThreadingHTTPServer):
     """Bound to this machine; requests that are under way when it ends are left."""
 
     daemon_threads = True
     block_on_close = False
+    is_interrupted = False
 
-    def __init__(self, site: Site, port: int) -> None:
+    def __init__(self, site: Sites, port: int) -> None:
         self.site = site
         self.token = secrets.token_urlsafe(24)
         own = "'self'"
@@ -140,15 +180,23 @@ class Server(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
 
     def run(self) -> None:
-        """Until it is interrupted."""
+        """Until it is interrupted. By the main thread alone."""
         self.site.start()
+        # An exception may be raised where nobody hears it, as in the end of a weak reference.
+        before = signal.signal(signal.SIGINT, lambda *_: setattr(self, "is_interrupted", True))
         try:
             self.serve_forever(poll_interval=0.1)
         except KeyboardInterrupt:
             pass
         finally:
+            signal.signal(signal.SIGINT, before)
             self.server_close()
             self.site.close()
+
+    def service_actions(self) -> None:
+        """Now and then, by serve_forever()."""
+        if self.is_interrupted:
+            raise KeyboardInterrupt
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that goes away is no error of ours."""

@@ -1,7 +1,12 @@
-// Where data come from: blocks in the page itself, or the server that the page came from.
+// Where data come from: blocks in the page itself, or the server that the page came from. They are there in one or more
+// times (recorded, corrected, compensated), of which the page shows one: those that the address names, or the first.
 (() => {
   "use strict";
-  const isServed = document.documentElement.dataset.source === "served";
+  const { source, times: offered } = document.documentElement.dataset;
+  const isServed = source === "served";
+  const allTimes = offered.split(" ");
+  const wantedTimes = () => (allTimes.includes(tare.state.get("times")) ? tare.state.get("times") : allTimes[0]);
+  const times = wantedTimes();
 
   function bytesOf(text) {
     if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -11,7 +16,7 @@
     return bytes;
   }
   async function embedded(name) {
-    const block = document.getElementById(`data-${name}`);
+    const block = document.getElementById(`data-${times}-${name}`);
     if (block === null) return null;
     const stream = new DecompressionStream("deflate");
     const writer = stream.writable.getWriter();
@@ -22,7 +27,7 @@
   }
   async function fetched(name, query = {}) {
     const asked = new URLSearchParams(query).toString();
-    const answer = await fetch(`data/${name}${asked ? `?${asked}` : ""}`);
+    const answer = await fetch(`data/${times}/${name}${asked ? `?${asked}` : ""}`);
     if (answer.status === 204) return null; // this run has none
     if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
     return answer.arrayBuffer();
@@ -31,6 +36,9 @@
   tare.data = {
     isServed,
     bytes,
+    times,
+    allTimes,
+    wantedTimes,
     async json(name, query) {
       const found = await bytes(name, query);
       return found === null ? null : JSON.parse(new TextDecoder().decode(found));

@@ -24,6 +24,17 @@
   dark.addEventListener("change", paint);
   paint();
 
+  // Other times are other data: the page begins anew, with all else that is chosen.
+  const { times, allTimes, wantedTimes } = tare.data;
+  const choice = document.getElementById("times");
+  for (const each of allTimes) choice.append(element("option", { value: each }, each));
+  choice.value = times;
+  document.getElementById("times-choice").hidden = allTimes.length < 2;
+  choice.addEventListener("change", () => {
+    tare.state.set("times", choice.value === allTimes[0] ? null : choice.value);
+    location.reload();
+  });
+
   function follow(links) {
     const seen = new Map();
     const observer = new IntersectionObserver((entries) => {
@@ -61,6 +72,7 @@
     follow(links);
     go();
     tare.state.onChange(() => {
+      if (wantedTimes() !== times) location.reload();
       paint();
       go();
     });
