@@ -2,7 +2,7 @@
  * An optional argument is the number of ranks to name (1). The result is pairs of double: time in ns, rank.
  *
  *     cc -shared -fPIC slowest_rank.c -o slowest_rank.so
- *     tare run --monitor --filter $PWD/slowest_rank.so:3 -- mpiexec -n 4 ./app
+ *     tare run --monitor=1s,filter=slowest_rank.so:3 -- mpiexec -n 4 ./app
  */
 #include <stdlib.h>
 #include <string.h>

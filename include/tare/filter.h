@@ -1,7 +1,7 @@
 /* A filter of your own for tare's monitoring tree: a shared object that exports tare_filter_1().
  *
  *     cc -shared -fPIC -I$(prefix)/include my_filter.c -o my_filter.so
- *     tare run --monitor --filter $PWD/my_filter.so[:ARGUMENTS] -- mpiexec ...
+ *     tare run --monitor=1s,filter=my_filter.so[:ARGUMENTS] -- mpiexec ...
  *
  * A node of the tree makes one reduction for each round under way: begin(), then add() for each of its ranks and
  * merge() for what each child has written, then write() for its parent, then clear() for a later round. The result of

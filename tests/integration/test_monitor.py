@@ -207,6 +207,66 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
     assert {row["contributing"] for row in stored} == {RANKS}
 
 
+def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
+    """The reductions of the last round of a run with this filter."""
+    import pyarrow
+
+    mpi = openmpi4()
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    spec = f"--monitor=points,policy=nonblock,filter={name}"
+    measured = measure(tare, mpi, RANKS, [program, "points", "7"], tmp_path / "run", spec)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert not pyarrow.table(package.open(measured.directory).rounds()).num_rows
+    rows: list[dict[str, Any]] = pyarrow.table(package.open(measured.directory).reductions()).to_pylist()
+    assert {row["round"] for row in rows} == set(range(1, 8))
+    assert {row["contributing"] for row in rows} == {RANKS} and {row["lost"] for row in rows} == {0}
+    return [row for row in rows if row["round"] == 7]
+
+
+def of_calls(rows: list[dict[str, Any]], event: str) -> list[dict[str, Any]]:
+    return [row for row in rows if row["event"] == event and row["metric"] == "calls"]
+
+
+def test_histograms_are_a_table(tare: Path, tmp_path: Path) -> None:
+    rows = of_filter(tare, tmp_path, "histogram:8")
+    (only,) = of_calls(rows, "MPI_Allreduce")
+    assert only["low"] <= 7 < only["high"] and only["count"] == RANKS
+    times = [row for row in rows if row["event"] == "MPI_Allreduce" and row["metric"] == "time_ns"]
+    assert sum(row["count"] for row in times) == RANKS
+    assert all(row["high"] <= later["low"] for row, later in itertools.pairwise(times))
+
+
+def test_quantiles_are_a_table(tare: Path, tmp_path: Path) -> None:
+    rows = of_calls(of_filter(tare, tmp_path, "quantiles:0.01"), "step")
+    assert [row["quantile"] for row in rows] == [0, 0.25, 0.5, 0.75, 0.9, 0.99, 1]
+    assert all(row["value"] == pytest.approx(7, rel=0.01) and row["count"] == RANKS for row in rows)
+
+
+def test_groups_are_a_table(tare: Path, tmp_path: Path) -> None:
+    rows = [row for row in of_filter(tare, tmp_path, "groups:2") if row["event"] == "MPI_Allreduce"]
+    assert 1 <= len(rows) <= 2 and sum(row["count"] for row in rows) == RANKS
+    assert all(row["value"] > 0 and row["ranks"] for row in rows)
+
+
+def test_all_profiles_are_a_table(tare: Path, tmp_path: Path) -> None:
+    rows = of_filter(tare, tmp_path, "none")
+    assert [(row["ranks"], row["value"]) for row in of_calls(rows, "step")] == [
+        (str(rank), 7) for rank in range(RANKS)
+    ]
+    residual = [row["value"] for row in rows if row["event"] == "residual" and row["metric"] == "value"]
+    assert residual == [7] * RANKS
+
+
+def test_what_a_filter_of_the_users_writes_is_in_a_table(tare: Path, tmp_path: Path) -> None:
+    """Here the slowest rank, and its time in MPI_Allreduce."""
+    library = tmp_path / "slowest_rank.so"
+    source = ROOT / "examples" / "slowest_rank.c"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT}/include", source, "-o", library], check=True)
+    (row,) = of_filter(tare, tmp_path, f"{library}")
+    assert row["event"] is None and len(bytes.fromhex(row["result"])) > 0
+
+
 @pytest.mark.parametrize(
     "spec",
     [
@@ -217,6 +277,10 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
         "1s,ring=1",
         "1s,every=0",
         "1s,filter=magic",
+        "1s,filter=nowhere.so",
+        "1s,listen=10.0.0.0/99",
+        "1s,listen=a b",
+        "1s,fan-out=0",
         "1s,x=y",
         "1ns",
     ],

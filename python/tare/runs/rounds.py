@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -78,7 +78,10 @@ class Round:
     lost: Ranks
     filter: str
     reduced: bytes = field(repr=False)
-    events: list[Event] = field(repr=False)  # of the filter statistics; of others none
+    events: list[Event] = field(repr=False)  # of the filter statistics; of others none (reductions.py)
+    names: Mapping[int, tuple[str, Kind]] = field(
+        repr=False, default_factory=dict
+    )  # of events, by their keys
 
     @property
     def delay_ns(self) -> int:
@@ -86,18 +89,18 @@ class Round:
         return self.arrived_ns - self.first_ns
 
 
-class _Malformed(ValueError):
+class Malformed(ValueError):
     pass
 
 
-class _Input:
+class Input:
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._at = 0
 
     def take(self, count: int) -> memoryview:
         if count > len(self._content) - self._at:
-            raise _Malformed
+            raise Malformed
         self._at += count
         return self._content[self._at - count : self._at]
 
@@ -152,7 +155,7 @@ class RoundFile:
                     yield self._round(content)
                 elif kind == _LOST_ROUND:
                     yield _lost_round(content)
-            except (_Malformed, struct.error):
+            except (Malformed, struct.error):
                 continue
 
     def _name(self, content: memoryview) -> None:
@@ -160,16 +163,27 @@ class RoundFile:
         self._names[int.from_bytes(content[:8], "little")] = _name_and_kind(text)
 
     def _round(self, content: memoryview) -> Round:
-        source = _Input(content)
+        source = Input(content)
         number, first, last, arrived, error, reduce_ns, _, _, _ = _ROUND.unpack(source.take(_ROUND.size))
         ranks, lost, used = source.ranks(), source.ranks(), source.text()
         reduced = source.rest()
-        events = self._statistics(_Input(reduced)) if used == "statistics" else []
+        events = self._statistics(Input(reduced)) if used == "statistics" else []
         return Round(
-            number, first, last, arrived, error, reduce_ns, ranks, lost, used, bytes(reduced), events
+            number,
+            first,
+            last,
+            arrived,
+            error,
+            reduce_ns,
+            ranks,
+            lost,
+            used,
+            bytes(reduced),
+            events,
+            self._names,
         )
 
-    def _statistics(self, source: _Input) -> list[Event]:
+    def _statistics(self, source: Input) -> list[Event]:
         count = source.number()
         wide = METRICS * count
         keys, ranks = source.numbers("Q", count), source.numbers("I", count)
@@ -198,7 +212,7 @@ class RoundFile:
 
 
 def _lost_round(content: memoryview) -> Round:
-    source = _Input(content)
+    source = Input(content)
     number = int.from_bytes(source.take(8), "little")
     return Round(number, 0, 0, 0, 0, 0, Ranks(()), source.ranks(), "", b"", [])
 

@@ -32,6 +32,7 @@ TABLES = {
     "phases": "a phase on a rank",
     "samples": "a class of sampled messages",
     "rounds": "a metric of an event in a round (--monitor)",
+    "reductions": "what a filter other than statistics made of an event in a round (--monitor)",
     "events": "a call, or an event of the program (trace)",
     "calls": "a call (trace)",
     "messages": "a message, with both ends (trace)",
@@ -120,6 +121,10 @@ class OpenRun(Run):
         """The rounds of a run with --monitor, up to now: a row for each metric of each event."""
         return RowsTable(schema.ROUNDS, self._round_rows)
 
+    def reductions(self) -> RowsTable:
+        """The same of other filters than statistics: a row for each bin, quantile, group or rank."""
+        return RowsTable(schema.REDUCTIONS, self._reduction_rows)
+
     def tables(self) -> dict[str, AnyTable]:
         """All tables by their names in SQL (`TABLES`)."""
         special: dict[str, AnyTable] = {
@@ -128,6 +133,7 @@ class OpenRun(Run):
             "communicators": self.communicator_table,
             "clock_violations": self.clock_violation_table,
             "rounds": self.rounds(),
+            "reductions": self.reductions(),
         }
         return {name: special.get(name) or getattr(self, name) for name in TABLES}
 
@@ -187,6 +193,13 @@ class OpenRun(Run):
                     named = {"event": event.name, "kind": event.kind, "ranks": event.ranks}
                     for metric, statistic in _metrics(event):
                         yield {**shared, **named, "metric": metric, **vars(statistic)}
+
+    def _reduction_rows(self) -> Iterator[dict[str, Any]]:
+        from tare.runs import reductions
+
+        for file in self.round_files():
+            for made in file.read():
+                yield from reductions.rows(made)
 
     def _sample_rows(self) -> Iterator[dict[str, Any]]:
         for sample in self.sample_rows:

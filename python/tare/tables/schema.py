@@ -174,3 +174,24 @@ ROUNDS: dict[str, ColumnType] = {
     "delay_ns": "int64",
     "spread_ns": "int64",
 }
+
+REDUCTIONS: dict[str, ColumnType] = {
+    "round": "int64",
+    "time_ns": "int64",
+    "filter": "text",
+    "event": "text",
+    "kind": "text",
+    "metric": "text",
+    "low": "float64",
+    "high": "float64",
+    "quantile": "float64",
+    "value": "float64",
+    "count": "int64",
+    "ranks": "text",
+    "result": "text",
+    "contributing": "int32",
+    "lost": "int32",
+    "lost_ranks": "text",
+    "delay_ns": "int64",
+    "spread_ns": "int64",
+}

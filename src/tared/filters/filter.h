@@ -21,6 +21,8 @@ class Reduction {
   virtual void add(const Snapshot& snapshot) = 0;
   // Of what another node wrote. False if these bytes are no result of this filter; what was reduced is unchanged then.
   virtual bool merge(std::span<const std::byte> reduced) = 0;
+  // At the root, before what it has is written: there is nothing more to come.
+  virtual void conclude() {}
   virtual void write(Writer& out) const = 0;
   virtual void clear() = 0;
   // When the last merge() had understood the bytes and began to reduce (CLOCK_MONOTONIC), if the filter says it.

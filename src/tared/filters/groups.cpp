@@ -136,6 +136,8 @@ bool GroupTable::read(Reader& in, GroupTable& table) {
   return in.ok();
 }
 
+void GroupReduction::conclude() { settle(table_, table_.wanted, GroupFilter::alike); }
+
 void GroupReduction::clear() {
   table_.keys.clear();
   table_.groups.clear();

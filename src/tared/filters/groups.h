@@ -43,6 +43,7 @@ class GroupReduction : public Reduction {
   explicit GroupReduction(std::uint32_t wanted) { table_.wanted = wanted; }
   void add(const Snapshot& snapshot) override;
   bool merge(std::span<const std::byte> reduced) override;
+  void conclude() override;
   void write(Writer& out) const override { table_.write(out); }
   void clear() override;
   const GroupTable& table() const { return table_; }

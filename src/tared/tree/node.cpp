@@ -269,6 +269,7 @@ void Node::deliver(const RoundTable::Done& done) {
       sink_->lost_round(done.part.round, done.part.lost);
       return;
     }
+    done.result->conclude();
     Writer out(reduced_);
     done.result->write(out);
     Round round{done.part.round,           done.part.ranks, done.part.lost,           done.part.first_offload_ns,

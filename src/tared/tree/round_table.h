@@ -61,8 +61,8 @@ class RoundTable {
 
   // Passes the next round on if it is done, or given up by now.
   struct Done {
-    Part part;                // but for `reduced`, and without ranks if it has no result
-    const Reduction* result;  // or nothing
+    Part part;          // but for `reduced`, and without ranks if it has no result
+    Reduction* result;  // or nothing
   };
   bool take(std::int64_t now_ns, const std::function<void(const Done&)>& deliver);
   // When the next one is given up; INT64_MAX if none is under way.

@@ -1,0 +1,47 @@
+"""`tare run --monitor` of a job that Slurm starts on several hosts (tests/support/slurm.py)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from environments import ROOT, compile_c, mpich4
+from hosts import NETWORK, several_hosts
+from measured import PROGRAMS
+from slurm import cluster
+from tare.runs.rounds import RoundFile
+
+HOSTS = 3
+RANKS = 2 * HOSTS
+COUNT = 30
+LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
+
+
+@pytest.mark.parametrize("starter", ["srun", "mpiexec"])
+def test_a_job_of_slurm_is_one_tree(starter: str, tare: Path, tmp_path: Path) -> None:
+    """Ranks that srun starts by itself, and those of an mpiexec within an allocation."""
+    mpi = mpich4()
+    if missing := mpi.missing():
+        pytest.fail(f"not on this machine: {missing}")
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    run = tmp_path / "run"
+    spec = f"--monitor=points,policy=nonblock,listen={NETWORK}"
+    start = ["srun", "-n", str(RANKS), "--mpi=pmi2"] if starter == "srun" else mpi.mpiexec
+    inside = ["salloc", "-n", str(RANKS)] if starter == "mpiexec" else []
+    command = [*inside, tare, "run", "--quiet", spec, "-o", run, "--", *start, program, "points", str(COUNT)]
+    with several_hosts(HOSTS, tmp_path) as hosts, cluster(hosts, tmp_path, ranks_per_host=2) as variables:
+        done = subprocess.run(
+            hosts.hosts[0].command(command), env=mpi.environ(**variables),
+            capture_output=True, text=True, timeout=90, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("ok") == RANKS
+    (file,) = run.glob("monitor-*.tare")
+    found = list(RoundFile(file).read())
+    assert [made.round for made in found] == list(range(1, COUNT + 1))
+    assert all(str(made.ranks) == f"0-{RANKS - 1}" and not made.lost for made in found)
+    told = subprocess.run([tare, "info", run, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout)["hosts"] == [f"node{i}" for i in range(HOSTS)]
