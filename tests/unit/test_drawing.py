@@ -108,3 +108,19 @@ def test_profiles_are_drawn_on_terminals_alone(
     assert DRAWN & set("".join(shown))
     piped = tare("profile", "r", "--by", by).stdout
     assert title not in piped and not DRAWN & set(piped)
+
+
+def test_samples_are_drawn_on_terminals_alone(tare: Tare, run_dir: Path) -> None:
+    (run_dir / "sampled").touch()
+    shown = on_terminal(run_dir.parent, "samples", run_dir.name)
+    titles = ("What latencies are made of", "Mean latency, by size", "Mean latency from rank to rank")
+    assert all(title in shown for title in titles)
+    assert all(cells.width(line) <= 80 for line in shown)
+    # Of 8 and of 4,096 bytes: 400 ns and 2 µs, as the longest bar.
+    first, second = [line for line in shown if "█" in line and line.endswith(" samples")]
+    assert first.split()[:2] == ["8-16", "B"] and "400 ns, 2 samples" in first
+    assert second.split()[:2] == ["4-8", "KiB"] and "2.00 µs, 8 samples" in second
+    assert first.count("█") < second.count("█")
+    assert any(line.strip() == "0 │  ██│" for line in shown)  # rank 1 alone has received
+    piped = tare("samples", run_dir).stdout
+    assert not any(title in piped for title in titles)

@@ -104,11 +104,13 @@ def samples(
         records = [analysis.record(row, keys) for row in shown]
         csv_reporter.write_rows(sys.stdout, analysis.columns(keys), records)
     else:
+        from tare.reporters import sample_drawings
         from tare.reporters import samples as reporter
         from tare.reporters.console import console
 
         out = console()
         reporter.show(out, recording, shown, keys, counts, left_out=len(rows) - len(shown))
+        sample_drawings.draw(out, chosen, recording.sites)
     conclude(recording)
     if not rows and (source or destination):
         raise CommandError("no sampled message matches --source and --destination")

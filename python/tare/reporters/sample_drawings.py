@@ -1,0 +1,90 @@
+"""What `tare samples` draws on terminals: what latencies are made of, by size, and from rank to rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tare import units
+from tare.analysis import samples as analysis
+from tare.reporters import drawing
+
+if TYPE_CHECKING:
+    from tare._native import SampleRow, Site
+    from tare.analysis.samples import Key, Row
+    from tare.reporters.console import Console
+
+
+def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> None:
+    """Of the world with the most samples; nothing where there is no terminal."""
+    if not out.draws or not samples:
+        return
+    worlds: dict[int, int] = defaultdict(int)
+    for sample in samples:
+        worlds[sample["world"]] += sample["count"]
+    world = max(worlds, key=lambda each: worlds[each])
+    own = [sample for sample in samples if sample["world"] == world]
+
+    def summed(*keys: Key) -> list[Row]:
+        return analysis.summed(own, sites, keys)
+
+    _parts(out, summed())
+    _sizes(out, summed("size"))
+    _ranks(out, summed("source", "destination"))
+
+
+def _parts(out: Console, rows: Sequence[Row]) -> None:
+    """From the begin of the send to the end of the receive."""
+    named = (
+        ("no receive was posted", sum(row.unposted_ns * row.estimate for row in rows)),
+        ("posted, and not waited for", sum(row.unwaited_ns * row.estimate for row in rows)),
+        ("transfer", sum(row.transfer_ns * row.estimate for row in rows)),
+    )
+    whole = sum(value for _, value in named)
+    if whole <= 0:
+        return
+    out.line()
+    out.line("What latencies are made of", bold=True)
+    drawing.parts(out, [(name, value / whole) for name, value in named])
+
+
+def _sizes(out: Console, rows: Sequence[Row]) -> None:
+    sized = [(row.bytes, row) for row in rows if row.bytes is not None]
+    if len(sized) < 2:
+        return
+    sums: dict[int, list[Row]] = defaultdict(list)  # by power of two, from it on
+    for size, row in sized:
+        sums[size.bit_length()].append(row)
+    bars = []
+    for power, of in sorted(sums.items()):
+        mean = _mean_ns(of)
+        start = 1 << (power - 1) if power else 0
+        label = units.size_range(start, 1 << power)
+        bars.append(
+            (label, mean, f"{units.duration(mean)}, {units.count(sum(row.count for row in of))} samples")
+        )
+    drawing.bars(out, "Mean latency, by size", bars)
+
+
+def _ranks(out: Console, rows: Sequence[Row]) -> None:
+    pairs = [(row.source, row.destination, row) for row in rows]
+    known = [(source, to, row) for source, to, row in pairs if source is not None and to is not None]
+    if not known:
+        return
+    groups = drawing.groups(max(max(source, to) for source, to, _ in known) + 1, drawing.MOST_CELLS)
+    size = len(groups[0])
+    cells: dict[tuple[int, int], list[Row]] = defaultdict(list)
+    for source, to, row in known:
+        cells[source // size, to // size].append(row)
+    means = {place: _mean_ns(of) for place, of in cells.items()}
+    one = "rank" if size == 1 else "group"
+    note = f"darkest: {units.duration(max(means.values()))} from one {one} to another, blank: no sample"
+    title = f"Mean latency from {one} to {one}{' of ranks' if size > 1 else ''}"
+    drawing.matrix(out, title, means, groups, note)
+
+
+def _mean_ns(rows: Sequence[Row]) -> float:
+    """Of all messages that the samples stand for."""
+    messages = sum(row.estimate for row in rows)
+    return sum(row.mean_ns * row.estimate for row in rows) / messages if messages else 0.0
