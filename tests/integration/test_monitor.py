@@ -200,6 +200,11 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
     subprocess.run(
         [tare, "export", run, "--to", "parquet", "-o", out], check=True, capture_output=True, timeout=60
     )
+    drawn = subprocess.run(
+        [tare, "export", run, "--to", "svg", "--event", "step", "-o", tmp_path / "step.svg"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "step in 7 rounds" in drawn.stdout and "</svg>" in (tmp_path / "step.svg").read_text()
     import pyarrow.parquet
 
     stored = pyarrow.parquet.read_table(out / "rounds").to_pylist()

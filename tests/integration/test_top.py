@@ -90,6 +90,7 @@ def test_a_rank_that_hangs_is_named(
         terminal = Terminal([tare, "top", run])
         terminals.append(terminal)
         wait_until(lambda: "without 1" in terminal.text())
+        wait_until(lambda: "nothing comes from rank 1" in terminal.text())
         terminal.press("q")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from tare import _native
+from tare.errors import CommandError
+from tare.monitor import history
 from tare.monitor.live import Live
 from tare.monitor.screen import bars, cells
+from tare.reporters import rounds_figure
 from tare.runs import rounds
 from tare.runs.rounds import RoundFile
 
@@ -189,3 +193,72 @@ def test_names_of_programs_do_not_draw(chunks: dict[str, list[bytes]], files: li
     (activity,) = live.activities()
     shown: tuple[Any, ...] = cells(activity)
     assert "\x1b" not in shown[0]
+
+
+def test_the_time_outside_all_phases_is_no_phase(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    named = record(1, struct.pack("<Q", 11) + b"phase (none)") + record(1, struct.pack("<Q", 33) + b"phase a")
+    chunks[files[0]] = [named, a_round(1, S, {"MPI_Send": (1, 1, 1), "counter residual": (1, 1, 1)})]
+    live = Live(Path())
+    live.update()
+    assert [(each.kind, each.event) for each in live.activities()] == [("phase", "a")]
+    assert [event.name for event in live.totals()] == ["a"]
+
+
+def test_silent_ranks_are_known_since_their_first_absence(
+    chunks: dict[str, list[bytes]], files: list[str]
+) -> None:
+    values = {"MPI_Send": (1.0, 1.0, 1.0)}
+    chunks[files[0]] = [
+        names(),
+        a_round(1, S, values),
+        a_round(2, 2 * S, values, lost=ranks((4, 1))),
+        a_round(3, 3 * S, values, lost=ranks((4, 2))),
+    ]
+    live = Live(Path())
+    live.update()
+    assert live.silent == {4: 2 * S, 5: 3 * S}
+    chunks[files[0]].append(a_round(4, 4 * S, values, lost=ranks((5, 1))))
+    live.update()
+    assert live.silent == {5: 3 * S}
+
+
+def test_imbalance_of_late_is_that_of_the_last_seconds(
+    chunks: dict[str, list[bytes]], files: list[str]
+) -> None:
+    """Rank 1 has been slow for the last ten seconds only."""
+    even = [a_round(n, n * S, {"MPI_Send": (n, n * S, 0)}) for n in range(1, 101)]
+    uneven = [
+        a_round(n, n * S, {"MPI_Send": (n, n * S, 0)}, spread=(n - 100) * S / 2) for n in range(101, 111)
+    ]
+    chunks[files[0]] = [names(), *even, *uneven]
+    live = Live(Path())
+    live.update()
+    (send,) = live.activities()
+    assert send.imbalance == pytest.approx(5 / 110)
+    assert send.imbalance_of_late == pytest.approx(0.5)
+
+
+def test_the_history_of_an_event(chunks: dict[str, list[bytes]]) -> None:
+    chunks["a"] = [names(), *growing(20)]
+    found = history.of_event([RoundFile(Path("a"))], None)
+    assert found.event == "MPI_Send"
+    assert [number for number, _ in found.rounds] == list(range(1, 21))
+    assert found.rounds[9][1].mean == 10 * S / 8
+    for name, hint in (("MPI_Snd", "do you mean 'MPI_Send'"), ("residual", "MPI_Send")):
+        with pytest.raises(CommandError, match=hint):
+            history.of_event([RoundFile(Path("a"))], name)
+    chunks["b"] = []
+    with pytest.raises(CommandError, match="--monitor"):
+        history.of_event([RoundFile(Path("b"))], None)
+
+
+def test_the_history_is_drawn_whole_or_not_at_all(chunks: dict[str, list[bytes]], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    chunks["a"] = [names(), *growing(3000)]
+    found = history.of_event([RoundFile(Path("a"))], "MPI_Send")
+    rounds_figure.draw(tmp_path / "made.svg", replace(found, event="$a$ <b>"))
+    drawn = (tmp_path / "made.svg").read_text()
+    assert drawn.endswith("</svg>\n") and len(drawn) < 500_000
+    with pytest.raises(OSError):
+        rounds_figure.draw(tmp_path / "nowhere" / "made.svg", found)
+    assert [path.name for path in tmp_path.iterdir()] == ["made.svg"]

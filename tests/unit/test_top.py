@@ -64,12 +64,14 @@ class Driven:
     def __init__(self) -> None:
         self.live = Made()
         self.going_on = True
+        self.hang = ""
         self.app = Top(
             "a run",
             self.live,
             lambda: self.going_on,
             lambda: "rank 2 MPI_Recv",
             lambda: "monitoring: 8 offloads",
+            lambda: self.hang,
         )
 
     def text(self, widget: str) -> str:
@@ -150,6 +152,20 @@ def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         driven.app.refresh_now()
         await pilot.pause()
         assert driven.text("#silence") == ""
+
+    drive(steps)
+
+
+def test_a_hang_is_told_while_it_lasts() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.hang = "nothing comes from rank 1"
+        for said in ("nothing comes from rank 1", ""):
+            driven.app.refresh_now()
+            await driven.app.workers.wait_for_complete()
+            driven.app.refresh_now()
+            await pilot.pause()
+            assert driven.text("#silence") == said
+            driven.hang = ""
 
     drive(steps)
 

@@ -30,6 +30,7 @@ class Format(StrEnum):
     PARQUET = "parquet"
     PERFETTO = "perfetto"
     SPEEDSCOPE = "speedscope"
+    SVG = "svg"
 
 
 # Of the files and directories, where -o names none.
@@ -41,6 +42,7 @@ SUFFIXES = {
     Format.PARQUET: ".parquet",
     Format.PERFETTO: ".perfetto-trace",
     Format.SPEEDSCOPE: ".speedscope.json",
+    Format.SVG: ".svg",
 }
 
 
@@ -70,6 +72,14 @@ def export(
         float | None,
         Option("--to-time", parser=seconds, metavar="SECONDS", help="To so long after the start of the run."),
     ] = None,
+    event: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            show_default=False,
+            help="Of --to svg: the function, region or phase. By default the function with most time.",
+        ),
+    ] = None,
     times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
 ) -> None:
@@ -79,11 +89,17 @@ def export(
     """
     if start is not None and end is not None and start > end:
         raise UsageError(f"--from {start:g} is later than --to-time {end:g}")
+    if event is not None and to is not Format.SVG:
+        raise UsageError("--event names what --to svg shows: leave it out, or write --to svg")
     made = output or _beside(run, member, SUFFIXES[to])
     refuse_existing(made)
     if to in (Format.CSV, Format.PARQUET):
         _refuse_parts(to, rank, start, end)
         _export_tables(run, member, times, to, made)
+        return
+    if to is Format.SVG:
+        _refuse_parts(to, rank, start, end)
+        _draw_rounds(open_readable(run, member), event, made)
         return
     recording = open_readable(run, member, times=times)
     choice.check_ranks(recording, rank)
@@ -104,7 +120,8 @@ def _say_made(made: Path, what: str) -> None:
 
 def _refuse_parts(to: Format, rank: list[int] | None, start: float | None, end: float | None) -> None:
     if rank:
-        raise UsageError(f"--rank does not go with --to {to}: select the rank from the tables")
+        hint = "" if to is Format.SVG else ": select the rank from the tables"
+        raise UsageError(f"--rank does not go with --to {to}{hint}")
     if start is not None or end is not None:
         raise UsageError(f"--from and --to-time do not go with --to {to}")
 
@@ -129,6 +146,24 @@ def _export_tables(run: Path, member: str | None, times: Times, to: Format, made
 
     recording = open_readable(run, member, OpenRun, times=times)
     _say_made(made, f"{dataset.write(recording, made, 'csv' if to is Format.CSV else 'parquet'):,} rows")
+    conclude(recording)
+
+
+def _draw_rounds(recording: Run, event: str | None, made: Path) -> None:
+    from importlib.util import find_spec
+
+    from tare.monitor import history
+    from tare.packages import how_to_install
+    from tare.reporters import rounds_figure
+
+    if find_spec("matplotlib") is None:
+        raise CommandError(f"--to svg needs matplotlib: {how_to_install(['matplotlib'])}")
+    found = history.of_event(recording.round_files(), event)
+    try:
+        rounds_figure.draw(made, found)
+    except OSError as error:
+        raise CommandError(f"cannot write {made}: {error.strerror}") from error
+    _say_made(made, f"{found.event} in {len(found.rounds):,} rounds")
     conclude(recording)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,6 +64,7 @@ def top(
         ),
         lambda: _where(run),
         lambda: _cost(run),
+        _hang(run, live),
         stay=stay,
     ).run()
     _print(live)
@@ -103,6 +105,20 @@ def _where(run: Path) -> str:
         [sys.executable, "-m", "tare", "where", str(run)], capture_output=True, text=True, check=False
     )
     return done.stdout or done.stderr
+
+
+def _hang(run: Path, live: Live) -> Callable[[], str]:
+    """What to say of ranks that hang; may take a second."""
+    from tare.commands.hanging import Hanging
+    from tare.monitor.alerts import HANGS_AFTER_NS
+
+    hanging = Hanging(run, live)
+
+    def verdict() -> str:
+        found = hanging.verdict(HANGS_AFTER_NS)
+        return found.message if found else ""
+
+    return verdict
 
 
 def _cost(run: Path) -> str:

@@ -14,10 +14,8 @@ from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Argument, Option
 from tare.runs import directory, runner
-from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare.analysis.where import Look
     from tare.monitor.alerts import Condition
     from tare.monitor.endpoint import Address, Cost, Endpoint, Snapshot
     from tare.monitor.hangs import Hang
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
     from tare.runs.metadata import Metadata
 
 LOOK_EVERY_S = 0.5
-# Seeing where ranks are, and what measuring costs, reads what every rank has.
-HANGS_EVERY_S = 2.0
+# What measuring costs reads what every rank has.
 COST_EVERY_S = 5.0
 
 
@@ -128,6 +125,7 @@ class _Watching:
     def __init__(
         self, run: Path, meta: Metadata, live: Live, conditions: list[Condition], telling: Telling
     ) -> None:
+        from tare.commands.hanging import Hanging
         from tare.monitor.alerts import Alerts
 
         self._run = run
@@ -137,8 +135,7 @@ class _Watching:
         self._telling = telling
         self._reading = threading.Lock()  # of `_live`
         self._going_on = True
-        self._heard = self._looked = time.monotonic()
-        self._look: Look | None = None
+        self._hanging = Hanging(run, live)
         self._cost: tuple[float, Cost | None] = (-COST_EVERY_S, None)
         self._counting_cost = threading.Lock()
 
@@ -148,8 +145,7 @@ class _Watching:
             # Before what is read, so nothing is missed at the end.
             self._going_on = self._is_going_on()
             with self._reading:
-                if self._live.update():
-                    self._heard = time.monotonic()
+                self._live.update()
             for alert in self._alerts.begun(self._seen()):
                 self._telling.tell(alert)
             if self._going_on or stay:
@@ -166,28 +162,10 @@ class _Watching:
         from tare.monitor.alerts import Seen
 
         live = self._live
-        return Seen(
-            time.monotonic(), live.activities(), live.taken, live.lost, live.lost_ranks, self._hanging
-        )
+        return Seen(time.monotonic(), live.activities(), live.taken, live.lost, live.lost_ranks, self._hang)
 
-    def _hanging(self, limit_ns: int) -> Hang | None:
-        """What `tare where` sees, if ranks are silent: looking costs more than waiting."""
-        from tare.commands.where import look_twice
-        from tare.monitor import hangs
-
-        now = time.monotonic()
-        all_silent_ns = round((now - self._heard) * NS_PER_S) if self._live.rounds else 0
-        if not self._going_on or not (self._live.silent or all_silent_ns > HANGS_EVERY_S * NS_PER_S):
-            self._look = None
-            return None
-        if self._look is None or now - self._looked >= HANGS_EVERY_S:
-            with suppress(TareError, OSError):
-                _, self._look = look_twice(self._run, None)
-            self._looked = time.monotonic()
-        silent_ns = {rank: max(time.time_ns() - since, 0) for rank, since in self._live.silent.items()}
-        if self._look is None:
-            return None
-        return hangs.verdict(self._look, silent_ns, all_silent_ns, limit_ns)
+    def _hang(self, limit_ns: int) -> Hang | None:
+        return self._hanging.verdict(limit_ns) if self._going_on else None
 
     def snapshot(self) -> Snapshot:
         from tare.monitor.endpoint import Snapshot

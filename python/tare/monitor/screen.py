@@ -79,10 +79,12 @@ class Top(App[None]):
         is_going_on: Callable[[], bool],
         where: Callable[[], str],
         cost: Callable[[], str],
+        hang: Callable[[], str] = lambda: "",
         *,
         stay: bool = False,
     ) -> None:
-        """`is_going_on`: whether the run is; `where`, `cost`: what to say of ranks, of monitoring them."""
+        """`is_going_on`: whether the run is; `where`, `cost`, `hang`: what to say of ranks, of monitoring
+        them, of those that hang. `hang` may take long, and is called from a thread."""
         super().__init__()
         self._name = visible(name)
         self._live = live
@@ -95,6 +97,9 @@ class Top(App[None]):
         self._heard = time.monotonic()
         self._asked = 0.0
         self._cost_text = ""
+        self._hang = hang
+        self._hang_text = ""
+        self._looks = False  # for ranks that hang, just now
 
     def compose(self) -> ComposeResult:
         yield Static("", id="about", markup=False)
@@ -114,6 +119,11 @@ class Top(App[None]):
         if self._live.update():
             self._heard = time.monotonic()
         self._ended = not going_on
+        if self._ended:
+            self._hang_text = ""
+        elif not self._looks:
+            self._looks = True
+            self.run_worker(self._look_for_hangs, thread=True)
         if not self._paused:
             self._show()
         if self._ended and not self._stay:
@@ -146,7 +156,15 @@ class Top(App[None]):
             f"delay {units.duration(last.delay_ns)}   {self._live.rounds:,} rounds, {lost}\n{self._cost_text}"
         )
 
+    def _look_for_hangs(self) -> None:
+        try:
+            self._hang_text = self._hang()
+        finally:
+            self._looks = False
+
     def _silence(self) -> str:
+        if self._hang_text and not self._ended:
+            return visible(self._hang_text)
         silent_s = time.monotonic() - self._heard
         if self._ended or silent_s < SILENT_AFTER_S:
             return ""

@@ -1,0 +1,49 @@
+"""Whether ranks of a run that goes on hang; not looked for often, as a look reads what every rank has."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare.commands.where import look_twice
+from tare.errors import TareError
+from tare.monitor import hangs
+from tare.monitor.hangs import Hang
+from tare.monitor.live import Live
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from tare.analysis.where import Look
+
+LOOK_EVERY_S = 2.0
+
+
+class Hanging:
+    """Follows `live`, which somebody else updates."""
+
+    def __init__(self, run: Path, live: Live) -> None:
+        self._run = run
+        self._live = live
+        self._rounds = live.rounds
+        self._heard = self._looked = time.monotonic()
+        self._look: Look | None = None
+
+    def verdict(self, limit_ns: int) -> Hang | None:
+        """Of ranks that say nothing for so long; takes a second where some are silent."""
+        now = time.monotonic()
+        if self._live.rounds != self._rounds:
+            self._rounds, self._heard = self._live.rounds, now
+        all_silent_ns = round((now - self._heard) * NS_PER_S) if self._rounds else 0
+        if not (self._live.silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
+            self._look = None
+            return None
+        if self._look is None or now - self._looked >= LOOK_EVERY_S:
+            with suppress(TareError, OSError):
+                _, self._look = look_twice(self._run, None)
+            self._looked = time.monotonic()
+        if self._look is None:
+            return None
+        silent_ns = {rank: max(time.time_ns() - since, 0) for rank, since in self._live.silent.items()}
+        return hangs.verdict(self._look, silent_ns, all_silent_ns, limit_ns)

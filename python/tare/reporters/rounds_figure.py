@@ -1,0 +1,78 @@
+"""What ranks have had of an event, round by round, as a figure: Nataraj et al. (CLUSTER 2008), Figure 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tare.monitor.history import History
+from tare.runs.rounds import Statistic
+from tare.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH_IN = 9.0
+HEIGHT_IN = 4.5
+# More rounds are thinned out.
+MOST_COLUMNS = 1000
+
+
+def draw(path: Path, found: History) -> None:
+    """OSError if the file cannot be written."""
+    draw_statistics(path, found.event, found.rounds)
+
+
+def draw_statistics(path: Path, event: str, rounds: Sequence[tuple[int, Statistic]]) -> None:
+    """Mean, deviation, minimum and maximum over ranks of the time in the event, over round numbers."""
+    axes = _axes(event)
+    chosen = _thinned(rounds)
+    numbers = [number for number, _ in chosen]
+
+    def of(values: list[float]) -> list[float]:
+        return [value / NS_PER_S for value in values]
+
+    each = [statistic for _, statistic in chosen]
+    least, most = of([one.least for one in each]), of([one.most for one in each])
+    low = of([max(one.mean - one.deviation, one.least) for one in each])
+    high = of([min(one.mean + one.deviation, one.most) for one in each])
+    axes.fill_between(numbers, least, most, color="tab:blue", alpha=0.15, label="from the least to the most")
+    axes.fill_between(numbers, low, high, color="tab:blue", alpha=0.3, label="within a standard deviation")
+    axes.plot(numbers, of([one.mean for one in each]), color="tab:blue", label="mean over ranks")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, loc="upper left")
+    _save(path)
+
+
+def _thinned(rounds: Sequence[tuple[int, Statistic]]) -> Sequence[tuple[int, Statistic]]:
+    return rounds[:: max(1, -(-len(rounds) // MOST_COLUMNS))]
+
+
+def _axes(event: str) -> Axes:
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    axes: Axes = pyplot.subplots(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")[1]
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    # Names come from programs: no mathematics in them.
+    axes.set_title(event, parse_math=False)
+    axes.set_xlabel("round")
+    axes.set_ylabel("time since the start, s")
+    return axes
+
+
+def _save(path: Path) -> None:
+    from matplotlib import pyplot
+
+    # The file has its name when it is whole.
+    part = path.with_name(f".{path.name}.part")
+    try:
+        pyplot.savefig(part, format="svg")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+        pyplot.close()
