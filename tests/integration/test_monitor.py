@@ -205,6 +205,14 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert "step in 7 rounds" in drawn.stdout and "</svg>" in (tmp_path / "step.svg").read_text()
+    binned = tmp_path / "binned"
+    spec = "--monitor=points,policy=nonblock,filter=histogram"
+    measure(tare, mpi, RANKS, [program, "points", "7"], binned, spec)
+    drawn = subprocess.run(
+        [tare, "export", binned, "--to", "svg", "-o", tmp_path / "binned.svg"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "MPI_" in drawn.stdout and "in 7 rounds" in drawn.stdout
     import pyarrow.parquet
 
     stored = pyarrow.parquet.read_table(out / "rounds").to_pylist()

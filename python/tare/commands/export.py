@@ -163,7 +163,7 @@ def _draw_rounds(recording: Run, event: str | None, made: Path) -> None:
         rounds_figure.draw(made, found)
     except OSError as error:
         raise CommandError(f"cannot write {made}: {error.strerror}") from error
-    _say_made(made, f"{found.event} in {len(found.rounds):,} rounds")
+    _say_made(made, f"{found.event} in {len(found.rounds or found.histograms):,} rounds")
     conclude(recording)
 
 

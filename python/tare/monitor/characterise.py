@@ -54,7 +54,7 @@ class Probe:
     packet_ns: float = math.nan  # T_P: packing or unpacking one
     # Figure 7: how far rounds arrive apart, from the BOI in %, if they are sent so much more often (BELOW).
     arrivals_below: list[float] = field(default_factory=list)
-    # What followed the steps: the interval of rounds that were sent a tenth more often, and of their arrival.
+    # What followed the steps: the interval of rounds that were sent a fifth more often, and of their arrival.
     confirmations: list[dict[str, float]] = field(default_factory=list)
 
     @property

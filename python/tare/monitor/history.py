@@ -2,55 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from tare.errors import CommandError
 from tare.monitor import totals
+from tare.runs import reductions
 from tare.runs.rounds import Event, Round, RoundFile, Statistic
 
 
 @dataclass(frozen=True)
+class Bin:
+    """Ranks whose time is at least `low_ns` and below `high_ns`."""
+
+    low_ns: float
+    high_ns: float
+    ranks: int
+
+
+@dataclass(frozen=True)
 class History:
-    """`rounds` are numbers of rounds with the time in the event (ns, since the start) over their ranks."""
+    """`rounds` are numbers of rounds with the time in the event (ns, since the start) over their ranks; of a
+    run with the filter histogram, `histograms` are."""
 
     event: str
     rounds: list[tuple[int, Statistic]]
+    histograms: list[tuple[int, list[Bin]]] = field(default_factory=list)
 
 
 def of_event(files: Iterable[RoundFile], name: str | None) -> History:
     """Of the event of this name, or of the function that took most time; CommandError if there is none."""
     rounds: dict[int, list[Round]] = {}
+    bins: dict[str, dict[int, list[Bin]]] = {}
     for file in files:
         for made in file.read():
             if made.events:
                 rounds.setdefault(made.round, []).append(made)
-    if not rounds:
+            elif made.filter.startswith("histogram"):
+                _add_bins(bins, made)
+    if not rounds and not bins:
         raise CommandError(
-            "this run has no rounds with statistics: measure it with tare run --monitor -- COMMAND"
+            "this run has no rounds with statistics or histograms: measure it with "
+            "tare run --monitor -- COMMAND"
         )
-    chosen = name or _longest(totals.of_rounds(rounds[max(rounds)]))
-    found = [
-        (number, event.time)
-        for number in sorted(rounds)
-        for event in totals.of_rounds(rounds[number])
-        if event.name == chosen and event.kind != "counter"
-    ]
-    if not found:
-        known = {
-            event.name
-            for parts in rounds.values()
-            for made in parts
-            for event in made.events
-            if event.kind != "counter"
-        }
-        near = get_close_matches(chosen, known, 1)
-        hint = f"; do you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(known)[:8])}"
-        raise CommandError(f"no round has an event '{chosen}'{hint}")
-    return History(chosen, found)
+    if bins:
+        chosen = name or _longest_of_bins(bins)
+        found = History(chosen, [], sorted(bins.get(chosen, {}).items()))
+    else:
+        chosen = name or _longest(totals.of_rounds(rounds[max(rounds)]))
+        found = History(chosen, list(_statistics(rounds, chosen)))
+    if not found.rounds and not found.histograms:
+        raise CommandError(f"no round has an event '{chosen}'{_hint(chosen, _known(rounds) | bins.keys())}")
+    return found
+
+
+def _statistics(rounds: Mapping[int, list[Round]], name: str) -> Iterator[tuple[int, Statistic]]:
+    for number in sorted(rounds):
+        for event in totals.of_rounds(rounds[number]):
+            if event.name == name and event.kind != "counter":
+                yield number, event.time
+
+
+def _add_bins(bins: dict[str, dict[int, list[Bin]]], made: Round) -> None:
+    for row in reductions.rows(made):
+        if row["metric"] == "time_ns":
+            of_round = bins.setdefault(row["event"], {}).setdefault(made.round, [])
+            of_round.append(Bin(row["low"], row["high"], row["count"]))
+
+
+def _known(rounds: Mapping[int, list[Round]]) -> set[str]:
+    return {
+        event.name
+        for parts in rounds.values()
+        for made in parts
+        for event in made.events
+        if event.kind != "counter"
+    }
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"; do you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(known)[:8])}"
 
 
 def _longest(events: Iterable[Event]) -> str:
     """Functions come first: regions and phases have the time of what is in them."""
     return max(events, key=lambda event: (event.kind == "function", event.time.mean)).name
+
+
+def _longest_of_bins(bins: Mapping[str, Mapping[int, list[Bin]]]) -> str:
+    """In the last round; functions of MPI come first."""
+
+    def time(name: str) -> tuple[bool, float]:
+        last = bins[name][max(bins[name])]
+        return name.startswith("MPI_"), max(part.high_ns for part in last)
+
+    return max(bins, key=time)

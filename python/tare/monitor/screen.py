@@ -115,6 +115,8 @@ class Top(App[None]):
         self.set_interval(REFRESH_S, self.refresh_now)
 
     def refresh_now(self) -> None:
+        if not self.query("#activities"):
+            return  # not there yet, or no longer
         going_on = self._is_going_on()  # before what is read: so nothing is missed at the end
         if self._live.update():
             self._heard = time.monotonic()

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from tare.monitor.history import History
+from tare.monitor.history import Bin, History
 from tare.runs.rounds import Statistic
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+T = TypeVar("T")
+
 WIDTH_IN = 9.0
 HEIGHT_IN = 4.5
 # More rounds are thinned out.
 MOST_COLUMNS = 1000
+# Of a picture of histograms.
+LINES = 400
 
 
 def draw(path: Path, found: History) -> None:
     """OSError if the file cannot be written."""
-    draw_statistics(path, found.event, found.rounds)
+    if found.histograms:
+        draw_histograms(path, found.event, found.histograms)
+    else:
+        draw_statistics(path, found.event, found.rounds)
 
 
 def draw_statistics(path: Path, event: str, rounds: Sequence[tuple[int, Statistic]]) -> None:
@@ -45,7 +52,39 @@ def draw_statistics(path: Path, event: str, rounds: Sequence[tuple[int, Statisti
     _save(path)
 
 
-def _thinned(rounds: Sequence[tuple[int, Statistic]]) -> Sequence[tuple[int, Statistic]]:
+def draw_histograms(path: Path, event: str, rounds: Sequence[tuple[int, Sequence[Bin]]]) -> None:
+    """How many ranks have had how much time in the event, over round numbers.
+
+    Bins differ from round to round. Ranks are spread evenly over the width of theirs.
+    """
+    import numpy
+    from matplotlib import pyplot
+
+    axes = _axes(event)
+    chosen = _thinned(rounds)
+    highest_ns = max((part.high_ns for _, bins in chosen for part in bins), default=1.0)
+    picture = numpy.zeros((LINES, len(chosen)))
+    for column, (_, bins) in enumerate(chosen):
+        total = sum(part.ranks for part in bins)
+        for part in bins:
+            first = int(part.low_ns / highest_ns * LINES)
+            last = max(first + 1, round(part.high_ns / highest_ns * LINES))
+            picture[first:last, column] += part.ranks / total
+    shown = axes.imshow(
+        numpy.ma.masked_equal(picture, 0),
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+        cmap="viridis_r",
+        vmin=0,
+        vmax=1,
+        extent=(chosen[0][0] - 0.5, chosen[-1][0] + 0.5, 0, highest_ns / NS_PER_S),
+    )
+    pyplot.colorbar(shown, ax=axes, label="share of the ranks in a bin", format="{x:.0%}")
+    _save(path)
+
+
+def _thinned(rounds: Sequence[T]) -> Sequence[T]:
     return rounds[:: max(1, -(-len(rounds) // MOST_COLUMNS))]
 
 

@@ -84,7 +84,7 @@ def _show_search(out: Console, probe: Probe) -> None:
             f"{units.duration(step['interval'])} (arrivals {units.duration(step['arrival_interval'])})"
             for step in probe.confirmations
         )
-        out.paragraph(f"Then, a tenth below what was found, more rounds: {told}.")
+        out.paragraph(f"Then, a fifth below what was found, more rounds: {told}.")
 
 
 def _show_stability(out: Console, stability: Sequence[Stability]) -> None:

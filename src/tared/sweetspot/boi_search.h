@@ -17,7 +17,7 @@
 //
 // The buffers of a tree hold about l rounds, so l rounds can be sent too quickly unnoticed, and what is found is up to
 // a third too low. Confirmation therefore takes the paper's test of what it found (Figure 7) as the last steps: many
-// rounds at a tenth below it. They cannot arrive more often than at the true interval.
+// rounds at a fifth below it. They cannot arrive more often than at the true interval.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
 // program on the machine, and those that catch up, are in few of the parts. 0 if there are fewer than 20 rounds.
 double typical_arrival_interval(const Burst& burst);
 
-// Of an interval that was found: goes on until rounds that are sent a tenth more often arrive at it, within 5 %. On a
+// Of an interval that was found: goes on until rounds that are sent a fifth more often arrive at it, within 5 %. On a
 // machine whose pace changes they may never do; then the median of the last three is what is told.
 class Confirmation {
  public:
@@ -86,7 +86,7 @@ class Confirmation {
   static constexpr std::uint32_t most_rounds = 1000;
 
  private:
-  static constexpr double below = 0.1;
+  static constexpr double below = 0.2;
   static constexpr std::size_t most_steps = 6;
 
   double boi_;
