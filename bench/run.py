@@ -34,6 +34,7 @@ from measurements import (
     start,
     studies,
     sustained,
+    tared,
     waits,
     weight,
 )
@@ -67,6 +68,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "studies": (3, 1, "the ready-made studies, reduced: known truth, the papers' experiments, the harness"),
     "scale": (5, 1, "`tare profile` and `tare info` of 100,000 ranks"),
     "offloads": (5, 1, "an offload to the monitor, in the rank"),
+    "tared": (5, 1, "tared where rounds come once a second: memory and processor"),
     "monitoring": (5, 1, "the monitoring tree: what it sustains, and one of 1,000 processes"),
     "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
@@ -97,6 +99,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "studies": studies.measure,
     "scale": scale.measure,
     "offloads": offloads.measure,
+    "tared": tared.measure,
     "monitoring": monitoring.measure,
     "page": page.measure,
     "weight": weight.measure,

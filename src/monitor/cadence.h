@@ -24,15 +24,26 @@ class Cadence {
 
   // Whether the point is an offload; points only rise. `word`: the newest one, 0 if there is none.
   bool takes(std::uint64_t point, std::uint64_t word) noexcept {
+    listen(point, word);
+    return (point - from_) % every_ == 0;
+  }
+
+  // The last offload up to the point, for points that a rank does not come to one by one. It may be one that the rank
+  // has made already.
+  std::uint64_t last(std::uint64_t point, std::uint64_t word) noexcept {
+    listen(point, word);
+    return point - (point - from_) % every_;
+  }
+
+ private:
+  void listen(std::uint64_t point, std::uint64_t word) noexcept {
     if (word != seen_ && (word & most) != 0) seen_ = word;
     if (seen_ != 0 && point >= seen_ >> every_bits) {
       from_ = seen_ >> every_bits;
       every_ = seen_ & most;
     }
-    return (point - from_) % every_ == 0;
   }
 
- private:
   std::uint64_t seen_ = 0;
   std::uint64_t from_ = 0;
   std::uint64_t every_;

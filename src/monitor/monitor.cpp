@@ -1,5 +1,6 @@
 #include "monitor/monitor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +58,8 @@ class Monitor {
     bool ours_;
   };
 
-  void come_to(Location& location, std::uint64_t round, std::uint64_t ticks) noexcept;
+  // An offload point; whether it is an offload, and of which round.
+  void come_to(Location& location, bool offloads, std::uint64_t round, std::uint64_t ticks) noexcept;
   void offload(std::uint64_t round, std::uint64_t ticks) noexcept;
 
   recorder::SpinLock adding_;
@@ -69,6 +71,7 @@ class Monitor {
   std::uint32_t region_ = 0;  // whose entries are points; 0: none
   std::uint64_t region_entries_ = 0;
   std::uint64_t points_ = 0;
+  std::uint64_t last_by_clock_ = 0;  // round
   const Location* counted_ = nullptr;
   std::atomic<bool> offloading_{false};
   std::atomic<std::uint32_t> locations_{0};
@@ -114,13 +117,21 @@ void Monitor::point(Location& location, std::uint64_t ticks) noexcept {
   const Turn turn(offloading_);
   if (!turn) return;
   if (counted_ == nullptr) counted_ = &location;
-  if (counted_ == &location) come_to(location, ++points_, ticks);
+  if (counted_ != &location) return;
+  ++points_;
+  come_to(location, cadence_.takes(points_, recorder::node_words->cadence.load(std::memory_order_relaxed)), points_,
+          ticks);
 }
 
 void Monitor::point_by_clock(Location& location, std::uint64_t ticks) noexcept {
   const Turn turn(offloading_);
   if (!turn) return;
-  if (const std::uint64_t round = timer_.round_at(ticks); round != 0) come_to(location, round, ticks);
+  const std::uint64_t point = timer_.round_at(ticks);
+  if (point == 0) return;
+  // The thread may have been elsewhere when the offload was due: it belongs to the others' all the same.
+  const std::uint64_t round = cadence_.last(point, recorder::node_words->cadence.load(std::memory_order_relaxed));
+  come_to(location, round > last_by_clock_, round, ticks);
+  last_by_clock_ = std::max(last_by_clock_, round);
 }
 
 void Monitor::entered(Location& location, std::uint32_t region) noexcept {
@@ -128,11 +139,11 @@ void Monitor::entered(Location& location, std::uint32_t region) noexcept {
   if (++region_entries_ % region_every_ == 0) point(location, recorder::now());
 }
 
-void Monitor::come_to(Location& location, std::uint64_t round, std::uint64_t ticks) noexcept {
+void Monitor::come_to(Location& location, bool offloads, std::uint64_t round, std::uint64_t ticks) noexcept {
   if (recorder::segment() == nullptr) return;
   format::OffloadAccount& account = ring_.account();
   ++account.points;
-  if (!cadence_.takes(round, recorder::node_words->cadence.load(std::memory_order_relaxed))) return;
+  if (!offloads) return;
   offload(round, ticks);
   const std::uint64_t took = recorder::now() - ticks;
   account.ticks += took;
@@ -170,7 +181,7 @@ void Monitor::forget() noexcept {
   adding_.reset();
   begun_ = false;
   region_ = 0;
-  region_entries_ = points_ = 0;
+  region_entries_ = points_ = last_by_clock_ = 0;
   counted_ = nullptr;
   offloading_ = false;
   locations_ = unmonitored_ = 0;

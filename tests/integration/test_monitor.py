@@ -220,6 +220,19 @@ def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> N
     assert {row["contributing"] for row in stored} == {RANKS}
 
 
+def test_only_chosen_events_are_in_rounds(tare: Path, tmp_path: Path) -> None:
+    mpi = openmpi4()
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    spec = "--monitor=points,policy=nonblock,only=MPI_All*+counter residual"
+    measured = measure(tare, mpi, RANKS, [program, "points", "5"], tmp_path / "run", spec)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found = read_rounds(measured.directory)
+    assert len(found) == 5
+    for made in found:
+        assert {event.name for event in made.events} == {"MPI_Allreduce", "residual"}
+
+
 def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
     """The reductions of the last round of a run with this filter."""
     import pyarrow
@@ -296,6 +309,9 @@ def test_what_a_filter_of_the_users_writes_is_in_a_table(tare: Path, tmp_path: P
         "1s,fan-out=0",
         "1s,x=y",
         "1ns",
+        "auto:1ns",
+        "1s,only=",
+        "auto,every=2",
     ],
 )
 def test_a_spec_that_is_none_is_refused(spec: str, tare: Path, tmp_path: Path) -> None:

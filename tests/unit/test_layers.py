@@ -26,7 +26,7 @@ READER_ROOMS = [
     "waits", "testing",
 ]  # fmt: skip
 # The rooms of tared, the same.
-TARED_ROOMS = ["filters", "drain", "tree", "monitor", "sweetspot"]
+TARED_ROOMS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 
 

@@ -12,15 +12,23 @@ DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
 # As src/format/monitor_spec.h and offload_ring.h have them.
 LONGEST_NAME = 95
+LONGEST_ONLY = 256
 SMALLEST_RING = 16 * units.KIB
 LARGEST_RING = 1024 * units.MIB
 SHORTEST_INTERVAL_NS = 100_000
+# Of auto: how far apart points are, of how many each is an offload at first, and the least interval.
+AUTO_POINT_NS = 1_000_000
+AUTO_FIRST = 100
+AUTO_LEAST = "50ms"
+LONGEST_AUTO_NS = 2**32 - 1
 # How many snapshots of a rank may wait for tared; 0: as many as there is room for.
 DEPTHS = {"lossy": 4, "nonblock": 0, "block": 2}
 RINGS = {"lossy": units.MIB, "nonblock": 4 * units.MIB, "block": units.MIB}
 DEFAULT_FAN_OUT = 8  # as src/tared/monitor/monitor_job.h
 LOOPBACK = "127.0.0.1"
-KEYS = ("policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance")
+KEYS = (
+    "policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance", "only",
+)  # fmt: skip
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 
 
@@ -32,6 +40,7 @@ class Monitoring:
     region: str = ""  # entries of a region do
     region_every: int = 0
     every: int = 1
+    auto_ns: int = 0  # the interval is found, and is no less than this; 0: it is not
     policy: str = "lossy"
     filter: str = "statistics"
     depth: int = DEPTHS["lossy"]
@@ -39,6 +48,7 @@ class Monitoring:
     wait_ns: int = 10_000_000
     fan_out: int = DEFAULT_FAN_OUT  # of the tree of nodes
     listen: str = LOOPBACK  # what nodes bind
+    only: str = ""  # patterns of events, with a plus between them; empty: all
     acceptance: int | None = None  # children of a node that may bring nothing; None: any number
 
     def variable(self, epoch_ns: int) -> str:
@@ -55,6 +65,10 @@ class Monitoring:
             "fan-out": self.fan_out,
             "listen": self.listen,
         }
+        if self.only:
+            pairs["only"] = self.only
+        if self.auto_ns:
+            pairs["auto"] = self.auto_ns
         if self.acceptance is not None:
             pairs["acceptance"] = self.acceptance
         text = ",".join(f"{key}={value}" for key, value in pairs.items())
@@ -74,29 +88,46 @@ def parse(spec: str) -> Monitoring:
             raise ValueError(f"{key} is there twice")
         chosen[key] = value
     policy = _one_of("policy", chosen.get("policy", "lossy"), POLICIES)
-    interval_ns, region, region_every = _when(when)
+    auto_ns = _auto(when)
+    if auto_ns and "every" in chosen:
+        raise ValueError("auto chooses itself which points are offloads: leave out every=")
+    interval_ns, region, region_every = (AUTO_POINT_NS, "", 0) if auto_ns else _when(when)
     return Monitoring(
         interval_ns=interval_ns,
         region=region,
         region_every=region_every,
         policy=policy,
-        every=_number("every", chosen, 1, least=1, most=2**24 - 1),
+        every=AUTO_FIRST if auto_ns else _number("every", chosen, 1, least=1, most=2**24 - 1),
+        auto_ns=auto_ns,
         filter=_filter(chosen.get("filter", "statistics")),
         depth=_number("depth", chosen, DEPTHS[policy], least=0, most=2**20),
         ring=_ring(chosen, RINGS[policy]),
         wait_ns=units.parse_duration(chosen["wait"]) if "wait" in chosen else 10_000_000,
         fan_out=_number("fan-out", chosen, DEFAULT_FAN_OUT, least=1, most=4096),
         listen=_listen(chosen.get("listen", LOOPBACK)),
+        only=_only(chosen.get("only")),
         acceptance=_number("acceptance", chosen, 0, least=0, most=2**20) if "acceptance" in chosen else None,
     )
+
+
+def _auto(text: str) -> int:
+    """The least interval of `auto` or `auto:LEAST`; 0 of another text."""
+    word, colon, least = text.partition(":")
+    if word != "auto":
+        return 0
+    try:
+        least_ns = units.parse_duration(least if colon else AUTO_LEAST)
+    except ValueError:
+        least_ns = 0
+    if not AUTO_POINT_NS <= least_ns <= LONGEST_AUTO_NS:
+        raise ValueError(f"'{text}': the least interval of auto is a time from 1ms to 4s, as in auto:100ms")
+    return least_ns
 
 
 def _when(text: str) -> tuple[int, str, int]:
     """The interval of the clock; the region, and of how many entries each makes a point."""
     if text == "points":
         return 0, "", 0
-    if text == "auto":
-        raise ValueError("'auto' is not there yet: name an interval like 1s")
     if text.startswith("region:"):
         name, slash, every = text.removeprefix("region:").rpartition("/")
         if not slash or not every.isdecimal():
@@ -108,7 +139,7 @@ def _when(text: str) -> tuple[int, str, int]:
         interval_ns = units.parse_duration(text)
     except ValueError:
         raise ValueError(
-            f"'{text}' does not say when: write a time like 500ms, points, or region:NAME/10"
+            f"'{text}' does not say when: write a time like 500ms, auto, points, or region:NAME/10"
         ) from None
     if not SHORTEST_INTERVAL_NS <= interval_ns < 2**62:
         raise ValueError(f"'{text}' is no interval that ranks can keep: it is at least 0.1ms")
@@ -132,6 +163,14 @@ def _filter(value: str) -> str:
     if not file.is_file():
         raise ValueError(f"filter={value}: there is no file {file}")
     return f"{file}{arguments}"
+
+
+def _only(value: str | None) -> str:
+    if value is None:
+        return ""
+    if not all(value.split("+")) or len(value.encode()) > LONGEST_ONLY:
+        raise ValueError(f"only={value}: it is names or patterns of events, like MPI_Send+MPI_Recv*+solve")
+    return value
 
 
 def _listen(value: str) -> str:

@@ -10,7 +10,7 @@ from tare.monitor import cache, characterise, live_tree
 from tare.monitor.characterise import Naive, Probe, Regularity, Stability
 from tare.monitor.live_tree import Topology
 
-# As many as a confirmation of the BOI may want (src/tared/sweetspot/boi_search.h).
+# As many as a confirmation of the BOI may want (src/tared/boi/boi_search.h).
 MOST_ROUNDS = 1000
 PLAY_ROUNDS = 200
 

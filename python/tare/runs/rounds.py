@@ -18,7 +18,8 @@ Kind = Literal["function", "region", "phase", "counter"]
 
 _RECORD = struct.Struct("<II")
 _ROUND = struct.Struct("<QqqqqQQII")
-_NAME, _ROUND_KIND, _LOST_ROUND = 1, 2, 3
+_PACE = struct.Struct("<Qqdd")
+_NAME, _ROUND_KIND, _LOST_ROUND, _PACE_KIND = 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,16 @@ class Input:
         return Ranks(tuple(zip(flat[::2], flat[1::2], strict=True)))
 
 
+@dataclass(frozen=True)
+class Pace:
+    """What `--monitor=auto` has decided: the interval that all ranks keep from a round on."""
+
+    from_round: int
+    interval_ns: int
+    boi_ns: float  # 0: it is not known yet
+    rest_ns: float  # one-way delay at rest, the same
+
+
 class RoundFile:
     """One file of rounds. What is added to it later comes with a later `read`."""
 
@@ -131,6 +142,7 @@ class RoundFile:
         self.path = path
         self._at = begin
         self._end = end
+        self.paces: list[Pace] = []  # up to what was read
         self._names: dict[int, tuple[str, Kind]] = {}
 
     def read(self) -> Iterator[Round]:
@@ -153,6 +165,8 @@ class RoundFile:
                     self._name(content)
                 elif kind == _ROUND_KIND:
                     yield self._round(content)
+                elif kind == _PACE_KIND:
+                    self.paces.append(Pace(*_PACE.unpack_from(content)))
                 elif kind == _LOST_ROUND:
                     yield _lost_round(content)
             except (Malformed, struct.error):

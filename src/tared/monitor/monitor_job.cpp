@@ -7,6 +7,8 @@
 #include "format/monitor_spec.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
+#include "tared/boi/pace_keeper.h"
+#include "tared/filters/clock.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
 #include "tared/tree/listen.h"
@@ -68,6 +70,30 @@ std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, Rou
   return Node::open(options, source, &sink, error);
 }
 
+// Rounds go to the file, and to who keeps the pace.
+class KeptRounds : public RoundSink {
+ public:
+  KeptRounds(RoundFile& file, PaceKeeper* keeper) : file_(file), keeper_(keeper) {}
+  void name(EventKey key, std::string_view text) override { file_.name(key, text); }
+  void round(const Round& round) override {
+    file_.round(round);
+    if (keeper_ != nullptr) keeper_->add(round);
+  }
+  void lost_round(std::uint64_t round, const RankSet& lost) override { file_.lost_round(round, lost); }
+
+ private:
+  RoundFile& file_;
+  PaceKeeper* keeper_;
+};
+
+// Of `--monitor=auto`, at the root.
+std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::MonitorSpec& spec, bool is_first) {
+  const std::uint32_t least_ns = number_of(text, "auto", 0);
+  if (!is_first || least_ns == 0 || spec.interval_ns == 0) return nullptr;
+  return std::make_unique<PaceKeeper>(static_cast<std::int64_t>(spec.interval_ns),
+                                      static_cast<std::int64_t>(spec.epoch_ns), least_ns);
+}
+
 }  // namespace
 
 std::string value_of(const std::string& spec, const std::string& key, const std::string& otherwise) {
@@ -86,9 +112,11 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
   if (format::parse_monitor_spec(text, spec) != nullptr) return;
   const auto options = options_of(job, text, spec, is_first);
   if (!options) return;
-  NodeSource source(job.places, spec.interval_ns);
+  NodeSource source(job.places, spec.interval_ns, ChosenEvents(value_of(text, "only", "")));
   RoundFile file(job.places.run_directory, host);
-  const auto node = open_node(*options, source, file);
+  const auto keeper = keeper_of(text, spec, is_first);
+  KeptRounds rounds(file, keeper.get());
+  const auto node = open_node(*options, source, rounds);
   if (node == nullptr) return;
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
@@ -101,6 +129,11 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
       if (!job.starter.is_there() && !source.any_alive()) node->retire();
       seen = begun;
       looked = now;
+    }
+    const auto pace = keeper ? keeper->decide(realtime_ns()) : std::nullopt;
+    if (pace) {
+      node->set_pace(*pace);
+      file.pace(*pace, keeper->boi_ns(), keeper->rest().mean);
     }
     file.write_due(now);
     if (told_to_end != 0 && !ends) {

@@ -12,7 +12,10 @@ void NodeSource::look() {
   processes_.look([this](std::unique_ptr<RankSource> gone) {
     if (gone->has_more()) ended_.push_back(std::move(gone));
   });
-  for (const auto& [path, source] : processes_.segments()) source->look();
+  for (const auto& [path, source] : processes_.segments()) {
+    source->look();
+    source->choose(chosen_);
+  }
 }
 
 // A program that is started when the one before has ended counts its points anew; the clock does not.

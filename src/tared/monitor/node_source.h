@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tared/filters/snapshot.h"
@@ -14,7 +15,9 @@ namespace tare::tared {
 class NodeSource : public SnapshotSource {
  public:
   // `interval_ns`: between points that the clock makes; 0: the program makes them, and set_pace() has no effect.
-  NodeSource(const RunPlaces& places, std::uint64_t interval_ns) : processes_(places), interval_ns_(interval_ns) {}
+  // `chosen`: the events that are handed over.
+  NodeSource(const RunPlaces& places, std::uint64_t interval_ns, ChosenEvents chosen = ChosenEvents())
+      : processes_(places), interval_ns_(interval_ns), chosen_(std::move(chosen)) {}
 
   // Finds processes that have begun to record, and those that have ended. What the latter left comes with later polls.
   void look();
@@ -33,6 +36,7 @@ class NodeSource : public SnapshotSource {
   Processes<RankSource> processes_;
   std::vector<std::unique_ptr<RankSource>> ended_;  // whose rings are not empty yet
   std::uint64_t interval_ns_;
+  ChosenEvents chosen_;
   std::uint64_t last_round_ = 0;
   std::uint64_t first_of_program_ = 0;
 };

@@ -12,6 +12,7 @@ using namespace format;
 namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
+constexpr std::uint32_t left_out = UINT32_MAX - 1;
 constexpr std::uint32_t most_events = 1U << 16U;  // of a process; others are "other"
 constexpr std::uint32_t most_blocks = 1U << 12U;
 
@@ -64,6 +65,7 @@ void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& 
   Block* block = block_at(section.head.block);
   if (block == nullptr) return;
   const auto add = [&](std::uint32_t number, const Sums& sums) {
+    if (number == left_out) return;
     Event& event = events_[number];
     event.now.calls += static_cast<double>(sums.calls);
     if (event.is_counter) {
@@ -105,6 +107,7 @@ RankSource::Block* RankSource::block_at(std::uint32_t number) {
 }
 
 std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker) {
+  if (chosen_ != nullptr && !chosen_->has(identity)) return left_out;
   if (events_.size() >= most_events) return 0;
   const EventKey key = event_key(identity);
   const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(events_.size()));

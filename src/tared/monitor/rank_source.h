@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tared/filters/snapshot.h"
+#include "tared/monitor/chosen_events.h"
 #include "tared/monitor/names.h"
 #include "tared/monitor/ring_reader.h"
 #include "tared/monitor/tick_clock.h"
@@ -28,6 +29,9 @@ class RankSource {
   std::optional<std::uint32_t> rank() const;
   std::uint32_t world() const;  // ranks in there; 0 if it has no rank
 
+  // Of all events only these are handed over. They live as long as this.
+  void choose(const ChosenEvents& chosen) { chosen_ = &chosen; }
+
   // Rounds of this process are counted from this one on: those of a program that was started before it have been.
   void begin_at(std::uint64_t round) { first_round_ = round; }
   std::optional<std::uint64_t> first_round() const { return first_round_; }
@@ -44,7 +48,7 @@ class RankSource {
     Metrics now;
     double time_ns;  // before: it never falls
   };
-  using Numbers = std::vector<std::uint32_t>;  // of events, by row, phase or span; none: not yet known
+  using Numbers = std::vector<std::uint32_t>;  // of events, by row, phase or span: unknown yet, left out, or which
 
   struct Block {
     std::unique_ptr<Mapping> memory;
@@ -66,6 +70,7 @@ class RankSource {
   std::unique_ptr<TickClock> clock_;
   std::optional<std::uint64_t> first_round_;
   bool alive_ = true;
+  const ChosenEvents* chosen_ = nullptr;
   EventTypes types_;
   std::vector<Block> blocks_;
   Numbers spans_;

@@ -71,6 +71,15 @@ void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
   ++rounds_;
 }
 
+void RoundFile::pace(const Pace& pace, double boi_ns, double rest_ns) {
+  add(RoundRecord::pace, [&](Writer& out) {
+    out.put(pace.from_round);
+    out.put(pace.interval_ns);
+    out.put(boi_ns);
+    out.put(rest_ns);
+  });
+}
+
 void RoundFile::write_due(std::uint64_t now_ns) {
   if (payload_.empty()) return;
   if (oldest_ns_ == 0) oldest_ns_ = now_ns;

@@ -5,6 +5,7 @@
 //   name        key, text
 //   round       times, costs, ranks, filter, and what the filter reduced them to
 //   lost round  number, ranks
+//   pace        the interval that ranks keep from a round on, and why
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace tare::tared {
 
-enum class RoundRecord : std::uint32_t { name = 1, round = 2, lost_round = 3 };
+enum class RoundRecord : std::uint32_t { name = 1, round = 2, lost_round = 3, pace = 4 };
 
 class RoundFile : public RoundSink {
  public:
@@ -24,6 +25,9 @@ class RoundFile : public RoundSink {
   void name(EventKey key, std::string_view text) override;
   void round(const Round& round) override;
   void lost_round(std::uint64_t round, const RankSet& lost) override;
+
+  // A decision, with the BOI and the delay at rest as they are known then; 0: not yet.
+  void pace(const Pace& pace, double boi_ns, double rest_ns);
 
   // Rounds wait a moment for others, so that a chunk has several. Writes those that have waited since `now_ns` -
   // write_every_ns, of any clock that rises.

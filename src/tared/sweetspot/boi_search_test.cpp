@@ -1,5 +1,5 @@
 // The search on made-up trees, whose BOI is known.
-#include "tared/sweetspot/boi_search.h"
+#include "tared/boi/boi_search.h"
 
 #include <gtest/gtest.h>
 

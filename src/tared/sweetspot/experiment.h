@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "tared/sweetspot/boi_search.h"
+#include "tared/boi/boi_search.h"
 #include "tared/sweetspot/player.h"
 #include "tared/sweetspot/stage.h"
 #include "tared/tree/node.h"

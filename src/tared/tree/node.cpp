@@ -308,6 +308,7 @@ void Node::from_child(std::uint32_t child, const Packet& packet) {
     world_ = std::max(world_, hello->world);
     downlink_.send(child, Taken{table_.next_round()});
     if (awaits_world() && is_formed()) downlink_.send(child, Begin{first_round_});
+    if (pace_) downlink_.send(child, *pace_);
   } else if (const auto* names = std::get_if<Names>(&packet)) {
     add_names(names->names);
   } else if (const auto* part = std::get_if<Part>(&packet)) {
@@ -332,7 +333,10 @@ void Node::from_parent(const Packet& packet) {
 
 void Node::from_above(const Packet& packet) {
   downlink_.send_all(packet);
-  if (const auto* pace = std::get_if<Pace>(&packet)) source_.set_pace(*pace);
+  if (const auto* pace = std::get_if<Pace>(&packet)) {
+    pace_ = *pace;
+    source_.set_pace(*pace);
+  }
   if (const auto* command = std::get_if<Command>(&packet)) source_.command(command->bytes);
 }
 
@@ -368,13 +372,13 @@ bool Node::is_drained() {
 // by a small part of the interval.
 std::int64_t Node::longest_wait_ns() const {
   constexpr std::int64_t shortest_ns = 20'000;
-  constexpr std::int64_t longest_ns = 10'000'000;
+  constexpr std::int64_t longest_ns = 20'000'000;
   std::int64_t wait_ns = options_.beat_ns / 2;
   if (ending_ns_ != 0) wait_ns = std::min<std::int64_t>(wait_ns, 1'000'000);
   if (!own_ranks_.empty() && source_.wakeup_fd() < 0)
     wait_ns = std::min(wait_ns, std::clamp(interval_ns_ / 16, shortest_ns, longest_ns));
   const bool is_joining = (!is_root() && !uplink_.is_connected()) || (awaits_world() && !is_formed());
-  if (is_joining) wait_ns = std::min<std::int64_t>(wait_ns, 2 * longest_ns);
+  if (is_joining) wait_ns = std::min<std::int64_t>(wait_ns, longest_ns);
   if (table_.under_way() > 0) wait_ns = std::min(wait_ns, table_.deadline_ns() - now_ns_);
   return std::max<std::int64_t>(wait_ns, 0);
 }

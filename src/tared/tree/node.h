@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,7 @@ class Node : private SnapshotTaker {
   std::int64_t first_rank_ns_ = 0;  // when the first rank of the program was there; 0: none is
   std::uint32_t world_ = 0;         // ranks of the program; 0: not known
   std::uint64_t first_round_ = 0;   // of the program
+  std::optional<Pace> pace_;        // the last one that was told
   bool was_top_ = false;
   bool retires_ = false;
   std::int64_t ending_ns_ = 0;    // since when it ends; 0: it does not

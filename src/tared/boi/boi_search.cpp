@@ -1,4 +1,4 @@
-#include "tared/sweetspot/boi_search.h"
+#include "tared/boi/boi_search.h"
 
 #include <algorithm>
 #include <cmath>
