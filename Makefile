@@ -42,7 +42,8 @@ test:
 	@ctest --preset release -j2 --output-log $(RELEASE)/ctest.log
 	@tools/sanitize.sh asan
 	@$(PYTHON) -m pytest -n 2 tests/unit
-	@$(PYTHON) -m pytest tests/integration tests/study
+	@$(PYTHON) -m pytest -n 2 --dist worksteal -m "not alone" tests/integration tests/study
+	@$(PYTHON) -m pytest -m alone tests/integration tests/study
 	@fuzz/run.sh 60
 
 bench:

@@ -81,6 +81,7 @@ def explained(
     return found
 
 
+@pytest.mark.alone
 @pytest.mark.flaky(reruns=2)  # what comes first depends on times, which another program can spoil
 @pytest.mark.parametrize(
     ("mpi", "fault"),
@@ -107,6 +108,7 @@ def test_the_planted_fault_comes_first(
         assert tuple(first["ranks"]) == fault.named
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("options", [("--trace",), ()], ids=["trace", "profile"])
 @pytest.mark.parametrize("kind", WITHOUT_FAULT)
 def test_nothing_is_said_of_programs_without_fault(
@@ -119,6 +121,7 @@ def test_nothing_is_said_of_programs_without_fault(
     assert len(found["sentences"]) == (1 if options else 2)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("kind", ["load imbalance", "slow rank", "tiny messages", "large collective"])
 def test_the_profile_alone_tells_less(
     kind: str, programs: dict[str, Path], tare: Path, tmp_path: Path

@@ -18,7 +18,7 @@ from measured import Measurement, measure
 
 SUITE = ROOT / "build" / "mpi4py"
 FULL = os.environ.get("TARE_FULL_MPI4PY") == "1"
-TIMEOUT_S = 1500 if FULL else 150
+TIMEOUT_S = 1500 if FULL else 500
 LEAST_TESTS = 1500
 
 # Each takes as long as all others together: processes started by the hundred, files, every datatype.

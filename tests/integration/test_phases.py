@@ -20,6 +20,7 @@ EXPECTED = {
 
 
 # The sum of the phases may miss what a busy machine puts between two clock readings.
+@pytest.mark.alone
 @pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("trace", [False, True], ids=["profile", "trace"])
 def test_calls_count_for_their_phase(mpi: MpiEnvironment, trace: bool, tare: Path, tmp_path: Path) -> None:

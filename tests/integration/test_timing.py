@@ -24,7 +24,7 @@ LATE_NS = 60_000_000
 APART_NS = 20_000_000
 
 # On a machine that is busier than that, a difference counts if it is there every time.
-pytestmark = pytest.mark.flaky(reruns=2)
+pytestmark = [pytest.mark.alone, pytest.mark.flaky(reruns=2)]
 
 
 def library(tare: Path) -> tuple[Path, Path]:

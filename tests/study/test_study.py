@@ -111,6 +111,7 @@ def query(file: Path, text: str) -> list[tuple[Any, ...]]:
 
 
 # Processor times, but what shares the processor's caches counts for them.
+@pytest.mark.alone
 @pytest.mark.flaky(reruns=2)
 def test_a_known_cost_is_found_in_its_parts(
     mpich: MpiEnvironment, compiled: tuple[Path, Path], tmp_path: Path
