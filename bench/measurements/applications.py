@@ -15,66 +15,15 @@ from interleave import interleave
 from report import Table, over_bare, percent
 
 from measurements.hooks import hook_table
-from tools import BARE, PROFILE, TARE, TRACE, BenchError, Outcome, Tool, openmpi4, run_once
+from tools import BARE, PROFILE, ROOT, TARE, TRACE, BenchError, Outcome, Tool, openmpi4, run_once
 
 RANKS = 2
 TOOLS = (BARE, PROFILE, TRACE)
 
 # As Debian's example of hpcc, but fewer variants: 2,097,152 updates of a table are measured.
-HPCC_INPUT = """HPLinpack benchmark input file
-Innovative Computing Laboratory, University of Tennessee
-HPL.out
-8
-1
-1000
-1
-80
-0
-1
-1
-2
-16.0
-1
-2
-1
-4
-1
-2
-1
-1
-1
-1
-1
-1
-2
-64
-0
-0
-1
-8
-##### separator ######
-0
-1200
-0
-40
-"""
-
+HPCC_INPUT = ROOT / "workloads" / "inputs" / "hpccinf.txt"
 # Of LAMMPS's own benchmark, a Lennard-Jones liquid: 16,384 atoms.
-LAMMPS_INPUT = """units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 16 0 16 0 16
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 1.44 87287 loop geom
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-run 200
-"""
+LAMMPS_INPUT = ROOT / "workloads" / "inputs" / "lennard_jones.in"
 
 
 def measure(rounds: int) -> list[Table]:
@@ -86,7 +35,7 @@ def _random_access(rounds: int) -> Table:
 
     def run_hpcc(tool: Tool) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="tare-hpcc-") as directory:
-            (Path(directory) / "hpccinf.txt").write_text(HPCC_INPUT)
+            shutil.copy(HPCC_INPUT, directory)
             outcome = run_once(tool, openmpi4(), RANKS, [hpcc], timeout_s=600, cwd=Path(directory))
             return replace(outcome, stdout=(Path(directory) / "hpccoutf.txt").read_text())
 
@@ -116,8 +65,7 @@ def _lammps(rounds: int) -> list[Table]:
 
     def run_lammps(tool: Tool) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="tare-lammps-") as directory:
-            (Path(directory) / "in.lj").write_text(LAMMPS_INPUT)
-            argv: list[str | Path] = [lammps, "-in", "in.lj", "-log", "none"]
+            argv: list[str | Path] = [lammps, "-in", LAMMPS_INPUT, "-log", "none"]
             times = Path(directory) / "times"
             outcome = run_once(
                 tool,

@@ -10,7 +10,7 @@ from tare.study import description as descriptions
 from tare.study import extrapolation, figures, frames
 from tare.study.analysis import Analysis
 from tare.study.model import FileSystem
-from tare.study.parts import costs, overheads, runs, variation
+from tare.study.parts import costs, overheads, runs, variation, weights
 from tare.study.sections import Figure, Section
 from tare.study.store import Store
 
@@ -21,6 +21,7 @@ Draw = Callable[[Analysis], list[Figure]]
 SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (overheads.summary, (figures.net_overhead,)),
     (overheads.overheads, ()),
+    (weights.weights, ()),
     (costs.composition, (figures.composition, figures.scaling)),
     (costs.written, (figures.parts_of_overhead,)),
     (costs.event_counts, (figures.over_events, figures.flushes)),

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tare.errors import TareError
-from tare.study import placeholders, toolbox
+from tare.study import placeholders, toolbox, weight
 from tare.study.toolbox import Tool
+from tare.study.weight import Weight
 
 COMMAND_TIMEOUT_S = 300
 FLUSHES = ("tare:flush", "tare:drain")  # by the thread itself, by tared
@@ -44,6 +45,7 @@ class Counts:
     events: int | None = None
     ranks: tuple[RankCounts, ...] = ()
     flushes: tuple[Flush, ...] = ()
+    weight: Weight | None = None  # of runs of tare
     trouble: str = field(default="", compare=False)
 
 
@@ -115,10 +117,11 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
             )
             for row in (recording.events(None, list(FLUSHES), None, None, MOST_FLUSHES) if wanted else ())
         ]
+        weighed = weight.of_run(recording)
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
     events = sum(rank.events or 0 for rank in ranks)
-    return Counts(size, files, events, ranks, tuple(flushes))
+    return Counts(size, files, events, ranks, tuple(flushes), weighed)
 
 
 def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:

@@ -12,6 +12,8 @@ from tare.study.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+# What runs of tare say of their own cost: by the account (seconds of a rank) and by the trial (shares).
+WEIGHTS = ("account", "account error", "trial", "trial low", "trial high")
 # Times that every run has; a phase's are "PHASE wall" and "PHASE cpu".
 TIMES = {
     "net": "net_s",
@@ -70,6 +72,7 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
     for name in names:
         frame[f"factor {name}"] = [levels.get(name) for levels in factors]
     phases, values = _measures(store, frame)
+    _weights(store, frame)
     varied = [name for name in names if frame[f"factor {name}"].nunique() > 1]
     return Results(frame, tuple(names), tuple(varied), phases, values)
 
@@ -90,6 +93,13 @@ def _measures(store: Store, frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple
         if frame["run"].isin(list(by_run)).any():
             frame[name] = frame["run"].map(by_run)
     return tuple(phases), tuple(name for name in values if name in frame)
+
+
+def _weights(store: Store, frame: pd.DataFrame) -> None:
+    by_run = {run: found for run, *found in store.weights()}
+    for at, name in enumerate(WEIGHTS):
+        column = {run: found[at] for run, found in by_run.items()}
+        frame[name] = frame["run"].map(column).astype(float)
 
 
 def newest_set(store: Store) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VERSION = 1
 FILE = "study.duckdb"
 FEW_ROWS = 20
-TABLES = ("study", "environments", "runs", "ranks", "measures", "flushes", "sessions")
+TABLES = ("study", "environments", "runs", "ranks", "measures", "flushes", "weights", "sessions")
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
 CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
@@ -45,6 +45,11 @@ CREATE TABLE flushes (run INTEGER, rank INTEGER, start_s DOUBLE, duration_s DOUB
 CREATE TABLE sessions (started TIMESTAMP, set_name VARCHAR, elapsed_s DOUBLE, runs_s DOUBLE, pauses_s DOUBLE,
     runs INTEGER);
 """
+# Younger than the others: results of before are given it when they are written to, and are read without it.
+WEIGHTS = """
+CREATE TABLE IF NOT EXISTS weights (run INTEGER, account_s DOUBLE, account_error_s DOUBLE, trial DOUBLE,
+    trial_low DOUBLE, trial_high DOUBLE, trial_why VARCHAR);
+"""
 
 
 class Store:
@@ -63,6 +68,8 @@ class Store:
             if create and not self._tables():
                 self._connection.execute(SCHEMA)
                 self.describe({"schema": f"tare.study/{VERSION}"})
+            if create:
+                self._connection.execute(WEIGHTS)
             version = self.described("schema")
         if version != f"tare.study/{VERSION}":
             raise CommandError(f"{path} has schema {version}, this tare reads tare.study/{VERSION}")
@@ -82,6 +89,14 @@ class Store:
 
     def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, list(parameters)).fetchall()
+
+    def weights(self) -> list[tuple[Any, ...]]:
+        """Run, account_s, account_error_s, trial, trial_low, trial_high of each run of tare."""
+        if "weights" not in self._tables():
+            return []
+        return self.rows(
+            "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights ORDER BY run"
+        )
 
     def _tables(self) -> set[str]:
         return {row[0] for row in self.rows("SELECT table_name FROM information_schema.tables")}
@@ -119,7 +134,7 @@ class Store:
 
     def forget_failed(self, set_name: str) -> None:
         failed = "SELECT run FROM runs WHERE set_name = ? AND state <> 'ok'"
-        for table in ("ranks", "measures", "flushes"):
+        for table in ("ranks", "measures", "flushes", "weights"):
             self._connection.execute(f"DELETE FROM {table} WHERE run IN ({failed})", [set_name])
         self._connection.execute("DELETE FROM runs WHERE set_name = ? AND state <> 'ok'", [set_name])
 
@@ -169,6 +184,8 @@ class Store:
             ],
         )
         self._insert_many("flushes", [{"run": run, **vars(flush)} for flush in counts.flushes])
+        if counts.weight is not None:
+            self._insert("weights", [{"run": run, **vars(counts.weight)}])
         return int(run)
 
     def _insert(
@@ -205,7 +222,8 @@ class Store:
         directory.mkdir(parents=True, exist_ok=True)
         options = "FORMAT PARQUET" if kind == "parquet" else "FORMAT CSV, HEADER"
         written = []
-        for table in TABLES:
+        there = self._tables()
+        for table in (each for each in TABLES if each in there):
             path = directory / f"{table}.{kind}"
             # CSV has no maps: levels of factors are JSON there, and in Parquet the same.
             source = (

@@ -1,0 +1,41 @@
+"""What a run of tare says that measuring cost: by its account, and by its trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.analysis import trial
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Times are seconds of a rank, the mean over ranks; shares are of the time without measuring."""
+
+    account_s: float
+    account_error_s: float | None  # half the width of the interval of 95 %; None: not known
+    trial: float | None = None  # None: no trial, or not determined
+    trial_low: float | None = None  # of the interval of 95 %
+    trial_high: float | None = None
+    trial_why: str | None = None  # why it is not determined; None: it is, or there was no trial
+
+
+def of_run(recording: Run) -> Weight | None:
+    """None if no rank has ended its measurement."""
+    costs = [process["cost"] for process in recording.processes if process["rank"] >= 0]
+    if not costs:
+        return None
+    spent_ns = sum(cost["wrapper_ns"] + cost["flush_ns"] + cost["offload_ns"] for cost in costs)
+    # Ranks weigh their calls independently.
+    errors = [cost["wrapper_error_ns"] for cost in costs]
+    known = [error for error in errors if error is not None]
+    error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
+    found = trial.trial(recording.spells)
+    return Weight(
+        spent_ns * 1e-9 / len(costs),
+        None if error_ns is None else error_ns * 1e-9 / len(costs),
+        *((found.overhead, found.low, found.high, found.why) if found is not None else ()),
+    )

@@ -1,0 +1,116 @@
+"""The section on tare's own account and trial, of runs whose true cost is known because they are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from tare.study import description, plan
+from tare.study.assembly import report
+from tare.study.counts import Counts
+from tare.study.runner import Outcome
+from tare.study.sections import Table
+from tare.study.store import FILE, Store
+from tare.study.weight import Weight
+
+STUDY = """
+[workload.app]
+command = "true"
+[mpi.x]
+launch = "env -n {ranks}"
+[factors]
+tool = ["none", "tare"]
+weigh = [false, true]
+"""
+BLOCKS = 10
+BARE_NS = 10**9
+TRUTH = 0.08
+
+
+def outcome(net_ns: int, weight: Weight | None) -> Outcome:
+    timing = {
+        "rank": 0, "host": "h", "pid": 1, "entered": "MPI_Init", "init_ns": 0, "net_ns": net_ns,
+        "finalize_ns": 0, "net_user_ns": net_ns, "net_system_ns": 0, "user_ns": net_ns, "system_ns": 0,
+        "max_rss_kib": 1, "net_waits": 0, "net_preempted": 0, "major_faults": 0,
+    }  # fmt: skip
+    return Outcome("ok", "", 0, 0, net_ns * 1e-9, 0, 0, 0, [timing], [], Counts(weight=weight), 0)
+
+
+def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight]) -> Path:
+    """Runs of tare take 7, 8 and 9 % longer than the bare ones, in turn; bare ones vary by 3 %."""
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    read = description.read(path)
+    with Store(tmp_path / "results", create=True) as store:
+        for block in range(1, BLOCKS + 1):
+            bare = BARE_NS * (1 + 0.01 * (block % 4))
+            for position, cell in enumerate(plan.cells(read)):
+                measured = cell.level("tool") == "tare"
+                weighed = cell.by_factor["weigh"] == "true"
+                longer = TRUTH + 0.01 * (block % 3 - 1) if measured else 0
+                ran = outcome(
+                    round(bare * (1 + longer)),
+                    of_block(block, weighed) if measured else None,
+                )
+                store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
+    return path
+
+
+def tables(path: Path) -> dict[str, dict[str, Any]]:
+    """The only row of each table of the section, by column."""
+    made = report(path, path.parent / "results", None, with_figures=False)
+    (section,) = (each for each in made.sections if each.title == "The true weight")
+    found = {}
+    for part in section.parts:
+        assert isinstance(part, Table)
+        (row,) = part.rows
+        found[part.title] = dict(zip([column.name for column in part.columns], row, strict=True))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("account", "verdict"),
+    [(0.08, "agrees"), (0.065, "agrees"), (0.05, "too low"), (0.12, "too high")],
+)
+def test_the_account_is_judged_by_the_difference_between_runs(
+    account: float, verdict: str, tmp_path: Path
+) -> None:
+    found = tables(stored(tmp_path, lambda block, weighed: Weight(account, 0.004)))["Account"]
+    assert found["truth"] == pytest.approx(TRUTH, abs=1e-6)
+    assert found["interval"] == pytest.approx((TRUTH - 0.01, TRUTH + 0.01), abs=1e-6)
+    assert found["account"] == pytest.approx(account, rel=0.03), "over the median of the bare runs"
+    assert found["of account"][1] - found["of account"][0] == pytest.approx(0.008, rel=0.03)
+    assert found["verdict"] == verdict
+    assert found["blocks"] == BLOCKS
+
+
+def test_trials_are_counted_that_cover_the_truth(tmp_path: Path) -> None:
+    def weight(block: int, weighed: bool) -> Weight:
+        if not weighed:
+            return Weight(0.08, None)
+        if block == 1:
+            return Weight(0.08, None, trial_why="too few comparisons")
+        low = 0.085 if block == 2 else 0.2 if block == 3 else 0.06
+        return Weight(0.08, None, low + 0.02, low, low + 0.04)
+
+    found = tables(stored(tmp_path, weight))["Trial (--weigh)"]
+    assert found["trial"] == pytest.approx(0.08)
+    assert found["half width"] == pytest.approx(0.02)
+    assert (found["runs"], found["determined"]) == (BLOCKS, BLOCKS - 1)
+    assert found["cover the truth"] == BLOCKS - 3
+    assert found["meet its interval"] == BLOCKS - 2
+
+
+def test_results_of_before_have_no_such_section(tmp_path: Path) -> None:
+    path = stored(tmp_path, lambda block, weighed: Weight(0.08, None))
+    with duckdb.connect(str(tmp_path / "results" / FILE)) as connection:
+        connection.execute("DROP TABLE weights")
+    made = report(path, tmp_path / "results", None, with_figures=False)
+    assert "The true weight" not in [section.title for section in made.sections]
+    with Store(tmp_path / "results") as store:
+        assert {file.stem for file in store.export(tmp_path / "tables", "csv")} == {
+            "study", "environments", "runs", "ranks", "measures", "flushes", "sessions",
+        }  # fmt: skip
