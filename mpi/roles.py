@@ -59,6 +59,11 @@ _OBJECTS = {
 
 def roles(of: Meaning) -> list[str]:
     """The roles of a call, as C++ declarations; a look-up has none, as its wrapper counts."""
+    return [*_roles_anywhere(of), *_timed_by_sample(of)]
+
+
+def _roles_anywhere(of: Meaning) -> list[str]:
+    """Those that it has also where messages are sampled, which need its times."""
     if of.kind == "lookup":
         return []
     return [
@@ -81,7 +86,7 @@ def roles_where_sampled(of: Meaning) -> list[str]:
         first = ["SamplesFree<A> sampled{request}"]
     elif of.frees == "communicator":
         first = ["SamplesCommFree<A> sampled{comm}"]
-    return [*first, *roles(of), *_sampled(of)]
+    return [*first, *_roles_anywhere(of), *_sampled(of)]
 
 
 def is_sampled(of: Meaning) -> bool:
@@ -217,6 +222,12 @@ def _passed(of: Meaning) -> Iterator[str]:
         and comm is not None
     ):
         yield "Passes<A> passes{comm}"
+
+
+def _timed_by_sample(of: Meaning) -> Iterator[str]:
+    """Of a call that starts a message and does not wait."""
+    if of.kind in ("send", "receive") and of.form == "nonblocking":
+        yield "TimedBySample timed{}"
 
 
 def _object(of: Meaning) -> Iterator[str]:

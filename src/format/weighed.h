@@ -7,9 +7,9 @@
 
 namespace tare::format {
 
-// The kinds of calls: those of CallClass, and polls whose time is estimated (ProfileRow::estimated).
-inline constexpr unsigned untimed_poll = static_cast<unsigned>(CallClass::other) + 1;
-inline constexpr unsigned weighed_kinds = untimed_poll + 1;
+// The kinds of calls: those of CallClass, and calls of any class whose time is estimated (ProfileRow::estimated).
+inline constexpr unsigned untimed = static_cast<unsigned>(CallClass::other) + 1;
+inline constexpr unsigned weighed_kinds = untimed + 1;
 
 // Of one kind and location. All of a thread's first calls are weighed, and are told apart from the sample that follows:
 // they meet cold caches and pages that are not there yet.

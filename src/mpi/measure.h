@@ -41,12 +41,12 @@ template <class... Roles>
 }
 
 // What follows a call that has been timed. Returns its row, which may be one of `rows`.
-template <class Result, class... Roles>
+template <bool timed = true, class Result, class... Roles>
 [[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
                                                            recorder::KnownRows& rows, [[maybe_unused]] Result result,
                                                            Roles&... roles) noexcept {
   (roles.after(thread, call, result), ...);
-  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U)>(call, rows);
+  format::ProfileRow& row = thread.commit<(Roles::traffic | ... | 0U), timed>(call, rows);
   (roles.committed(thread, call, row, result), ...);
   return row;
 }
@@ -62,6 +62,32 @@ template <Function F, class Real>
   thread.count_only(static_cast<std::uint16_t>(F));
   const Inside inside;
   return real();
+}
+
+// A call that never waits: not every one is timed.
+struct TimedBySample : Role {
+  static constexpr unsigned traffic = recorder::may_be_untimed;
+};
+
+// Makes and ends a call that has begun, and is not timed.
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
+                                                  Real real, Roles&... roles) {
+  format::CurrentCall& current = thread.shared->current;
+  --rows.untimed;
+  call.enter = call.leave = 0;
+  ++current.leave;  // it ends later than the call before; when, is not known (format/current_call.h)
+  std::uint64_t ticks = 0;
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now();
+  const auto result = real();
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    ticks = recorder::now() - ticks;
+  current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
+  end_call<false>(thread, call, rows, result, roles...);
+  if (thread.weighing.is_under_way()) [[unlikely]]
+    thread.note_weight_of_untimed(ticks);
+  return result;
 }
 
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
@@ -84,13 +110,18 @@ template <class A, Function F, class Real, class... Roles>
   thread.expect_row(*site.rows);
   call.site = site.number;
   begin_call(thread, call, roles...);
+  constexpr bool by_sample = ((Roles::traffic | ... | 0U) & recorder::may_be_untimed) != 0;
+  if constexpr (by_sample)
+    if (thread.need_not_be_timed(*site.rows)) [[likely]]
+      return finish_untimed<F>(thread, call, *site.rows, real, roles...);
   format::CurrentCall& current = thread.shared->current;
   call.enter = current.enter = recorder::now();
   const auto result = real();
   call.leave = recorder::now();
   current.leave = call.leave;
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  end_call(thread, call, *site.rows, result, roles...);
+  [[maybe_unused]] const format::ProfileRow& row = end_call(thread, call, *site.rows, result, roles...);
+  if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
   thread.end_weighing(call.function, call.leave - call.enter);
   return result;
 }

@@ -113,7 +113,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
     end_untimed_poll<F>(thread, site, result, roles...);
   }
   if (thread.weighing.is_under_way()) [[unlikely]]
-    thread.note_weight_of_poll(ticks);
+    thread.note_weight_of_untimed(ticks);
   return result;
 }
 

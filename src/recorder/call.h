@@ -10,10 +10,11 @@ namespace tare::recorder {
 // What a call moves between this rank and its peer, for the table of peers.
 enum Traffic : unsigned {
   no_traffic = 0,
-  sends = 1,      // `bytes` are a message to the peer, or are put into its window
-  receives = 2,   // `bytes` come from it
-  exchanges = 4,  // it may have received something beside `bytes`
-  scoped = 8      // it works on a window or file
+  sends = 1,           // `bytes` are a message to the peer, or are put into its window
+  receives = 2,        // `bytes` come from it
+  exchanges = 4,       // it may have received something beside `bytes`
+  scoped = 8,          // it works on a window or file
+  may_be_untimed = 16  // not every call is timed (timing_sample.h)
 };
 
 // One MPI call as its wrapper has measured it.

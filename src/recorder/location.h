@@ -18,13 +18,15 @@
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
 #include "recorder/row.h"
+#include "recorder/timing_sample.h"
 
 namespace tare::recorder {
 
 // The rows that the calls of one call site had last, for those who make them again and again. Row 0 is none.
 struct KnownRows {
   static constexpr unsigned classes = 4;
-  std::uint16_t last;
+  std::uint8_t last;               // of `by_size`: the row of the last call
+  std::uint8_t untimed;            // of the next calls, how many need not be timed (timing_sample.h)
   std::uint16_t by_size[classes];  // size class % classes
 };
 
@@ -66,8 +68,9 @@ struct Location {
   KnownRows any_rows;                        // of calls whose call site remembers none
   std::uint64_t counted_calls;               // so far
   std::uint64_t counted_polls;               // of them
-  format::SpanEntry* spans;                  // what the monitor is told; nullptr: the run is not monitored
-  std::uint32_t spans_used;                  // entries before which all lie that are in use
+  TimingSample timing;
+  format::SpanEntry* spans;  // what the monitor is told; nullptr: the run is not monitored
+  std::uint32_t spans_used;  // entries before which all lie that are in use
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -88,7 +91,7 @@ struct Location {
   // Before a call is made, whose row may be the last one that its call site had: has it come meanwhile. What a program
   // computes between two calls throws tare's memory out of the caches.
   [[gnu::always_inline]] void expect_row(const KnownRows& known) const noexcept {
-    const auto* row = reinterpret_cast<const char*>(&rows[known.last]);
+    const auto* row = reinterpret_cast<const char*>(&rows[known.by_size[known.last]]);
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + 64, 1);
   }
@@ -104,44 +107,20 @@ struct Location {
   format::ProfileRow& commit(Call& call) noexcept {
     return commit<traffic>(call, any_rows);
   }
-  // The usual call has a row that its call site knows, peers that have entries, and room in the event buffer. Anything
-  // else is done by commit_any(). As nothing but that is called, and last, no registers have to be saved.
-  template <unsigned traffic>
-  format::ProfileRow& commit(Call& call, KnownRows& known) noexcept {
-    const std::uint8_t size_class = size_class_of(call);
-    const std::uint16_t number = known.by_size[size_class % KnownRows::classes];
-    format::ProfileRow& r = rows[number];
-    if (mode != Mode::usual || !is_of(r, call, size_class)) [[unlikely]]
-      return commit_any<traffic>(call, known);
-    format::PeerEntry* to = nullptr;
-    format::PeerEntry* from = nullptr;
-    if constexpr ((traffic & (sends | receives)) != 0)
-      if (call.peer >= 0 && call.bytes != format::no_bytes) {
-        to = likely_peer(call.communicator, call.peer);
-        if (to == nullptr) [[unlikely]]
-          return commit_any<traffic>(call, known);
-      }
-    if constexpr ((traffic & exchanges) != 0)
-      if (call.source >= 0 && call.received != format::no_bytes) {
-        from = likely_peer(call.communicator, call.source);
-        if (from == nullptr) [[unlikely]]
-          return commit_any<traffic>(call, known);
-      }
-    if (traced()) {
-      if (node_words->drains.load(std::memory_order_relaxed) != drains_seen || !has_room(record_bytes<traffic>))
-          [[unlikely]]
-        return commit_any<traffic>(call, known);
-      append_call<traffic>(call, r.site);
-    }
-    known.last = number;
-    add_to_row<traffic>(r, call);
-    if constexpr ((traffic & sends) != 0)
-      if (to != nullptr) add_sent(*to, call.bytes);
-    if constexpr ((traffic & receives) != 0)
-      if (to != nullptr) add_received(*to, call.bytes);
-    if constexpr ((traffic & exchanges) != 0)
-      if (from != nullptr) add_received(*from, call.received);
-    return r;
+  // A call that is not `timed` has no times; the thread is not traced, and its mode is the usual.
+  template <unsigned traffic, bool timed = true>
+  format::ProfileRow& commit(Call& call, KnownRows& known) noexcept;
+
+  // After a call of a kind of which not every one is timed (timing_sample.h), and which was: its row, as commit() gave
+  // it.
+  void choose_untimed(KnownRows& known, const format::ProfileRow& row) noexcept {
+    if (row.calls >= TimingSample::first_calls && row.site != 0 && mode == Mode::usual && !traced() &&
+        &known != &any_rows)
+      known.untimed = timing.draw();
+  }
+  // Whether the next call of such a kind need not be timed.
+  bool need_not_be_timed(const KnownRows& known) const noexcept {
+    return known.untimed != 0 && mode == Mode::usual && !traced();
   }
 
   // What a wrapper begins and ends with; `ticks`: that the MPI function took (recorder/account/weighing.h).
@@ -152,8 +131,8 @@ struct Location {
     if (__builtin_expect_with_probability(static_cast<long>(weighing.is_under_way()), 1, 0.5) != 0)
       note_weight(function, ticks, now());
   }
-  // The same of a poll that is not timed otherwise.
-  [[gnu::cold]] void note_weight_of_poll(std::uint64_t ticks) noexcept;
+  // The same of a call that is not timed otherwise.
+  [[gnu::cold]] void note_weight_of_untimed(std::uint64_t ticks) noexcept;
 
   // A call that is only counted, as those of look-up functions are.
   [[gnu::always_inline]] void count_only(std::uint16_t function) noexcept {
@@ -294,58 +273,10 @@ struct Location {
                                                                            : sizeof(format::CallRecord);
   // There is room for it.
   template <unsigned traffic>
-  [[gnu::always_inline]] void append_call(const Call& call, std::uint32_t site) noexcept {
-    auto* at = base + head;
-    auto& record = *reinterpret_cast<format::CallRecord*>(at);
-    record.head = {call.function, record_bytes<traffic> / 8};
-    record.site = site;
-    record.enter = call.enter;
-    record.leave = call.leave;
-    record.bytes = call.bytes;
-    record.peer = call.peer;
-    record.tag = call.tag;
-    record.communicator = call.communicator;
-    if constexpr ((traffic & scoped) != 0)
-      if (call.scope != 0) record.communicator = call.scope;
-    record.request = call.request;
-    if constexpr ((traffic & exchanges) != 0) {
-      auto& exchange = *reinterpret_cast<format::ExchangeRecord*>(at);
-      exchange.received = call.received;
-      exchange.source = call.source;
-      exchange.source_tag = call.source_tag;
-    }
-    publish(record_bytes<traffic>);
-  }
+  void append_call(const Call& call, std::uint32_t site) noexcept;
   // commit(), whatever there is to do.
-  template <unsigned traffic>
-  [[gnu::noinline]] format::ProfileRow& commit_any(Call& call, KnownRows& known) noexcept {
-    if (mode != Mode::usual) [[unlikely]] {
-      if (call.leave >= offload_due.load(std::memory_order_relaxed)) offload_by_clock(call.leave);
-      if (mode == Mode::paused) {
-        call.bytes = call.received = format::no_bytes;
-        return rows[0];
-      }
-      if (mode == Mode::in_phase) {
-        ++phase->calls;
-        phase->mpi_ticks += call.leave - call.enter;
-        if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
-        if constexpr ((traffic & exchanges) != 0)
-          if (call.received != format::no_bytes) phase->bytes += call.received;
-      }
-    }
-    const std::uint8_t size_class = size_class_of(call);
-    std::uint16_t& number = known.by_size[size_class % KnownRows::classes];
-    if (!is_of(rows[number], call, size_class)) number = find_row(call, size_class);
-    known.last = number;
-    format::ProfileRow& r = rows[number];
-    add_to_row<traffic>(r, call);
-    if (traced() && node_words->drains.load(std::memory_order_relaxed) != drains_seen) drain_in_step();
-    if (traced() && has_made_room(record_bytes<traffic>)) append_call<traffic>(call, r.site);
-    if constexpr ((traffic & sends) != 0) count_sent(call.communicator, call.peer, call.bytes);
-    if constexpr ((traffic & receives) != 0) count_received(call.communicator, call.peer, call.bytes);
-    if constexpr ((traffic & exchanges) != 0) count_received(call.communicator, call.source, call.received);
-    return r;
-  }
+  template <unsigned traffic, bool timed>
+  format::ProfileRow& commit_any(Call& call, KnownRows& known) noexcept;
   [[gnu::noinline]] std::uint16_t find_row(const Call& call, std::uint8_t size_class) noexcept {
     return static_cast<std::uint16_t>(&row(call.site, call.function, size_class, call.communicator) - rows);
   }
@@ -410,3 +341,5 @@ inline Location* here() noexcept {
 }
 
 }  // namespace tare::recorder
+
+#include "recorder/commit.h"

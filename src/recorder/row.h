@@ -27,10 +27,37 @@ inline bool is_of(const format::ProfileRow& row, const Call& call, std::uint8_t 
   return row.site == call.site && what_of(row) == what_of(call.function, size_class, call.communicator);
 }
 
+// Of the calls of a row that were timed, the mean; 0 if there are none.
+inline std::uint64_t mean_ticks(const format::ProfileRow& row) noexcept {
+  const std::uint64_t timed = row.calls - row.pending;
+  return timed == 0 ? 0 : row.ticks / timed;
+}
+
+// The calls of a row that were not timed are taken to have lasted as long as the one that was timed after them.
+inline void settle(format::ProfileRow& row, std::uint64_t ticks) noexcept {
+  const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
+  row.ticks += row.pending * ticks;
+  row.ticks_squared += row.pending * as_double * as_double;
+  row.histogram[format::duration_bin(ticks)] += row.pending;
+  row.pending = 0;
+}
+
+// A call that was not timed. `traffic` is made of Traffic.
+template <unsigned traffic>
+[[gnu::always_inline]] inline void add_untimed_to_row(format::ProfileRow& row, const Call& call) noexcept {
+  static_assert((traffic & exchanges) == 0);
+  ++row.calls;
+  ++row.estimated;
+  ++row.pending;
+  if (call.bytes != format::no_bytes) row.bytes += call.bytes;
+}
+
 // `traffic` is made of Traffic.
 template <unsigned traffic>
 [[gnu::always_inline]] inline void add_to_row(format::ProfileRow& row, const Call& call) noexcept {
   const std::uint64_t ticks = call.leave - call.enter;
+  if constexpr ((traffic & may_be_untimed) != 0)
+    if (row.pending != 0) settle(row, ticks);
   ++row.calls;
   row.ticks += ticks;
   if (ticks < row.ticks_min) row.ticks_min = ticks;

@@ -109,6 +109,7 @@ def test_the_planted_fault_comes_first(
 
 
 @pytest.mark.alone
+@pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("options", [("--trace",), ()], ids=["trace", "profile"])
 @pytest.mark.parametrize("kind", WITHOUT_FAULT)
 def test_nothing_is_said_of_programs_without_fault(
@@ -122,6 +123,7 @@ def test_nothing_is_said_of_programs_without_fault(
 
 
 @pytest.mark.alone
+@pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("kind", ["load imbalance", "slow rank", "tiny messages", "large collective"])
 def test_the_profile_alone_tells_less(
     kind: str, programs: dict[str, Path], tare: Path, tmp_path: Path

@@ -5,12 +5,13 @@ docs/profile.md defines the figures. Times are nanoseconds, sizes are bytes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from tare.analysis.rows import PLACE, UNKNOWN, Placed, place_of
-from tare.functions import OUTSIDE_NET, is_collective
+from tare.functions import OUTSIDE_NET, is_collective, meaning
 
 if TYPE_CHECKING:
     from tare._native import Communicator, Frame, Process, ProfileSum, Site, SumKey, SumsQuery
@@ -48,6 +49,7 @@ FIGURES = (
     "waited_ns",
     "timed",
     "estimated_calls",
+    "time_error_ns",
     "lookups",
 )
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
@@ -99,7 +101,8 @@ class Row(Placed, CallPath, OverRanks):
     received: int  # by calls that both send and receive, not part of `bytes`
     waited_ns: int  # calls that completed requests of these calls
     timed: bool  # False: look-ups, which are only counted
-    estimated_calls: int  # fast polls whose time is estimated
+    estimated_calls: int  # fast polls and starts of messages, whose time is estimated
+    time_error_ns: int | None = None  # of starts: half the width of the 95 % interval of `time_ns`
     lookups: int
     imbalance_ns: int | None = None  # of collectives: time in which ranks waited for the last rank
 
@@ -115,6 +118,20 @@ class RankRow:
     bytes: int
     received: int
     mpi_share: float  # `time_ns` divided by the net time of the threads that call MPI
+
+
+def _time_error_ns(of: ProfileSum) -> int | None:
+    """Half the width of the 95 % interval of the time of calls of which a sample was timed.
+
+    That of a total by simple random sampling (Cochran, Sampling Techniques, 3rd ed., section 2.6). None for
+    polls: what was not timed of them is no random sample.
+    """
+    calls, sampled = of["timed_calls"], of["timed_calls"] - of["estimated_calls"]
+    if of["estimated_calls"] == 0 or sampled < 2 or meaning(of["function"]).poll:
+        return None
+    mean = of["time_ns"] / calls
+    variance = max(0.0, of["squared_ns2"] / calls - mean**2)
+    return round(1.96 * calls * math.sqrt(of["estimated_calls"] / calls * variance / sampled))
 
 
 class Recorded(Protocol):
@@ -293,6 +310,7 @@ class _Description:
             waited_ns=of["waited_ns"],
             timed=timed > 0,
             estimated_calls=of["estimated_calls"],
+            time_error_ns=_time_error_ns(of) if with_place or "function" in keys else None,
             lookups=of["calls"] - timed,
             ranks=spread.ranks,
             rank_mean_ns=spread.rank_mean_ns,

@@ -61,7 +61,7 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
     totals.net_ticks += row.ticks;
     const std::uint64_t estimated = std::min(row.calls, row.estimated);
     totals.weighed.calls[static_cast<unsigned>(meaning_of(function).kind)] += row.calls - estimated;
-    totals.weighed.calls[untimed_poll] += estimated;
+    totals.weighed.calls[untimed] += estimated;
   }
   for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
   for (const WeighedCalls& weighed : profile.weighed) totals.weighed.add(weighed);

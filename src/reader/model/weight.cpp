@@ -80,7 +80,7 @@ Weight weight_of(const WeighedTotals& totals) noexcept {
       variance += count * count * sample.variance / sampled * std::max(0.0, 1 - sampled / count);
       if (calls < 2) variance = std::numeric_limits<double>::quiet_NaN();
     }
-    if (kind == untimed_poll) continue;
+    if (kind == untimed) continue;
     timed += totals.calls[kind];
     timed_ticks += of_kind;
   }

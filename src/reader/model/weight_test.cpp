@@ -67,9 +67,9 @@ TEST(Weight, NothingWasCalled) {
 TEST(Weight, PollsThatAreNotTimedAreNoTimedCalls) {
   WeighedTotals totals;
   totals.calls[1] = 10;
-  totals.calls[format::untimed_poll] = 990;
+  totals.calls[format::untimed] = 990;
   for (int i = 0; i < 2; ++i) weigh(totals.weighed[1], 40);
-  for (int i = 0; i < 2; ++i) weigh(totals.weighed[format::untimed_poll], 4);
+  for (int i = 0; i < 2; ++i) weigh(totals.weighed[format::untimed], 4);
   const Weight weight = weight_of(totals);
   EXPECT_DOUBLE_EQ(weight.ticks, 400 + 3960);
   EXPECT_DOUBLE_EQ(weight.timed_call, 40);

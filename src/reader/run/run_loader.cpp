@@ -38,6 +38,7 @@ Profile profile_of(const LocationCopy& location) {
   Profile profile{location.summary, location.rows, location.peers, location.phases, location.weighed, {}};
   for (std::size_t i = 0; i < location.lookups.size(); ++i)
     if (location.lookups[i] != 0) profile.counted.push_back({i, location.lookups[i]});
+  settle(profile.rows);
   return profile;
 }
 

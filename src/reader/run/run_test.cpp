@@ -90,8 +90,7 @@ TEST_F(RunTest, PollsThatWereNotTimedCostLess) {
   format::ProfileRow row = profile_row("MPI_Test", 1, 100, 1500, 0);
   row.estimated = 90;
   const auto timed = static_cast<unsigned>(format::CallClass::completion);
-  const Profile profile{{}, {row}, {}, {}, {weighed_calls(timed, 4, 20), weighed_calls(format::untimed_poll, 5, 3)},
-                        {}};
+  const Profile profile{{}, {row}, {}, {}, {weighed_calls(timed, 4, 20), weighed_calls(format::untimed, 5, 3)}, {}};
   dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, profile));
   reader::Run run = open();
   EXPECT_EQ(row_of(run.profile_sums(everything), run, "MPI_Test").estimated, 90U);

@@ -20,12 +20,25 @@ bool take(std::string_view& payload, std::size_t count, std::vector<T>& out) {
 
 }  // namespace
 
+void settle(std::vector<ProfileRow>& rows) noexcept {
+  for (ProfileRow& row : rows) {
+    if (row.pending == 0) continue;
+    if (row.pending < row.calls) {
+      const double all = static_cast<double>(row.calls) / static_cast<double>(row.calls - row.pending);
+      row.ticks = static_cast<std::uint64_t>(static_cast<double>(row.ticks) * all);
+      row.ticks_squared *= all;
+    }
+    row.pending = 0;
+  }
+}
+
 bool parse_profile(std::string_view payload, Profile& profile) {
   if (payload.size() < sizeof profile.summary) return false;
   std::memcpy(&profile.summary, payload.data(), sizeof profile.summary);
   payload.remove_prefix(sizeof profile.summary);
-  return take(payload, profile.summary.rows, profile.rows) && take(payload, profile.summary.peers, profile.peers) &&
-         take(payload, profile.summary.phases, profile.phases) &&
+  if (!take(payload, profile.summary.rows, profile.rows)) return false;
+  settle(profile.rows);
+  return take(payload, profile.summary.peers, profile.peers) && take(payload, profile.summary.phases, profile.phases) &&
          take(payload, profile.summary.weighed, profile.weighed) && payload.size() % sizeof(CountedCalls) == 0 &&
          take(payload, payload.size() / sizeof(CountedCalls), profile.counted);
 }

@@ -27,7 +27,12 @@ struct Profile {
   std::vector<format::CountedCalls> counted;
 };
 
-// Reads the payload of a profile chunk; what `profile` held is replaced. False if it is malformed.
+// Adds the time of the calls that no timed call stands for yet (ProfileRow::pending): as long as the mean of the
+// others.
+void settle(std::vector<format::ProfileRow>& rows) noexcept;
+
+// Reads the payload of a profile chunk, and settles its rows; what `profile` held is replaced. False if it is
+// malformed.
 bool parse_profile(std::string_view payload, Profile& profile);
 
 // The newest profile of a location block: a chunk on disk, or a copy from the segment. A run may have a hundred

@@ -48,7 +48,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
   const bool is_first = first < first_calls;
   // Uniform from 1 to 2 * mean_gap - 1.
   wait(is_first ? 1 : 1 + static_cast<std::uint32_t>(next_random(random) % (2 * mean_gap - 1)));
-  format::WeighedCalls& to = kinds[kind < format::weighed_kinds ? kind : format::untimed_poll - 1];
+  format::WeighedCalls& to = kinds[kind < format::weighed_kinds ? kind : format::untimed - 1];
   if (is_first) {
     ++first;
     ++to.first_calls;
@@ -73,8 +73,8 @@ void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uin
   weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks, end);
 }
 
-void Location::note_weight_of_poll(std::uint64_t ticks) noexcept {
-  weighing.end_untimed_call(shared->weighed, format::untimed_poll, ticks, shared->summary.flush_ticks);
+void Location::note_weight_of_untimed(std::uint64_t ticks) noexcept {
+  weighing.end_untimed_call(shared->weighed, format::untimed, ticks, shared->summary.flush_ticks);
 }
 
 }  // namespace tare::recorder

@@ -1,0 +1,127 @@
+#include "recorder/timing_sample.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "recorder/location.h"
+
+namespace tare::recorder {
+namespace {
+
+constexpr unsigned capacity = 64;
+constexpr std::uint16_t function = 7;
+
+// Calls of one site, as a wrapper makes them, that take as long as the test says.
+struct TimingSampleTest : testing::Test {
+  TimingSampleTest() {
+    location.shared = header.get();
+    location.rows = rows;
+    location.row_capacity = capacity;
+    header->summary.rows = 1;
+  }
+  struct Free {
+    void operator()(format::LocationHeader* memory) const { std::free(memory); }
+  };
+
+  format::ProfileRow& call(std::uint64_t ticks, std::uint64_t bytes = 8, std::uint32_t site = 3) {
+    Call made{};
+    made.function = function;
+    made.site = site;
+    made.bytes = bytes;
+    if (location.need_not_be_timed(known)) {
+      --known.untimed;
+      return location.commit<may_be_untimed, false>(made, known);
+    }
+    made.enter = 1000;
+    made.leave = made.enter + ticks;
+    ++timed;
+    format::ProfileRow& row = location.commit<may_be_untimed>(made, known);
+    location.choose_untimed(known, row);
+    return row;
+  }
+  unsigned histogram_of(const format::ProfileRow& row) const {
+    unsigned all = 0;
+    for (const std::uint32_t count : row.histogram) all += count;
+    return all;
+  }
+
+  std::unique_ptr<format::LocationHeader, Free> header{
+      static_cast<format::LocationHeader*>(std::calloc(1, sizeof(format::LocationHeader)))};
+  format::ProfileRow rows[capacity]{};
+  Location location{};
+  KnownRows known{};
+  std::uint64_t timed = 0;
+};
+
+TEST_F(TimingSampleTest, TheFirstCallsOfARowAreTimed) {
+  for (unsigned i = 0; i < TimingSample::first_calls; ++i) EXPECT_EQ(call(10).estimated, 0U);
+  EXPECT_EQ(call(10).estimated, 1U);
+}
+
+TEST_F(TimingSampleTest, CallsAndBytesAreExactAndOneInNineIsTimed) {
+  constexpr unsigned count = 90'000;
+  format::ProfileRow* row = nullptr;
+  for (unsigned i = 0; i < count; ++i) row = &call(10);
+  EXPECT_EQ(row->calls, count);
+  EXPECT_EQ(row->bytes, 8U * count);
+  EXPECT_EQ(row->estimated, count - timed);
+  EXPECT_LE(row->pending, TimingSample::most_untimed);
+  EXPECT_EQ(histogram_of(*row) + row->pending, count);
+  const double expected = static_cast<double>(count) / 9;
+  EXPECT_NEAR(static_cast<double>(timed), expected, 0.05 * expected);
+}
+
+TEST_F(TimingSampleTest, TheTimeIsEstimatedWithoutBias) {
+  std::mt19937_64 random(5);
+  // Nearly all are short; one in a hundred takes a hundred times as long.
+  std::uniform_int_distribution<std::uint64_t> brief(50, 150);
+  std::uniform_int_distribution<int> rare(0, 99);
+  constexpr unsigned count = 200'000;
+  double truth = 0;
+  double squares = 0;
+  format::ProfileRow* row = nullptr;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uint64_t ticks = brief(random) * (rare(random) == 0 ? 100 : 1);
+    truth += static_cast<double>(ticks);
+    squares += static_cast<double>(ticks) * static_cast<double>(ticks);
+    row = &call(ticks);
+  }
+  const double mean = truth / count;
+  const double deviation = std::sqrt(squares / count - mean * mean);
+  const auto sampled = static_cast<double>(timed);
+  // One that is timed stands for those before it, of which there are not as many each time: that adds to the variance.
+  const double error = count * deviation / std::sqrt(sampled) * 1.2;
+  EXPECT_NEAR(static_cast<double>(row->ticks + row->pending * mean_ticks(*row)), truth, 4 * error);
+  EXPECT_NEAR(row->ticks_squared, squares, 0.2 * squares);
+}
+
+TEST_F(TimingSampleTest, ARowIsNeverWithoutATime) {
+  for (unsigned i = 0; i < 1000; ++i) call(20);
+  while (!location.need_not_be_timed(known)) call(20);
+  const format::ProfileRow& other = call(0, 1 << 20);
+  EXPECT_EQ(other.calls, 1U);
+  EXPECT_EQ(other.estimated, 1U);
+  EXPECT_EQ(other.pending, 0U);
+  EXPECT_EQ(other.ticks, 20U) << "as long as the others of the site";
+  EXPECT_EQ(other.ticks_min, 20U);
+  EXPECT_FALSE(location.need_not_be_timed(known)) << "the next ones are";
+}
+
+TEST_F(TimingSampleTest, EveryCallOfATraceIsTimed) {
+  for (unsigned i = 0; i < TimingSample::first_calls; ++i) call(10);
+  location.mode = Mode::in_phase;
+  EXPECT_FALSE(location.need_not_be_timed(known));
+  location.mode = Mode::usual;
+  location.limit = 1;
+  EXPECT_FALSE(location.need_not_be_timed(known));
+  location.limit = 0;
+  EXPECT_TRUE(location.need_not_be_timed(known));
+}
+
+}  // namespace
+}  // namespace tare::recorder
