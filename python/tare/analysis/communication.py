@@ -6,16 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tare.analysis import profile
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tare._native import PeerSum, Process
+    from tare.analysis.profile import Row
     from tare.runs.run import Run
 
 # Peers of so many ranks are in memory at once.
-RANKS_AT_ONCE = 2048
+RANKS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
@@ -68,9 +67,8 @@ def _peers(run: Run, world: int, ranks: list[int]) -> Iterator[PeerSum]:
         yield from run.peer_sums(["rank"], [world], chosen, None)
 
 
-def sizes(run: Run) -> list[dict[str, Any]]:
-    """The profile by size class, the smallest first; calls that move nothing left out."""
-    rows = profile.summed(run, ["size"])
+def sizes(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows of the profile by size class, the smallest first; calls that move nothing left out."""
     kept = ("size_from", "size_to", "calls", "bytes", "received", "time_ns")
     sized = [row for row in rows if row.size_to is not None]
     merged: dict[int, dict[str, Any]] = {}

@@ -173,26 +173,51 @@ def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None
 
     MPI_Init and MPI_Finalize are only in rows by function, line or site: their time would hide all others.
     """
-    description = _Description(recorded)
-    filters = description.filters(chosen or Chosen())
-    site_of = description.places if "line" in keys and "site" not in keys else description.paths
-    query: SumsQuery = {**filters, "by": description.native(keys), "site_of": site_of}
-    if not {"site", "line", "function"} & set(keys):
-        query["without"] = sorted(OUTSIDE_NET)
-    if "rank" in keys:
-        (sums,) = recorded.profile_sums([query])
-        return [description.row(each, keys, OverRanks(), None) for each in sums]
-    # Ranks at different sites, or on different communicators, do not wait for each other.
-    finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
-    collectives = [name for name in filters.get("functions", recorded.functions) if is_collective(name)]
-    finest_query: SumsQuery = {**query, "by": description.native(finest), "functions": collectives}
-    finest_query["site_of"] = description.paths
-    sums, single = recorded.profile_sums([query, finest_query])
-    imbalances = _imbalances(single, query["by"], site_of)
-    return [
-        description.row(each, keys, _over_ranks(each), imbalances.get(_key(each, query["by"])))
-        for each in sums
-    ]
+    (rows,) = summed_together(recorded, [keys], chosen)
+    return rows
+
+
+def summed_together(
+    recorded: Recorded, several: Sequence[Sequence[Key]], chosen: Chosen | None = None
+) -> list[list[Row]]:
+    """The same for several combinations of keys, from one reading of the profiles."""
+    plans = [_Summing(recorded, keys, chosen or Chosen()) for keys in several]
+    sums = iter(recorded.profile_sums([query for plan in plans for query in plan.queries]))
+    return [plan.rows([next(sums) for _ in plan.queries]) for plan in plans]
+
+
+class _Summing:
+    """What is asked of the profiles for rows by some keys, and how the answers become rows."""
+
+    def __init__(self, recorded: Recorded, keys: Sequence[Key], chosen: Chosen) -> None:
+        self._keys = keys
+        description = self._description = _Description(recorded)
+        query = description.filters(chosen)
+        functions = query.get("functions", recorded.functions)
+        by_line = "line" in keys and "site" not in keys
+        self._site_of = description.places if by_line else description.paths
+        query["by"], query["site_of"] = description.native(keys), self._site_of
+        if not {"site", "line", "function"} & set(keys):
+            query["without"] = sorted(OUTSIDE_NET)
+        self.queries = [query]
+        if "rank" in keys:
+            return
+        # Ranks at different sites, or on different communicators, do not wait for each other.
+        finest: list[Key] = ["site", "communicator", *(key for key in keys if key == "size")]
+        finest_query = query.copy()
+        finest_query["by"], finest_query["site_of"] = description.native(finest), description.paths
+        finest_query["functions"] = [name for name in functions if is_collective(name)]
+        self.queries.append(finest_query)
+
+    def rows(self, answers: Sequence[list[ProfileSum]]) -> list[Row]:
+        """`answers` to `queries`."""
+        row = self._description.row
+        if len(answers) == 1:
+            return [row(each, self._keys, OverRanks(), None) for each in answers[0]]
+        sums, single = answers
+        by = self.queries[0]["by"]
+        imbalances = _imbalances(single, by, self._site_of)
+        return [row(each, self._keys, _over_ranks(each), imbalances.get(_key(each, by))) for each in sums]
 
 
 def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:

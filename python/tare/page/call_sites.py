@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tare.analysis import profile
 from tare.analysis.rows import fields
 from tare.functions import OUTSIDE_NET, meaning
 from tare.reporters import paths, terminal
@@ -13,18 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tare.analysis.profile import Row
-    from tare.runs.run import Run
 
 FIGURES = (
     "world", "function", "calls", "lookups", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
     "waited_ns", "imbalance_ns", "ranks", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "timed",
     "estimated_calls",
 )  # fmt: skip
-
-
-def rows(run: Run) -> list[Row]:
-    """The profile by call site, the longest first."""
-    return profile.ordered(profile.summed(run, ["site"]), "time_ns", 0)
 
 
 def of_rows(found: Sequence[Row]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tare import __version__
-from tare.analysis import communication, profile, ranks, tables
+from tare.analysis import communication, profile, tables
 from tare.analysis.explain.basis import Basis
 from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
@@ -24,24 +24,26 @@ MOST_EVENTS = 20_000_000
 
 def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
     """`other`: a run to compare it with. What is not printable in names of runs is escaped here."""
-    rows = call_sites.rows(run)
+    by_site, by_size = profile.summed_together(run, [["site"], ["size"]])
+    rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows)
     basis = Basis(run, most_events=MOST_EVENTS)
+    first = overview.of_run(run, rows, explain_basis(run, basis))
     content = {
         "schema": SCHEMA,
         "version": __version__,
-        "overview": overview.of_run(run, rows, explain_basis(run, basis)),
+        "overview": first,
         "classes": list(call_sites.CLASSES),
         "sites": sites,
         "ranks": rank_columns.of_run(run),
         "matrix": messages.matrix(run),
-        "sizes": communication.sizes(run),
+        "sizes": communication.sizes(by_size),
         "latencies": messages.latencies(run),
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),
         "waits": waits.of_basis(basis),
         "sources": source_text.around([*waits.places(basis), *rows]),
-        "environment": _environment(run),
+        "environment": {**_environment(run), "call_ns": first["cost"]["call_ns"]},
     }
     if other is not None:
         other_basis = Basis(other, most_events=MOST_EVENTS)
@@ -73,7 +75,6 @@ def _environment(run: Run) -> dict[str, Any]:
             {"world": each["world"], "name": each["name"], "size": each["size"], "inter": each["inter"]}
             for each in run.communicators[:1000]
         ],
-        "call_ns": ranks.total_cost(run.processes).call_ns,
     }
 
 

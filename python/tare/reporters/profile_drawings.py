@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import communication
+from tare.analysis import communication, profile
 from tare.analysis.efficiency import useful_ns
 from tare.reporters import drawing
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def sizes(out: Console, recording: Run) -> None:
     """Calls and time by how much they move."""
-    found = communication.sizes(recording)
+    found = communication.sizes(profile.summed(recording, ["size"]))
     total_ns = sum(row["time_ns"] for row in found)
     if not total_ns:
         return
