@@ -244,6 +244,10 @@ def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
     measured = measure(tare, mpi, RANKS, [program, "points", "7"], tmp_path / "run", spec)
     assert measured.ended.returncode == 0, measured.ended.stderr
     assert not pyarrow.table(package.open(measured.directory).rounds()).num_rows
+    top = subprocess.run(
+        [tare, "top", "--once", measured.directory], capture_output=True, text=True, timeout=60
+    )
+    assert top.returncode == 1 and "reductions" in top.stderr
     rows: list[dict[str, Any]] = pyarrow.table(package.open(measured.directory).reductions()).to_pylist()
     assert {row["round"] for row in rows} == set(range(1, 8))
     assert {row["contributing"] for row in rows} == {RANKS} and {row["lost"] for row in rows} == {0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ from tare.runs.rounds import Round, RoundFile
 HOSTS = 3
 RANKS = 2 * HOSTS
 COUNT = 40
+POINT_NS = 1_000_000  # of auto
 PATIENCE_S = 90
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
@@ -136,6 +138,32 @@ def test_a_round_has_the_ranks_of_all_hosts(
         (reduced,) = [event for event in made.events if event.name == "MPI_Allreduce"]
         assert (reduced.ranks, reduced.calls.least, reduced.calls.most) == (RANKS, made.round, made.round)
     assert not (run / "tree").exists(), "the key is left behind"
+
+
+def test_a_decision_reaches_the_ranks_of_all_hosts_for_the_same_round(
+    hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """Whatever auto decides, no host makes rounds that the others do not, and they are whole."""
+    run, root = tmp_path / "run", hosts.hosts[0]
+    file = RoundFile(run / f"monitor-{root.name}.tare")
+
+    def settled() -> bool:
+        found.extend(file.read() if file.path.exists() else [])
+        return any(pace.boi_ns > 0 for pace in file.paces) and found[-1].round > file.paces[-1].from_round
+
+    found: list[Round] = []
+    with going_on(tare, hosts, program, tmp_path, f"auto:50ms,listen={NETWORK},fan-out=1") as finish:
+        wait_until(settled)
+        finish()
+    found.extend(file.read())
+    assert len(file.paces) >= 3
+    for pace, following in itertools.pairwise(file.paces):
+        every = pace.interval_ns // POINT_NS
+        between = [made for made in found if pace.from_round <= made.round < following.from_round]
+        assert all((made.round - pace.from_round) % every == 0 for made in between)
+        # The first rounds of an interval that nothing is wrong with.
+        assert every < 50 or all(len(made.ranks) == RANKS for made in between[:3])
+    assert [path.name for path in run.glob("monitor-*")] == ["monitor-node0.tare"]
 
 
 def test_a_link_that_is_cut_and_mended(hosts: Hosts, program: Path, tare: Path, tmp_path: Path) -> None:

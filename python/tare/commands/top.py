@@ -40,6 +40,12 @@ def top(
     meta = directory.read_meta(run, _native.FORMAT_VERSION)
     if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    filtered = [part for part in (meta.options.monitor or "").split(",") if part.startswith("filter=")]
+    if filtered and filtered != ["filter=statistics"]:
+        raise CommandError(
+            f"tare top shows the filter statistics, and {run} has {filtered[0].removeprefix('filter=')}: "
+            f"tare sql {run} 'SELECT * FROM reductions' shows that"
+        )
     live = Live(run)
     if json:
         live.update()
