@@ -1,14 +1,13 @@
 """The costs of the model of trees (simulate.py), from real trees of this machine, and how far it is off.
 
-All trees are there at once and are measured in turn, again and again: what another program takes for a
-while, it takes from all of them. The model is judged by trees that it was not fitted to.
+Trees are measured in turn, again and again: what another program takes for a while, it takes from all of
+them. The model is judged by trees that it was not fitted to.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from tare.monitor import live_tree, simulate
@@ -66,16 +65,13 @@ class Model:
 def calibrated(sizes: Sequence[int], processors: int, telling: Callable[[str], None]) -> list[Model]:
     """A model for each size, borne out or not."""
     paces: dict[int, dict[Topology, list[float]]] = {events: {} for events in sizes}
-    with ExitStack() as stack:
-        trees = [
-            stack.enter_context(live_tree.formed(each, max(sizes), MOST_ROUNDS))
-            for each in (*FITTED, *HELD_OUT)
-        ]
-        for number in range(REPEATS):
-            telling(f"calibrating: {number + 1} of {REPEATS}")
-            for events in sizes:
-                for tree in trees:
-                    paces[events].setdefault(tree.topology, []).append(_pace(tree, events))
+    for number in range(REPEATS):
+        for topology in (*FITTED, *HELD_OUT):
+            telling(f"calibrating: {topology.name}, {number + 1} of {REPEATS}")
+            # One at a time, as nodes without work look for some.
+            with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
+                for events in sizes:
+                    paces[events].setdefault(topology, []).append(_pace(tree, events))
     return [fitted(events, paces[events], processors) for events in sizes]
 
 
