@@ -128,9 +128,12 @@ def test_snippets_are_found() -> None:
     assert len(left_out) * 2 < len([each for each in EVERY if each.language != "text"])
 
 
-@of("sh")
-def test_commands_run(snippet: Snippet, scratch: Scratch) -> None:
-    scratch.run(["sh", "-euc", snippet.text])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_run(page: Path, scratch: Scratch) -> None:
+    """Those of a page in their order: one may go on with the run of another."""
+    for snippet in snippets(page):
+        if snippet.language == "sh" and snippet.why_not_run is None:
+            scratch.run(["sh", "-euc", snippet.text])
 
 
 @of("console")
