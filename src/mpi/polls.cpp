@@ -91,17 +91,13 @@ void Polls::forget() noexcept {
   vain_leave_ = 0;
 }
 
-void Polls::clear() noexcept {
+void Polls::clear(std::uint64_t clock_ticks) noexcept {
   std::memset(sites_, 0, sizeof sites_);
   skipping_ = nullptr;
   last_ = nullptr;
   vain_leave_ = vain_head_ = 0;
   quick_ticks_ = gap_ns << recorder::tick_shift();
-  clock_ticks_ = UINT64_MAX;
-  for (int i = 0; i < 16; ++i) {
-    const std::uint64_t start = recorder::now();
-    clock_ticks_ = std::min(clock_ticks_, recorder::now() - start);
-  }
+  clock_ticks_ = clock_ticks;
 }
 
 }  // namespace tare::mpi

@@ -97,7 +97,8 @@ class Polls {
             format::ProfileRow& row, bool in_vain, std::uint64_t last, std::uint64_t now) noexcept;
   // All are timed again, until there are streaks anew.
   void forget() noexcept;
-  void clear() noexcept;
+  // `clock_ticks`: that a reading of the clock adds to a time.
+  void clear(std::uint64_t clock_ticks) noexcept;
 
  private:
   static constexpr unsigned slots = 32;
@@ -116,7 +117,7 @@ class Polls {
   std::uint64_t vain_head_;   // Location::head then
   std::uint64_t
       quick_ticks_;  // gap_ns; also of polls that follow one another quickly, from the end of one to the next's
-  std::uint64_t clock_ticks_;  // that a reading of the clock adds to a time
+  std::uint64_t clock_ticks_;
 };
 
 }  // namespace tare::mpi

@@ -23,7 +23,7 @@ constexpr std::uint64_t ending = slow;                  // of the call before th
 class PollsTest : public testing::Test {
  protected:
   PollsTest() {
-    polls_->clear();
+    polls_->clear(0);  // its times are exact
     location_->shared = shared_.get();
     row_.ticks_min = UINT64_MAX;
     know_path();
@@ -280,7 +280,7 @@ TEST_F(PollsTest, WhatIsNotTimedIsWaitingAsMuchAsIfItWere) {
         Kind{"slow polls", 30, 600, 2000, 50'000, true}, Kind{"slow loop", 700, 60, 3000, 0, false},
         Kind{"computes between", 20, 60, 31, 20'000, false},
         Kind{"computes between every two", 5000, 60, 1000, 0, false}}) {
-    polls_->clear();
+    polls_->clear(0);  // its times are exact
     row_ = {};
     row_.ticks_min = UINT64_MAX;
     std::mt19937_64 random{7};

@@ -7,6 +7,7 @@
 #include "mpi/modules.h"
 #include "mpi/numbers.h"
 #include "mpi/python_frame.h"
+#include "recorder/clock_cost.h"
 #include "recorder/definition_log.h"
 #include "recorder/system.h"
 
@@ -174,7 +175,7 @@ void notice_modules() noexcept {
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
-  thread.polls.clear();
+  thread.polls.clear(recorder::reading_ticks(16));
 }
 
 void choose_paths() noexcept {

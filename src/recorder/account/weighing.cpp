@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recorder/clock_cost.h"
 #include "recorder/location.h"
 
 namespace tare::recorder {
@@ -16,16 +17,6 @@ std::uint64_t next_random(std::uint64_t& state) noexcept {
   return state;
 }
 
-// What reading the clock adds to a time: the least of a few.
-std::uint64_t reading_ticks() noexcept {
-  std::uint64_t least = UINT64_MAX;
-  for (int i = 0; i < 4; ++i) {
-    const std::uint64_t start = now();
-    least = std::min(least, now() - start);
-  }
-  return least;
-}
-
 }  // namespace
 
 void Weighing::start(const std::uint64_t& flushed) noexcept {
@@ -38,7 +29,7 @@ void Weighing::start(const std::uint64_t& flushed) noexcept {
 void Weighing::end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks,
                                 std::uint64_t flushed) noexcept {
   const std::uint64_t taken = now() - begin - ticks;
-  const std::uint64_t clock = 2 * reading_ticks();
+  const std::uint64_t clock = 2 * reading_ticks(4);
   note(kinds, kind, taken - std::min(taken, clock), flushed);
 }
 
