@@ -13,6 +13,10 @@ function(tare_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main Threads::Threads)
+  # What is tested is optimised; a test is compiled twice as fast like this.
+  if(NOT TARE_SANITIZER)
+    target_compile_options(${name} PRIVATE -O1 -g1)
+  endif()
   add_dependencies(unit_tests ${name})
   include(GoogleTest)
   # PRE_TEST: the cases are listed by ctest, not by the build, which then runs nothing.

@@ -35,6 +35,8 @@ def started(
     try:
         yield
     finally:
+        # A rank that sees its launcher die may exit by itself. One that is stopped cannot.
+        signal_ranks(tare, run_dir, signal.SIGSTOP)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(timeout=TIMEOUT_S)
@@ -54,12 +56,17 @@ def kill_ranks(tare: Path, run_dir: Path) -> None:
     """Those that the launcher has left behind."""
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
-        left = [row["pid"] for row in where(tare, run_dir)["rows"] if row["state"] == "running"]
-        if not left:
+        if not signal_ranks(tare, run_dir, signal.SIGKILL):
             return
-        for pid in left:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+
+
+def signal_ranks(tare: Path, run_dir: Path, number: signal.Signals) -> list[int]:
+    """Sends a signal to the ranks that run; which these are, by process."""
+    running = [row["pid"] for row in where(tare, run_dir)["rows"] if row["state"] == "running"]
+    for pid in running:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+    return running
 
 
 def settled(tare: Path, run_dir: Path) -> dict[str, Any]:
