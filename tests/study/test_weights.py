@@ -39,8 +39,8 @@ def outcome(net_ns: int, weight: Weight | None) -> Outcome:
     return Outcome("ok", "", 0, 0, net_ns * 1e-9, 0, 0, 0, [timing], [], Counts(weight=weight), 0)
 
 
-def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight]) -> Path:
-    """Runs of tare take 7, 8 and 9 % longer than the bare ones, in turn; bare ones vary by 3 %."""
+def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight], spread: float = 0.01) -> Path:
+    """Runs of tare take 8 % longer, less and more by `spread` in turn; bare ones vary by 3 %."""
     path = tmp_path / "study.toml"
     path.write_text(STUDY)
     read = description.read(path)
@@ -50,7 +50,7 @@ def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight]) -> Path:
             for position, cell in enumerate(plan.cells(read)):
                 measured = cell.level("tool") == "tare"
                 weighed = cell.by_factor["weigh"] == "true"
-                longer = TRUTH + 0.01 * (block % 3 - 1) if measured else 0
+                longer = TRUTH + spread * (block % 3 - 1) if measured else 0
                 ran = outcome(
                     round(bare * (1 + longer)),
                     of_block(block, weighed) if measured else None,
@@ -85,6 +85,12 @@ def test_the_account_is_judged_by_the_difference_between_runs(
     assert found["of account"][1] - found["of account"][0] == pytest.approx(0.008, rel=0.03)
     assert found["verdict"] == verdict
     assert found["blocks"] == BLOCKS
+
+
+def test_a_truth_that_is_not_known_judges_nothing(tmp_path: Path) -> None:
+    found = tables(stored(tmp_path, lambda block, weighed: Weight(0.05, 0.004), spread=0.04))["Account"]
+    assert found["interval"] == pytest.approx((TRUTH - 0.04, TRUTH + 0.04), abs=1e-6)
+    assert found["verdict"] == "truth not known"
 
 
 def test_trials_are_counted_that_cover_the_truth(tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def weights(analysis: Analysis) -> Section | None:
             "Account: wrappers, flushes and offloads of a rank over the net time of the bare run, and its "
             "own interval of 95 %. It sees neither what tare displaces from the caches nor what ranks wait "
             f'for: it says "at least". Agrees: within {100 * AGREES:.0f} % of the truth, or in its interval; '
-            f"not asked where the truth is below {100 * LEAST:g} %."
+            f"not asked where the truth is below {100 * LEAST:g} %. Not known: half the width of the truth's "
+            f"interval is more than that of these which is greater; more blocks or longer runs are needed."
         )
         section.parts.append(Table("Account", names, accounts, note))
     trials = [
@@ -94,6 +95,8 @@ def _account_row(analysis: Analysis, known: _Known) -> list[object]:
 
 def _verdict(truth: statistics.Paired, account: float) -> str:
     found = truth.relative
+    if (found.high - found.low) / 2 > max(LEAST, AGREES * abs(found.median)):
+        return "truth not known"
     if found.low <= account <= found.high:
         return "agrees"
     if found.median < LEAST:
