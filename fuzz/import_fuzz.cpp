@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "archive_files.h"
+#include "directory.h"
 #include "importers/otf2/import_otf2.h"
 #include "read_all.h"
 #include "shared_counters.h"
@@ -31,17 +32,6 @@ extern "C" const char* __asan_default_options() { return "max_allocation_size_mb
 namespace {
 
 constexpr int found = 99, its_own = 98;  // exit codes of a child
-
-// In memory, for as long as the fuzzer runs.
-struct Directory {
-  Directory() {
-    char name[] = "/dev/shm/tare-fuzz-XXXXXX";
-    if (::mkdtemp(name) == nullptr) std::abort();
-    root = name;
-  }
-  ~Directory() { std::filesystem::remove_all(root); }
-  std::string root;
-};
 
 // Of a report by ASan: whether the innermost frame that is no part of the sanitizer lies in libotf2.
 bool is_of_libotf2(std::string_view report) {
@@ -79,7 +69,7 @@ void on_report(const char* report) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-  static const Directory directory;
+  static const fuzz::Directory directory;
   static const fuzz::SharedCounters counters;
   const std::string trace = directory.root + "/trace", file = directory.root + "/imported.tare";
   std::filesystem::remove_all(trace);

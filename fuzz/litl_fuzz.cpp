@@ -1,34 +1,17 @@
 // Whatever a trace of LiTL holds, importing it neither crashes nor reads outside its memory, and what it makes is read.
-#include <stdlib.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "directory.h"
 #include "importers/litl/import_litl.h"
 #include "read_all.h"
 
 using namespace tare;
 
-namespace {
-
-// In memory, for as long as the fuzzer runs.
-struct Directory {
-  Directory() {
-    char name[] = "/dev/shm/tare-fuzz-XXXXXX";
-    if (::mkdtemp(name) == nullptr) std::abort();
-    root = name;
-  }
-  ~Directory() { std::filesystem::remove_all(root); }
-  std::string root;
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
-  static const Directory directory;
+  static const fuzz::Directory directory;
   const std::string file = directory.root + "/imported.tare";
   std::filesystem::remove(file);
   const std::string_view trace(reinterpret_cast<const char*>(data), bytes);

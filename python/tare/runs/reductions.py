@@ -18,16 +18,7 @@ def rows(made: Round) -> Iterator[Row]:
     name = made.filter.partition(":")[0]
     if name in ("", "statistics"):
         return
-    shared: Row = {
-        "round": made.round,
-        "time_ns": made.first_ns,
-        "filter": made.filter,
-        "contributing": len(made.ranks),
-        "lost": len(made.lost),
-        "lost_ranks": str(made.lost) or None,
-        "delay_ns": made.delay_ns,
-        "spread_ns": made.last_ns - made.first_ns,
-    }
+    shared: Row = {**made.about(), "filter": made.filter}
     try:
         found = list(_READERS.get(name, _raw)(made))
     except (Malformed, struct.error):

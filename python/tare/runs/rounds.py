@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tare.errors import native_errors
 
@@ -88,6 +88,18 @@ class Round:
     def delay_ns(self) -> int:
         """From the first offload until all of the round had arrived."""
         return self.arrived_ns - self.first_ns
+
+    def about(self) -> dict[str, Any]:
+        """The columns that the tables `rounds` and `reductions` share."""
+        return {
+            "round": self.round,
+            "time_ns": self.first_ns,
+            "contributing": len(self.ranks),
+            "lost": len(self.lost),
+            "lost_ranks": str(self.lost) or None,
+            "delay_ns": self.delay_ns,
+            "spread_ns": self.last_ns - self.first_ns,
+        }
 
 
 class Malformed(ValueError):

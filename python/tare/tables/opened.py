@@ -180,15 +180,7 @@ class OpenRun(Run):
     def _round_rows(self) -> Iterator[dict[str, Any]]:
         for file in self.round_files():
             for made in file.read():
-                shared = {
-                    "round": made.round,
-                    "time_ns": made.first_ns,
-                    "contributing": len(made.ranks),
-                    "lost": len(made.lost),
-                    "lost_ranks": str(made.lost) or None,
-                    "delay_ns": made.delay_ns,
-                    "spread_ns": made.last_ns - made.first_ns,
-                }
+                shared = made.about()
                 for event in made.events:
                     named = {"event": event.name, "kind": event.kind, "ranks": event.ranks}
                     for metric, statistic in _metrics(event):

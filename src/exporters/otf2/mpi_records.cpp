@@ -4,6 +4,7 @@
 
 #include "exporters/message_flows.h"
 #include "exporters/otf2/function_records.h"
+#include "exporters/otf2/numbers.h"
 #include "format/record.h"
 
 namespace tare::exporters::otf2 {
@@ -17,11 +18,6 @@ using format::no_request;
 
 // Requests that are freed are never completed, and must not pile up: more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
-
-std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
-// Of calls that failed nothing is known.
-std::uint64_t or_none(std::uint64_t bytes) { return bytes == no_bytes ? 0 : bytes; }
-std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
 

@@ -4,21 +4,17 @@
 #include <string>
 #include <string_view>
 
+#include "exporters/otf2/numbers.h"
 #include "format/record.h"
 
 namespace tare::exporters::otf2 {
 namespace {
 
 using namespace tare::reader;
-using format::no_bytes;
 using format::no_request;
 
 // Of a window in a process, between two calls that complete them; more have no record of their completion.
 constexpr std::size_t most_under_way = 1U << 15;
-
-std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) { return std::uint64_t{thread} << 32 | request; }
-std::uint64_t or_none(std::uint64_t bytes) { return bytes == no_bytes ? 0 : bytes; }
-std::uint32_t as_u32(std::int32_t value) { return static_cast<std::uint32_t>(value); }
 
 }  // namespace
 
