@@ -15,8 +15,8 @@ inline constexpr std::uint8_t no_size = 255;  // size class of calls that move n
 // cache lines, in this order.
 struct ProfileRow {
   std::uint32_t site;  // 0 in rows that count calls of many sites
-  std::uint32_t
-      pending;  // of `estimated`: calls whose time is not in `ticks` yet; the next that is timed stands for them
+  // Of `estimated`: calls whose time is not in `ticks` yet. The next one that is timed stands for them.
+  std::uint32_t pending;
   std::uint16_t function;
   std::uint8_t size_class;  // bit width of the bytes of one call; no_size
   std::uint8_t reserved2;

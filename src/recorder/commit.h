@@ -28,6 +28,7 @@ template <unsigned traffic>
   }
   publish(record_bytes<traffic>);
 }
+
 // The usual call has a row that its call site knows, peers that have entries, and room in the event buffer. Anything
 // else is done by commit_any(). As nothing but that is called, and last, no registers have to be saved. A call that
 // is not `timed` has no times; the thread is not traced, and its mode is the usual.
