@@ -20,8 +20,9 @@ TARE = ROOT / ".venv" / "bin" / "tare"
 # The MPI libraries, their launchers and what they need to run here are described once, for the tests.
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4, run  # noqa: E402
+from run_processes import tared_of  # noqa: E402
 
-__all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4", "run"]
+__all__ = ["MpiEnvironment", "compile_c", "mpich4", "openmpi4", "run", "tared_of"]
 
 
 class BenchError(Exception):

@@ -21,12 +21,27 @@ module tare
 
   public :: tare_start, tare_recording, tare_sample
   public :: tare_pause, tare_resume, tare_flush, tare_progress, tare_offload
+  public :: tare_find_sweet_spot
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
   public :: tare_define_marker, tare_mark
   public :: tare_define_event, tare_define_packed, tare_record, tare_record_words, tare_word
   public :: tare_define_raw, tare_record_raw
+
+  ! What is known of the tree of tare run --monitor, for profiles of so many events. Times are seconds; what is not
+  ! known is negative. is_bound is 1 where the BOI is that or less; source is how the BOI is known. See tare.h.
+  type, bind(c), public :: tare_sweet_spot
+    integer(c_int32_t) :: events, source, is_bound
+    real(c_double) :: boi, boi_spread
+    real(c_double) :: resting_delay, resting_delay_deviation
+    real(c_double) :: delay, delay_deviation
+    real(c_double) :: direct_cost, direct_cost_deviation
+    real(c_double) :: overall_cost, overall_cost_deviation
+  end type
+
+  integer(c_int32_t), parameter, public :: tare_spot_unknown = 0, tare_spot_measured = 1, tare_spot_cached = 2, &
+    tare_spot_interpolated = 3
 
   ! A parameter as tare_record_words wants it.
   interface tare_word
@@ -83,6 +98,12 @@ module tare
     subroutine tare_flush() bind(c, name="tare_flush")
     end subroutine
 
+    function c_find_sweet_spot(events, spot) bind(c, name="tare_find_sweet_spot") result(known)
+      import :: c_int32_t, c_int, tare_sweet_spot
+      integer(c_int32_t), value :: events
+      type(tare_sweet_spot), intent(out) :: spot
+      integer(c_int) :: known
+    end function
     function c_start(directory) bind(c, name="tare_start") result(status)
       import :: c_ptr, c_int
       type(c_ptr), value :: directory
@@ -141,6 +162,16 @@ module tare
   end interface
 
 contains
+
+  ! Of profiles of `events` events; without it, of those that the program has. True if the BOI is known.
+  logical function tare_find_sweet_spot(spot, events) result(known)
+    type(tare_sweet_spot), intent(out) :: spot
+    integer(c_int32_t), intent(in), optional :: events
+    integer(c_int32_t) :: size
+    size = 0
+    if (present(events)) size = events
+    known = c_find_sweet_spot(size, spot) /= 0
+  end function
 
   ! Changes which messages are sampled. 0, or -1 if nothing changes.
   integer function tare_sample(spec) result(status)

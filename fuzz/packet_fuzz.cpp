@@ -16,7 +16,7 @@ using namespace tare::tared;
 namespace {
 
 void reduce(std::span<const std::byte> bytes) {
-  for (const char* name : {"statistics", "histogram", "quantiles", "groups", "none"}) {
+  for (const char* name : {"statistics", "histogram", "quantiles", "groups", "none", "statistics+histogram:16"}) {
     std::string error;
     const auto reduction = make_filter(name, error)->begin();
     if (!reduction->merge(bytes)) continue;

@@ -10,12 +10,11 @@
 #include "format/chunk.h"
 #include "reader/events/event_stream.h"
 #include "reader/events/event_tables.h"
-#include "reader/matching/match_tables.h"
-#include "reader/matching/request_table.h"
 #include "reader/model/locations.h"
 #include "reader/replay/replay.h"
 #include "reader/run/current_calls.h"
 #include "reader/run/run.h"
+#include "reader/tables/tables.h"
 #include "reader/waits/wait_report.h"
 
 namespace tare::fuzz {
@@ -44,16 +43,19 @@ inline void read_table(reader::Result<reader::TableStream> table) {
 }
 
 inline void read_all(reader::Run& run) {
-  run.profile_sums(
-      {.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true});
+  run.answer(
+      {.sums =
+           {{.world = true, .rank = true, .function = true, .site = true, .communicator = true, .size_class = true}},
+       .peers = {reader::TablesQuery{.rank = true}},
+       .phases = {reader::TablesQuery{}},
+       .exchanges = {64}});
   run.samples([](std::size_t, const reader::Samples&) {});
   run.sites();
   run.locations();
   current_calls(run);
   for (std::size_t i = 0; i < run.processes().size(); ++i) account_of(run.processes()[i], run.totals(i));
   reader::replay(run);
-  for (const auto open : {reader::message_table, reader::collective_table, reader::request_table, reader::wait_table})
-    read_table(open(run));
+  for (const reader::TableKind& kind : reader::table_kinds()) read_table(kind.open(run));
   reader::wait_report(run);
   std::size_t rows = 0;
   auto events = reader::EventStream::open(run, {});

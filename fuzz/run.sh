@@ -1,12 +1,11 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS] : builds the fuzzers and runs each an equal part of SECONDS (60) from seeds of real traces. Fails
-# on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is kept in
-# build/fuzz/corpus, and every run goes on from there.
+# fuzz/run.sh [SECONDS] : builds the fuzzers and runs them, two at a time, in SECONDS (60) of two processors, from seeds
+# of real traces. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is kept
+# in build/fuzz/corpus, and every run goes on from there.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 build=build/fuzz
-fuzzers="reader archive segment packet litl import"
 
 fail() {
     tail -n 40 "$1" >&2
@@ -21,14 +20,26 @@ for run in tests/data/v*/*/; do
     $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
 done
 mkdir -p $build/findings
-[ -x $build/fuzz/import_fuzz ] || fuzzers=${fuzzers% import} # libotf2 is not installed
-for fuzzer in $fuzzers; do
-    mkdir -p $build/corpus/$fuzzer
-    # Packets make their own.
-    seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
-    $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 6)) -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
-        -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
-        $build/corpus/$fuzzer $seeds >$build/$fuzzer.log 2>&1 ||
-        fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
-    echo "${fuzzer}_fuzz: $(sed -n 's/stat::number_of_executed_units: *//p' $build/$fuzzer.log) inputs, no finding"
-done
+import=import
+[ -x $build/fuzz/import_fuzz ] || import= # libotf2 is not installed
+
+# FUZZER... : runs one after the other, each a quarter of the time.
+run() {
+    for fuzzer in "$@"; do
+        mkdir -p $build/corpus/$fuzzer
+        # Packets and specs make their own.
+        seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
+        $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 4)) -max_len=65536 -timeout=10 \
+            -rss_limit_mb=2048 -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
+            $build/corpus/$fuzzer $seeds >$build/$fuzzer.log 2>&1 ||
+            fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
+        echo "${fuzzer}_fuzz: $(sed -n 's/stat::number_of_executed_units: *//p' $build/$fuzzer.log) inputs, no finding"
+    done
+}
+
+# Two at a time: a fuzzer has one thread.
+run reader archive segment packet &
+others=$!
+trap 'kill $others 2>/dev/null || true' EXIT
+run spec litl $import
+wait $others

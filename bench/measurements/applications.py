@@ -48,7 +48,7 @@ def _random_access(rounds: int) -> Table:
         "ms",
         "%",
         lambda samples: percent(samples, bare),
-        {PROFILE: 50.0, TRACE: 50.0},
+        {PROFILE: 30.0, TRACE: 30.0},
         {PROFILE: peers.RANDOM_ACCESS_PROFILE, TRACE: peers.RANDOM_ACCESS_TRACE},
     )
 

@@ -9,11 +9,13 @@ import peers
 from account import Account, account_of
 from interleave import Rounds, interleave
 from programs import built
-from report import Table, over_bare, percent
+from report import Row, Table, over_bare, percent
+from tare.analysis.intervals import median_interval
 
 from tools import EZTRACE, PROFILE, TRACE, Outcome, Tool, openmpi4, run_once, with_peers
 
 RANKS = 2
+DRAIN_LIMIT_NS = 15.0
 
 
 def measure(rounds: int) -> tuple[list[Table], list[Account]]:
@@ -28,16 +30,35 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
         "s",
         "%",
         lambda samples: percent(samples, bare),
-        {PROFILE: 3.0, TRACE: 5.0},
+        {PROFILE: 2.5, TRACE: 6.0},
         {PROFILE: peers.SOLVER_PROFILE, TRACE: peers.SOLVER_TRACE},
         digits=2,
     )
     table.notes.extend(_notes(measured))
-    return [table], account_of(
+    return [table, _drains(measured)], account_of(
         "hypre StructSMG",
         measured,
         lambda run: sum(_seconds(phase, run) for phase in ("interface", "setup", "solve")),
     )
+
+
+def _drains(measured: Rounds) -> Table:
+    """What draining took, the first drain and interruptions included."""
+    values = measured.samples(TRACE, _drain_ns)
+    return Table(
+        "hypre StructSMG, traced: draining the event buffers",
+        "ns",
+        "ns a record",
+        [Row("a record", min(values), median_interval(values), DRAIN_LIMIT_NS)],
+        measured.count,
+        over="of a round",
+        samples={"a record": values},
+    )
+
+
+def _drain_ns(outcome: Outcome) -> float:
+    assert outcome.info is not None
+    return float(outcome.info["cost"]["flush_ns"]) / float(outcome.info["trace"]["events"])
 
 
 def _seconds(what: str, outcome: Outcome) -> float:

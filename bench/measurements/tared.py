@@ -14,7 +14,7 @@ from programs import mpis, program
 from report import Row, Table
 from tare.analysis.intervals import median_interval
 
-from tools import TARE, BenchError, MpiEnvironment
+from tools import TARE, BenchError, MpiEnvironment, tared_of
 
 LIMIT_MIB = 20.0
 LIMIT_PERCENT = 1.0
@@ -53,7 +53,7 @@ def _run(mpi: MpiEnvironment) -> tuple[float, float]:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            found = _tared_of(run)
+            found = _storing(run)
             before, begin = _cpu_s(found), time.monotonic()
             time.sleep(WATCHED_S)
             took, passed = _cpu_s(found) - before, time.monotonic() - begin
@@ -65,18 +65,12 @@ def _run(mpi: MpiEnvironment) -> tuple[float, float]:
             job.wait(PATIENCE_S)
 
 
-def _tared_of(run: Path) -> int:
+def _storing(run: Path) -> int:
     """Its process, when the first round has been stored."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         if any(run.glob("monitor-*.tare")):
-            for process in Path("/proc").glob("[0-9]*"):
-                try:
-                    words = (process / "cmdline").read_bytes().split(b"\0")
-                except OSError:
-                    continue
-                if words[0].endswith(b"/tared") and str(run).encode() in words:
-                    return int(process.name)
+            return tared_of(run)
         time.sleep(0.05)
     raise BenchError("tared stores no rounds")
 

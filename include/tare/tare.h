@@ -74,6 +74,38 @@ TARE_API void tare_progress(void);
  * in such a run. */
 TARE_API void tare_offload(void);
 
+/* What a run under `tare run --monitor` knows of its monitoring tree, for profiles of so many events
+ * (docs/monitoring.md has the definitions, which are those of Nataraj et al., CLUSTER 2008). Times are seconds; what is
+ * not known, or not yet, is negative. Each mean is followed by its standard deviation. */
+typedef struct tare_sweet_spot {
+  uint32_t events;   /* the size of the profiles that this is about; 0: not known */
+  uint32_t source;   /* how the BOI and the delay at rest are known: one of TARE_SPOT_... */
+  uint32_t is_bound; /* 1: `boi` is the shortest interval that points of this run allow; the tree takes that, or more */
+  double boi;        /* bottleneck offload interval: the shortest time between offloads that does not queue */
+  double boi_spread; /* it was found between values that are so far apart */
+  double resting_delay; /* one-way delay of a round that waits for no other: first offload to arrival at the root */
+  double resting_delay_deviation;
+  double delay; /* the same of the last rounds of the program */
+  double delay_deviation;
+  double direct_cost; /* an offload of this rank, from its begin to its end */
+  double direct_cost_deviation;
+  double overall_cost; /* how much longer an iteration of this rank is with an offload; not known if the deviation is
+                          negative. Iterations are between points of the program: those of the clock have none */
+  double overall_cost_deviation;
+} tare_sweet_spot;
+
+enum {
+  TARE_SPOT_UNKNOWN = 0,
+  TARE_SPOT_MEASURED = 1,    /* found in this run */
+  TARE_SPOT_CACHED = 2,      /* found earlier, by a run or by `tare sweetspot`, on such a tree of this machine */
+  TARE_SPOT_INTERPOLATED = 3 /* between two sizes of which it was found */
+};
+
+/* Fills `spot` in for profiles of `events` events; 0: of the size that those of the program have now. The
+ * overall cost is known for that size alone. Returns 1 if the BOI is known, else 0.
+ * Reads memory that is there: it waits for nobody and makes no system call. */
+TARE_API int tare_find_sweet_spot(uint32_t events, tare_sweet_spot* spot);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

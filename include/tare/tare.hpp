@@ -102,6 +102,13 @@ inline void progress() noexcept { tare_progress(); }
 
 // The profile may be handed to the monitor here (tare_offload).
 inline void offload() noexcept { tare_offload(); }
+// What is known of the monitoring tree for profiles of so many events, 0: of the program's own; times are seconds, and
+// negative where they are not known (tare_find_sweet_spot).
+inline tare_sweet_spot sweet_spot(std::uint32_t events = 0) noexcept {
+  tare_sweet_spot found;
+  tare_find_sweet_spot(events, &found);
+  return found;
+}
 
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         resume,
         sample,
         start,
+        sweet_spot,
     )
     from tare.tables.opened import OpenRun
 
@@ -48,6 +49,7 @@ __all__ = [
     "resume",
     "sample",
     "start",
+    "sweet_spot",
 ]
 
 

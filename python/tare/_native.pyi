@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 FilePath = str | PathLike[str]
 
@@ -24,6 +24,12 @@ class LineCode(TypedDict):
     file_known: bool  # there is code of such a file
     before: int | None  # the nearest lines of the file with code
     after: int | None
+
+def short_name(name: str) -> str:
+    """A function's name as people say it: of C++ without arguments and template arguments."""
+
+def short_name_with_inlined(name: str) -> str:
+    """The same for "a (inlined in b)"."""
 
 def code_of_line(object: str, file: str, line: int) -> LineCode:
     """Of all files whose path is `file` or ends in it, folder by folder."""
@@ -60,7 +66,39 @@ class Cost(TypedDict):
     dropped: int
     net_share: float
 
+class TotalCost(TypedDict):
+    """The cost accounts of several processes: sums, if nothing else is said (analysis.ranks.TotalCost)."""
+
+    calls: int
+    lookups: int
+    call_ns: float
+    lookup_ns: float
+    event_ns: float
+    events: int
+    wrapper_ns: int
+    wrapper_error_ns: float | None
+    weighed: int
+    net_share: float
+    wall_share: float
+    hook_init_ns: int
+    hook_finalize_ns: int
+    flushes: int
+    flush_ns: int
+    flush_bytes: int
+    drains: int
+    drain_ns: int
+    drain_bytes: int
+    offload_points: int
+    offloads: int
+    offloads_lost: int
+    offload_ns: int
+    offload_max_ns: int
+    offload_wait_ns: int
+    dropped: int
+
 class Trace(TypedDict):
+    """Of a process, or of several: the policy is that of the first, and all must be `written`."""
+
     events: int
     bytes: int
     dropped: int
@@ -100,13 +138,28 @@ class Process(TypedDict):
     cost: Cost
     trace: Trace
 
+class FunctionTotal(TypedDict):
+    """Calls of a function on a rank, in the whole run (src/reader/profile/function_totals.h)."""
+
+    world: int
+    rank: int
+    function: str
+    calls: int
+    measured_calls: int
+    time_ns: int
+    time_error_ns: int | None  # half the width of the 95 % confidence interval; None: not known
+    bytes: int
+    bytes_error: int | None
+
 class Spell(TypedDict):
-    """What a process did between two passages (src/recorder/account/trial.h)."""
+    """What a process did between two passages (src/recorder/spells.h)."""
 
     world: int
     rank: int
     spell: int
     measured: bool
+    traced: bool  # not only in the profile
+    cut: bool  # less was kept of its end than of its begin
     has_requests: bool
     passages: int
     first_site: int
@@ -190,6 +243,14 @@ class ProfileSum(TypedDict):
     rank_time_max_ns: int
     rank_time_max_at: int
 
+class TablesQuery(TypedDict):
+    """Of peers and phases: told apart by "rank" and, of peers, by "communicator"; only these processes."""
+
+    by: Sequence[str]
+    worlds: NotRequired[Sequence[int]]
+    ranks: NotRequired[Sequence[int]]
+    communicators: NotRequired[Sequence[int]]
+
 class PeerSum(TypedDict):
     """Exchanged with a rank of the world; `peer` -1: of another one, or there was no room for it."""
 
@@ -202,6 +263,19 @@ class PeerSum(TypedDict):
     received_messages: int
     received_bytes: int
     ranks: int
+
+class Exchange(TypedDict):
+    """What the ranks of a world sent to one another, by groups of `group` ranks with neighbouring numbers."""
+
+    world: int
+    size: int
+    group: int
+    cells: list[tuple[int, int, int, int]]  # from and to which group, messages, bytes; sorted
+    elsewhere: int  # messages sent to ranks that are not known, or of other worlds
+    messages: int  # sent, and received
+    between: int  # sent from a rank to another of the world
+    busiest: int  # the rank with the most of these, as sender or receiver; -1: there are none
+    busiest_messages: int
 
 class PhaseSum(TypedDict):
     """In a phase, without phases within it; `phase` None: outside of all, or without room."""
@@ -219,6 +293,20 @@ class PhaseSum(TypedDict):
     rank_min_ns: int
     rank_max_ns: int
     rank_max: int
+
+class Questions(TypedDict, total=False):
+    profile: Sequence[SumsQuery]
+    peers: Sequence[TablesQuery]
+    phases: Sequence[TablesQuery]
+    exchanges: Sequence[int]  # the largest number of groups of each, at most 1024
+
+class Answers(TypedDict):
+    """For each question its rows, sorted by their keys; of exchanges one for each world."""
+
+    profile: list[list[ProfileSum]]
+    peers: list[list[PeerSum]]
+    phases: list[list[PhaseSum]]
+    exchanges: list[list[Exchange]]
 
 class Frame(TypedDict):
     """A place in the program where a function was called; None where nothing is known."""
@@ -428,22 +516,38 @@ class EventTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
-TableName = Literal["messages", "collectives", "requests", "waits"]
+# Those that the reader makes.
+ProfileKey = Literal["site", "line", "function", "size", "communicator", "rank"]
+TableName = Literal[
+    "profile",
+    "ranks",
+    "locations",
+    "callsites",
+    "communicators",
+    "peers",
+    "phases",
+    "totals",
+    "samples",
+    "rounds",
+    "reductions",
+    "events",
+    "calls",
+    "messages",
+    "collectives",
+    "requests",
+    "waits",
+    "clock_violations",
+    "flushes",
+]
 
 class Table:
     """A table of a run, for anything that reads Arrow; every stream of it reads the run anew."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def head(self, most: int) -> tuple[list[str], list[list[object]], int | None]:
+        """Names of the columns, the first rows, and the number of all rows if it is known at the start."""
 
-ColumnType = Literal["int32", "int64", "float64", "bool", "text"]
-
-class RowTable:
-    """A table made of lists, one for each column, in which None is null; for anything that reads Arrow."""
-
-    def __init__(
-        self, names: Sequence[str], types: Sequence[ColumnType], columns: Sequence[list[Any]]
-    ) -> None: ...
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def _repr_html_(self) -> str: ...
 
 WaitKind = Literal[
     "late sender",
@@ -606,8 +710,14 @@ def event_columns() -> list[str]:
 def no_events(columns: list[str] | None = None) -> EventTable:
     """The table of a run in which nothing was recorded."""
 
+def tables() -> list[tuple[str, str]]:
+    """The tables of a run: names, and what a row is."""
+
 def empty_table(name: TableName) -> Table:
     """The table of a run in which nothing was recorded."""
+
+def empty_profile_table(by: Sequence[ProfileKey]) -> Table:
+    """The same of its profile."""
 
 class Archive:
     """What is in an archive of runs; opens it for as long as a call takes."""
@@ -679,25 +789,20 @@ class Run:
         is_going_on: bool = False,
     ) -> None: ...
     def processes(self) -> list[Process]: ...
-    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
-        """For each query the profile added up, sorted by its keys; all of them in one reading of the run.
+    def process_count(self) -> int: ...
+    def total_cost(self, world: int | None = None) -> TotalCost:
+        """Of all processes, or of the ranks of a world."""
+
+    def total_trace(self, world: int | None = None) -> Trace: ...
+    def sums(self, questions: Questions) -> Answers:
+        """What the profiles answer, all from one reading of them.
 
         Memory goes with the number of rows, not with the size of the run.
         """
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None = None,
-        ranks: list[int] | None = None,
-        communicators: list[int] | None = None,
-    ) -> list[PeerSum]:
-        """What ranks exchanged with whom; `by` of "rank" and "communicator"."""
-    def phase_sums(
-        self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
-    ) -> list[PhaseSum]:
-        """What happened in each phase; `by` of "rank"."""
+
     def locations(self) -> list[Location]: ...
     def spells(self) -> list[Spell]: ...
+    def function_totals(self) -> list[FunctionTotal]: ...
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 
@@ -730,21 +835,21 @@ class Run:
         """The same, one location after another; ValueError if there is no such column."""
     def table(self, name: TableName) -> Table:
         """Made of the trace as it is read; ValueError if there is no such table."""
+    def profile_table(self, by: Sequence[ProfileKey], ranks: Sequence[int] | None = None) -> Table:
+        """The profile by these keys; ValueError if there is no such key."""
     def export_perfetto(
         self,
         path: str,
         start_ns: int,
-        shown: Sequence[int],
         ranks: list[int] | None = None,
         from_ns: int | None = None,
         to_ns: int | None = None,
     ) -> Exported:
-        """Writes the trace for Perfetto; of each site the frame `shown` of its path stands for it."""
+        """Writes the trace for Perfetto."""
     def export_paje(
         self,
         path: str,
         start_ns: int,
-        shown: Sequence[int],
         ranks: list[int] | None = None,
         from_ns: int | None = None,
         to_ns: int | None = None,

@@ -1,6 +1,5 @@
 """Traces in OTF2: there only where tare was built with libotf2."""
 
-from collections.abc import Sequence
 from typing import TypedDict
 
 from tare._native import Exported, Run
@@ -23,7 +22,6 @@ def export_otf2(
     run: Run,
     path: str,
     start_ns: int,
-    shown: Sequence[int],
     ranks: list[int] | None = None,
     from_ns: int | None = None,
     to_ns: int | None = None,

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from tare import _record
 
@@ -26,6 +26,7 @@ __all__ = [
     "region",
     "sample",
     "start",
+    "sweet_spot",
 ]
 
 _P = ParamSpec("_P")
@@ -94,6 +95,40 @@ def progress() -> None:
 def offload() -> None:
     """A point at which `tare run --monitor` may take the profile of this rank (docs/monitoring.md)."""
     _record.offload()
+
+
+SpotSource = Literal["unknown", "measured", "cached", "interpolated"]
+_SOURCES: tuple[SpotSource, ...] = ("unknown", "measured", "cached", "interpolated")  # as in tare.h
+
+
+class SweetSpot(NamedTuple):
+    """What is known of the tree of `tare run --monitor`, for profiles of `events` events.
+
+    Times are seconds; None is what is not known, or not yet. Definitions: docs/monitoring.md.
+    """
+
+    events: int
+    source: SpotSource  # how the BOI is known
+    is_bound: bool  # the BOI is `boi` or less: points of this run are no closer together
+    boi: float | None
+    boi_spread: float | None
+    resting_delay: float | None
+    resting_delay_deviation: float | None
+    delay: float | None
+    delay_deviation: float | None
+    direct_cost: float | None
+    direct_cost_deviation: float | None
+    overall_cost: float | None
+    overall_cost_deviation: float | None
+
+
+def sweet_spot(events: int = 0) -> SweetSpot:
+    """Of profiles of so many events; 0: of the size that those of this program have now. Waits for nobody."""
+    of, source, is_bound, *times = _record.sweet_spot(events)
+    known: list[float | None] = [None if time < 0 else time for time in times]
+    if times[-1] >= 0:
+        known[-2] = times[-2]  # a difference
+    return SweetSpot(of, _SOURCES[source], is_bound, *known)
 
 
 def region(name: str) -> Region:

@@ -22,7 +22,6 @@ nb::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request
   options.filter.start_ns = request.from_ns;
   options.filter.end_ns = request.to_ns;
   options.start_ns = request.start_ns;
-  options.shown = std::move(request.shown);
   unsigned batches = 0;
   options.goes_on = [&batches](std::uint64_t) {
     return ++batches % batches_between_signals != 0 || nobody_interrupts();

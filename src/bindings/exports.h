@@ -20,7 +20,6 @@ namespace tare::bindings {
 struct ExportRequest {
   std::string path;
   std::int64_t start_ns = 0;
-  std::vector<std::uint32_t> shown{};
   std::optional<std::vector<int>> ranks{};
   std::optional<std::int64_t> from_ns{}, to_ns{};
 };

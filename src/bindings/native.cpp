@@ -14,7 +14,6 @@
 #include "bindings/exports.h"
 #include "bindings/imports.h"
 #include "bindings/rounds.h"
-#include "bindings/row_table.h"
 #include "bindings/run.h"
 #include "bindings/samples.h"
 #include "bindings/source_line.h"
@@ -24,6 +23,7 @@
 #include "format/chunk.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
+#include "reader/symbols/short_name.h"
 
 namespace tare::bindings {
 namespace {
@@ -85,6 +85,13 @@ NB_MODULE(_native, module) {
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
   module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");
+  module.def(
+      "short_name", [](const std::string& name) { return text(tare::reader::short_name(name)); }, "name"_a,
+      "A function's name as people say it.");
+  module.def(
+      "short_name_with_inlined",
+      [](const std::string& name) { return text(tare::reader::short_name_with_inlined(name)); }, "name"_a,
+      "The same for \"a (inlined in b)\".");
 
   nb::class_<tare::reader::EndingWatch>(module, "EndingWatch", "How and when the processes of a run end.")
       .def(
@@ -102,7 +109,6 @@ NB_MODULE(_native, module) {
   auto run = define_run(module);
   define_events(module, run);
   define_event_table(module, run);
-  define_row_table(module);
   define_tables(module, run);
   define_exports(run);
   define_timeline(module, run);

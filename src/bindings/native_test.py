@@ -37,7 +37,7 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(set(row) - required - optional, set(), name)
 
     def sums(self, **query: list) -> list[dict]:
-        (rows,) = self.run_.profile_sums([query])
+        (rows,) = self.run_.sums({"profile": [query]})["profile"]
         return rows
 
     def test_rows_are_what_the_stub_says(self) -> None:
@@ -78,11 +78,42 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(other["function"], "MPI_Wtime")
         (moved,) = self.sums(by=["site", "communicator"], site_of=[7], communicator_of=[5], communicators=[5])
         self.assertEqual((moved["site"], moved["communicator"]), (7, 5))
-        self.assertEqual(self.run_.profile_sums([{"by": []}, {"ranks": [0]}]), [[everything], []])
+        both = self.run_.sums({"profile": [{"by": []}, {"ranks": [0]}]})
+        self.assertEqual(both, {"profile": [[everything], []], "peers": [], "phases": [], "exchanges": []})
         with self.assertRaisesRegex(ValueError, "profiles are not summed by colour"):
             self.sums(by=["colour"])
         with self.assertRaisesRegex(ValueError, "no part of a query: colours"):
             self.sums(colours=[])
+
+    def test_other_sums(self) -> None:
+        (exchange,) = self.run_.sums({"exchanges": [4]})["exchanges"][0]
+        self.assert_keys(exchange, "Exchange")
+        (process,) = self.run_.processes()
+        self.assertEqual((exchange["size"], exchange["cells"]), (process["size"], []))
+        found = self.run_.sums({"peers": [{"by": ["rank"]}], "phases": [{"by": [], "ranks": [9]}]})
+        self.assertEqual((found["peers"], found["phases"]), ([[]], [[]]))
+        for wrong, why in (
+            ({"peer": [{}]}, "no kind of question: peer"),
+            ({"peers": [{"by": ["colour"]}]}, "peers and phases are not summed by colour"),
+            ({"phases": [{"colours": []}]}, "no part of a query: colours"),
+            ({"exchanges": [0]}, "an exchange is of 1 to 1024 groups"),
+            ({"exchanges": [1025]}, "an exchange is of 1 to 1024 groups"),
+        ):
+            with self.assertRaisesRegex(ValueError, why):
+                self.run_.sums(wrong)
+
+    def test_totals(self) -> None:
+        (process,) = self.run_.processes()
+        self.assertEqual(self.run_.process_count(), 1)
+        cost = self.run_.total_cost()
+        self.assert_keys(cost, "TotalCost")
+        for name in ("call_ns", "lookup_ns", "wrapper_ns", "net_share", "flush_ns", "hook_init_ns"):
+            self.assertEqual(cost[name], process["cost"][name], name)  # of one process
+        self.assertEqual((cost["calls"], cost["lookups"]), (process["calls"], process["lookups"]))
+        self.assertEqual(self.run_.total_trace(), process["trace"])
+        self.assertEqual(self.run_.total_cost(process["world"]), cost)
+        self.assertEqual(self.run_.total_cost(7)["calls"], 0)
+        self.assertIsNone(self.run_.total_trace(7)["policy"])
 
     def test_events(self) -> None:
         ((send, bcast, flush, *_),) = list(self.run_.events())

@@ -21,13 +21,12 @@ NB_MODULE(_otf2, module) {
   nanobind::module_::import_("tare._native");
   module.def(
       "export_otf2",
-      [](PyRun& run, std::string path, std::int64_t start_ns, std::vector<std::uint32_t> shown,
-         std::optional<std::vector<int>> ranks, std::optional<std::int64_t> from_ns,
-         std::optional<std::int64_t> to_ns) {
+      [](PyRun& run, std::string path, std::int64_t start_ns, std::optional<std::vector<int>> ranks,
+         std::optional<std::int64_t> from_ns, std::optional<std::int64_t> to_ns) {
         return export_with(tare::exporters::otf2::write_otf2, run,
-                           {std::move(path), start_ns, std::move(shown), std::move(ranks), from_ns, to_ns});
+                           {std::move(path), start_ns, std::move(ranks), from_ns, to_ns});
       },
-      "run"_a, "path"_a, "start_ns"_a, "shown"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
+      "run"_a, "path"_a, "start_ns"_a, "ranks"_a = nanobind::none(), "from_ns"_a = nanobind::none(),
       "to_ns"_a = nanobind::none());
   module.def(
       "import_otf2",

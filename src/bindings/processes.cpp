@@ -2,27 +2,14 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "bindings/convert.h"
+#include "reader/model/total_cost.h"
+#include "reader/profile/function_totals.h"
 
 namespace tare::bindings {
 namespace {
-
-const char* name_of(reader::State state) {
-  switch (state) {
-    case reader::State::running:
-      return "running";
-    case reader::State::finished:
-      return "finished";
-    case reader::State::exited:
-      return "exited";
-    case reader::State::aborted:
-      return "aborted";
-    case reader::State::killed:
-      break;
-  }
-  return "killed";
-}
 
 // What the times of a process go up to.
 const char* until_of(const reader::Process& process) {
@@ -46,11 +33,6 @@ const char* name_of(format::Abi abi) {
       break;
   }
   return "none";
-}
-
-std::string_view first_line(const char* lines) {
-  const std::string_view all(lines);
-  return all.substr(0, all.find('\n'));
 }
 
 nb::dict cost_dict(const reader::Process& process, const reader::Totals& totals, const reader::Account& account) {
@@ -131,7 +113,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["thread_names"] = names;
   row["unmeasured_threads"] = record.unmeasured_threads;
   row["left_calls"] = record.left_calls;
-  row["state"] = name_of(process.state);
+  row["state"] = reader::name_of(process.state);
   row["exit_code"] = nb::none();
   if (record.exit_code >= 0) row["exit_code"] = record.exit_code;
   row["signal"] = nb::none();
@@ -139,7 +121,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["finalized"] = record.finalize_leave != 0;
   row["stopped"] = process.stopped;
   row["executable"] = shared(record.executable);
-  row["mpi"] = shared(first_line(record.mpi_library));
+  row["mpi"] = shared(reader::mpi_library_of(record));
   row["abi"] = name_of(record.abi);
   row["start_ns"] = account.start_ns;
   row["wall_ns"] = account.wall_ns;
@@ -167,6 +149,67 @@ nb::list process_rows(reader::Run& run) {
   SharedTexts shared;
   for (std::size_t i = 0; i < count; ++i) rows.append(process_dict(run.processes()[i], run.totals(i), shared));
   return rows;
+}
+
+namespace {
+
+// Of all processes, or of the ranks of a world.
+reader::CostSums cost_sums(reader::Run& run, std::optional<int> world) {
+  const nb::gil_scoped_release unlocked;
+  reader::CostSums sums;
+  for (std::size_t i = 0; i < run.processes().size(); ++i) {
+    const reader::Process& process = run.processes()[i];
+    if (!world || (process.world == *world && process.record.rank >= 0)) sums.add(process, run.totals(i));
+  }
+  return sums;
+}
+
+}  // namespace
+
+nb::dict total_cost(reader::Run& run, std::optional<int> world) {
+  const reader::TotalCost sums = cost_sums(run, world).cost();
+  nb::dict cost;
+  cost["calls"] = sums.calls;
+  cost["lookups"] = sums.lookups;
+  cost["call_ns"] = sums.call_ns;
+  cost["lookup_ns"] = sums.lookup_ns;
+  cost["event_ns"] = sums.event_ns;
+  cost["events"] = sums.events;
+  cost["wrapper_ns"] = sums.wrapper_ns;
+  cost["wrapper_error_ns"] = sums.wrapper_error_ns ? nb::cast(*sums.wrapper_error_ns) : nb::object(nb::none());
+  cost["weighed"] = sums.weighed;
+  cost["net_share"] = sums.net_share;
+  cost["wall_share"] = sums.wall_share;
+  cost["hook_init_ns"] = sums.hook_init_ns;
+  cost["hook_finalize_ns"] = sums.hook_finalize_ns;
+  cost["flushes"] = sums.flushes;
+  cost["flush_ns"] = sums.flush_ns;
+  cost["flush_bytes"] = sums.flush_bytes;
+  cost["drains"] = sums.drains;
+  cost["drain_ns"] = sums.drain_ns;
+  cost["drain_bytes"] = sums.drain_bytes;
+  cost["offload_points"] = sums.offload_points;
+  cost["offloads"] = sums.offloads;
+  cost["offloads_lost"] = sums.offloads_lost;
+  cost["offload_ns"] = sums.offload_ns;
+  cost["offload_max_ns"] = sums.offload_max_ns;
+  cost["offload_wait_ns"] = sums.offload_wait_ns;
+  cost["dropped"] = sums.dropped;
+  return cost;
+}
+
+nb::dict total_trace(reader::Run& run, std::optional<int> world) {
+  const reader::TotalTrace sums = cost_sums(run, world).trace();
+  nb::dict trace;
+  trace["events"] = sums.events;
+  trace["bytes"] = sums.bytes;
+  trace["dropped"] = sums.dropped;
+  trace["overwritten_bytes"] = sums.overwritten_bytes;
+  trace["policy"] = sums.first == nullptr ? nb::object(nb::none()) : policy_of(*sums.first);
+  trace["kept_newest"] = sums.kept_newest;
+  trace["no_space"] = sums.no_space;
+  trace["written"] = sums.written;
+  return trace;
 }
 
 nb::list location_rows(reader::Run& run) {
@@ -200,6 +243,28 @@ nb::list location_rows(reader::Run& run) {
   return rows;
 }
 
+nb::list function_total_rows(reader::Run& run) {
+  const auto rounded = [](const std::optional<double>& number) -> nb::object {
+    return number ? nb::object(nb::int_(std::llround(*number))) : nb::object(nb::none());
+  };
+  nb::list rows;
+  for (const reader::FunctionTotal& total :
+       reader::function_totals(run.processes(), run.profile_sums(reader::by_rank_and_function))) {
+    nb::dict row;
+    row["world"] = total.world;
+    row["rank"] = total.rank;
+    row["function"] = run.functions().names()[total.function].c_str();
+    row["calls"] = total.calls;
+    row["measured_calls"] = total.measured_calls;
+    row["time_ns"] = rounded(total.time_ns);
+    row["time_error_ns"] = rounded(total.time_error_ns);
+    row["bytes"] = rounded(total.bytes);
+    row["bytes_error"] = rounded(total.bytes_error);
+    rows.append(row);
+  }
+  return rows;
+}
+
 nb::list spell_rows(reader::Run& run) {
   nb::list rows;
   for (const reader::Process& process : run.processes()) {
@@ -209,6 +274,8 @@ nb::list spell_rows(reader::Run& run) {
       row["rank"] = process.record.rank;
       row["spell"] = number;
       row["measured"] = spell.measured;
+      row["traced"] = spell.traced;
+      row["cut"] = spell.cut;
       row["has_requests"] = spell.has_requests;
       row["passages"] = spell.passages;
       row["first_site"] = process.sites.find(spell.first_site);

@@ -3,14 +3,20 @@
 
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
 #include "reader/run/run.h"
 
 namespace tare::bindings {
 
-// Both read the profiles of all processes.
+// All but the last read the profiles of all processes.
 nanobind::list process_rows(reader::Run& run);
 nanobind::list location_rows(reader::Run& run);
-// The spells of a trial, by world, rank and number.
+// Of all processes, or of the ranks of a world (TotalCost and Trace in _native.pyi).
+nanobind::dict total_cost(reader::Run& run, std::optional<int> world);
+nanobind::dict total_trace(reader::Run& run, std::optional<int> world);
+// The spells of a trial or a budget, by world, rank and number.
 nanobind::list spell_rows(reader::Run& run);
+nanobind::list function_total_rows(reader::Run& run);
 
 }  // namespace tare::bindings

@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "bindings/text.h"
 #include "tare/tare.h"
@@ -37,6 +39,7 @@ struct Recorder {
   decltype(&tare_flush) flush;
   decltype(&tare_progress) progress;
   decltype(&tare_offload) offload;
+  decltype(&tare_find_sweet_spot) find_sweet_spot;
   decltype(&tare_define_counter) define_counter;
   decltype(&tare_count) count;
   decltype(&tare_define_marker) define_marker;
@@ -83,6 +86,7 @@ void load(const std::string& path) {
   resolve(library, "tare_flush", found.flush);
   resolve(library, "tare_progress", found.progress);
   resolve(library, "tare_offload", found.offload);
+  resolve(library, "tare_find_sweet_spot", found.find_sweet_spot);
   resolve(library, "tare_define_counter", found.define_counter);
   resolve(library, "tare_count", found.count);
   resolve(library, "tare_define_marker", found.define_marker);
@@ -234,6 +238,17 @@ NB_MODULE(_record, module) {
   module.def("flush", [] { api.flush(); });
   module.def("progress", [] { api.progress(); });
   module.def("offload", [] { api.offload(); });
+  module.def(
+      "sweet_spot",
+      [](std::uint32_t events) {
+        tare_sweet_spot spot;
+        api.find_sweet_spot(events, &spot);
+        return std::make_tuple(spot.events, spot.source, spot.is_bound != 0, spot.boi, spot.boi_spread,
+                               spot.resting_delay, spot.resting_delay_deviation, spot.delay, spot.delay_deviation,
+                               spot.direct_cost, spot.direct_cost_deviation, spot.overall_cost,
+                               spot.overall_cost_deviation);
+      },
+      "events"_a, "The members of a tare_sweet_spot.");
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });

@@ -21,8 +21,8 @@ using namespace nb::literals;
 namespace {
 
 // A method of Python's Run that makes rows of the reader's.
-template <typename Of, typename... Arguments>
-auto rows(nb::list (*make)(Of&, Arguments...)) {
+template <typename Rows, typename Of, typename... Arguments>
+auto rows(Rows (*make)(Of&, Arguments...)) {
   return [make](PyRun& run, Arguments... arguments) { return make(run.run(), std::forward<Arguments>(arguments)...); };
 }
 
@@ -68,12 +68,13 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("__init__", init, "run_dir"_a, "segment_dir"_a = "", "run_id"_a = "", "member"_a = "",
           "is_going_on"_a = false);
   run.def("processes", rows(process_rows));
-  run.def("profile_sums", rows(profile_sums), "queries"_a);
-  run.def("peer_sums", rows(peer_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none(),
-          "communicators"_a = nb::none());
-  run.def("phase_sums", rows(phase_sums), "by"_a, "worlds"_a = nb::none(), "ranks"_a = nb::none());
+  run.def("process_count", [](PyRun& of) { return of.run().processes().size(); });
+  run.def("total_cost", rows(total_cost), "world"_a = nb::none());
+  run.def("total_trace", rows(total_trace), "world"_a = nb::none());
+  run.def("sums", rows(sums), "questions"_a);
   run.def("locations", rows(location_rows));
   run.def("spells", rows(spell_rows));
+  run.def("function_totals", rows(function_total_rows));
   run.def("functions", rows(functions));
   run.def("event_names", rows(event_names));
   run.def("sites", rows(site_rows));

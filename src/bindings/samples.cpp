@@ -2,10 +2,9 @@
 
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <utility>
 
 #include "format/sample_spec.h"
+#include "reader/run/sample_rows.h"
 
 namespace tare::bindings {
 
@@ -13,51 +12,37 @@ namespace nb = nanobind;
 
 namespace {
 
-// Classes of sampled messages, with their senders.
-class ReceivedFrom {
- public:
-  explicit ReceivedFrom(const reader::Run& run) : run_(run) {
-    for (std::size_t i = 0; i < run.processes().size(); ++i)
-      by_rank_.emplace(std::pair(run.processes()[i].world, run.processes()[i].record.rank), i);
+nb::dict class_dict(const reader::SampledClass& sampled) {
+  const format::SampleClass& c = sampled.found;
+  nb::dict row;
+  row["world"] = sampled.world;
+  row["source"] = c.source;
+  row["destination"] = sampled.destination;
+  row["send_site"] = sampled.send_site;
+  row["receive_site"] = sampled.receive_site;
+  row["bytes"] = c.bytes;
+  row["between_nodes"] = (c.flags & format::between_nodes) != 0;
+  row["count"] = c.count;
+  row["unexpected"] = c.unexpected;
+  row["weight"] = c.weight;
+  row["weight_squared"] = c.weight_squared;
+  row["latency_ns"] = c.latency;
+  row["min_ns"] = c.latency_min;
+  row["max_ns"] = c.latency_max;
+  row["squared_ns2"] = c.latency_squared;
+  row["late_sender_ns"] = c.late_sender;
+  row["unposted_ns"] = c.unposted;
+  row["unwaited_ns"] = c.unwaited;
+  row["transfer_ns"] = c.transfer;
+  row["uncertainty_ns"] = c.uncertainty_ns;
+  row["histogram"] = nb::none();
+  if ((c.flags & format::histogram_kept) != 0) {
+    nb::list bins;
+    for (const std::uint32_t count : c.histogram) bins.append(count);
+    row["histogram"] = bins;
   }
-
-  nb::dict row(std::size_t receiver, const format::SampleClass& c) const {
-    const reader::Process& to = run_.processes()[receiver];
-    const auto from = by_rank_.find({to.world, c.source});
-    nb::dict row;
-    row["world"] = to.world;
-    row["source"] = c.source;
-    row["destination"] = to.record.rank;
-    row["send_site"] = from == by_rank_.end() ? -1 : run_.processes()[from->second].sites.find(c.send_site);
-    row["receive_site"] = to.sites.find(c.receive_site);
-    row["bytes"] = c.bytes;
-    row["between_nodes"] = (c.flags & format::between_nodes) != 0;
-    row["count"] = c.count;
-    row["unexpected"] = c.unexpected;
-    row["weight"] = c.weight;
-    row["weight_squared"] = c.weight_squared;
-    row["latency_ns"] = c.latency;
-    row["min_ns"] = c.latency_min;
-    row["max_ns"] = c.latency_max;
-    row["squared_ns2"] = c.latency_squared;
-    row["late_sender_ns"] = c.late_sender;
-    row["unposted_ns"] = c.unposted;
-    row["unwaited_ns"] = c.unwaited;
-    row["transfer_ns"] = c.transfer;
-    row["uncertainty_ns"] = c.uncertainty_ns;
-    row["histogram"] = nb::none();
-    if ((c.flags & format::histogram_kept) != 0) {
-      nb::list bins;
-      for (const std::uint32_t count : c.histogram) bins.append(count);
-      row["histogram"] = bins;
-    }
-    return row;
-  }
-
- private:
-  const reader::Run& run_;
-  std::map<std::pair<int, std::int32_t>, std::size_t> by_rank_;
-};
+  return row;
+}
 
 // Names of the bits of SampleJoining, in their order.
 nb::list joining_list(std::uint32_t joining) {
@@ -99,11 +84,8 @@ nb::dict summary_dict(const reader::Process& process, const format::SampleSummar
 }  // namespace
 
 nb::list sample_rows(reader::Run& run) {
-  const ReceivedFrom of(run);
   nb::list rows;
-  run.samples([&](std::size_t receiver, const reader::Samples& samples) {
-    for (const format::SampleClass& c : samples.classes) rows.append(of.row(receiver, c));
-  });
+  for (const reader::SampledClass& sampled : reader::sampled_classes(run)) rows.append(class_dict(sampled));
   return rows;
 }
 

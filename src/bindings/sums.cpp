@@ -2,15 +2,31 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <map>
-#include <utility>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bindings/convert.h"
 #include "bindings/text.h"
 
 namespace tare::bindings {
 namespace {
+
+using Numbers = std::vector<std::int32_t>;
+
+constexpr std::int32_t most_groups = 1024;  // a square of them is allocated
+
+// The part of a query that chooses rows, if `name` is one.
+template <class Query>
+bool chooses(Query& query, const std::string& name, nb::handle value) {
+  auto* chosen = name == "worlds"          ? &query.worlds
+                 : name == "ranks"         ? &query.ranks
+                 : name == "communicators" ? &query.communicators
+                                           : nullptr;
+  if (chosen != nullptr) *chosen = nb::cast<Numbers>(value);
+  return chosen != nullptr;
+}
 
 reader::SumsQuery sums_query(const nb::dict& wanted) {
   reader::SumsQuery query;
@@ -29,12 +45,8 @@ reader::SumsQuery sums_query(const nb::dict& wanted) {
         if (found == keys.end()) throw nb::value_error(("profiles are not summed by " + part).c_str());
         *found->second = true;
       }
-    } else if (name == "worlds") {
-      query.worlds = nb::cast<Numbers>(value);
-    } else if (name == "ranks") {
-      query.ranks = nb::cast<Numbers>(value);
-    } else if (name == "communicators") {
-      query.communicators = nb::cast<Numbers>(value);
+    } else if (chooses(query, name, value)) {
+      continue;
     } else if (name == "functions") {
       query.functions = nb::cast<Names>(value);
     } else if (name == "without") {
@@ -76,83 +88,132 @@ nb::dict sum_dict(const reader::ProfileSum& sum, const reader::SumsQuery& query,
   return row;
 }
 
-reader::TablesQuery tables_query(const std::vector<std::string>& by, std::optional<Numbers> worlds,
-                                 std::optional<Numbers> ranks, std::optional<Numbers> communicators) {
-  const auto has = [&](const char* key) { return std::find(by.begin(), by.end(), key) != by.end(); };
-  return {has("rank"), has("communicator"), std::move(worlds), std::move(ranks), std::move(communicators)};
+reader::TablesQuery tables_query(const nb::dict& wanted) {
+  reader::TablesQuery query;
+  for (const auto& [key, value] : wanted) {
+    const auto name = nb::cast<std::string>(key);
+    if (name == "by") {
+      for (const std::string& part : nb::cast<std::vector<std::string>>(value)) {
+        if (part == "rank")
+          query.rank = true;
+        else if (part == "communicator")
+          query.communicator = true;
+        else
+          throw nb::value_error(("peers and phases are not summed by " + part).c_str());
+      }
+    } else if (!chooses(query, name, value)) {
+      throw nb::value_error(("no part of a query: " + name).c_str());
+    }
+  }
+  return query;
 }
 
-}  // namespace
+reader::Questions asked(const nb::dict& wanted) {
+  reader::Questions questions;
+  for (const auto& [key, value] : wanted) {
+    const auto kind = nb::cast<std::string>(key);
+    for (const nb::handle each : nb::cast<nb::list>(value)) {
+      if (kind == "profile")
+        questions.sums.push_back(sums_query(nb::cast<nb::dict>(each)));
+      else if (kind == "peers")
+        questions.peers.push_back(tables_query(nb::cast<nb::dict>(each)));
+      else if (kind == "phases")
+        questions.phases.push_back(tables_query(nb::cast<nb::dict>(each)));
+      else if (kind != "exchanges")
+        throw nb::value_error(("no kind of question: " + kind).c_str());
+      else if (const auto most = nb::cast<std::int32_t>(each); most >= 1 && most <= most_groups)
+        questions.exchanges.push_back(most);
+      else
+        throw nb::value_error("an exchange is of 1 to 1024 groups");
+    }
+  }
+  return questions;
+}
 
-nb::list profile_sums(reader::Run& run, const std::vector<nb::dict>& wanted) {
-  std::vector<reader::SumsQuery> queries;
-  queries.reserve(wanted.size());
-  for (const nb::dict& query : wanted) queries.push_back(sums_query(query));
-  const auto sums = [&] {
-    const nb::gil_scoped_release unlocked;
-    return run.all_profile_sums(queries);
-  }();
-  const std::vector<nb::object> names = function_texts(run.functions());
+nb::dict peer_dict(const reader::PeerSum& sum, const reader::TablesQuery& query) {
+  nb::dict row;
+  row["world"] = sum.world;
+  if (query.rank) row["rank"] = sum.rank;
+  if (query.communicator) row["communicator"] = sum.communicator;
+  row["peer"] = sum.peer;
+  row["sent_messages"] = sum.sent_messages;
+  row["sent_bytes"] = sum.sent_bytes;
+  row["received_messages"] = sum.received_messages;
+  row["received_bytes"] = sum.received_bytes;
+  row["ranks"] = sum.ranks;
+  return row;
+}
+
+nb::dict phase_dict(const reader::PhaseSum& sum, const reader::TablesQuery& query, const reader::Run& run) {
+  nb::dict row;
+  row["world"] = sum.world;
+  if (query.rank) row["rank"] = sum.rank;
+  row["phase"] = nb::none();
+  if (sum.type >= 0) row["phase"] = escaped_text(run.event_types()[static_cast<std::size_t>(sum.type)].name);
+  row["outside"] = sum.outside;
+  row["entries"] = sum.entries;
+  row["time_ns"] = sum.time_ns;
+  row["mpi_ns"] = sum.mpi_ns;
+  row["calls"] = sum.calls;
+  row["bytes"] = sum.bytes;
+  row["ranks"] = sum.ranks;
+  row["rank_min_ns"] = sum.rank_min_ns;
+  row["rank_max_ns"] = sum.rank_max_ns;
+  row["rank_max"] = sum.longest;
+  return row;
+}
+
+nb::dict exchange_dict(const reader::Exchange& exchange) {
+  nb::list cells;
+  for (const reader::Exchange::Cell& cell : exchange.cells)
+    cells.append(nb::make_tuple(cell.from, cell.to, cell.messages, cell.bytes));
+  nb::dict row;
+  row["world"] = exchange.world;
+  row["size"] = exchange.size;
+  row["group"] = exchange.group;
+  row["cells"] = cells;
+  row["elsewhere"] = exchange.elsewhere;
+  row["messages"] = exchange.messages;
+  row["between"] = exchange.between;
+  row["busiest"] = exchange.busiest;
+  row["busiest_messages"] = exchange.busiest_messages;
+  return row;
+}
+
+// A list of rows for each answer.
+template <typename Row, typename Make>
+nb::list rows_of(const std::vector<std::vector<Row>>& answers, const Make& make) {
   nb::list all;
-  for (std::size_t i = 0; i < queries.size(); ++i) {
+  for (std::size_t question = 0; question < answers.size(); ++question) {
     nb::list rows;
-    for (const reader::ProfileSum& sum : sums[i]) rows.append(sum_dict(sum, queries[i], names));
+    for (const Row& row : answers[question]) rows.append(make(row, question));
     all.append(rows);
   }
   return all;
 }
 
-nb::list peer_sums(reader::Run& run, const std::vector<std::string>& by, std::optional<Numbers> worlds,
-                   std::optional<Numbers> ranks, std::optional<Numbers> communicators) {
-  const reader::TablesQuery query = tables_query(by, std::move(worlds), std::move(ranks), std::move(communicators));
-  const auto sums = [&] {
-    const nb::gil_scoped_release unlocked;
-    return run.peers(query);
-  }();
-  nb::list rows;
-  for (const reader::PeerSum& sum : sums) {
-    nb::dict row;
-    row["world"] = sum.world;
-    if (query.rank) row["rank"] = sum.rank;
-    if (query.communicator) row["communicator"] = sum.communicator;
-    row["peer"] = sum.peer;
-    row["sent_messages"] = sum.sent_messages;
-    row["sent_bytes"] = sum.sent_bytes;
-    row["received_messages"] = sum.received_messages;
-    row["received_bytes"] = sum.received_bytes;
-    row["ranks"] = sum.ranks;
-    rows.append(row);
-  }
-  return rows;
-}
+}  // namespace
 
-nb::list phase_sums(reader::Run& run, const std::vector<std::string>& by, std::optional<Numbers> worlds,
-                    std::optional<Numbers> ranks) {
-  const reader::TablesQuery query = tables_query(by, std::move(worlds), std::move(ranks), {});
-  const auto sums = [&] {
+nb::dict sums(reader::Run& run, const nb::dict& wanted) {
+  const reader::Questions questions = asked(wanted);
+  const auto answers = [&] {
     const nb::gil_scoped_release unlocked;
-    return run.phases(query);
+    return run.answer(questions);
   }();
-  nb::list rows;
-  for (const reader::PhaseSum& sum : sums) {
-    nb::dict row;
-    row["world"] = sum.world;
-    if (query.rank) row["rank"] = sum.rank;
-    row["phase"] = nb::none();
-    if (sum.type >= 0) row["phase"] = escaped_text(run.event_types()[static_cast<std::size_t>(sum.type)].name);
-    row["outside"] = sum.outside;
-    row["entries"] = sum.entries;
-    row["time_ns"] = sum.time_ns;
-    row["mpi_ns"] = sum.mpi_ns;
-    row["calls"] = sum.calls;
-    row["bytes"] = sum.bytes;
-    row["ranks"] = sum.ranks;
-    row["rank_min_ns"] = sum.rank_min_ns;
-    row["rank_max_ns"] = sum.rank_max_ns;
-    row["rank_max"] = sum.longest;
-    rows.append(row);
-  }
-  return rows;
+  const std::vector<nb::object> names = function_texts(run.functions());
+  nb::dict found;
+  found["profile"] = rows_of(answers.sums, [&](const reader::ProfileSum& sum, std::size_t question) {
+    return sum_dict(sum, questions.sums[question], names);
+  });
+  found["peers"] = rows_of(answers.peers, [&](const reader::PeerSum& sum, std::size_t question) {
+    return peer_dict(sum, questions.peers[question]);
+  });
+  found["phases"] = rows_of(answers.phases, [&](const reader::PhaseSum& sum, std::size_t question) {
+    return phase_dict(sum, questions.phases[question], run);
+  });
+  found["exchanges"] =
+      rows_of(answers.exchanges, [](const reader::Exchange& exchange, std::size_t) { return exchange_dict(exchange); });
+  return found;
 }
 
 }  // namespace tare::bindings

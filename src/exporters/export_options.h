@@ -12,7 +12,6 @@ namespace tare::exporters {
 struct ExportOptions {
   reader::EventFilter filter;
   std::int64_t start_ns = 0;                             // unix: when the run began, the zero of its times
-  std::vector<std::uint32_t> shown{};                    // see Names
   std::function<bool(std::uint64_t)> goes_on = nullptr;  // see TimelineOptions
 };
 

@@ -21,7 +21,6 @@ MessageFlows::MessageFlows(Run& run, const EventFilter& filter) : run_(run), rol
   // The others would never be met.
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
   posted_.resize(run.processes().size());
-  obstacle_ = missing_begin(run);
 }
 
 bool MessageFlows::is_known(const Transfer& of) const {
@@ -106,14 +105,6 @@ void MessageFlows::find(const EventRow& row, Flows& flows) {
     default:
       break;
   }
-}
-
-std::string missing_begin(Run& run) {
-  for (std::size_t i = 0; i < run.processes().size(); ++i) {
-    const bool may_lack_begin = (run.processes()[i].record.flags & format::overwrites) != 0;
-    if (may_lack_begin && run.totals(i).overwritten_bytes != 0) return "the begin of the trace was overwritten";
-  }
-  return {};
 }
 
 }  // namespace tare::exporters

@@ -30,8 +30,8 @@ struct Flows {
 // By MPI's rules of order (reader/matching), as the calls begin, where reader::Matcher knows a message when both its
 // ends are complete: of the messages of a communicator, sender, receiver and tag, the n-th that is sent is the n-th
 // that is received. Receives count when they are posted, those from any source or with any tag when they complete,
-// which is the same unless they overtake others that wait for the same channel. Nothing is known where calls are
-// missing: after a loss, and in traces whose begin was overwritten.
+// which is the same unless they overtake others that wait for the same channel. Nothing is known after a loss: traces
+// with gaps are for MatchedEnds.
 class MessageFlows {
  public:
   // Of the ranks that the filter wants. The run must outlive it.
@@ -70,8 +70,5 @@ class MessageFlows {
   std::vector<std::unordered_map<std::uint64_t, Posted>> posted_;  // by process; by thread and request
   std::string obstacle_;
 };
-
-// Why the first calls of the trace are not in it: its begin was overwritten; else empty.
-std::string missing_begin(reader::Run& run);
 
 }  // namespace tare::exporters

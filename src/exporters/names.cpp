@@ -6,16 +6,11 @@ namespace tare::exporters {
 
 using namespace tare::reader;
 
-Names::Names(Run& run, const std::vector<std::uint32_t>& shown) : run_(run) {
+Names::Names(Run& run) : run_(run) {
   const std::vector<SiteInfo>& sites = run.sites();
-  const std::vector<FrameInfo>& frames = run.frames();
   sites_.reserve(sites.size());
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    const bool is_chosen = i < shown.size() && shown[i] < sites[i].path.size();
-    const Symbol& symbol =
-        is_chosen ? frames[static_cast<std::size_t>(sites[i].path[shown[i]])].symbol : sites[i].symbol;
-    sites_.push_back({plain_text(symbol.caller), plain_text(symbol.file), symbol.line});
-  }
+  for (const SiteInfo& site : sites)
+    sites_.push_back({plain_text(site.symbol.caller), plain_text(site.symbol.file), site.symbol.line});
   for (const CommunicatorInfo& communicator : run.communicators())
     communicators_.push_back(plain_text(communicator.name));
   for (const ScopeInfo& scope : run.scopes()) scopes_.push_back(plain_text(scope.name));

@@ -19,9 +19,8 @@ struct CodePlace {
 // All plain text. Holds what there is once for each call site, communicator, window and file.
 class Names {
  public:
-  // `shown`: for each site of the run, the frame of its path that stands for it; empty: the reader's choice. Finds the
-  // lines of call sites. The run must outlive it.
-  Names(reader::Run& run, const std::vector<std::uint32_t>& shown);
+  // Finds the lines of call sites. The run must outlive it.
+  explicit Names(reader::Run& run);
 
   // "rank 3", "world 1 rank 3" where there are several worlds, "process 4711" of one that has no rank.
   std::string process(std::uint32_t number) const;

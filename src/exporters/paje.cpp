@@ -172,7 +172,7 @@ class MessageEnds : public TimelineWriter {
 class PajeWriter : public TimelineWriter {
  public:
   PajeWriter(Run& run, const std::string& path, const ExportOptions& options, const MessageEnds& ends)
-      : run_(run), ends_(ends), names_(run, options.shown), out_(path), zero_ns_(options.start_ns) {
+      : run_(run), ends_(ends), names_(run), out_(path), zero_ns_(options.start_ns) {
     for (const Process& process : run.processes())
       zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
     last_ns_ = zero_ns_;
@@ -345,10 +345,16 @@ std::string PajeWriter::finish() {
 
 Result<TimelineSummary> write_paje(Run& run, const std::string& path, ExportOptions options) {
   MessageEnds ends;
-  auto first = write_timeline(run, {options.filter, true, true, options.goes_on}, ends);
+  auto first = write_timeline(
+      run, {.filter = options.filter, .finds_messages = true, .is_ordered = true, .goes_on = options.goes_on}, ends);
   if (!first || first->was_stopped) return first;
   PajeWriter writer(run, path, options, ends);
-  auto summary = write_timeline(run, {std::move(options.filter), true, true, std::move(options.goes_on)}, writer);
+  auto summary = write_timeline(run,
+                                {.filter = std::move(options.filter),
+                                 .finds_messages = true,
+                                 .is_ordered = true,
+                                 .goes_on = std::move(options.goes_on)},
+                                writer);
   if (!summary || summary->was_stopped) return summary;
   if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
   return summary;

@@ -74,7 +74,7 @@ class Known {
 class PerfettoWriter : public TimelineWriter {
  public:
   PerfettoWriter(Run& run, const std::string& path, const ExportOptions& options)
-      : run_(run), names_(run, options.shown), out_(path), zero_ns_(options.start_ns) {
+      : run_(run), names_(run), out_(path), zero_ns_(options.start_ns) {
     // Clocks of processes are their own: none may be before zero.
     for (const Process& process : run.processes())
       zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
@@ -394,7 +394,9 @@ void PerfettoWriter::event(const Track& track, std::int64_t time_ns, const Event
 
 Result<TimelineSummary> write_perfetto(Run& run, const std::string& path, ExportOptions options) {
   PerfettoWriter writer(run, path, options);
-  auto summary = write_timeline(run, {std::move(options.filter), true, false, std::move(options.goes_on)}, writer);
+  auto summary = write_timeline(
+      run, {.filter = std::move(options.filter), .finds_messages = true, .goes_on = std::move(options.goes_on)},
+      writer);
   if (!summary || summary->was_stopped) return summary;
   if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
   return summary;

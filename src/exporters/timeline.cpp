@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <queue>
+#include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "format/definition.h"
@@ -39,13 +41,16 @@ class Timeline {
  public:
   Timeline(Run& run, TimelineOptions options, TimelineWriter& writer)
       : run_(run), options_(std::move(options)), writer_(writer), places_of_(run.processes().size()) {
-    if (options_.finds_messages) flows_.emplace(run, options_.filter);
+    if (options_.filter.ranks) ranks_.emplace(options_.filter.ranks->begin(), options_.filter.ranks->end());
   }
 
   Result<TimelineSummary> write();
 
  private:
   void add(EventRow& row);
+  // Fails if the trace cannot be read; false: the reading was ended.
+  Result<bool> begin_matching();
+  void match(const EventRow& row);
   void add_event(Place& place, const EventRow& row);
   Place& place_of(const EventRow& row);
   void push(Place& place, EventRow& row, std::int64_t end_ns);
@@ -63,8 +68,12 @@ class Timeline {
   Run& run_;
   TimelineOptions options_;
   TimelineWriter& writer_;
+  std::optional<std::unordered_set<std::int32_t>> ranks_;  // that are wanted
+  // At most one of these: of a trace with gaps the ends, of another one the flows.
+  std::optional<MatchedEnds> ends_of_messages_;
   std::optional<MessageFlows> flows_;
   Flows found_;
+  std::optional<std::span<const MatchedEnd>> matched_;
   std::deque<Place> places_;                                         // their addresses stay
   std::vector<std::vector<Place*>> places_of_;                       // by process
   std::vector<std::int64_t> latest_;                                 // by process
@@ -79,6 +88,10 @@ Result<TimelineSummary> Timeline::write() {
   filter.lists_all_requests = true;
   auto stream = EventStream::open(run_, filter);
   if (!stream) return stream.failure();
+  if (const auto goes_on = begin_matching(); !goes_on)
+    return goes_on.failure();
+  else if (!*goes_on)
+    return std::move(summary_);
   std::uint64_t seen = 0;
   for (auto rows = stream->next(batch_rows); !rows.empty(); rows = stream->next(batch_rows)) {
     if (!stream->warnings().empty()) {
@@ -92,8 +105,37 @@ Result<TimelineSummary> Timeline::write() {
   }
   close_rest();
   if (flows_) summary_.obstacle = flows_->obstacle();
+  if (ends_of_messages_) summary_.obstacle = ends_of_messages_->reason();
   summary_.warnings = stream->warnings();
   return std::move(summary_);
+}
+
+Result<bool> Timeline::begin_matching() {
+  if (!options_.finds_messages && !options_.finds_matched) return true;
+  if (!MatchedEnds::has_gaps(run_)) {
+    if (options_.finds_messages) flows_.emplace(run_, options_.filter);
+    return true;
+  }
+  auto ends = MatchedEnds::read(run_, options_.goes_on);
+  if (!ends) return ends.failure();
+  ends_of_messages_ = std::move(*ends);
+  summary_.was_stopped = !ends_of_messages_;
+  return !summary_.was_stopped;
+}
+
+void Timeline::match(const EventRow& row) {
+  if (flows_) return flows_->find(row, found_);
+  if (!ends_of_messages_) return;
+  found_.clear();
+  matched_.emplace();
+  if (row.kind != EventKind::call) return;
+  matched_ = ends_of_messages_->of_call(row);
+  if (!options_.finds_messages) return;
+  for (const MatchedEnd& end : *matched_) {
+    if (ranks_ && !ranks_->contains(end.other_rank)) continue;
+    if (end.kind == MatchedEnd::Kind::sent) found_.sent.push_back(end.message);
+    if (end.kind == MatchedEnd::Kind::received) found_.received.push_back(end.message);
+  }
 }
 
 Place& Timeline::place_of(const EventRow& row) {
@@ -109,7 +151,7 @@ Place& Timeline::place_of(const EventRow& row) {
 }
 
 void Timeline::add(EventRow& row) {
-  if (flows_) flows_->find(row, found_);
+  match(row);
   if (options_.is_ordered) close_all_ended(row.start_ns);
   Place& place = place_of(row);
   close_ended(place, row.start_ns);
@@ -152,6 +194,7 @@ void Timeline::push(Place& place, EventRow& row, std::int64_t end_ns) {
   frame.end_ns = place.depth == 0 ? end_ns : std::min(end_ns, place.frames[place.depth - 1].end_ns);
   frame.span.row = std::move(row);
   std::swap(frame.span.flows, found_);
+  frame.span.matched = matched_;
   frame.is_written = false;
   ++place.depth;
 }

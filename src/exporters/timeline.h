@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "exporters/matched_ends.h"
 #include "exporters/message_flows.h"
 #include "reader/events/event_filter.h"
 #include "reader/events/event_stream.h"
@@ -29,6 +31,9 @@ struct Track {
 struct Span {
   reader::EventRow row;
   Flows flows;  // of a call
+  // Of a call, where the trace is known to have gaps: all that it does of messages and collective operations that are
+  // there as a whole. Otherwise nothing is said of that.
+  std::optional<std::span<const MatchedEnd>> matched;
 };
 
 // Spans of a track nest, and its times never go back.
@@ -50,6 +55,7 @@ class TimelineWriter {
 struct TimelineOptions {
   reader::EventFilter filter;
   bool finds_messages = false;  // Span::flows
+  bool finds_matched = false;   // Span::matched
   bool is_ordered = false;      // times never go back, over all tracks
   // Told now and then how many events have gone by; false ends the reading.
   std::function<bool(std::uint64_t)> goes_on = nullptr;

@@ -16,6 +16,9 @@ constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 constexpr unsigned hash_log = 14;
 
+constexpr int little_level = -1;
+constexpr unsigned little_hash_log = 12;
+
 constexpr std::size_t frame_block = std::size_t{128} * 1024;  // the largest block of a zstd frame
 constexpr std::size_t frame_bound(std::size_t bytes) { return bytes + 9 + 3 * (bytes / frame_block + 1); }
 
@@ -58,19 +61,30 @@ std::size_t chunk_context_bytes() noexcept {
 ZSTD_CCtx_s* make_chunk_context(void* memory) noexcept {
   ZSTD_CCtx* context = ZSTD_initStaticCCtx(memory, chunk_context_bytes());
   if (context == nullptr) return nullptr;
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, zstd_level);
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, hash_log);
   ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, hash_log);
   return context;
 }
 
-std::size_t write_chunk(ZSTD_CCtx_s* context, const ChunkHeader& identity, Bytes raw, Bytes dense, char* out) noexcept {
+namespace {
+
+// The compressed size; 0 or an error of zstd if there is none.
+std::size_t compress(ZSTD_CCtx_s* context, Effort effort, Bytes raw, char* out) noexcept {
+  if (context == nullptr) return 0;
+  const bool little = effort == Effort::little;
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, little ? little_level : zstd_level);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, little ? little_hash_log : hash_log);
+  return ZSTD_compress2(context, out, ZSTD_COMPRESSBOUND(raw.size), raw.data, raw.size);
+}
+
+}  // namespace
+
+std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, Bytes raw, Bytes dense,
+                        char* out) noexcept {
   ChunkHeader header = identity;
   char* payload = out + sizeof(ChunkHeader);
   const std::size_t bytes = raw.size + dense.size;
-  std::size_t stored =
-      context == nullptr ? 0 : ZSTD_compress2(context, payload, ZSTD_COMPRESSBOUND(raw.size), raw.data, raw.size);
+  std::size_t stored = compress(context, effort, raw, payload);
   header.compression = Compression::zstd;
   if (stored == 0 || ZSTD_isError(stored) || stored + (dense.size == 0 ? 0 : frame_bound(dense.size)) >= bytes) {
     std::memcpy(payload, raw.data, raw.size);
@@ -90,7 +104,7 @@ std::size_t write_chunk(ZSTD_CCtx_s* context, const ChunkHeader& identity, Bytes
 std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,
                        void* scratch) noexcept {
   ZSTD_CCtx* context = scratch == nullptr ? nullptr : make_chunk_context(scratch);
-  return write_chunk(context, identity, {raw, bytes}, {nullptr, 0}, out);
+  return write_chunk(context, Effort::usual, identity, {raw, bytes}, {nullptr, 0}, out);
 }
 
 }  // namespace tare::format

@@ -33,10 +33,15 @@ std::size_t chunk_context_bytes() noexcept;
 // then stored uncompressed.
 ZSTD_CCtx_s* make_chunk_context(void* memory) noexcept;
 
+// How long compression may take. `little`: without Huffman codes, and with a table that fits into the first cache. For
+// raw bytes that are few beside the dense ones, it makes a chunk 1 % larger.
+enum class Effort { usual, little };
+
 // Puts a chunk at `out`, which has room for a header and chunk_payload_bound(raw.size, dense.size); returns its size.
 // `identity` gives all of the header but compression and sizes. `dense` follows `raw` in the payload; it is known that
 // compression cannot make it smaller. Without a context the payload is stored as it is.
-std::size_t write_chunk(ZSTD_CCtx_s* context, const ChunkHeader& identity, Bytes raw, Bytes dense, char* out) noexcept;
+std::size_t write_chunk(ZSTD_CCtx_s* context, Effort effort, const ChunkHeader& identity, Bytes raw, Bytes dense,
+                        char* out) noexcept;
 
 // The same with a context made for this chunk alone, in `scratch` of chunk_context_bytes(), or none.
 std::size_t make_chunk(const ChunkHeader& identity, const void* raw, std::size_t bytes, char* out,

@@ -1,5 +1,6 @@
 #include "format/column.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -145,22 +146,19 @@ char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int6
   return out + sizeof values[0];
 }
 
-char* encode_sparse_column(const std::int64_t* values, std::size_t n, std::int64_t usual, char* out) noexcept {
+char* encode_sparse_column(const std::uint16_t* places, const std::int64_t* others, std::size_t count, std::size_t n,
+                           std::int64_t usual, std::int64_t* scratch, char* out) noexcept {
   constexpr std::size_t most = 256;
-  std::int64_t others[most];
-  std::uint16_t places[most];
-  std::uint16_t count = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (values[i] == usual) [[likely]]
-      continue;
-    if (count == most || count > n / 8) return encode_column(values, n, out);
-    others[count] = values[i];
-    places[count++] = static_cast<std::uint16_t>(i);
+  if (count > most || count > n / 8 + 1) {
+    std::fill_n(scratch, n, usual);
+    for (std::size_t i = 0; i < count; ++i) scratch[places[i]] = others[i];
+    return encode_column(scratch, n, out);
   }
   out = write_head(count == 0 ? 0 : unsigned{is_sparse}, usual, out);
   if (count == 0) return out;
-  std::memcpy(out, &count, sizeof count);
-  out += sizeof count;
+  const auto written = static_cast<std::uint16_t>(count);
+  std::memcpy(out, &written, sizeof written);
+  out += sizeof written;
   std::memcpy(out, places, count * sizeof places[0]);
   return encode_column(others, count, out + count * sizeof places[0]);
 }

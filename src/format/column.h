@@ -28,8 +28,23 @@ char* encode_column(const std::int64_t* values, std::size_t n, char* out) noexce
 // The same, by differences where they are narrower. `scratch` has room for n values.
 char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int64_t* scratch, char* out) noexcept;
 
-// The same where nearly all are `usual`: only the others are written, with their places. n is at most 65536.
-char* encode_sparse_column(const std::int64_t* values, std::size_t n, std::int64_t usual, char* out) noexcept;
+// The values of a column that are not the usual one, gathered in the order of their places.
+template <std::size_t most>
+struct OtherValues {
+  std::int64_t values[most];
+  std::uint16_t places[most];
+  std::uint32_t count;
+  void clear() noexcept { count = 0; }
+  void add(std::size_t place, std::int64_t value) noexcept {
+    values[count] = value;
+    places[count++] = static_cast<std::uint16_t>(place);
+  }
+};
+
+// The same of n values, at most 65536, of which all are `usual` but `count` others. Only these are written, with their
+// places, if they are few. `scratch` has room for n values.
+char* encode_sparse_column(const std::uint16_t* places, const std::int64_t* others, std::size_t count, std::size_t n,
+                           std::int64_t usual, std::int64_t* scratch, char* out) noexcept;
 
 // Decodes n values from [in, end); returns the end of the column, or nullptr if it is cut off or malformed.
 const char* decode_column(const char* in, const char* end, std::int64_t* values, std::size_t n) noexcept;

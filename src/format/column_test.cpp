@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -43,9 +44,14 @@ TEST(Column, Extremes) {
 }
 
 std::vector<char> sparse(const std::vector<std::int64_t>& values, std::int64_t usual) {
+  const auto others = std::make_unique<OtherValues<4096>>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] != usual) others->add(i, values[i]);
+  std::vector<std::int64_t> scratch(values.size());
   std::vector<char> out(column_bound(values.size()));
-  out.resize(
-      static_cast<std::size_t>(encode_sparse_column(values.data(), values.size(), usual, out.data()) - out.data()));
+  const char* end = encode_sparse_column(others->places, others->values, others->count, values.size(), usual,
+                                         scratch.data(), out.data());
+  out.resize(static_cast<std::size_t>(end - out.data()));
   return out;
 }
 

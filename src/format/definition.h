@@ -182,12 +182,16 @@ static_assert(sizeof(EventTypeDefinition) == 32);
 
 // Flags of spells.
 enum SpellFlags : std::uint16_t {
-  unmeasured_spell = 1,     // calls were only counted
-  spell_with_requests = 2,  // and requests were under way when it began, so calls that concern requests were measured
+  unmeasured_spell = 1,  // calls were only counted
+  // Requests were under way when it began: in an unmeasured one calls of requests are measured; in a traced one behind
+  // a gap it is not known which messages they take. Of other spells it is not said.
+  spell_with_requests = 2,
+  traced_spell = 4,  // calls were in the trace, too
+  cut_spell = 8,     // less was kept of its end than of its begin
 };
 
-// A spell of a trial (recorder/account/trial.h), written at its end: what the first thread of a process did between two
-// passages. The same spell of another rank has the same number, length and flag unmeasured_spell.
+// A spell (recorder/spells.h), written at its end: what the first thread of a process did between two passages.
+// The same spell of another rank has the same number and length.
 struct SpellDefinition {
   DefinitionHead head;
   std::uint32_t spell;       // from 1

@@ -47,7 +47,7 @@
 namespace tare::format {
 
 // Records that one chunk holds at the most: bounds what encoder and decoder allocate.
-inline constexpr std::size_t chunk_records = 8192;
+inline constexpr std::size_t chunk_records = 16384;
 
 // Request of a call whose completion is in the same chunk.
 inline constexpr std::uint32_t completed_in_chunk = 1;
@@ -61,8 +61,10 @@ class EventEncoder {
   static std::size_t workspace_bytes() noexcept;
   // Without a workspace: only to be assigned to.
   EventEncoder() = default;
-  // Takes over `workspace`, which must outlive it.
-  explicit EventEncoder(void* workspace) noexcept;
+  // Takes over `workspace`, which must outlive it. What is `zeroed`, as new memory of the kernel's, is left untouched
+  // until records need it.
+  enum class Memory { used, zeroed };
+  explicit EventEncoder(void* workspace, Memory memory = Memory::used) noexcept;
 
   // A sealed chunk: header and payload, valid until the next call.
   struct Chunk {

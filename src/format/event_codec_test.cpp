@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
+#include <string>
 
 namespace tare::format {
 namespace {
@@ -50,6 +52,22 @@ class EventCodec : public ::testing::Test {
   std::vector<char> records_;
   EventEncoder::Chunk chunk_{};
 };
+
+TEST_F(EventCodec, NewMemoryMakesTheSameChunksAsUsed) {
+  const auto free = [](void* memory) { std::free(memory); };
+  const std::unique_ptr<void, decltype(free)> zeroed(std::calloc(1, EventEncoder::workspace_bytes() + 64), free);
+  const auto begin = (reinterpret_cast<std::uintptr_t>(zeroed.get()) + 63) / 64 * 64;
+  EventEncoder encoder(reinterpret_cast<void*>(begin), EventEncoder::Memory::zeroed);
+  for (unsigned i = 0; i < 300; ++i) {
+    add_call(i * 10, i * 10 + 5, 1 + i % 7, static_cast<std::int32_t>(i % 5), 8, 16 + i % 3);
+    add(CompletionRecord{{completion, 3}, 16 + i % 4, 8, 1, 2});
+  }
+  for (int round = 0; round < 3; ++round) {
+    const auto one = encoder_.encode({}, records_.data(), records_.size(), 0);
+    const auto other = encoder.encode({}, records_.data(), records_.size(), 0);
+    EXPECT_EQ(std::string(one.data, one.bytes), std::string(other.data, other.bytes)) << round;
+  }
+}
 
 TEST_F(EventCodec, WhatWasReceivedBesideComesBack) {
   const CallRecord call{{7, 6}, 21, 100, 200, 80, 1, 2, 3, no_request};

@@ -24,6 +24,10 @@ constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chun
                                   (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 constexpr std::size_t span_bytes = chunk_records + SpanWriter::bits_bound(chunk_records);
 
+// How far ahead records are fetched, in bytes: the program's own data has evicted them since they were written, and
+// what processors fetch by themselves ends at each page.
+constexpr std::size_t records_ahead = 2048;
+
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
 constexpr std::int64_t low_half(std::uint64_t word) noexcept { return static_cast<std::int32_t>(word); }
 constexpr std::int64_t high_half(std::uint64_t word) noexcept { return static_cast<std::int32_t>(word >> 32); }
@@ -32,8 +36,10 @@ constexpr std::int64_t high_half(std::uint64_t word) noexcept { return static_ca
 
 struct alignas(64) EventEncoder::Workspace {
   std::int64_t column[4][chunk_records];
-  std::int64_t completed[2][chunk_records];  // columns of completions: step, request
-  std::int64_t started[chunk_records];       // of requests that were started
+  std::uint32_t started[chunk_records];  // requests that were started, or completed_in_chunk
+  OtherValues<chunk_records> outliving;  // of them: those that outlive the chunk
+  OtherValues<chunk_records> steps;      // of completions: those that are not 0
+  OtherValues<chunk_records> earlier;    // and requests that were started before the chunk
   SignatureTable signatures;
   SequenceTables<chunk_records> sequence;
   StartedRequests requests;
@@ -95,6 +101,8 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
   SequenceWriter<chunk_records> sequence(w.sequence, w.signatures.count);
   w.signatures.clear();
   w.requests.clear();
+  w.steps.clear();
+  w.earlier.clear();
   SpanWriter spans;
   spans.begin(w.spans, w.spans + chunk_records);
 
@@ -127,10 +135,13 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
     const std::uint32_t found = foreign ? 0 : w.requests.complete(completed.request);
     const bool here = found != 0;
     const std::int64_t start = here ? std::int64_t{found} - 1 : start_before + 1;
-    w.completed[0][completions] = start - start_before - 1;
-    w.completed[1][completions++] = here ? no_request : std::max(completed.request, 1U);
+    if (start != start_before + 1) w.steps.add(completions, start - start_before - 1);
     start_before = start;
-    if (here) w.started[start] = completed_in_chunk;
+    if (here) [[likely]]
+      w.started[start] = completed_in_chunk;
+    else
+      w.earlier.add(completions, std::max(completed.request, 1U));
+    ++completions;
   };
   // False if the chunk has no room for it.
   const auto add_other = [&](unsigned group, const char* at, std::size_t size) {
@@ -153,6 +164,7 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
 
   while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
     const char* at = records + consumed;
+    __builtin_prefetch(at + records_ahead);
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
     // The two usual ones first, each known by its size.
@@ -243,6 +255,11 @@ class ColumnWriter {
     out_ = encode_column(w_.column[0], rows, out_);
   }
 
+  void sparse_column(const OtherValues<chunk_records>& others, std::size_t rows, std::int64_t usual) noexcept {
+    if (rows == 0) return;
+    out_ = encode_sparse_column(others.places, others.values, others.count, rows, usual, w_.column[0], out_);
+  }
+
   template <class Field>
   void signature_column(Field field) noexcept {
     column(w_.signatures.count, [&](std::size_t i) { return field(w_.signatures.entries[i]); });
@@ -292,10 +309,15 @@ class ColumnWriter {
   }
 
   void write_requests() noexcept {
-    if (w_.requests.starts != 0) out_ = encode_sparse_column(w_.started, w_.requests.starts, completed_in_chunk, out_);
+    const std::uint32_t starts = w_.requests.starts;
+    w_.outliving.clear();
+    for (std::size_t i = 0; i < starts; ++i)
+      if (w_.started[i] != completed_in_chunk) [[unlikely]]
+        w_.outliving.add(i, w_.started[i]);
+    sparse_column(w_.outliving, starts, completed_in_chunk);
     const std::uint32_t completions = scan_.counts[Group::completions];
-    if (completions == 0) return;
-    for (auto& completed : w_.completed) out_ = encode_sparse_column(completed, completions, 0, out_);
+    sparse_column(w_.steps, completions, 0);
+    sparse_column(w_.earlier, completions, no_request);
   }
 
   void write_flushes_and_losses() noexcept {
@@ -369,11 +391,13 @@ class ColumnWriter {
 
 std::size_t EventEncoder::workspace_bytes() noexcept { return sizeof(Workspace) + chunk_context_bytes(); }
 
-EventEncoder::EventEncoder(void* workspace) noexcept : workspace_(static_cast<Workspace*>(workspace)) {
+EventEncoder::EventEncoder(void* workspace, Memory memory) noexcept : workspace_(static_cast<Workspace*>(workspace)) {
   char* behind = static_cast<char*>(workspace) + sizeof(Workspace);
-  std::memset(&workspace_->signatures, 0, sizeof workspace_->signatures);
-  std::memset(&workspace_->sequence, 0, sizeof workspace_->sequence);
-  std::memset(&workspace_->requests, 0, sizeof workspace_->requests);
+  if (memory == Memory::used) {
+    std::memset(&workspace_->signatures, 0, sizeof workspace_->signatures);
+    std::memset(&workspace_->sequence, 0, sizeof workspace_->sequence);
+    std::memset(&workspace_->requests, 0, sizeof workspace_->requests);
+  }
   workspace_->context = make_chunk_context(behind);
 }
 
@@ -392,8 +416,10 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   unsigned char* const widths = w.spans + chunk_records - calls;
   std::memmove(widths, w.spans, calls);
   const Bytes dense{widths, calls == 0 ? 0 : static_cast<std::size_t>(found.spans_end - widths)};
-  const std::size_t size =
-      write_chunk(w.context, header, {w.raw, static_cast<std::size_t>(end - w.raw)}, dense, w.chunk);
+  // Parameters and bytes of the program's own events are most of what there is of them.
+  const bool has_events = found.counts[Group::events] + found.counts[Group::raw_events] != 0;
+  const std::size_t size = write_chunk(w.context, has_events ? Effort::usual : Effort::little, header,
+                                       {w.raw, static_cast<std::size_t>(end - w.raw)}, dense, w.chunk);
   return {w.chunk, size, found.consumed, found.records, calls};
 }
 

@@ -2,6 +2,7 @@
 
 #include "format/offload_ring.h"
 #include "format/sample.h"
+#include "format/spell_sums.h"
 
 namespace tare::format {
 namespace {
@@ -17,9 +18,9 @@ bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexc
 }  // namespace
 
 SegmentLayout layout_of(const SegmentHeader& header) noexcept {
-  return {header.functions,       header.row_capacity, header.definitions_at, header.definitions_capacity,
-          header.requests_at,     header.samples_at,   header.offloads_at,    header.locations_at,
-          header.location_stride, header.ring,         header.keep_ns};
+  return {header.functions,    header.row_capacity,    header.definitions_at, header.definitions_capacity,
+          header.requests_at,  header.samples_at,      header.spell_sums_at,  header.offloads_at,
+          header.locations_at, header.location_stride, header.ring,           header.keep_ns};
 }
 
 const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept {
@@ -32,6 +33,9 @@ const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noex
     return "the locations lie outside the file";
   if (layout.samples_at != 0 && !lies_within(layout.samples_at, sizeof(SampleSummary), layout.locations_at))
     return "the samples lie outside the file";
+  if (layout.spell_sums_at != 0 && (!lies_within(layout.spell_sums_at, sizeof(SpellSumsTable), layout.locations_at) ||
+                                    layout.spell_sums_at % 8 != 0))
+    return "the sums of spells lie outside the file";
   if (layout.offloads_at != 0 &&
       (!lies_within(layout.offloads_at, sizeof(OffloadRing), layout.locations_at) || layout.offloads_at % 64 != 0))
     return "the snapshots lie outside the file";

@@ -8,7 +8,9 @@
 
 #include "format/monitor_spec.h"
 #include "monitor/cadence.h"
+#include "monitor/cost_meter.h"
 #include "monitor/ring_writer.h"
+#include "monitor/sizes.h"
 #include "monitor/snapshot_copy.h"
 #include "monitor/spans.h"
 #include "monitor/timer.h"
@@ -37,6 +39,9 @@ class Monitor {
   void point(Location& location, std::uint64_t ticks) noexcept;
   void point_by_clock(Location& location, std::uint64_t ticks) noexcept;
   void entered(Location& location, std::uint32_t region) noexcept;
+
+  // What is known of profiles of so many events, and what offloads have cost here.
+  void find(std::uint32_t events, recorder::MonitorKnows& found) const noexcept;
 
   void forget() noexcept;
 
@@ -67,6 +72,7 @@ class Monitor {
   RingWriter ring_;
   Cadence cadence_;
   Timer timer_;
+  CostMeter costs_;
   std::uint64_t region_every_ = 0;
   std::uint32_t region_ = 0;  // whose entries are points; 0: none
   std::uint64_t region_entries_ = 0;
@@ -118,9 +124,9 @@ void Monitor::point(Location& location, std::uint64_t ticks) noexcept {
   if (!turn) return;
   if (counted_ == nullptr) counted_ = &location;
   if (counted_ != &location) return;
-  ++points_;
-  come_to(location, cadence_.takes(points_, recorder::node_words->cadence.load(std::memory_order_relaxed)), points_,
-          ticks);
+  const bool offloads = cadence_.takes(++points_, recorder::node_words->cadence.load(std::memory_order_relaxed));
+  costs_.point(ticks, offloads);
+  come_to(location, offloads, points_, ticks);
 }
 
 void Monitor::point_by_clock(Location& location, std::uint64_t ticks) noexcept {
@@ -148,6 +154,7 @@ void Monitor::come_to(Location& location, bool offloads, std::uint64_t round, st
   const std::uint64_t took = recorder::now() - ticks;
   account.ticks += took;
   if (took > account.ticks_max) account.ticks_max = took;
+  costs_.offloaded(took);
   location.weighing.flush_ticks -= took;  // of a call that is being weighed: this is in the account already
 }
 
@@ -177,6 +184,22 @@ void Monitor::offload(std::uint64_t round, std::uint64_t ticks) noexcept {
   ring_.publish();
 }
 
+void Monitor::find(std::uint32_t events, recorder::MonitorKnows& found) const noexcept {
+  format::SweetSpots known;
+  recorder::node_words->sweet_spots.hear(known);
+  found.spot = spot_of(known, events);
+  found.direct_ns = found.spot.direct_ns;
+  // This process has offloaded profiles of the size that they have now.
+  CostMeter::Costs costs;
+  if (found.spot.events != known.events || !costs_.costs(costs)) return;
+  const double ns = 1 / timer_.ticks_per_ns(recorder::now());
+  found.direct_ns = costs.direct * ns;
+  found.direct_deviation_ns = costs.direct_deviation * ns;
+  if (costs.comparisons == 0) return;
+  found.overall_ns = costs.overall * ns;
+  found.overall_deviation_ns = costs.overall_deviation * ns;
+}
+
 void Monitor::forget() noexcept {
   adding_.reset();
   begun_ = false;
@@ -184,6 +207,7 @@ void Monitor::forget() noexcept {
   region_entries_ = points_ = last_by_clock_ = 0;
   counted_ = nullptr;
   offloading_ = false;
+  costs_.forget();
   locations_ = unmonitored_ = 0;
   recorder::offload_due = UINT64_MAX;
 }
@@ -204,10 +228,11 @@ void due(Location& location, std::uint64_t ticks) noexcept { monitor.point_by_cl
 void span(Location& location, recorder::SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
   if (note_span(location, event, type, value)) monitor.entered(location, type);
 }
+void find(std::uint32_t events, recorder::MonitorKnows& found) noexcept { monitor.find(events, found); }
 void forked() noexcept { monitor.forget(); }
 
 }  // namespace
 
-constinit const recorder::MonitorHooks hooks{ring_bytes, begin_thread, offload, due, span, forked};
+constinit const recorder::MonitorHooks hooks{ring_bytes, begin_thread, offload, due, span, find, forked};
 
 }  // namespace tare::monitor

@@ -26,14 +26,15 @@ std::uint64_t Timer::round_at(std::uint64_t ticks) noexcept {
   return last_ = round;
 }
 
-// The rate of the ticks is that of the time since the process began to record. It is rough at first, so the first looks
-// may come early, and find no new round.
-void Timer::look_again(std::uint64_t ticks, std::uint64_t wait_ns) const noexcept {
+double Timer::ticks_per_ns(std::uint64_t ticks) const noexcept {
   const std::uint64_t now_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
-  double ticks_per_ns = 1;
-  if (now_ns > start_.monotonic_ns && ticks > start_.ticks)
-    ticks_per_ns = static_cast<double>(ticks - start_.ticks) / static_cast<double>(now_ns - start_.monotonic_ns);
-  const double wait = static_cast<double>(wait_ns) * ticks_per_ns;
+  if (now_ns <= start_.monotonic_ns || ticks <= start_.ticks) return 1;
+  return static_cast<double>(ticks - start_.ticks) / static_cast<double>(now_ns - start_.monotonic_ns);
+}
+
+// The first looks may come early, and find no new round.
+void Timer::look_again(std::uint64_t ticks, std::uint64_t wait_ns) const noexcept {
+  const double wait = static_cast<double>(wait_ns) * ticks_per_ns(ticks);
   recorder::offload_due.store(ticks + static_cast<std::uint64_t>(wait), std::memory_order_relaxed);
 }
 

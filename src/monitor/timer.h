@@ -17,6 +17,8 @@ class Timer {
   // Of a call that ended at `ticks`, when offload_due had come: the round that has begun, 0 if it is not a new one.
   // Says when to look again.
   std::uint64_t round_at(std::uint64_t ticks) noexcept;
+  // The rate of the clock of calls, as the time since begin() tells it: rough at first.
+  double ticks_per_ns(std::uint64_t ticks) const noexcept;
 
  private:
   void look_again(std::uint64_t ticks, std::uint64_t wait_ns) const noexcept;

@@ -15,8 +15,8 @@ namespace tare::mpi {
 struct Role {
   // What the bytes of the call are: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
-  // Whether the call is to be measured in a spell of a trial that does not measure (recorder/account/trial.h), because
-  // later calls, or the trial, need what the role does.
+  // Whether the call is to be measured in a spell that does not measure (recorder/spells.h), because later
+  // calls, or the spells, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
   // Before the call, outside its time: what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
@@ -24,6 +24,8 @@ struct Role {
   void after(Thread&, recorder::Call&, int) noexcept {}
   // After the call has been added to profile and trace; `row` is its row.
   void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
+  // Of a call that is only counted, before it.
+  void counted(Thread&) noexcept {}
   // After a call of a thread that has no location: no more is known of it, and none of the above has been called.
   static void unmeasured(int) noexcept {}
 };
@@ -61,11 +63,13 @@ template <Function F, class Real>
 [[gnu::noinline]] auto count_only(Thread& thread, Real real) {
   thread.count_only(static_cast<std::uint16_t>(F));
   const Inside inside;
+  if (thread.counted_calls % recorder::Weighing::mean_gap == 0) [[unlikely]]
+    thread.check_budget();
   return real();
 }
 
 // A call that never waits: not every one is timed.
-struct TimedBySample : Role {
+struct TimedBySample : Describes {
   static constexpr unsigned traffic = recorder::may_be_untimed;
 };
 
@@ -101,7 +105,10 @@ template <class A, Function F, class Real, class... Roles>
   }
   auto& thread = static_cast<Thread&>(*location);
   if (thread.counts_only) [[unlikely]]
-    if (!(roles.is_needed(thread) || ... || false)) return count_only<F>(thread, real);
+    if (!(roles.is_needed(thread) || ... || false)) {
+      (roles.counted(thread), ...);
+      return count_only<F>(thread, real);
+    }
   thread.begin_weighing();
   const Inside inside;
   recorder::Call call;

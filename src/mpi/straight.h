@@ -1,4 +1,4 @@
-// Spells of a trial that do not measure (recorder/account/trial.h): calls that are only counted go straight on.
+// Spells that do not measure (recorder/spells.h): calls that are only counted go straight on.
 //
 // Such spells are what the others are compared with, so a call should cost nothing in them. A wrapper makes a stack
 // frame and saves its arguments before it can find out that it has nothing to do: 10 ns, a third of what a measured
@@ -11,7 +11,7 @@
 
 // Of what the instructions read and write; straight.cpp checks them.
 #define TARE_COUNTS_ONLY 45     // offsetof(Location, counts_only)
-#define TARE_COUNTED_CALLS 184  // offsetof(Location, counted_calls)
+#define TARE_COUNTED_CALLS 192  // offsetof(Location, counted_calls)
 #define TARE_LOOKUPS 1152       // offsetof(LocationHeader, lookups)
 
 #ifndef __ASSEMBLER__

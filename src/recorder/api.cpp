@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <cstring>
 
-#include "recorder/account/trial.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/options.h"
 #include "recorder/own_run.h"
 #include "recorder/process.h"
+#include "recorder/spells.h"
 #include "recorder/system.h"
 #include "tare/tare.h"
 
@@ -123,12 +123,37 @@ void tare_flush(void) {
 
 void tare_progress(void) {
   tare::recorder::Location* location = tare::recorder::here();
-  if (location != nullptr) tare::recorder::trial.progress(*location);
+  if (location != nullptr) tare::recorder::spells.progress(*location);
 }
 
 void tare_offload(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location != nullptr && location->spans != nullptr) tare::recorder::library_options.monitor->offload(*location);
+}
+
+int tare_find_sweet_spot(std::uint32_t events, tare_sweet_spot* spot) {
+  tare::recorder::MonitorKnows known;
+  known.spot.events = events;
+  if (const auto* monitor = tare::recorder::library_options.monitor) monitor->find(events, known);
+  // Of nothing that is known, less than nothing; an overall cost may be that, too.
+  const auto seconds = [](double ns, bool is_known) { return is_known ? ns * 1e-9 : -1; };
+  const auto time = [&seconds](double ns) { return seconds(ns, ns >= 0); };
+  const tare::format::SweetSpot& of = known.spot;
+  if (spot != nullptr)
+    *spot = {of.events,
+             static_cast<std::uint32_t>(of.source),
+             of.is_bound,
+             time(of.boi_ns),
+             time(of.boi_spread_ns),
+             time(of.rest_ns),
+             time(of.rest_deviation_ns),
+             time(of.delay_ns),
+             time(of.delay_deviation_ns),
+             time(known.direct_ns),
+             time(known.direct_deviation_ns),
+             seconds(known.overall_ns, known.overall_deviation_ns >= 0),
+             time(known.overall_deviation_ns)};
+  return of.boi_ns >= 0 ? 1 : 0;
 }
 
 int tare_sample(const char* spec) {

@@ -21,8 +21,9 @@ constexpr std::size_t entry_bytes = (sizeof(BorrowedEncoder::Entry) + 63) / 64 *
 
 BorrowedEncoder::Entry* new_encoder() noexcept {
   auto* memory = static_cast<char*>(map_memory(entry_bytes + format::EventEncoder::workspace_bytes()));
-  return memory == nullptr ? nullptr
-                           : new (memory) BorrowedEncoder::Entry{nullptr, format::EventEncoder(memory + entry_bytes)};
+  if (memory == nullptr) return nullptr;
+  return new (memory)
+      BorrowedEncoder::Entry{nullptr, format::EventEncoder(memory + entry_bytes, format::EventEncoder::Memory::zeroed)};
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ Configuration configured(bool traced) noexcept {
   Configuration configuration{};
   configuration.group = getenv(group_variable);
   configuration.weigh = getenv("TARE_WEIGH");
+  configuration.budget = getenv("TARE_BUDGET");
   configuration.keep_ns = number("TARE_KEEP_NS");
   configuration.writes = !is("TARE_WRITE", "none");
   configuration.monitor = getenv(monitor_variable);

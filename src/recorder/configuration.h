@@ -18,15 +18,17 @@ struct Configuration {
   bool drains;            // the former
   const char* group;      // number of the group that may read the run; nullptr: none
   const char* monitor;    // how the run is monitored (format/monitor_spec.h); nullptr: it is not
-  const char* weigh;      // the share of spells that do not measure (account/trial.h); nullptr: there is no trial
+  const char* weigh;      // the share of spells that do not measure (spells.h); nullptr: there is no trial
+  const char* budget;     // the share of the time that recording may take (there); nullptr: any
   format::RingShape ring;
   std::uint64_t keep_ns;
   bool writes;  // events, or all but that
 
   // Whether what processes of a node share (node_words.h) is of use: to drain in step, by tared, or to
-  // be monitored.
+  // be monitored, or to keep to a budget.
   bool shares() const noexcept {
-    return monitor != nullptr || (ring.count != 0 && (ring.policy == format::Policy::block || drains));
+    return monitor != nullptr || budget != nullptr ||
+           (ring.count != 0 && (ring.policy == format::Policy::block || drains));
   }
 };
 

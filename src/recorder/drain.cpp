@@ -1,6 +1,7 @@
 // A thread drains its own event buffer: encodes and compresses what is in it, and appends that to the node's file.
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "recorder/event_chunks.h"
 #include "recorder/location.h"
@@ -81,7 +82,9 @@ void Location::note_flush(std::uint64_t records, std::uint64_t enter, std::uint6
 void Location::flush() noexcept {
   const bool was_paused = mode == Mode::paused;
   pause(false);
+  if (gap_begin != 0) limit = limit_behind_gap;
   drain();
+  if (gap_begin != 0) limit_behind_gap = std::exchange(limit, 0);
   pause(was_paused);
 }
 

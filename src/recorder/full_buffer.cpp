@@ -16,9 +16,12 @@ namespace {
 
 // A sub-buffer of this size is one chunk, 4096 calls, or more records of which some are shorter.
 constexpr std::uint64_t usual_sub_buffer = 4096 * sizeof(format::CallRecord);
-static_assert(usual_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
-constexpr std::uint64_t default_buffer = 2 * usual_sub_buffer;
-constexpr std::uint64_t default_tared_buffer = 4 * default_buffer;  // it may be late
+// Where the thread drains by itself, twice as much: it pays for setting up each chunk, and a long one repeats itself
+// more.
+constexpr std::uint64_t own_sub_buffer = 2 * usual_sub_buffer;
+static_assert(own_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
+constexpr std::uint64_t default_buffer = 2 * own_sub_buffer;
+constexpr std::uint64_t default_tared_buffer = 8 * usual_sub_buffer;  // it may be late
 constexpr std::uint64_t default_flight_buffer = 4 << 20;
 constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // takes the longest record and a LossRecord
 
@@ -41,9 +44,11 @@ format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_t
   if (bytes == 0 && policy == format::Policy::overwrite) bytes = default_flight_buffer;
   if (bytes == 0) bytes = has_tared ? default_tared_buffer : default_buffer;
   if (bytes > UINT32_MAX * usual_sub_buffer) bytes = UINT32_MAX * usual_sub_buffer;
-  std::uint64_t each = bytes / (policy == format::Policy::block && !has_tared ? 2 : 8);
+  const bool own = policy == format::Policy::block && !has_tared;
+  const std::uint64_t most = own ? own_sub_buffer : usual_sub_buffer;
+  std::uint64_t each = bytes / (own ? 2 : 8);
   each = each / sizeof(format::SubBufferHead) * sizeof(format::SubBufferHead);
-  if (each > usual_sub_buffer) each = usual_sub_buffer;
+  if (each > most) each = most;
   if (each < smallest_sub_buffer) each = smallest_sub_buffer;
   const std::uint64_t count = bytes < 2 * each ? 2 : bytes / each;
   return {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(each), policy};

@@ -14,6 +14,7 @@
 #include "format/record.h"
 #include "format/ring.h"
 #include "recorder/account/weighing.h"
+#include "recorder/budget/governor.h"
 #include "recorder/call.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
@@ -50,7 +51,7 @@ struct Location {
   std::uint64_t limit;        // 0 without trace, or while paused
   std::uint32_t drains_seen;  // of node_words->drains
   Mode mode;
-  // In a spell of a trial that does not measure (recorder/account/trial.h). Calls are then only counted, but for those
+  // In a spell that does not measure (recorder/spells.h). Calls are then only counted, but for those
   // that make or free what later calls need; and, with requests_open, those that concern requests.
   bool counts_only;
   bool requests_open;
@@ -69,8 +70,14 @@ struct Location {
   std::uint64_t counted_calls;               // so far
   std::uint64_t counted_polls;               // of them
   TimingSample timing;
-  format::SpanEntry* spans;  // what the monitor is told; nullptr: the run is not monitored
-  std::uint32_t spans_used;  // entries before which all lie that are in use
+  // The trace has a gap that began then, in ticks; 0: it has none now (gaps.cpp).
+  std::uint64_t gap_begin;
+  std::uint64_t gap_calls;  // made until then
+  std::uint64_t limit_behind_gap;
+  Governor governor;          // of a run with a budget
+  std::uint64_t stored_told;  // bytes on disk that the governor's process knows of
+  format::SpanEntry* spans;   // what the monitor is told; nullptr: the run is not monitored
+  std::uint32_t spans_used;   // entries before which all lie that are in use
 
   // Whether events of the thread are recorded now.
   bool traced() const noexcept { return limit != 0; }
@@ -165,6 +172,14 @@ struct Location {
   void leave_all_phases() noexcept;
   // From here on nothing of the thread is recorded: no calls, events or samples; or it is again.
   void pause(bool paused) noexcept;
+  // Spells of which no events are kept (spells.h): from `time` on the trace has a gap, and where that ends, the
+  // trace says so. Nothing where there is no trace; a thread that is paused goes on to have its gap.
+  void begin_gap(std::uint64_t time) noexcept;
+  void end_gap(std::uint64_t time) noexcept;
+  // Calls so far, measured or counted.
+  std::uint64_t calls_made() const noexcept { return weighing.calls() + counted_calls; }
+  // Of a thread that only counts, now and then: whether it may do more (Spells::check).
+  [[gnu::cold, gnu::noinline]] void check_budget() noexcept;
   // Writes what is in the event buffer, also of a thread that is paused.
   void flush() noexcept;
 

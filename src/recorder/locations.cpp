@@ -99,6 +99,7 @@ void at_thread_end(void* value) noexcept {
   if (segment() == nullptr || this_location != location) return;
   if (library_options.ended != nullptr) library_options.ended(*location);
   location->pause(false);
+  location->end_gap(now());
   location->note_name();
   if (location->ring.policy != format::Policy::overwrite) location->drain();
   location->leave_all_phases();

@@ -9,6 +9,7 @@
 #include "format/node_file_name.h"
 #include "format/offload_ring.h"
 #include "format/sample.h"
+#include "format/spell_sums.h"
 #include "format/weighed.h"
 #include "recorder/clock.h"
 #include "recorder/event_chunks.h"
@@ -160,6 +161,16 @@ bool write_samples(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::samples), area, bytes);
 }
 
+bool write_spell_sums(const format::SegmentHeader& segment) noexcept {
+  if (segment.spell_sums_at == 0) return true;
+  const auto& table =
+      *reinterpret_cast<const format::SpellSumsTable*>(reinterpret_cast<const char*>(&segment) + segment.spell_sums_at);
+  const std::size_t bytes = table.functions * sizeof(format::SpellSums);
+  if (bytes == 0) return true;
+  ChunkMemory memory(bytes);
+  return memory && memory.append(identity(segment, format::ChunkType::spell_sums), table.sums, bytes);
+}
+
 bool write_offloads(const format::SegmentHeader& segment) noexcept {
   if (segment.offloads_at == 0) return true;
   const char* area = reinterpret_cast<const char*>(&segment) + segment.offloads_at;
@@ -267,6 +278,7 @@ bool write_everything(format::SegmentHeader& segment, BlockAt* block_at) noexcep
   }
   written = write_calls(segment, block_at) && written;
   written = write_samples(segment) && written;
+  written = write_spell_sums(segment) && written;
   written = write_offloads(segment) && written;
   return write_process(segment) && written;
 }

@@ -7,6 +7,8 @@
 // that all processes of the run on this node share, and those whose buffers are at least half full drain with it, at
 // their next MPI call.
 //
+// The budget. What of the calls is kept, all processes of the node decide alike (budget/common_shares.h).
+//
 // The monitor. What it decides, all processes of the node read here.
 //
 // tared. If the node has one (src/tared), nobody drains as long as it keeps up: it sleeps until a sub-buffer is full.
@@ -14,6 +16,10 @@
 
 #include <atomic>
 #include <cstdint>
+
+#include "format/sweet_spot.h"
+#include "format/told.h"
+#include "recorder/budget/common_shares.h"
 
 namespace tare::recorder {
 
@@ -25,7 +31,12 @@ struct NodeWords {
   std::atomic<std::uint32_t> started;    // whether somebody has started one
   // Which offload points of a monitored run are offloads (src/monitor/cadence.h); written by tared.
   alignas(64) std::atomic<std::uint64_t> cadence;
+  // And what it has found out about the tree.
+  alignas(64) format::Told<format::SweetSpots> sweet_spots;
+  // Of a run with a budget.
+  alignas(64) CommonShares shares;
 };
+static_assert(sizeof(NodeWords) <= 4096);
 
 // Of this node; of this process alone if there is no memory to share.
 [[gnu::visibility("hidden")]] extern constinit NodeWords* node_words;

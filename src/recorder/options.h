@@ -4,12 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/sweet_spot.h"
+
 namespace tare::recorder {
 
 struct Location;
 
 // What a program tells of itself in a run that is monitored.
 enum class SpanEvent : std::uint8_t { enter, leave, count };
+
+// What a monitored program is told of its tree, and of the cost of offloads. Times are nanoseconds; what is not known
+// is negative, but an overall cost may be, too, if its deviation is not.
+struct MonitorKnows {
+  format::SweetSpot spot;
+  double direct_ns = -1;
+  double direct_deviation_ns = -1;
+  double overall_ns = -1;
+  double overall_deviation_ns = -1;
+};
 
 // The part of online monitoring that is in the process (src/monitor). None of them allocates, throws or waits longer
 // than TARE_MONITOR says.
@@ -24,6 +36,8 @@ struct MonitorHooks {
   void (*due)(Location& location, std::uint64_t ticks) noexcept;
   // A region is entered or left, or a counter has got a value (the bits of a double).
   void (*span)(Location& location, SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept;
+  // What is known of profiles of so many events; 0: of the program's.
+  void (*find)(std::uint32_t events, MonitorKnows& found) noexcept;
   // In a forked child.
   void (*forked)() noexcept;
 };
@@ -44,10 +58,10 @@ struct Options {
   void (*exiting)(Location& location) noexcept = nullptr;
   // Changes what messages are sampled; nullptr, or what is wrong with the text. May be nullptr.
   const char* (*change_sampling)(const char* spec) noexcept = nullptr;
-  // Whether requests are under way that calls of this thread may complete; asked where a spell of a trial begins that
-  // does not measure. May be nullptr.
+  // Whether requests are under way that calls of this thread may complete; asked where a spell begins that does
+  // not measure (spells.h). May be nullptr.
   bool (*has_open_requests)() noexcept = nullptr;
-  // A spell of a trial begins, in this thread; may be nullptr.
+  // A spell begins, in this thread, that only counts, or it does not only count any more; may be nullptr.
   void (*spell_begins)(const Location& location) noexcept = nullptr;
   // nullptr: this library is never monitored.
   const MonitorHooks* monitor = nullptr;

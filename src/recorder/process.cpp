@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "recorder/account/trial.h"
 #include "recorder/borrowed_encoder.h"
 #include "recorder/clock.h"
 #include "recorder/configuration.h"
@@ -18,6 +17,7 @@
 #include "recorder/options.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
+#include "recorder/spells.h"
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
 
@@ -41,7 +41,7 @@ void in_forked_child() noexcept {
   forget_segment();
   forget_locations();
   forget_end();
-  trial.forget();
+  spells.forget();
   release_definition_log();
   release_event_types();
   release_node_file();
@@ -84,7 +84,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   const bool is_collected = configuration.collector != nullptr && std::strcmp(configuration.collector, host) == 0;
   set_node_file(configuration.run_dir, host);
   set_collected(is_collected);
-  trial.begin(configuration.weigh, configuration.run_id);
+  spells.begin(configuration.weigh, configuration.budget, configuration.run_id);
   records_plainly = clock_is_counter && created->offloads_at == 0;
   const bool shared = configuration.shares() && share(configuration);
   created->magic = format::segment_magic;  // last: a reader believes a segment from here on

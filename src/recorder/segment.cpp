@@ -39,13 +39,14 @@ std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
 
 // Where the parts lie that come before the locations.
 struct Layout {
-  std::uint64_t requests_at;  // 0: there are none
-  std::uint64_t samples_at;   // 0: there are none
-  std::uint64_t offloads_at;  // 0: there are none
+  std::uint64_t requests_at;    // 0: there are none
+  std::uint64_t samples_at;     // 0: there are none
+  std::uint64_t spell_sums_at;  // 0: there are none
+  std::uint64_t offloads_at;    // 0: there are none
   std::uint64_t locations_at;
 };
 
-Layout layout_of(std::uint32_t classes, std::uint64_t offload_bytes) noexcept {
+Layout layout_of(std::uint32_t classes, bool has_spells, std::uint64_t offload_bytes) noexcept {
   Layout layout{};
   std::uint64_t at = format::segment_header_bytes + definition_bytes;
   if (library_options.requests) {
@@ -55,6 +56,10 @@ Layout layout_of(std::uint32_t classes, std::uint64_t offload_bytes) noexcept {
   if (classes != 0) {
     layout.samples_at = at;
     at += whole_pages(sizeof(format::SampleSummary) + classes * sizeof(format::SampleClass));
+  }
+  if (has_spells) {
+    layout.spell_sums_at = at;
+    at += whole_pages(sizeof(format::SpellSumsTable));
   }
   if (offload_bytes != 0) {
     layout.offloads_at = at;
@@ -123,6 +128,12 @@ format::SampleSummary* sample_summary() noexcept {
   return header == nullptr ? nullptr : samples_of(*header);
 }
 
+format::SpellSumsTable* spell_sums() noexcept {
+  SegmentHeader* header = own;
+  if (header == nullptr || header->spell_sums_at == 0) return nullptr;
+  return reinterpret_cast<format::SpellSumsTable*>(reinterpret_cast<char*>(header) + header->spell_sums_at);
+}
+
 format::OffloadRing* offload_ring() noexcept {
   SegmentHeader* header = own;
   return header == nullptr ? nullptr : offloads_of(*header);
@@ -151,7 +162,8 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   const std::uint64_t name = new_process_name();
   const std::uint32_t classes = sample_classes();
   const std::uint64_t for_monitor = offload_bytes(configuration);
-  const Layout layout = layout_of(classes, for_monitor);
+  const bool has_spells = configuration.weigh != nullptr || configuration.budget != nullptr;
+  const Layout layout = layout_of(classes, has_spells, for_monitor);
   SegmentHeader* created = create_file_in(configuration.segment_dir, configuration.run_id, name, layout.locations_at);
   if (created == nullptr)
     created = create_file_in(configuration.run_dir, configuration.run_id, name, layout.locations_at);
@@ -165,6 +177,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   created->definitions_capacity = definition_bytes;
   created->requests_at = layout.requests_at;
   created->samples_at = layout.samples_at;
+  created->spell_sums_at = layout.spell_sums_at;
   created->offloads_at = layout.offloads_at;
   created->locations_at = layout.locations_at;
   created->row_capacity = library_options.rows;

@@ -6,6 +6,7 @@
 #include "format/offload_ring.h"
 #include "format/sample.h"
 #include "format/segment.h"
+#include "format/spell_sums.h"
 #include "recorder/configuration.h"
 
 namespace tare::recorder {
@@ -18,6 +19,9 @@ format::RequestTable* request_table() noexcept;
 
 // What is kept of sampled messages, classes behind it; nullptr if they are not sampled.
 format::SampleSummary* sample_summary() noexcept;
+
+// Of the spells of a trial or a budget; nullptr if there are none.
+format::SpellSumsTable* spell_sums() noexcept;
 
 // The ring of snapshots for the monitor; nullptr if the run is not monitored.
 format::OffloadRing* offload_ring() noexcept;

@@ -5,6 +5,9 @@
 //   drain     drains their buffers (drain/)
 //   monitor   monitors them (monitor/), as TARE_MONITOR says; also beside draining, if that is set
 //
+// tared --can-listen WHERE: nothing but whether a node of the tree can bind that here (`listen=`); if not, a line on
+// stderr says why. tared --can-filter FILTER: the same of what reduces rounds (`filter=`).
+//
 // It ends when it is told to (SIGTERM), or when neither its starter nor any process of the run is there.
 #include <fcntl.h>
 #include <sched.h>
@@ -16,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "format/process_record.h"
@@ -25,8 +29,10 @@
 #include "recorder/start_tared.h"
 #include "recorder/system.h"
 #include "tared/drain/drain_job.h"
+#include "tared/filters/filter.h"
 #include "tared/job.h"
 #include "tared/monitor/monitor_job.h"
+#include "tared/tree/can_listen.h"
 
 namespace tare::tared {
 
@@ -99,6 +105,17 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
 }  // namespace tare::tared
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--can-listen") {
+    const std::string why = tare::tared::why_not_bound(argv[2]);
+    if (!why.empty()) std::fprintf(stderr, "%s\n", why.c_str());
+    return why.empty() ? 0 : 1;
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--can-filter") {
+    std::string why;
+    if (tare::tared::make_filter(argv[2], why) != nullptr) return 0;
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return 1;
+  }
   const std::string job = argc == 6 ? argv[5] : "";
   if (job != "drain" && job != "monitor") {
     std::fprintf(stderr, "usage: tared RUN_DIRECTORY RUN_ID SEGMENT_DIRECTORY STARTER drain|monitor\n");

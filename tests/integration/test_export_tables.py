@@ -14,8 +14,8 @@ from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 
 LONG = ["events", "messages", "collectives", "requests", "waits"]
 TABLES = {
-    *LONG, "profile", "ranks", "locations", "callsites", "communicators", "peers", "phases", "samples",
-    "clock_violations", "rounds", "reductions",
+    *LONG, "profile", "ranks", "locations", "callsites", "communicators", "peers", "phases", "totals",
+    "samples", "clock_violations", "rounds", "reductions",
 }  # fmt: skip
 
 
@@ -43,7 +43,14 @@ def test_parquet_is_partitioned_and_whole(tare: Path, run: Path, tmp_path: Path)
         table = expected(run, name)
         found = duckdb.read_parquet(f"{out}/{name}/**/*.parquet", hive_partitioning=False)
         assert set(found.columns) == set(table.column_names)
-        assert table.num_rows > 0 or name in ("phases", "samples", "clock_violations", "rounds", "reductions")
+        assert table.num_rows > 0 or name in (
+            "phases",
+            "totals",
+            "samples",
+            "clock_violations",
+            "rounds",
+            "reductions",
+        )
         assert sorted_rows(found, table.column_names) == sorted_rows(
             duckdb.from_arrow(table), table.column_names
         )

@@ -76,7 +76,7 @@ def test_what_was_exported_comes_back(
         return Counter(
             (*(row.get(key) for key in keys), row.get("bytes") or 0)
             for row in rows(tare, of)
-            if str(row["function"]).startswith("MPI_")
+            if str(row.get("function")).startswith("MPI_")  # an imported flush is a region
         )
 
     assert calls(back) == calls(original)

@@ -44,7 +44,10 @@ def test_calls_and_bytes_are_exact_and_times_have_an_interval(
     assert [row["calls"] for row in sizes] == [ROUNDS // 2] * 2
     assert all(0 < row["estimated_calls"] < row["calls"] and row["time_ns"] > 0 for row in sizes)
     (rank,) = measured.info()["ranks"]
-    assert rank["mpi_ns"] <= rank["net_ns"]
+    # One start stands for nine: a few that were interrupted make the estimate longer than the net time.
+    errors = [row["time_error_ns"] or 0 for row in rows.values()]
+    assert rank["mpi_ns"] - 3 * sum(errors) <= rank["net_ns"]
+    assert 0 < rank["mpi_share"] <= 1
 
 
 @pytest.mark.parametrize("options", [("--trace",), ("--sample", "random:0.1")], ids=["trace", "sampled"])

@@ -16,12 +16,43 @@ from typing import Any
 
 import pytest
 import tare as package
-from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
+from environments import PYTHON, ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
 from measured import PROGRAMS, left_in_memory, measure
+from run_processes import tared_of
 from tare.runs.rounds import Round, RoundFile
 
 RANKS = 3
 COUNT = 40
+SITES = """
+#include <mpi.h>
+#include <tare/tare.h>
+static void wait_twice(void) {
+  for (int i = 0; i < 2; ++i)
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const tare_id step = tare_define_region("step");
+  for (int i = 0; i < 5; ++i) {
+    tare_enter(step);
+    MPI_Barrier(MPI_COMM_WORLD); // first
+    wait_twice(); // second
+    MPI_Barrier(MPI_COMM_WORLD);
+    tare_leave(step);
+    tare_offload();
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+PYTHON_SITES = """
+import tare
+from mpi4py import MPI
+for i in range(5):
+    MPI.COMM_WORLD.Barrier()  # first
+    MPI.COMM_WORLD.Barrier()
+    tare.offload()
+"""
 PATIENCE_S = 60
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 both_families = pytest.mark.parametrize(
@@ -38,6 +69,10 @@ def program(mpi: MpiEnvironment, tmp_path: Path) -> Path:
 def read_rounds(run: Path) -> list[Round]:
     (file,) = run.glob("monitor-*.tare")
     return list(RoundFile(file).read())
+
+
+def line_of(text: str, word: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if line.endswith(f" {word}"))
 
 
 def of_event(made: Round, name: str) -> Any:
@@ -233,6 +268,55 @@ def test_only_chosen_events_are_in_rounds(tare: Path, tmp_path: Path) -> None:
         assert {event.name for event in made.events} == {"MPI_Allreduce", "residual"}
 
 
+def test_only_chosen_call_sites_are_in_rounds(tare: Path, tmp_path: Path) -> None:
+    """Calls of two lines are events of their own; the third, in which they are made, is none."""
+    mpi = openmpi4()
+    source = tmp_path / "sites.c"
+    source.write_text(SITES)
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [source], tmp_path / "sites", *flags)
+    first, second = (f"sites.c:{line_of(SITES, word)}" for word in ("first", "second"))
+    spec = f"--monitor=points,policy=nonblock,only=MPI_Barrier+step, site={first},site={second}"
+    measured = measure(tare, mpi, RANKS, [program], tmp_path / "run", spec)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found = read_rounds(measured.directory)
+    assert len(found) == 5
+    for made in found:
+        calls = {event.name: event.calls.most for event in made.events}
+        assert calls == {
+            f"MPI_Barrier {first}": made.round,
+            f"MPI_Barrier {second}": 2 * made.round,
+            "step": made.round,
+        }
+
+
+def test_call_sites_of_python_are_chosen(tare: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sites.py"
+    source.write_text(PYTHON_SITES)
+    place = f"sites.py:{line_of(PYTHON_SITES, 'first')}"
+    spec = f"--monitor=points,policy=nonblock,only=MPI_Barrier,site={place}"
+    measured = measure(tare, openmpi4(), RANKS, [PYTHON, source], tmp_path / "run", spec)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found = read_rounds(measured.directory)
+    assert len(found) == 5
+    assert {event.name for made in found for event in made.events} == {f"MPI_Barrier {place}"}
+    assert of_event(found[-1], f"MPI_Barrier {place}").calls.most == 5
+
+
+def test_a_line_without_code_is_told(tare: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sites.c"
+    source.write_text(SITES)
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(openmpi4(), [source], tmp_path / "sites", *flags)
+    for place, why in (("sites.c:2", "no code of that line"), ("other.c:2", "no debug information")):
+        done = subprocess.run(
+            [tare, "run", f"--monitor=1s,site={place}", "--", program],
+            capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2 and why in done.stderr and "--monitor" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
 def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
     """The reductions of the last round of a run with this filter."""
     import pyarrow
@@ -247,7 +331,8 @@ def of_filter(tare: Path, tmp_path: Path, name: str) -> list[dict[str, Any]]:
     top = subprocess.run(
         [tare, "top", "--once", measured.directory], capture_output=True, text=True, timeout=60
     )
-    assert top.returncode == 1 and "reductions" in top.stderr
+    assert top.returncode == (0 if name.startswith("histogram") else 1)
+    assert "MPI_" in top.stdout or "reductions" in top.stderr
     rows: list[dict[str, Any]] = pyarrow.table(package.open(measured.directory).reductions()).to_pylist()
     assert {row["round"] for row in rows} == set(range(1, 8))
     assert {row["contributing"] for row in rows} == {RANKS} and {row["lost"] for row in rows} == {0}
@@ -316,6 +401,13 @@ def test_what_a_filter_of_the_users_writes_is_in_a_table(tare: Path, tmp_path: P
         "auto:1ns",
         "1s,only=",
         "auto,every=2",
+        "1s,every=auto",
+        "auto,every=auto",
+        "points,every=auto:1ns",
+        "1s,site=",
+        "1s,site=app",
+        "1s,site=a.c:7=nowhere",
+        "points,listen=" + "1" * 1000,
     ],
 )
 def test_a_spec_that_is_none_is_refused(spec: str, tare: Path, tmp_path: Path) -> None:
@@ -328,6 +420,18 @@ def test_a_spec_that_is_none_is_refused(spec: str, tare: Path, tmp_path: Path) -
     )
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) <= 2 and "Traceback" not in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("where", ["eth909", "203.0.113.1", "203.0.113.0/24"])
+def test_where_nobody_can_listen_nothing_is_started(where: str, tare: Path, tmp_path: Path) -> None:
+    """One line says what this machine has instead."""
+    done = subprocess.run(
+        [tare, "run", f"--monitor=1s,listen={where}", "--", "touch", "started"],
+        capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert f"listen={where}: this machine has no " in done.stderr and "lo (127.0.0.1)" in done.stderr
     assert not any(tmp_path.iterdir())
 
 
@@ -362,15 +466,6 @@ def processes_of(run: Path) -> list[int]:
             continue
         if str(run).encode() in about and int(process.name) != os.getpid():
             found.append(int(process.name))
-    return found
-
-
-def tared_of(run: Path) -> int:
-    (found,) = [
-        pid
-        for pid in processes_of(run)
-        if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/tared")
-    ]
     return found
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
+import json
 import os
 import signal
+import statistics
 import subprocess
 import threading
 import time
@@ -14,25 +17,41 @@ from pathlib import Path
 
 import pytest
 from environments import ROOT, MpiEnvironment, compile_c, mpich5, openmpi4
-from measured import PROGRAMS
+from measured import PROGRAMS, Measurement, measure
+from run_processes import tared_of
 from tare.runs.rounds import Pace, Round, RoundFile
 
 RANKS = 2
+DEPTH = 4  # snapshots of a rank that wait, under lossy
+STOPPED_S = 0.45
+NS_PER_S = 1_000_000_000
 LEAST_MS = 50
 MS = 1_000_000
 PATIENCE_S = 180
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What these runs find is not for those of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 @pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
-def test_the_interval_follows_what_the_tree_can_take(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spec", "mode"), [(f"auto:{LEAST_MS}ms", "calls"), (f"points,every=auto:{LEAST_MS}ms", "steps")]
+)
+def test_the_interval_follows_what_the_tree_can_take(
+    spec: str, mode: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
     """tared has a tenth of a processor for a while: the interval steps up, and comes back."""
+    by_clock = mode == "calls"
     flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
     program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
     run, end = tmp_path / "run", tmp_path / "end"
     command = [
-        tare, "run", "--quiet", f"--monitor=auto:{LEAST_MS}ms", "-o", run,
-        "--", *mpi.mpiexec, "-n", RANKS, program, "calls", "500", end,
+        tare, "run", "--quiet", f"--monitor={spec}", "-o", run,
+        "--", *mpi.mpiexec, "-n", RANKS, program, mode, "500", end,
     ]  # fmt: skip
     job = subprocess.Popen(
         [str(word) for word in command], env=mpi.environ(), start_new_session=True,
@@ -42,12 +61,19 @@ def test_the_interval_follows_what_the_tree_can_take(mpi: MpiEnvironment, tare: 
         wait_until(lambda: any(pace.boi_ns > 0 for pace in paces(run)))
         wait_until(lambda: 0 < paces(run)[-1].interval_ns <= 4 * LEAST_MS * MS)
         found = paces(run)[-1]
-        assert found.rest_ns > 0 and found.interval_ns >= LEAST_MS * MS
-        with squeezed(tared_of(run)):
+        # Points of the program are not equally far apart, so their interval is an estimate.
+        assert found.rest_ns > 0 and found.interval_ns >= LEAST_MS * MS * (1 if by_clock else 0.5)
+        tared = tared_of(run)
+        begin_ns = time.time_ns()
+        with squeezed(tared):
             wait_until(lambda: paces(run)[-1].interval_ns >= 4 * found.interval_ns)
-        wait_until(lambda: paces(run)[-1].interval_ns <= found.interval_ns)
-        reached = rounds(run)[-1].round
-        wait_until(lambda: rounds(run)[-1].round > reached + 10 * LEAST_MS)
+            # A while of it at that interval.
+            slow = paces(run)[-1].from_round
+            wait_until(lambda: sum(made.round > slow for made in rounds(run)) > 20)
+        end_ns = time.time_ns()
+        wait_until(lambda: paces(run)[-1].interval_ns <= found.interval_ns * (1 if by_clock else 1.5))
+        reached = paces(run)[-1].from_round
+        wait_until(lambda: sum(made.round > reached for made in rounds(run)) > 10)
         end.touch()
         output, _ = job.communicate(timeout=PATIENCE_S)
         assert job.returncode == 0 and output.count("ok") == RANKS, output
@@ -55,19 +81,71 @@ def test_the_interval_follows_what_the_tree_can_take(mpi: MpiEnvironment, tare: 
         with suppress(ProcessLookupError):  # it has ended
             os.killpg(job.pid, signal.SIGKILL)
         job.communicate()
-    check(rounds(run), paces(run))
+    check(rounds(run), paces(run), by_clock)
+    check_queues([made for made in rounds(run) if begin_ns <= made.first_ns <= end_ns])
+    cost = Measurement(tare, run, subprocess.CompletedProcess([], 0)).info()["cost"]
+    # No rank has waited for tared, which was stopped again and again, each time for longer than an offload.
+    assert cost["offload_wait_ns"] == 0 and cost["offload_max_ns"] < STOPPED_S * NS_PER_S / 2
+    assert cost["offloads"] > 0
 
 
-def check(found: list[Round], decided: list[Pace]) -> None:
+@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
+@pytest.mark.parametrize("when", ["points", "region:step"])
+def test_points_of_the_program_are_left_out(
+    when: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    """The same ones on all ranks; what an offload costs an iteration is known then."""
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "asks.c"], tmp_path / "asks", *flags)
+    spec = f"--monitor={when},every=auto:20ms"
+    measured = measure(tare, mpi, RANKS, [program, when], tmp_path / "run", spec, timeout_s=PATIENCE_S)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found, decided = read(measured.directory)
+    assert decided[-1].boi_ns > 0 and len(decided) >= 3
+    whole = [made for made in found if len(made.ranks) == RANKS]
+    assert len(whole) > 0.9 * len(found)
+    left_out = 0
+    for pace, following in itertools.pairwise(decided):
+        between = [made for made in found if pace.from_round <= made.round < following.from_round]
+        apart = [later.round - made.round for made, later in itertools.pairwise(between)]
+        every = min(apart, default=1)
+        assert all((made.round - pace.from_round) % every == 0 for made in between)
+        left_out += sum(apart) - len(apart)
+    assert left_out > 0
+    for line in measured.ended.stdout.splitlines():
+        now = json.loads(line)["now"]
+        assert now["boi"] > 0 and now["overall_cost_deviation"] >= 0 and abs(now["overall_cost"]) < 1
+
+
+def check(found: list[Round], decided: list[Pace], by_clock: bool) -> None:
     """Between two decisions all ranks made the rounds that the first one says, and no others."""
     for pace, following in itertools.pairwise(decided):
         assert following.from_round > pace.from_round
-        every = pace.interval_ns // MS
-        between = [made for made in found if pace.from_round <= made.round < following.from_round]
-        assert all((made.round - pace.from_round) % every == 0 for made in between)
+        between = [made.round for made in found if pace.from_round <= made.round < following.from_round]
+        every = pace.interval_ns // MS if by_clock else steady_gap(between)
+        assert all((number - pace.from_round) % every == 0 for number in between)
     whole = [made for made in found if len(made.ranks) == RANKS]
     # While tared is stopped, ranks drop what has no room, each for itself.
     assert len(whole) > len(found) / 2
+
+
+def steady_gap(numbers: list[int]) -> int:
+    """Of points of the program it is not stored how many are left out: as many as between rounds of which
+    none was lost. 1 if that cannot be told."""
+    gaps = [later - number for number, later in itertools.pairwise(numbers)]
+    return gaps[0] if len(gaps) > 3 and len(set(gaps)) == 1 else 1
+
+
+def check_queues(found: list[Round]) -> None:
+    """Rounds on the way, as each one arrives: while tared is squeezed they do not add up."""
+    begun = sorted(made.first_ns for made in found)
+    come = sorted(made.arrived_ns for made in found)
+    queues = [bisect.bisect_right(begun, time_ns) - number for number, time_ns in enumerate(come)]
+    half = len(queues) // 2
+    assert half > 5
+    # What a ring has room for, and what tared has taken out of it.
+    assert max(queues) <= 2 * DEPTH
+    assert statistics.mean(queues[half:]) <= statistics.mean(queues[:half]) + 1
 
 
 @contextmanager
@@ -78,7 +156,7 @@ def squeezed(pid: int) -> Iterator[None]:
     def squeeze() -> None:
         while not ends.is_set():
             os.kill(pid, signal.SIGSTOP)
-            ends.wait(0.45)
+            ends.wait(STOPPED_S)
             os.kill(pid, signal.SIGCONT)
             ends.wait(0.05)
 
@@ -111,14 +189,3 @@ def rounds(run: Path) -> list[Round]:
 
 def paces(run: Path) -> list[Pace]:
     return read(run)[1]
-
-
-def tared_of(run: Path) -> int:
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"/tared") and str(run).encode() in words:
-            return int(process.name)
-    pytest.fail("there is no tared")

@@ -11,10 +11,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from environments import ROOT, compile_c, mpich4
+from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
 from measured import PROGRAMS
 from tare.runs.rounds import Round, RoundFile
@@ -27,14 +28,28 @@ PATIENCE_S = 90
 LIBRARY = ROOT / "build" / "release" / "src" / "recorder"
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    mpi = mpich4()
+@dataclass(frozen=True)
+class Program:
+    mpi: MpiEnvironment
+    path: Path
+
+
+def compiled(mpi: MpiEnvironment, factory: pytest.TempPathFactory) -> Program:
     if missing := mpi.missing():
         pytest.fail(f"not on this machine: {missing}")
-    folder = tmp_path_factory.mktemp("program")
+    folder = factory.mktemp("program")
     flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
-    return compile_c(mpi, [PROGRAMS / "monitored.c"], folder / "monitored", *flags)
+    return Program(mpi, compile_c(mpi, [PROGRAMS / "monitored.c"], folder / "monitored", *flags))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return compiled(mpich4(), tmp_path_factory)
+
+
+@pytest.fixture(scope="module", params=[mpich4(), openmpi4()], ids=lambda env: env.name)
+def program_of_each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return compiled(request.param, tmp_path_factory)
 
 
 @pytest.fixture
@@ -43,24 +58,29 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
         yield made
 
 
-def job(tare: Path, hosts: Hosts, spec: str, run: Path, argv: list[object]) -> list[str]:
+def job(
+    tare: Path, hosts: Hosts, spec: str, run: Path, program: Program, arguments: list[object]
+) -> list[str]:
     """Two ranks on each host; tare run is on the first."""
     there = ",".join(f"{host.name}:2" for host in hosts.hosts)
-    mpiexec = [*mpich4().mpiexec, "-launcher", "ssh", "-launcher-exec", hosts.launcher, "-hosts", there]
-    return hosts.hosts[0].command(
-        [tare, "run", "--quiet", f"--monitor={spec}", "-o", run, "--", *mpiexec, "-n", RANKS, *argv]
-    )
+    launcher: list[object] = ["-launcher", "ssh", "-launcher-exec", hosts.launcher, "-hosts", there]
+    if program.mpi.family == "openmpi":
+        launcher = ["--mca", "plm_rsh_agent", hosts.launcher, "--host", there]
+        for network in ("btl_tcp", "oob_tcp"):
+            launcher += ["--mca", f"{network}_if_include", NETWORK]
+    argv = [*program.mpi.mpiexec, *launcher, "-n", RANKS, program.path, *arguments]
+    return hosts.hosts[0].command([tare, "run", "--quiet", f"--monitor={spec}", "-o", run, "--", *argv])
 
 
 @contextmanager
 def going_on(
-    tare: Path, hosts: Hosts, program: Path, folder: Path, spec: str
+    tare: Path, hosts: Hosts, program: Program, folder: Path, spec: str
 ) -> Iterator[Callable[[], None]]:
     """A job whose ranks do not wait for one another. What is yielded ends it and checks its output."""
     end = folder / "end"
-    command = job(tare, hosts, spec, folder / "run", [program, "apart", 1000, end])
+    command = job(tare, hosts, spec, folder / "run", program, ["apart", 1000, end])
     started = subprocess.Popen(
-        command, env=mpich4().environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, env=program.mpi.environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
 
     def finish() -> None:
@@ -120,14 +140,14 @@ def node_numbers(run: Path, hosts: Hosts) -> dict[int, Host]:
 
 @pytest.mark.parametrize("fan_out", [1, 8])
 def test_a_round_has_the_ranks_of_all_hosts(
-    fan_out: int, hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+    fan_out: int, hosts: Hosts, program_of_each: Program, tare: Path, tmp_path: Path
 ) -> None:
     """Also where one node lies between another and the root."""
     run = tmp_path / "run"
     spec = f"points,policy=nonblock,listen={NETWORK},fan-out={fan_out}"
     done = subprocess.run(
-        job(tare, hosts, spec, run, [program, "points", COUNT]),
-        env=mpich4().environ(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        job(tare, hosts, spec, run, program_of_each, ["points", COUNT]),
+        env=program_of_each.mpi.environ(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert [file.name for file in run.glob("monitor-*")] == ["monitor-node0.tare"]
@@ -141,7 +161,7 @@ def test_a_round_has_the_ranks_of_all_hosts(
 
 
 def test_a_decision_reaches_the_ranks_of_all_hosts_for_the_same_round(
-    hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+    hosts: Hosts, program_of_each: Program, tare: Path, tmp_path: Path
 ) -> None:
     """Whatever auto decides, no host makes rounds that the others do not, and they are whole."""
     run, root = tmp_path / "run", hosts.hosts[0]
@@ -152,7 +172,7 @@ def test_a_decision_reaches_the_ranks_of_all_hosts_for_the_same_round(
         return any(pace.boi_ns > 0 for pace in file.paces) and found[-1].round > file.paces[-1].from_round
 
     found: list[Round] = []
-    with going_on(tare, hosts, program, tmp_path, f"auto:50ms,listen={NETWORK},fan-out=1") as finish:
+    with going_on(tare, hosts, program_of_each, tmp_path, f"auto:50ms,listen={NETWORK},fan-out=1") as finish:
         wait_until(settled)
         finish()
     found.extend(file.read())
@@ -166,10 +186,12 @@ def test_a_decision_reaches_the_ranks_of_all_hosts_for_the_same_round(
     assert [path.name for path in run.glob("monitor-*")] == ["monitor-node0.tare"]
 
 
-def test_a_link_that_is_cut_and_mended(hosts: Hosts, program: Path, tare: Path, tmp_path: Path) -> None:
+def test_a_link_that_is_cut_and_mended(
+    hosts: Hosts, program_of_each: Program, tare: Path, tmp_path: Path
+) -> None:
     """Rounds go on on both sides of it, and are whole again afterwards."""
     run, root, far = tmp_path / "run", hosts.hosts[0], hosts.hosts[2]
-    with going_on(tare, hosts, program, tmp_path, f"50ms,listen={NETWORK}") as finish:
+    with going_on(tare, hosts, program_of_each, tmp_path, f"50ms,listen={NETWORK}") as finish:
         wait_for_ranks(run, root, "0-5")
         hosts.cut(far)
         wait_for_ranks(run, root, "0-3")
@@ -183,7 +205,7 @@ def test_a_link_that_is_cut_and_mended(hosts: Hosts, program: Path, tare: Path, 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_node_between_that_dies_or_hangs(
-    number: signal.Signals, hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+    number: signal.Signals, hosts: Hosts, program: Program, tare: Path, tmp_path: Path
 ) -> None:
     """The node below it finds the root, and the program notices nothing."""
     run, root = tmp_path / "run", hosts.hosts[0]
@@ -202,7 +224,7 @@ def test_a_node_between_that_dies_or_hangs(
 
 
 def test_without_the_root_each_child_stores_its_rounds(
-    hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+    hosts: Hosts, program: Program, tare: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
     with going_on(tare, hosts, program, tmp_path, f"50ms,listen={NETWORK}") as finish:
@@ -218,7 +240,7 @@ def test_without_the_root_each_child_stores_its_rounds(
 
 
 def test_nothing_is_bound_beyond_loopback_unless_asked(
-    hosts: Hosts, program: Path, tare: Path, tmp_path: Path
+    hosts: Hosts, program: Program, tare: Path, tmp_path: Path
 ) -> None:
     """Then each host has the rounds of its own ranks."""
     run = tmp_path / "run"
@@ -263,7 +285,7 @@ print(max(got))
 """
 
 
-def test_a_stranger_gets_nothing(hosts: Hosts, program: Path, tare: Path, tmp_path: Path) -> None:
+def test_a_stranger_gets_nothing(hosts: Hosts, program: Program, tare: Path, tmp_path: Path) -> None:
     """Who has no key hears a greeting, which says nothing of the run, and is hung up on; rounds go on."""
     run, root = tmp_path / "run", hosts.hosts[0]
     with going_on(tare, hosts, program, tmp_path, f"50ms,listen={NETWORK}") as finish:

@@ -34,7 +34,7 @@ class Result:
 
     exit_code: int
     tests: int
-    verdict: str  # "OK (skipped=12)", "FAILED (failures=1, errors=2)"
+    verdicts: frozenset[str]  # of the ranks: "OK (skipped=12)", "FAILED (failures=1, errors=2)"
     outcomes: frozenset[tuple[str, str]]
 
 
@@ -45,16 +45,28 @@ def test_same_result(ranks: int, mpi: MpiEnvironment, tare: Path, tmp_path: Path
     left_out = ENDLESS.get((mpi.name, ranks), []) + ([] if FULL else SLOW)
     options = [word for module in left_out for word in ("-e", rf"{module}\.py")]
     suite: list[Path | str] = [PYTHON, SUITE / "test" / "main.py", "-v", *options]
-    plain = result(run(mpi, ranks, suite, timeout_s=TIMEOUT_S, cwd=SUITE))
+    plain = result(
+        run(mpi, ranks, told_apart(suite, tmp_path / "plain"), timeout_s=TIMEOUT_S, cwd=SUITE),
+        tmp_path / "plain",
+    )
     assert plain.tests > LEAST_TESTS
 
-    measured = measure(tare, mpi, ranks, suite, tmp_path / "run", "--trace", timeout_s=TIMEOUT_S, cwd=SUITE)
-    under_tare = result(measured.ended)
+    measured = measure(
+        tare,
+        mpi,
+        ranks,
+        told_apart(suite, tmp_path / "measured"),
+        tmp_path / "run",
+        "--trace",
+        timeout_s=TIMEOUT_S,
+        cwd=SUITE,
+    )
+    under_tare = result(measured.ended, tmp_path / "measured")
     differences = sorted(under_tare.outcomes ^ plain.outcomes)
-    assert (under_tare.exit_code, under_tare.tests, under_tare.verdict) == (
+    assert (under_tare.exit_code, under_tare.tests, under_tare.verdicts) == (
         plain.exit_code,
         plain.tests,
-        plain.verdict,
+        plain.verdicts,
     ), differences or measured.ended.stderr[-2000:]
     assert_measured(measured, ranks)
 
@@ -69,10 +81,27 @@ def assert_measured(measured: Measurement, ranks: int) -> None:
     assert {"MPI_Init_thread", "MPI_Barrier", "MPI_Request_free", "MPI_Win_free", "MPI_Finalize"} <= functions
 
 
-def result(ended: subprocess.CompletedProcess[str]) -> Result:
-    text = ended.stdout + ended.stderr
-    ran = re.findall(r"^Ran (\d+) tests? in", text, re.MULTILINE)
-    verdicts = re.findall(r"^(?:OK|FAILED)\b.*$", text, re.MULTILINE)
-    assert ran and verdicts, f"the suite did not reach its end:\n{text[-3000:]}"
-    outcomes = re.findall(r"^\w+ \((\S+)\) \.\.\. (ok|FAIL|ERROR|skipped)", text, re.MULTILINE)
-    return Result(ended.returncode, int(ran[-1]), verdicts[-1], frozenset(outcomes))
+def told_apart(command: list[Path | str], into: Path) -> list[Path | str]:
+    """The command with the standard error of each rank in a file of its own in `into`.
+
+    unittest reports there, and a launcher may put what two ranks say on one line.
+    """
+    into.mkdir()
+    return ["sh", "-c", 'into=$1; shift; exec "$@" 2> "$into/$$"', "sh", into, *command]
+
+
+def result(ended: subprocess.CompletedProcess[str], reports: Path) -> Result:
+    """What the ranks agree on, and the outcomes of each. `reports` is the folder of `told_apart()`."""
+    texts = [report.read_text(errors="replace") for report in sorted(reports.iterdir())]
+    tests: set[int] = set()
+    verdicts: set[str] = set()
+    outcomes: list[tuple[str, str]] = []
+    for text in texts:
+        ran = re.findall(r"^Ran (\d+) tests? in", text, re.MULTILINE)
+        verdict = re.findall(r"^(?:OK|FAILED)\b.*$", text, re.MULTILINE)
+        assert ran and verdict, f"the suite did not reach its end:\n{text[-3000:]}\n{ended.stderr[-1000:]}"
+        tests.add(int(ran[-1]))
+        verdicts.add(verdict[-1])
+        outcomes += re.findall(r"^\w+ \((\S+)\) \.\.\. (ok|FAIL|ERROR|skipped)", text, re.MULTILINE)
+    assert len(tests) == 1, f"the ranks ran {sorted(tests)} tests"
+    return Result(ended.returncode, tests.pop(), frozenset(verdicts), frozenset(outcomes))

@@ -26,9 +26,10 @@ SETS = [f"{name}-{number}" for name in ("base", "new") for number in (1, 2, 3)]
 RUNS = ["RUN", "BASE", "NEW", "app-20260131-120000", *SETS]
 
 # What stands around a part of a program.
+BODY = "{{\nint i = 1;\ndouble residual = i;\n(void)residual;\n{text}\n}}\n"
 AROUND = {
-    "c": "#include <tare/tare.h>\nint main(void) {{\nint i = 1;\ndouble residual = i;\n{text}\n}}\n",
-    "c++": "#include <tare/tare.hpp>\nint main() {{\nint i = 1;\ndouble residual = i;\n{text}\n}}\n",
+    "c": f"#include <tare/tare.h>\nint main(void) {BODY}",
+    "c++": f"#include <tare/tare.hpp>\nint main() {BODY}",
     "fortran": "program part\n{text}\nend program part\n",
 }
 KEY = re.compile(r'"(\w+)":')

@@ -193,7 +193,9 @@ def test_recovery_on_a_full_disk(
     """One line says what to do, and nothing is lost until it has been done."""
     (small_disk / "run").mkdir()
     (tmp_path / "run").symlink_to(small_disk / "run")
-    with Running(tare, mpi, killed, tmp_path) as running:
+    # So many calls, of which none has been written, do not fit into what is left of the file's last page.
+    with Running(tare, mpi, killed, tmp_path, "--buffer", "1M") as running:
+        running.wait_for_calls(10_000)
         running.kill_all()
         measured = running.measurement()
     segments = segments_of(measured.directory)
@@ -263,6 +265,13 @@ class Running:
 
     def has_started(self, rank: int) -> bool:
         return self.path(rank).exists() and self.progress(rank).returned > 0
+
+    def wait_for_calls(self, count: int) -> None:
+        """On each rank."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while any(self.progress(rank).returned < count for rank in range(RANKS)):
+            assert time.monotonic() < deadline and self.process.poll() is None
+            time.sleep(0.01)
 
     def path(self, rank: int) -> Path:
         return self.file.with_name(f"{self.file.name}.{rank}")

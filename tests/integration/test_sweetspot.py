@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+SIMULATIONS = 3
+
 
 def sweetspot(cache: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -98,14 +100,17 @@ def test_filters_are_compared(tmp_path: Path) -> None:
     assert "The BOI by filter" in sweetspot(tmp_path, *options).stdout
 
 
-def test_trees_that_are_not_here_are_simulated_or_refused(tmp_path: Path) -> None:
+def test_trees_that_are_not_here_are_simulated(tmp_path: Path) -> None:
     """Where the model is off on trees that are here, as on a busy machine, nothing is told."""
     pytest.importorskip("simpy")
-    done = sweetspot(tmp_path, "--simulate", "--ranks", "64,1000000", "--events", "16", "--json")
-    if done.returncode == 1:
+    for _ in range(SIMULATIONS):
+        done = sweetspot(tmp_path, "--simulate", "--ranks", "64,1000000", "--events", "16", "--json")
+        if done.returncode == 0:
+            break
+        assert done.returncode == 1 and done.stdout == ""
         assert done.stderr.startswith("tare: the model is off by ") and len(done.stderr.splitlines()) == 1
-        assert done.stdout == ""
-        return
+    else:
+        pytest.fail(f"it was refused {SIMULATIONS} times: {done.stderr}")
     found = json.loads(done.stdout)
     assert len(found["checks"]) == 3
     worst = max(abs(check["error_percent"]) for check in found["checks"])

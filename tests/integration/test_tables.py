@@ -16,10 +16,12 @@ import tare as tare_package
 from environments import ROOT, all_environments, compile_c
 from measured import PROGRAMS, Measurement, measure
 from tare.errors import UsageError
-from tare.tables.opened import TABLES
+from tare.tables.html import SHOWN
+from tare.tables.opened import listed
 
 OPENMPI = next(env for env in all_environments() if env.name == "debian-openmpi")
 RANKS, ROUNDS = 3, 20
+TABLES = listed()
 PAGE = (ROOT / "docs" / "tables.md").read_text()
 
 
@@ -64,6 +66,11 @@ def test_a_run_shows_itself_in_notebooks(measured: Measurement) -> None:
     assert f"{RANKS} on 1 host" in shown and "exit code 0" in shown
     assert all(name in shown for name in TABLES)
     assert "<td>MPI_" in opened.profile("function")._repr_html_()
+    ranks, messages = opened.ranks._repr_html_(), opened.messages._repr_html_()
+    assert ranks.count("<td>finished</td>") == RANKS and "more rows" not in ranks
+    assert messages.count("<tr>") == 1 + SHOWN and "<p>… more rows</p>" in messages
+    peers = opened.peers._repr_html_()
+    assert peers.count("<tr>") == 1 + len(query(measured, "FROM peers"))
 
 
 def test_every_table_is_listed(tare: Path, measured: Measurement) -> None:

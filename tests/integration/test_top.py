@@ -69,6 +69,15 @@ def test_it_shows_a_job_and_ends_with_it(
         shown = terminal.text()
         assert "Time now" in shown and "Imbalance" in shown and "running" in shown and "delay" in shown
         wait_until(lambda: "offloads" in terminal.text())
+        # How ranks differ, of the event under the cursor.
+        wait_until(lambda: "MPI_Allreduce: time since the start" in terminal.text())  # not MPI_Init any more
+        assert "darker: more ranks" in terminal.text() and "the middle" in terminal.text()
+        terminal.press("Down")
+        wait_until(lambda: "MPI_Init: time since the start" in terminal.text())
+        terminal.press("Up")
+        wait_until(lambda: "MPI_Allreduce: time since the start" in terminal.text())
+        terminal.press("h")
+        wait_until(lambda: "darker" not in terminal.text() and "Time now" in terminal.text())
         terminal.press("w")
         wait_until(lambda: "MPI_Allreduce" in terminal.text() and "Back" in terminal.text())
         terminal.press("Escape")
@@ -111,6 +120,38 @@ def test_without_a_terminal_it_prints(program: Path, tare: Path, tmp_path: Path)
     assert found["schema"] == "tare.top/1" and found["rounds"] == 50 and not found["going_on"]
     (reduced,) = [row for row in found["rows"] if row["event"] == "MPI_Allreduce"]
     assert reduced["kind"] == "function" and reduced["calls_per_s"] >= 0
+    histogram = json.loads(ask("--json", "--event", "MPI_Allreduce"))["histogram"]
+    assert (histogram["kind"], histogram["metric"]) == ("function", "time_ns")
+    assert all(sum(part["ranks"] for part in made["bins"]) == RANKS for made in histogram["rounds"])
+    # Each rank has set the counter to the number of the round.
+    values = json.loads(ask("--json", "--event", "residual"))["histogram"]
+    assert values["kind"] == "counter" and values["rounds"]
+    for made in values["rounds"]:
+        (only,) = made["bins"]
+        assert only == {"low": made["round"], "high": made["round"] + 1, "ranks": RANKS}
+    assert "residual: its value" in ask("--event", "residual")
+    wrong = subprocess.run(
+        [tare, "top", run, "--event", "residua"], capture_output=True, text=True, timeout=60
+    )
+    assert wrong.returncode == 1 and "'residual'" in wrong.stderr and len(wrong.stderr.splitlines()) == 1
+
+
+def test_a_filter_of_histograms_alone_is_shown_and_others_are_refused(
+    program: Path, tare: Path, tmp_path: Path
+) -> None:
+    for name, status in (("histogram", 0), ("groups", 1)):
+        run = tmp_path / name
+        spec = f"--monitor=points,policy=nonblock,filter={name}"
+        with running(tare, openmpi4(), run, [program, "points", "20"], spec) as job:
+            assert job.wait(60) == 0
+        done = subprocess.run(
+            [tare, "top", run, "--event", "MPI_Allreduce"], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == status
+        if status == 0:
+            assert "MPI_Allreduce: time since the start" in done.stdout
+        else:
+            assert "histogram" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_a_run_that_is_not_monitored_is_refused(tare: Path, tmp_path: Path) -> None:

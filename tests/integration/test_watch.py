@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 from environments import ROOT, compile_c, openmpi4
 from measured import PROGRAMS
-from test_monitor import LIBRARY, PATIENCE_S, RANKS, cost_of, live, running, tared_of, wait_until
+from run_processes import tared_of
+from test_monitor import LIBRARY, PATIENCE_S, RANKS, cost_of, live, running, wait_until
 
 DASHBOARD = ROOT / "examples" / "grafana-dashboard.json"
 

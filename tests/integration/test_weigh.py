@@ -84,8 +84,9 @@ def test_every_call_is_timed_or_counted(
     # A request that was under way when a spell began is completed as it was started.
     assert any(row["has_requests"] for rows in of_spells.values() for row in rows)
     if trace:
+        # Of spells that only count, not even those are in the trace that were measured for their requests.
         marks = measured.events("--function", "MPI_Isend")
-        assert len(marks) == counts(measured)["MPI_Isend"][0]
+        assert 0 < len(marks) <= counts(measured)["MPI_Isend"][0]
     info = measured.info()
     assert info["trial"]["measured"] + info["trial"]["unmeasured"] <= ROUNDS - 1
     assert info["options"]["weigh"] == 0.5

@@ -3,6 +3,7 @@
  *   pcontrol  the same with MPI_Pcontrol(3)
  *   region    the same without; iterations are entries of the region "step"
  *   calls     iterations until FILE is there, in which the clock makes points; COUNT microseconds of work in each
+ *   steps     iterations until FILE is there; COUNT microseconds of work in each, and tare_offload() ends it
  *   uneven    iterations until FILE is there; rank 1 works COUNT microseconds before each, and the others wait for it
  *   deadlock  as points; then each rank receives from the next one, which sends nothing
  *   apart     as calls, but ranks do not wait for one another
@@ -47,6 +48,14 @@ int main(int argc, char** argv) {
       usleep((unsigned)count);
       MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
+  } else if (!strcmp(mode, "steps")) {
+    int all_see = 0;
+    while (!all_see) {
+      const int seen = is_there(argv[3]);
+      usleep((unsigned)count);
+      MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+      tare_offload();
+    }
   } else if (!strcmp(mode, "uneven")) {
     int all_see = 0;
     while (!all_see) {
@@ -71,6 +80,8 @@ int main(int argc, char** argv) {
     while (!is_there(argv[3])) usleep(1000);
   if (!strcmp(mode, "deadlock")) MPI_Recv(&size, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (!strcmp(mode, "hang") || !strcmp(mode, "kill")) {
+    /* Some launchers kill the others at once: they have made their points by then. */
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1 && !strcmp(mode, "kill")) raise(SIGKILL);
     for (;;) {
       if (rank == 1) pause();

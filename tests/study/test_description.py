@@ -165,7 +165,7 @@ def test_ready_made_studies_are_studies(file: Path) -> None:
 
 def test_shipped_tools_say_what_to_do_where_they_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = toolbox.builtin_tools()
-    own = {"none", "forward", "tare", "tare-trace", "tare-keep", "tare-samples"}
+    own = {"none", "forward", "tare", "tare-trace", "tare-keep", "tare-samples", "tare-budget"}
     others = {"eztrace", "mpip", "ipm", "score-p", "extrae", "tau", "hpctoolkit", "pilgrim", "mpe", "darshan"}
     assert own | others | {"caliper"} == set(shipped)
     monkeypatch.setenv("PATH", "/nowhere")

@@ -8,10 +8,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from made_up_runs import outcome
 from tare.study import description, plan
 from tare.study.assembly import report
-from tare.study.counts import Counts
-from tare.study.runner import Outcome
 from tare.study.sections import Table
 from tare.study.store import FILE, Store
 from tare.study.weight import Weight
@@ -28,15 +27,6 @@ weigh = [false, true]
 BLOCKS = 10
 BARE_NS = 10**9
 TRUTH = 0.08
-
-
-def outcome(net_ns: int, weight: Weight | None) -> Outcome:
-    timing = {
-        "rank": 0, "host": "h", "pid": 1, "entered": "MPI_Init", "init_ns": 0, "net_ns": net_ns,
-        "finalize_ns": 0, "net_user_ns": net_ns, "net_system_ns": 0, "user_ns": net_ns, "system_ns": 0,
-        "max_rss_kib": 1, "net_waits": 0, "net_preempted": 0, "major_faults": 0,
-    }  # fmt: skip
-    return Outcome("ok", "", 0, 0, net_ns * 1e-9, 0, 0, 0, [timing], [], Counts(weight=weight), 0)
 
 
 def stored(tmp_path: Path, of_block: Callable[[int, bool], Weight], spread: float = 0.01) -> Path:

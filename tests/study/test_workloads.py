@@ -69,6 +69,47 @@ def test_photons_with_events_record_two_a_flight(openmpi: MpiEnvironment, tare: 
     assert 2 * int(flights) <= events <= 2 * int(flights) + 20
 
 
+def test_wavefronts_give_the_same_flux_on_any_grid_of_ranks(openmpi: MpiEnvironment, tmp_path: Path) -> None:
+    """Every cell is computed from its neighbours upwind, whoever has them; messages in another order show."""
+    program = compile_c(openmpi, [WORKLOADS / "wavefront.c"], tmp_path / "wavefront", "-O2", "-lm")
+    fluxes = set()
+    # Of 8 x 8 x 7 cells, where the last block of planes is short; in x and in y, then in both.
+    for ranks, cells, sends in ((1, (8, 8), 0), (2, (4, 8), 1), (4, (4, 4), 4)):
+        for planes, directions in ((1, 6), (4, 3), (7, 1)):
+            size = [*map(str, cells), "7", "-k", str(planes), "-a", str(directions), "-i", "5"]
+            done = run(openmpi, ranks, [program, "-n", *size], cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            told = json.loads(done.stdout)
+            assert told["drift"] < 1e-12, "what is emitted is absorbed or flies out"
+            assert told["messages"] == 5 * 8 * (6 // directions) * -(-7 // planes) * sends
+            fluxes.add(told["flux"])
+    assert max(fluxes) - min(fluxes) < 2e-9, "digits that are printed"
+
+
+def test_the_flux_of_a_wavefront_is_that_of_an_endless_box(openmpi: MpiEnvironment, tmp_path: Path) -> None:
+    """Inside a large box all that is emitted collides: emission / (collisions - scattering) = 20."""
+    program = compile_c(openmpi, [WORKLOADS / "wavefront.c"], tmp_path / "wavefront", "-O2", "-lm")
+
+    def flux(cells: int, sweeps: int) -> float:
+        size = [str(cells)] * 3
+        done = run(openmpi, 1, [program, "-n", *size, "-i", str(sweeps)], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return float(json.loads(done.stdout)["flux"])
+
+    small, large = flux(40, 20), flux(80, 20)
+    assert small < large < 20
+    # What is lost flies out through the faces, which have half as much of a box twice as wide; a bit more, as
+    # the box is only a few free paths of 10 cells wide.
+    assert 0.5 < (20 - large) / (20 - small) < 0.65
+
+
+def test_a_wavefront_that_cannot_be_cut_is_refused(openmpi: MpiEnvironment, tmp_path: Path) -> None:
+    program = compile_c(openmpi, [WORKLOADS / "wavefront.c"], tmp_path / "wavefront", "-O2", "-lm")
+    done = run(openmpi, 1, [program, "-a", "4"], cwd=tmp_path)
+    assert done.returncode == 2
+    assert "usage: wavefront" in done.stderr
+
+
 def test_zones_keep_their_heat_and_record_every_zone(
     openmpi: MpiEnvironment, tare: Path, tmp_path: Path
 ) -> None:

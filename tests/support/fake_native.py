@@ -21,6 +21,14 @@ class Error(Exception):
     """The reader's error."""
 
 
+def short_name(name: str) -> str:
+    return name
+
+
+def short_name_with_inlined(name: str) -> str:
+    return name
+
+
 def is_archive(path: str) -> bool:
     return False
 
@@ -81,6 +89,21 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
     }  # fmt: skip
 
 
+# Of the two processes below.
+TOTAL_COST = {
+    "calls": 20, "lookups": 8, "call_ns": 25.0, "lookup_ns": 5.0, "event_ns": 0.0, "events": 0,
+    "wrapper_ns": 540, "wrapper_error_ns": 38.18, "weighed": 80, "net_share": 0.01,
+    "wall_share": 0.0102380952381, "hook_init_ns": 2_000_000, "hook_finalize_ns": 1_000_000,
+    "flushes": 2, "flush_ns": 80_000, "flush_bytes": 8192,
+    "drains": 0, "drain_ns": 0, "drain_bytes": 0, "offload_points": 0, "offloads": 0, "offloads_lost": 0,
+    "offload_ns": 0, "offload_max_ns": 0, "offload_wait_ns": 0, "dropped": 0,
+}  # fmt: skip
+TOTAL_TRACE = {
+    "events": 6, "bytes": 60, "dropped": 0, "overwritten_bytes": 0,
+    "policy": "block", "kept_newest": False, "no_space": False, "written": True,
+}  # fmt: skip
+
+
 def row(
     rank: int, function: str, site: int, calls: int, time_ns: int, size: int, waited_ns: int = 0
 ) -> dict[str, Any]:
@@ -119,6 +142,11 @@ PEERS = [
      "received_messages": 5, "received_bytes": 4008, "ranks": 1},
     {"world": 0, "rank": 1, "communicator": -1, "peer": -1, "sent_messages": 1, "sent_bytes": 1,
      "received_messages": 0, "received_bytes": 0, "ranks": 1},
+]  # fmt: skip
+# What the ranks above sent, rank by rank.
+EXCHANGES = [
+    {"world": 0, "size": 2, "group": 1, "cells": [(0, 1, 5, 4008), (1, 0, 2, 16)], "elsewhere": 1,
+     "messages": 15, "between": 7, "busiest": 0, "busiest_messages": 7},
 ]  # fmt: skip
 PHASES = [
     {"world": 0, "phase": phase, "outside": outside, "entries": entries, "time_ns": time_ns,
@@ -314,6 +342,18 @@ WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
+FUNCTION_TOTALS = [
+    {
+        "world": 0, "rank": rank, "function": function, "calls": calls, "measured_calls": measured,
+        "time_ns": 1_000_000, "time_error_ns": error, "bytes": 4096, "bytes_error": 0,
+    }
+    for function, calls, measured, error in (
+        ("MPI_Send", 1000, 100, 50_000), ("MPI_Recv", 1000, 2, None), ("MPI_Barrier", 10, 10, 0),
+    )
+    for rank in range(2)
+]  # fmt: skip
+
+
 class Run:
     """Answers with the canned rows above."""
 
@@ -323,12 +363,31 @@ class Run:
         if (Path(run_dir) / "broken.tare").exists():
             raise Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()
+        self.cost, self.trace = dict(TOTAL_COST), dict(TOTAL_TRACE)
+
+    def function_totals(self) -> list[dict[str, Any]]:
+        return FUNCTION_TOTALS
 
     def processes(self) -> list[dict[str, Any]]:
         return PROCESSES
 
-    def profile_sums(self, queries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-        return [summed(PROFILE, query) for query in queries]
+    def process_count(self) -> int:
+        return len(PROCESSES)
+
+    def total_cost(self, world: int | None = None) -> dict[str, Any]:
+        return self.cost
+
+    def total_trace(self, world: int | None = None) -> dict[str, Any]:
+        return self.trace
+
+    def sums(self, questions: dict[str, list[Any]]) -> dict[str, list[list[dict[str, Any]]]]:
+        asked = {kind: questions.get(kind, []) for kind in ("profile", "peers", "phases", "exchanges")}
+        return {
+            "profile": [summed(PROFILE, query) for query in asked["profile"]],
+            "peers": [self._peers(**query) for query in asked["peers"]],
+            "phases": [self._phases(**query) for query in asked["phases"]],
+            "exchanges": [EXCHANGES for _ in asked["exchanges"]],
+        }
 
     def locations(self) -> list[dict[str, Any]]:
         return LOCATIONS
@@ -342,12 +401,12 @@ class Run:
     def event_names(self) -> list[str]:
         return ["residual"]
 
-    def peer_sums(
+    def _peers(
         self,
         by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
+        worlds: list[int] | None = None,
+        ranks: list[int] | None = None,
+        communicators: list[int] | None = None,
     ) -> list[dict[str, Any]]:
         dropped = {"rank", "communicator"} - set(by)
         return [
@@ -357,8 +416,8 @@ class Run:
             and (communicators is None or peer["communicator"] in communicators)
         ]
 
-    def phase_sums(
-        self, by: list[str], worlds: list[int] | None, ranks: list[int] | None
+    def _phases(
+        self, by: list[str], worlds: list[int] | None = None, ranks: list[int] | None = None
     ) -> list[dict[str, Any]]:
         if "rank" not in by:
             return PHASES
@@ -459,7 +518,10 @@ def install(library: Path) -> None:
     import tare.measuring.library
 
     module = types.ModuleType("tare._native")
-    for name in ("FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive"):
+    for name in (
+        "FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive", "short_name",
+        "short_name_with_inlined",
+    ):  # fmt: skip
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module
     tare._native = module

@@ -17,6 +17,9 @@ from pathlib import Path
 
 NETWORK = "10.77.0.0/24"
 
+# Of the environment of who calls it, ssh hands nothing on.
+_AS_SSH = ["env", "-i", f"HOME={Path.home()}", f"PATH={os.environ['PATH']}", "sh", "-c"]
+
 # Becomes the first process of a host; $1 is its name, $2 a file for /etc/hosts. It says when it is done.
 _FIRST = """
 mount --make-rprivate / && mount -t tmpfs tmpfs /dev/shm && mount --bind "$2" /etc/hosts && hostname "$1" &&
@@ -111,7 +114,7 @@ def several_hosts(count: int, folder: Path) -> Iterator[Hosts]:
             hosts.append(Host(f"node{i}", address, net, holder.pid))
         launcher = folder / "launch"
         cases = "".join(
-            f'{host.name}|{host.address}) exec {shlex.join(host.command(["sh", "-c"]))} "$*" ;;\n'
+            f'{host.name}|{host.address}) exec {shlex.join(host.command(_AS_SSH))} "$*" ;;\n'
             for host in hosts
         )
         launcher.write_text(

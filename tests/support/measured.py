@@ -61,10 +61,11 @@ def measure(
     *options: str,
     timeout_s: float = 120,
     cwd: Path | None = None,
+    **environment: str,
 ) -> Measurement:
     """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
     prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
-    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd)
+    ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd, **environment)
     return Measurement(tare, directory, ended)
 
 

@@ -106,21 +106,6 @@ def test_share_of_a_rank_whose_threads_call_mpi_is_of_their_time_together() -> N
     assert found.parallel_efficiency == 0.5
 
 
-def test_total_cost_weighs_shares_by_net_time() -> None:
-    longer = {**PROCESSES[1], "net_ns": 6_000_000_000, "cost": {**PROCESSES[1]["cost"], "net_share": 0.05}}
-    total = ranks.total_cost(cast(Any, [PROCESSES[0], longer]))
-    assert total.net_share == pytest.approx((0.01 * 2 + 0.05 * 6) / 8)
-    assert (total.calls, total.flush_bytes, total.call_ns) == (20, 8192, 25.0)
-    assert ranks.total_cost([]).net_share == 0.0
-
-
-def test_hooks_are_a_share_of_all_time() -> None:
-    cost = {**PROCESSES[0]["cost"], "net_share": 0.05, "hook_init_ns": 7 * 10**9, "hook_finalize_ns": 10**9}
-    process = cast(Any, {**PROCESSES[0], "net_ns": 20 * 10**9, "wall_ns": 30 * 10**9, "cost": cost})
-    assert ranks.total_cost([process]).wall_share == pytest.approx((1 + 7 + 1) / 30)
-    assert ranks.total_cost([]).wall_share == 0.0
-
-
 def test_events_are_described() -> None:
     scopes = [
         {"world": 0, "kind": "file", "name": "out.dat", "communicator": 0, "key": 0},

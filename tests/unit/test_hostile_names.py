@@ -22,8 +22,6 @@ from tare.reporters import cells
 from tare.reporters.console import Console
 from tare.runs.metadata import Options, encode
 from tare.streams import visible
-from tare.study import report
-from tare.study.sections import Section, Table, columns
 
 PRINTING = [
     "info", "explain", "profile", "profile --by site --paths", "profile --by line",
@@ -131,14 +129,6 @@ def test_markdown_keeps_its_columns(printed: Print, hostile: Path, verb: str) ->
         rule = max((rule for rule in rules if rule <= number), default=rules[0])
         assert columns_of_line == columns[rule] or number + 1 in rules
     assert all(line.isprintable() and "<b>" not in line.replace(r"\<b", "") for line in lines)
-
-
-def test_a_page_holds_no_markup_of_names() -> None:
-    table = Table(EVIL, columns(EVIL, ("Time", "seconds")), [[EVIL, 1.0]])
-    page = report.page(EVIL, [EVIL], [Section(EVIL, EVIL, [table])], f"a = 1\n\tb = '{EVIL}'", "0")
-    page.encode("utf-8")
-    assert page.replace("\n", "").isprintable()
-    assert "<b>" not in page
 
 
 def test_a_table_with_such_names_is_aligned() -> None:

@@ -16,6 +16,7 @@ BELOW = {
     "timing": {"format", "mpi"},
     "tared": {"format", "recorder", "monitor"},
     "reader": {"format"},
+    "library": {"format", "reader"},
     "exporters": {"format", "reader"},
     "importers": {"format", "reader"},
     "bindings": {"format", "reader", "exporters", "importers"},
@@ -23,7 +24,7 @@ BELOW = {
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
 READER_ROOMS = [
     "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
-    "waits", "testing",
+    "waits", "tables", "testing",
 ]  # fmt: skip
 # The rooms of tared, the same.
 TARED_ROOMS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]

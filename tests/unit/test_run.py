@@ -49,6 +49,8 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
         "drain": "inline",
         "time_lookups": False,
         "weigh": None,
+        "budget": None,
+        "budget_bytes": None,
         "monitor": None,
         "sample": None,
         "keep_env": ["MY_*"],

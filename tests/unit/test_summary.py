@@ -38,6 +38,13 @@ def set_processes(recording: Run, processes: list[Any]) -> None:
     recording.__dict__["processes"] = processes
 
 
+def change_totals(recording: Run, cost: dict[str, Any] | None = None, **trace: Any) -> None:
+    """Of all ranks."""
+    native: Any = recording._native
+    native.cost |= cost or {}
+    native.trace |= trace
+
+
 def test_many_ranks_are_summarised(recording: Run) -> None:
     states = ["killed" if rank % 2 else "finished" for rank in range(40)]
     set_processes(recording, [fake_native.process(rank, rank * 10**6, states[rank]) for rank in range(40)])
@@ -55,9 +62,7 @@ def test_worlds_are_told_apart_where_there_are_several(recording: Run) -> None:
 
 def test_losses_are_shown(recording: Run) -> None:
     assert "DROPPED" not in shown(recording)
-    process = fake_native.process(0, 10**8)
-    process["trace"] |= {"events": 5, "bytes": 50, "dropped": 1234}
-    set_processes(recording, [process])
+    change_totals(recording, events=5, bytes=50, dropped=1234)
     assert "DROPPED    1,234 records were lost" in shown(recording)
 
 
@@ -76,18 +81,14 @@ def test_calls_that_did_not_return_are_shown(recording: Run) -> None:
 
 
 def test_events_of_the_program_are_weighed(recording: Run) -> None:
-    process = fake_native.process(0, 10**8)
-    process["cost"] |= {"events": 7000, "event_ns": 12.5}
-    set_processes(recording, [process])
+    change_totals(recording, {"events": 7000, "event_ns": 12.5})
     assert "own events 7,000, 12.5 ns each" in shown(recording)
 
 
 def test_what_a_flight_recorder_kept_is_shown(recording: Run) -> None:
-    process = fake_native.process(0, 10**8)
-    process["trace"] |= {"policy": "overwrite", "overwritten_bytes": 1}
-    set_processes(recording, [process])
-    assert "the newest 3 events, 30 B" in shown(recording)
-    process["trace"] |= {"written": False}
+    change_totals(recording, policy="overwrite", overwritten_bytes=1)
+    assert "the newest 6 events, 60 B" in shown(recording)
+    change_totals(recording, written=False)
     assert "not written (--write none)" in shown(recording)
 
 
@@ -108,8 +109,7 @@ def test_places_are_cut_at_their_beginning(recording: Run) -> None:
 
 
 def test_a_full_disk_is_named(recording: Run) -> None:
-    process = recording.processes[0]
-    process["trace"] |= {"dropped": 1234, "kept_newest": True, "no_space": True, "overwritten_bytes": 9}
+    change_totals(recording, dropped=1234, kept_newest=True, no_space=True, overwritten_bytes=9)
     text = " ".join(shown(recording).split())
     assert "DROPPED 1,234 records: no space on" in text
     assert "KEPT the records before those, and the newest" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tare.measuring import sweet_spots
 from tare.monitor import advice, cache, calibrate, characterise, simulate
 from tare.monitor.characterise import Probe, Stability
 from tare.monitor.live_tree import Topology
@@ -70,7 +71,7 @@ def test_what_was_measured_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert known[0][0].boi_ns == 1e6
     assert cache.load(topology, [64, 256]) is None
     assert cache.load(Topology(8, 4), [64]) is None
-    cache.path().write_text("{")
+    sweet_spots.path().write_text("{")
     assert cache.load(topology, [64]) is None
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tare.monitor.heat import Column, Columns
 from tare.monitor.live import Activity, Live
 from tare.monitor.screen import Top, Where
-from tare.runs.rounds import Ranks, Round
+from tare.runs.histograms import Bins
+from tare.runs.rounds import Kind, Ranks, Round
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
@@ -58,6 +60,20 @@ class Made(Live):
 def activity(event: str, share: float, value: float | None = None) -> Activity:
     kind: Any = "function" if value is None else "counter"
     return Activity(event, kind, share, 1234.0, 2048.0, value, 0.5, 1, 3, [0.0, share])
+
+
+class MadeColumns(Columns):
+    """Of events that the test names, one round with two ranks that differ."""
+
+    def __init__(self, *events: tuple[Kind, str]) -> None:
+        super().__init__()
+        self.named = events
+
+    def events(self) -> list[tuple[Kind, str]]:
+        return sorted(self.named)
+
+    def of(self, kind: Kind, event: str) -> list[Column]:
+        return [Column(7, 0, Bins(20, 4, (1, 1)))] if (kind, event) in self.named else []
 
 
 class Driven:
@@ -110,6 +126,61 @@ def test_rounds_are_shown_as_they_come() -> None:
         await pilot.pause()
         assert [row[0] for row in driven.rows()] == ["MPI_Recv"]
         assert "without 2" in driven.text("#about") and "11.1 % lost" in driven.text("#about")
+
+    drive(steps)
+
+
+def test_how_ranks_differ_is_shown_of_the_event_under_the_cursor() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.live.columns = MadeColumns(("function", "MPI_Send"), ("function", "MPI_Recv"))
+        send, recv = activity("MPI_Send", 0.5), activity("MPI_Recv", 0.25)
+        driven.live.hand_over(1, send, recv, activity("MPI_Wait", 0.1))
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.text("#heat").startswith("MPI_Send: time") and "darker" in driven.text("#heat")
+        await pilot.press("down")
+        await pilot.pause()
+        assert driven.text("#heat").startswith("MPI_Recv: time")
+        # Rows change their places; the cursor stays with what it was put on.
+        driven.live.hand_over(2, recv, send)
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.text("#heat").startswith("MPI_Recv: time")
+        assert driven.app.query_one("#activities", DataTable).cursor_row == 0
+        await pilot.press("h")
+        assert not driven.app.query_one("#heat", Static).display
+        await pilot.press("h")
+        assert driven.app.query_one("#heat", Static).display
+        driven.live.hand_over(3, activity("MPI_Wait", 0.1))
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.text("#heat") == "" and not driven.app.query_one("#heat", Static).display
+
+    drive(steps)
+
+
+def test_the_cursor_may_be_told_where_to_begin() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.app._wished = "MPI_Recv"
+        driven.live.columns = MadeColumns(("function", "MPI_Recv"))
+        driven.live.hand_over(1, activity("MPI_Send", 0.5))
+        driven.app.refresh_now()
+        driven.live.hand_over(2, activity("MPI_Send", 0.5), activity("MPI_Recv", 0.25))
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.text("#heat").startswith("MPI_Recv: time")
+
+    drive(steps)
+
+
+def test_histograms_alone_have_rows_without_rates() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        driven.live.columns = MadeColumns(("function", "MPI_Send"))
+        driven.live.hand_over(1)
+        driven.app.refresh_now()
+        await pilot.pause()
+        assert driven.rows() == [["MPI_Send", "function", *[""] * 7]]
+        assert driven.text("#heat").startswith("MPI_Send: time")
 
     drive(steps)
 

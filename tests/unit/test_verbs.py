@@ -14,7 +14,7 @@ from fake_tare import Tare, fake_command, fake_environment
 from tare.cli import GROUPS, VERBS
 from tare.reporters import terminal
 
-OF_STUDY = ("init", "run", "report", "model", "tools", "export")
+OF_STUDY = ("init", "run", "report", "join", "model", "tools", "export")
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *(f"study {verb}" for verb in OF_STUDY)])

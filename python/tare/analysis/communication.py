@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from tare._native import PeerSum, Process
+    from tare._native import Process
     from tare.analysis.profile import Row
     from tare.runs.run import Run
 
-# Peers of so many ranks are in memory at once.
-RANKS_AT_ONCE = 16_384
+# A matrix of more ranks is one of groups of ranks; so many cells of a page are legible.
+MOST_GROUPS = 64
 
 
 @dataclass(frozen=True)
@@ -38,33 +38,21 @@ def largest_world(run: Run) -> list[Process]:
     return [process for process in run.processes if process["world"] == world and process["rank"] >= 0]
 
 
-def sent(run: Run, most: int | None = None) -> Sent | None:
+def sent(run: Run, most: int) -> Sent | None:
     """None if no rank has sent to a known one. Of more than `most` ranks, groups of neighbours."""
-    of_world = largest_world(run)
-    size = max((max(process["size"], process["rank"] + 1) for process in of_world), default=0)
-    if not size:
+    counts = Counter(process["world"] for process in run.processes)
+    found = {each["world"]: each for each in run.exchanges(most)}
+    world = found.get(max(counts, key=lambda each: counts[each], default=-1))
+    if world is None or not world["cells"]:
         return None
-    world = of_world[0]["world"]
-    group = -(-size // (most or size)) or 1
-    messages: Counter[tuple[int, int]] = Counter()
-    amount: Counter[tuple[int, int]] = Counter()
-    elsewhere = 0
-    for row in _peers(run, world, sorted(process["rank"] for process in of_world)):
-        if not 0 <= row["peer"] < size:
-            elsewhere += row["sent_messages"]
-        elif row["sent_messages"]:
-            cell = row["rank"] // group, row["peer"] // group
-            messages[cell] += row["sent_messages"]
-            amount[cell] += row["sent_bytes"]
-    if not messages:
-        return None
-    return Sent(world, size, group, elsewhere, dict(messages), dict(amount))
-
-
-def _peers(run: Run, world: int, ranks: list[int]) -> Iterator[PeerSum]:
-    for first in range(0, len(ranks), RANKS_AT_ONCE):
-        chosen = None if len(ranks) <= RANKS_AT_ONCE else ranks[first : first + RANKS_AT_ONCE]
-        yield from run.peer_sums(["rank"], [world], chosen, None)
+    return Sent(
+        world["world"],
+        world["size"],
+        world["group"],
+        world["elsewhere"],
+        {(start, to): messages for start, to, messages, _ in world["cells"]},
+        {(start, to): size for start, to, _, size in world["cells"]},
+    )
 
 
 def sizes(rows: Sequence[Row]) -> list[dict[str, Any]]:

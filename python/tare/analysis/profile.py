@@ -186,6 +186,16 @@ def summed_together(
     return [plan.rows([next(sums) for _ in plan.queries]) for plan in plans]
 
 
+def questions(
+    recorded: Recorded, several: Sequence[Sequence[Key]], chosen: Chosen | None = None
+) -> list[SumsQuery]:
+    """What `summed` asks for each of these combinations of keys, or `by_rank` (Run.expect)."""
+    chosen = chosen or Chosen()
+    if [list(keys) for keys in several] == [["rank"]]:
+        return [_by_rank(recorded, chosen)]
+    return [query for keys in several for query in _Summing(recorded, keys, chosen).queries]
+
+
 class _Summing:
     """What is asked of the profiles for rows by some keys, and how the answers become rows."""
 
@@ -222,8 +232,8 @@ class _Summing:
 
 def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:
     """One row for each process. Without filters, the time is that of the process's own account."""
-    filters = _Description(recorded).filters(chosen or Chosen())
-    (sums,) = recorded.profile_sums([{**filters, "by": ["world", "rank"]}])
+    filters = _by_rank(recorded, chosen or Chosen())
+    (sums,) = recorded.profile_sums([filters])
     found = {(row["world"], row["rank"]): row for row in sums}
     is_all = not {"functions", "communicators"} & set(filters)
     worlds, ranks = filters.get("worlds"), filters.get("ranks")
@@ -245,6 +255,10 @@ def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:
             )
         )
     return result
+
+
+def _by_rank(recorded: Recorded, chosen: Chosen) -> SumsQuery:
+    return {**_Description(recorded).filters(chosen), "by": ["world", "rank"]}
 
 
 AnyRow = TypeVar("AnyRow", Row, RankRow)

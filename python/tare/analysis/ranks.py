@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tare.analysis.endings import STATES
 
 if TYPE_CHECKING:
     from tare._native import Process, State, Trace
+    from tare._native import TotalCost as NativeCost
 
 
 @dataclass(frozen=True, kw_only=True)
 class TotalCost:
     """The cost account of all ranks: sums, if nothing else is said (docs/json.md)."""
 
-    calls: int
-    lookups: int
-    call_ns: float  # mean cost of a timed call
-    lookup_ns: float  # mean cost of a look-up
-    event_ns: float  # largest cost of an event of the API
-    events: int
-    wrapper_ns: int
-    wrapper_error_ns: float | None  # half of the 95 % confidence interval of `wrapper_ns`; None: unknown
-    weighed: int  # calls whose cost was measured
-    net_share: float  # share in the net time, weighted by net time
-    wall_share: float  # including hooks, as a share of the time from the first MPI call to the end
-    hook_init_ns: int
-    hook_finalize_ns: int
-    flushes: int
-    flush_ns: int
-    flush_bytes: int
-    drains: int
-    drain_ns: int
-    drain_bytes: int
+    calls: int = 0
+    lookups: int = 0
+    call_ns: float = 0.0  # mean cost of a timed call
+    lookup_ns: float = 0.0  # mean cost of a look-up
+    event_ns: float = 0.0  # largest cost of an event of the API
+    events: int = 0
+    wrapper_ns: int = 0
+    wrapper_error_ns: float | None = (
+        0.0  # half of the 95 % confidence interval of `wrapper_ns`; None: unknown
+    )
+    weighed: int = 0  # calls whose cost was measured
+    net_share: float = 0.0  # share in the net time, weighted by net time
+    wall_share: float = 0.0  # including hooks, as a share of the time from the first MPI call to the end
+    hook_init_ns: int = 0
+    hook_finalize_ns: int = 0
+    flushes: int = 0
+    flush_ns: int = 0
+    flush_bytes: int = 0
+    drains: int = 0
+    drain_ns: int = 0
+    drain_bytes: int = 0
     offload_points: int = 0  # of monitored runs, and the next
     offloads: int = 0
     offloads_lost: int = 0
     offload_ns: int = 0
     offload_max_ns: int = 0  # the longest of all ranks
     offload_wait_ns: int = 0
-    dropped: int
+    dropped: int = 0
+
+
+NOTHING_TRACED: Trace = {
+    "events": 0,
+    "bytes": 0,
+    "dropped": 0,
+    "overwritten_bytes": 0,
+    "policy": None,
+    "kept_newest": False,
+    "no_space": False,
+    "written": True,
+}
 
 
 def mpi_share(process: Process) -> float:
-    """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1."""
-    return process["mpi_ns"] / process["threads_ns"] if process["threads_ns"] > 0 else 0.0
+    """Time inside MPI as a share of the net time, over all threads that call MPI; 0 to 1.
+
+    An estimate of time, of calls timed by sample, can be more than all of it.
+    """
+    return min(process["mpi_ns"] / process["threads_ns"], 1.0) if process["threads_ns"] > 0 else 0.0
 
 
 def total_mpi_ns(processes: Sequence[Process]) -> int:
@@ -67,62 +84,19 @@ def count_states(processes: Sequence[Process]) -> dict[State, int]:
     return {state: found[state] for state in STATES if found[state]}
 
 
-def total_trace(processes: Sequence[Process]) -> Trace:
-    return {
-        "events": sum(process["trace"]["events"] for process in processes),
-        "bytes": sum(process["trace"]["bytes"] for process in processes),
-        "dropped": sum(process["trace"]["dropped"] for process in processes),
-        "overwritten_bytes": sum(process["trace"]["overwritten_bytes"] for process in processes),
-        "policy": next((process["trace"]["policy"] for process in processes), None),
-        "kept_newest": any(process["trace"]["kept_newest"] for process in processes),
-        "no_space": any(process["trace"]["no_space"] for process in processes),
-        "written": all(process["trace"]["written"] for process in processes),
-    }
+class Recorded(Protocol):
+    """The data of a run that sums over its ranks need (runs.run.Run)."""
+
+    def total_cost(self, world: int | None = None) -> NativeCost | None: ...
+    def total_trace(self, world: int | None = None) -> Trace | None: ...
 
 
-def _per_call(sums: Sequence[float], calls: int) -> float:
-    return sum(sums) / calls if calls else 0.0
+def total_trace(run: Recorded, world: int | None = None) -> Trace:
+    """Of all processes, or of the ranks of a world."""
+    return run.total_trace(world) or NOTHING_TRACED
 
 
-def _error_of_sum(errors: Sequence[float | None]) -> float | None:
-    """Of independent estimates: the squares of their half widths add up."""
-    known = [error for error in errors if error is not None]
-    return math.hypot(*known) if len(known) == len(errors) else None
-
-
-def total_cost(processes: Sequence[Process]) -> TotalCost:
-    costs = [process["cost"] for process in processes]
-    net_ns = sum(process["net_ns"] for process in processes)
-    spent_ns = sum(process["cost"]["net_share"] * process["net_ns"] for process in processes)
-    wall_ns = sum(process["wall_ns"] for process in processes)
-    hooks_ns = sum(cost["hook_init_ns"] + cost["hook_finalize_ns"] for cost in costs)
-    ranks = max(len(processes), 1)
-    calls = sum(process["calls"] for process in processes)
-    return TotalCost(
-        calls=calls,
-        lookups=sum(process["lookups"] for process in processes),
-        call_ns=_per_call([process["cost"]["call_ns"] * process["calls"] for process in processes], calls),
-        lookup_ns=sum(cost["lookup_ns"] for cost in costs) / ranks,
-        event_ns=max((cost["event_ns"] for cost in costs), default=0.0),
-        events=sum(cost["events"] for cost in costs),
-        wrapper_ns=sum(cost["wrapper_ns"] for cost in costs),
-        wrapper_error_ns=_error_of_sum([cost["wrapper_error_ns"] for cost in costs]),
-        weighed=sum(cost["weighed"] for cost in costs),
-        net_share=spent_ns / net_ns if net_ns else 0.0,
-        wall_share=(spent_ns + hooks_ns) / wall_ns if wall_ns else 0.0,
-        hook_init_ns=sum(cost["hook_init_ns"] for cost in costs),
-        hook_finalize_ns=sum(cost["hook_finalize_ns"] for cost in costs),
-        flushes=sum(cost["flushes"] for cost in costs),
-        flush_ns=sum(cost["flush_ns"] for cost in costs),
-        flush_bytes=sum(cost["flush_bytes"] for cost in costs),
-        drains=sum(cost["drains"] for cost in costs),
-        drain_ns=sum(cost["drain_ns"] for cost in costs),
-        drain_bytes=sum(cost["drain_bytes"] for cost in costs),
-        offload_points=sum(cost["offload_points"] for cost in costs),
-        offloads=sum(cost["offloads"] for cost in costs),
-        offloads_lost=sum(cost["offloads_lost"] for cost in costs),
-        offload_ns=sum(cost["offload_ns"] for cost in costs),
-        offload_max_ns=max((cost["offload_max_ns"] for cost in costs), default=0),
-        offload_wait_ns=sum(cost["offload_wait_ns"] for cost in costs),
-        dropped=sum(cost["dropped"] for cost in costs),
-    )
+def total_cost(run: Recorded, world: int | None = None) -> TotalCost:
+    """Of all processes, or of the ranks of a world."""
+    found = run.total_cost(world)
+    return TotalCost(**found) if found else TotalCost()

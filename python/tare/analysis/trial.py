@@ -1,4 +1,4 @@
-"""What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/account/trial.h).
+"""What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/spells.h).
 
 Spells that measure are compared with neighbours that do not. Spells between passages of the same call
 sites, of like length and with like numbers of calls, are a stratum. The time of a spell is taken relative
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tare._native import Spell
+    from tare.runs.run import Run
 
 BLOCKS_NEEDED = 20
 TRIM = 0.1  # of the weight, at each end
@@ -75,6 +76,11 @@ class _Relative:
 class _Block:
     log_ratio: float
     weight: float  # ns
+
+
+def of_run(recording: Run) -> Trial | None:
+    """The outcome of the trial of a run; None if there was none."""
+    return trial(recording.spells) if recording.meta.options.weigh is not None else None
 
 
 def trial(spells: Sequence[Spell]) -> Trial | None:

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Annotated
 
+from tare.errors import CommandError
 from tare.options import Argument, Option
 from tare.runs.retiming import Times
 from tare.units import NS_PER_S
@@ -35,6 +36,13 @@ def new_path(text: str) -> Path:
         hint = f"; write ./{text} if that is its name" if text.strip("-") else ""
         raise ValueError(f"'{text}' is not a name{hint}")
     return Path(text)
+
+
+def write_text(to: Path, content: str) -> None:
+    try:
+        to.write_text(content, "utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {to}: {error.strerror}") from error
 
 
 def seconds(text: str) -> float:

@@ -102,7 +102,7 @@ def events(
 
 
 def _why_none(recording: Run, is_chosen: bool, time_span: tuple[float | None, float | None]) -> str:
-    trace = total_trace(recording.processes)
+    trace = total_trace(recording)
     if not trace["written"]:
         return "they were recorded, but not written (--write none)"
     if time_span != (None, None):

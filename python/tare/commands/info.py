@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from tare.analysis import locations, ranks, trial
+from tare.analysis import budget, locations, ranks, totals, trial
 from tare.commands import AnyMember, Json, RunDirectory
 from tare.commands.reading import conclude
 from tare.runs.run import Run, open_run
@@ -68,9 +68,11 @@ def _content(recording: Run) -> dict[str, Any]:
         ],
         "communicators": [{**row, "key": _key(row["key"])} for row in recording.communicators],
         **{f"{kind}s": _scopes(recording, kind) for kind in ("window", "file")},
-        "cost": asdict(ranks.total_cost(recording.processes)),
-        "trial": asdict(found) if (found := trial.trial(recording.spells)) else None,
-        "trace": ranks.total_trace(processes),
+        "cost": asdict(ranks.total_cost(recording)),
+        "trial": asdict(found) if (found := trial.of_run(recording)) else None,
+        "totals": [asdict(total) for total in totals.of_run(recording)],
+        "budget": asdict(kept) if (kept := budget.of_run(recording)) else None,
+        "trace": ranks.total_trace(recording),
         "unseen": [vars(row) for row in meta.unseen],
         "warnings": recording.warnings,
     }

@@ -123,6 +123,10 @@ def profile(
     )
     subject = _subject_of(names)
     recording = open_readable(run, member)
+    if (
+        subject is None
+    ):  # so that the profiles are read once, for this and for the rows by rank that checks need
+        recording.expect({"profile": sums.questions(recording, [cast("list[Key]", names)], chosen)})
     _check(recording, chosen)
     found = _table(recording, names, subject, chosen, sort, limit)
     if json:

@@ -29,7 +29,7 @@ def open_readable(
     CommandError if nothing can be read of what it says it has.
     """
     recording = open_as(kind, run, member, times)
-    if recording.unread and not recording.processes:
+    if recording.unread and not recording.process_count:
         conclude(recording, named=True)
     return recording
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tare import streams
-from tare.commands import AnyMember, RunDirectory, new_path
+from tare.commands import AnyMember, new_path, write_text
 from tare.commands.reading import conclude, open_readable
-from tare.errors import CommandError
-from tare.options import Option
+from tare.errors import UsageError
+from tare.options import Argument, Option
+from tare.runs.metadata import META
 from tare.runs.retiming import Times
 
 
@@ -24,7 +25,13 @@ class PageTimes(StrEnum):
 
 
 def report(
-    run: RunDirectory,
+    run: Annotated[
+        Path,
+        Argument(
+            metavar="RUN",
+            help="The run directory, or an archive; or a study: its file, or the directory of its results.",
+        ),
+    ],
     output: Annotated[
         Path | None,
         Option(
@@ -32,7 +39,7 @@ def report(
             "--output",
             parser=new_path,
             metavar="FILE",
-            help="The file to write. By default RUN.html, beside the run.",
+            help="The file to write. By default RUN.html, beside the run; of a study, its report.html.",
             show_default=False,
         ),
     ] = None,
@@ -49,12 +56,19 @@ def report(
     ] = PageTimes.RECORDED,
     member: AnyMember = None,
 ) -> None:
-    """Write a run as one HTML page, which needs no network.
+    """Write a run as one HTML page, which needs no network; or a study, its cells side by side.
 
-    docs/report.md describes the page. `tare view` shows the same page with every detail.
+    docs/report.md describes the page. `tare view` shows the same page of a run with every detail.
 
     Example: tare report app-20260131-120000
     """
+    if is_study(run):
+        if compare is not None or member is not None or times != PageTimes.RECORDED:
+            raise UsageError(f"{run} is a study: its page takes neither --compare nor --member nor --times")
+        streams.say(str(_of_study(run, output)))
+        return
+    if compare is not None and is_study(compare):
+        raise UsageError(f"{compare} is a study: tare report {compare} shows its cells side by side")
     from tare.page import content, document, timeline
 
     shown = [Times.RECORDED, Times.COMPENSATED] if times == PageTimes.BOTH else [Times(times)]
@@ -68,18 +82,31 @@ def report(
             break  # all times are the same
         contents[each] |= timeline.embedded(recording, trace)
     to = output or _beside(run, member)
-    _write(to, document.embedded(f"{recording.meta.name}: tare", contents))
+    write_text(to, document.embedded(f"{recording.meta.name}: tare", contents))
     streams.say(str(to))
     conclude(recording, *([other] if other else []))
+
+
+def is_study(path: Path) -> bool:
+    """A study's file, or the directory of its results."""
+    if not path.is_dir() or (path / META).exists():
+        return path.suffix == ".toml" and path.is_file()
+    from tare.study.store import FILE
+
+    return (path / FILE).is_file()
+
+
+def _of_study(path: Path, output: Path | None) -> Path:
+    from tare.commands import study
+    from tare.study import assembly
+
+    directory = study.results_of(path, None)
+    found = assembly.report(path, directory, None, with_figures=True)
+    for warning in found.warnings:
+        streams.tell(f"warning: {warning}")
+    return study.write_page(found, directory, output)
 
 
 def _beside(run: Path, member: str | None) -> Path:
     name = f"{run.resolve().name}-{Path(member).name}" if member else run.resolve().name
     return run.parent / f"{name}.html"
-
-
-def _write(to: Path, page: str) -> None:
-    try:
-        to.write_text(page, "utf-8")
-    except OSError as error:
-        raise CommandError(f"cannot write {to}: {error.strerror}") from error

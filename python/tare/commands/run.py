@@ -29,6 +29,9 @@ NO_MPI = (
 SMALLEST_BUFFER = 8 * units.KIB
 # Of spells of either kind: fewer leave nothing to compare.
 LEAST_SHARE = 0.05
+# Of a budget: counting calls takes some nanoseconds each, and with half of the time anything can be afforded.
+LEAST_BUDGET, MOST_BUDGET = 0.001, 0.5
+LEAST_TRACE = units.MIB
 # What a count of nanoseconds can hold.
 LONGEST_NS = 2**63 - 1
 
@@ -107,10 +110,52 @@ def _share(text: str) -> float:
     return share
 
 
+@dataclass(frozen=True)
+class Budget:
+    """What measuring may cost: a share of the time, and bytes of the trace."""
+
+    share: float
+    size: int | None = None
+
+
+def _budget(text: str) -> Budget:
+    share_text, comma, size = text.partition(",")
+    word = share_text.strip()
+    try:
+        share = float(word[:-1]) / 100 if word.endswith("%") else float(word)
+    except ValueError:
+        share = 0.0
+    if not LEAST_BUDGET <= share <= MOST_BUDGET:
+        raise ValueError(
+            f"'{text}' is no budget: write a share of the time from 0.1% to 50%, like 1%, "
+            "and if you like a size of the trace behind it, like 1%,500M"
+        )
+    if not comma:
+        return Budget(share)
+    bytes_ = units.parse_size(size)
+    if bytes_ < LEAST_TRACE:
+        raise ValueError(
+            f"{size.strip()} is too small for a trace: it has at least {units.size(LEAST_TRACE)}"
+        )
+    return Budget(share, bytes_)
+
+
 def _monitor(text: str) -> str:
     """The SPEC of --monitor, if it is one."""
     monitoring.parse(text)
     return text
+
+
+def _with_places(monitor: str, command: list[str]) -> str:
+    """The SPEC with addresses for the lines of code in it."""
+    from tare.measuring.source_sites import with_labelled_addresses
+
+    spec = with_labelled_addresses(monitor, command)
+    try:
+        monitoring.parse(spec)
+    except ValueError as error:
+        raise UsageError(f"--monitor {monitor}: {error} (docs/monitoring.md)") from error
+    return spec
 
 
 def _sample(spec: str, command: list[str], *, trace: bool) -> str:
@@ -212,6 +257,17 @@ def run(
             "calls are only counted (docs/weigh.md).",
         ),
     ] = None,
+    budget: Annotated[
+        Budget | None,
+        Option(
+            parser=_budget,
+            metavar="SHARE[,SIZE]",
+            show_default=False,
+            help="What measuring may cost: a share of the time, like 1%, and a size of the trace, like "
+            "1%,500M. Records the most that this allows: a trace, a trace of some iterations, or a profile "
+            "(docs/budget.md).",
+        ),
+    ] = None,
     monitor: Annotated[
         str | None,
         Option(
@@ -268,7 +324,7 @@ def run(
 
     Example: tare run --trace -- mpiexec -n 4 ./app
     """
-    traced = trace or write is Write.none or any((policy, keep, drain))
+    traced = trace or write is Write.none or any((policy, keep, drain, budget))
     if print_sample and sample is None:
         raise UsageError("--print-sample prints the SPEC of --sample: add it")
     if sample is not None:
@@ -281,6 +337,11 @@ def run(
     if monitor is not None and (weigh is not None or forward):
         other = "--forward" if forward else "--weigh"
         raise UsageError(f"--monitor takes profiles, which {other} does not make all the time: leave out one")
+    if monitor is not None and "site=" in monitor:
+        launch.check_startable(command)
+        monitor = _with_places(monitor, command)
+    if monitor is not None:
+        monitoring.check(monitoring.parse(monitor))
     if weigh is not None and (sample is not None or forward):
         other = (
             "--forward measures nothing"
@@ -289,6 +350,17 @@ def run(
         )
         raise UsageError(f"--weigh measures in some spells and not in others; {other}")
     chosen_policy = _policy(policy, keep)
+    if budget is not None:
+        _check_alone(
+            {
+                "--weigh": weigh is not None,
+                "--sample": sample is not None,
+                "--monitor": monitor is not None,
+                "--forward": forward,
+                "--policy overwrite": chosen_policy is Policy.overwrite,
+                "--policy drop": chosen_policy is Policy.drop,
+            }
+        )
     options = Options(
         trace=traced,
         buffer=_buffer(buffer, keep),
@@ -299,6 +371,8 @@ def run(
         stack=stack,
         sample=sample,
         weigh=weigh,
+        budget=budget.share if budget else None,
+        budget_bytes=budget.size if budget else None,
         monitor=monitor,
         time_lookups=time_lookups,
         keep_env=tuple(keep_env or ()),
@@ -316,6 +390,13 @@ def _policy(policy: Policy | None, keep: Keep | None) -> Policy:
     if keep and policy not in (None, Policy.overwrite):
         raise UsageError(f"--keep overwrites the oldest events: leave out --policy {policy}")
     return Policy.overwrite if keep else policy or Policy.block
+
+
+def _check_alone(others: dict[str, bool]) -> None:
+    """What decides itself how much is recorded does not go together with a budget."""
+    for option, is_given in others.items():
+        if is_given:
+            raise UsageError(f"--budget decides how much is recorded, and so does {option}: leave out one")
 
 
 def _group(name: str | None) -> str | None:

@@ -47,9 +47,9 @@ def sql(
         raise UsageError("--csv and --json exclude each other")
     recording = open_readable(run, member, OpenRun, times=times)
     if query is None:
-        from tare.tables.opened import TABLES
+        from tare.tables.opened import listed
 
-        _write(run, (["table", "row"], ["VARCHAR", "VARCHAR"], iter(TABLES.items())), csv=csv, json=json)
+        _write(run, (["table", "row"], ["VARCHAR", "VARCHAR"], iter(listed().items())), csv=csv, json=json)
         return conclude(recording)
     from tare.tables import sql as database
 

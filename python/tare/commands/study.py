@@ -14,6 +14,7 @@ from tare.errors import INTERRUPTED, CommandError, UsageError
 from tare.options import Argument, Group, Option
 
 if TYPE_CHECKING:
+    from tare.study.assembly import Report
     from tare.study.description import Description
     from tare.study.plan import Planned
     from tare.study.runner import Outcome
@@ -130,7 +131,6 @@ def report(
 
     Example: tare study report mine.toml --page overheads.html
     """
-    from tare import __version__
     from tare.reporters.console import console
     from tare.study import assembly
     from tare.study import report as reporter
@@ -149,13 +149,21 @@ def report(
         }
         json_reporter.write(sys.stdout, "tare.study/1", directory, content)
         return
-    path = page or directory / "report.html"
-    text = reporter.page(found.title, found.warnings, found.sections, found.text, __version__)
-    path.write_text(text, "utf-8")
+    path = write_page(found, directory, page)
     for warning in found.warnings:
         streams.tell(f"warning: {warning}")
     reporter.print_sections(console(), found.sections, details=details)
     streams.tell(f"page with figures: {path}")
+
+
+def write_page(found: Report, directory: Path, to: Path | None) -> Path:
+    """By default report.html beside the results; where it is."""
+    from tare.commands import write_text
+    from tare.study import page
+
+    path = to or directory / "report.html"
+    write_text(path, page.page(found, path))
+    return path
 
 
 def model(
@@ -234,6 +242,35 @@ def export(
             streams.say(f"{path}: {units.size(path.stat().st_size)}")
 
 
+def join(
+    file: File,
+    other: Annotated[Path, Argument(metavar="RESULTS", help="The directory of the results to take over.")],
+    as_set: Annotated[str, Option("--as", metavar="NAME", help="The set that they become.")],
+    output: Where = None,
+    set_name: Annotated[
+        str | None,
+        Option("--set", metavar="NAME", show_default=False, help="Their set. By default their newest."),
+    ] = None,
+) -> None:
+    """Take over results of the same study from another machine, as a set.
+
+    The report then compares the sets, and has the system as a factor in the analysis of variance.
+
+    Example: tare study join mine.toml there/mine-results --as there
+    """
+    from tare.study import frames
+    from tare.study.store import Store
+
+    directory = results_of(file, output)
+    with Store(directory) as store:
+        own = frames.newest_set(store)
+    with Store(directory, create=True) as store:
+        chosen, runs = store.join(other, set_name, as_set)
+    where = f" -o {output}" if output else ""
+    streams.tell(f"{runs} runs of set '{chosen}' are the set '{as_set}' of {directory}")
+    streams.tell(f"next: tare study report {file}{where} --set {shlex.quote(own)}")
+
+
 def _show_plan(described: Description, skip_unusable: bool) -> None:
     """Commands are whole, so that they can be tried."""
     from tare.study import plan, runner, session
@@ -292,5 +329,12 @@ def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) ->
 
 
 study = Group(
-    "Measure the overhead of tools on your programs, and its causes.", init, run, report, model, tools, export
+    "Measure the overhead of tools on your programs, and its causes.",
+    init,
+    run,
+    report,
+    join,
+    model,
+    tools,
+    export,
 )

@@ -11,6 +11,7 @@ from tare import streams, units
 from tare.commands import Json
 from tare.errors import CommandError, UsageError
 from tare.options import Option
+from tare.runs.rounds import DEFAULT_FILTER
 
 if TYPE_CHECKING:
     from tare.monitor.live_tree import Topology
@@ -48,7 +49,7 @@ def sweetspot(
     ] = "unix",
     filter: Annotated[
         str, Option(metavar="FILTER,...", help="What reduces a round: statistics, histogram, groups, ...")
-    ] = "statistics",
+    ] = DEFAULT_FILTER,
     at_most: Annotated[
         float,
         Option(metavar="PERCENT", min=0.01, max=100, help="What monitoring may cost, in % of the run time."),

@@ -17,6 +17,7 @@ from tare.runs import directory, runner
 if TYPE_CHECKING:
     from tare.monitor.live import Live
     from tare.runs.metadata import Metadata
+    from tare.runs.rounds import Kind
 
 SCHEMA = "tare.top/1"
 
@@ -25,12 +26,21 @@ def top(
     run: RunDirectory,
     stay: Annotated[bool, Option("--stay", help="Do not end when the run has ended.")] = False,
     once: Annotated[bool, Option("--once", help="Print what there is now, and end.")] = False,
+    event: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            show_default=False,
+            help="Show how the ranks differ in it (default: the one with most time now).",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Show what a run that is monitored does now.
 
     For runs of tare run --monitor (docs/monitoring.md). Needs Textual, unless --once or --json is given.
-    Keys: w shows where the ranks are, p pauses, q ends.
+    Below the table: how the ranks differ in the event that the cursor is on, round by round.
+    Keys: w shows where the ranks are, h hides how ranks differ, p pauses, q ends.
 
     Example: tare top app-20260131-120000
     """
@@ -40,19 +50,14 @@ def top(
     meta = directory.read_meta(run, _native.FORMAT_VERSION)
     if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
-    filtered = [part for part in (meta.options.monitor or "").split(",") if part.startswith("filter=")]
-    if filtered and filtered != ["filter=statistics"]:
-        raise CommandError(
-            f"tare top shows the filter statistics, and {run} has {filtered[0].removeprefix('filter=')}: "
-            f"tare sql {run} 'SELECT * FROM reductions' shows that"
-        )
+    _check_filter(run, meta)
     live = Live(run)
     if json:
         live.update()
-        return _write_json(run, meta, live)
+        return _write_json(run, meta, live, event)
     if once or not sys.stdout.isatty():
         live.update()
-        return _print(live)
+        return _print(live, event)
     try:
         from tare.monitor.screen import Top
     except ImportError as error:
@@ -72,19 +77,71 @@ def top(
         lambda: _cost(run),
         _hang(run, live),
         stay=stay,
+        event=event,
     ).run()
-    _print(live)
+    _print(live, event)
     return None
 
 
-def _print(live: Live) -> None:
+def _check_filter(run: Path, meta: Metadata) -> None:
+    chosen = [part for part in (meta.options.monitor or "").split(",") if part.startswith("filter=")]
+    names = [name.partition(":")[0] for part in chosen for name in part.removeprefix("filter=").split("+")]
+    if names and not {"statistics", "histogram"} & set(names):
+        raise CommandError(
+            f"tare top shows the filters statistics and histogram, and {run} has "
+            f"{chosen[0].removeprefix('filter=')}: tare sql {run} 'SELECT * FROM reductions' shows that"
+        )
+
+
+def _shown(live: Live, event: str | None) -> tuple[Kind, str] | None:
+    """The event whose histograms are shown: the chosen one, or the one with most time now that has any."""
+    known = live.columns.events()
+    if event is None:
+        first = [(activity.kind, activity.event) for activity in live.activities()] + known
+        return next((each for each in first if each in known), None)
+    found = next((each for each in known if each[1] == event), None)
+    if found is None and live.last is not None:
+        from tare.monitor.history import hint
+
+        names = {name for _, name in known}
+        said = hint(event, names) if names else ": its filter gives no histograms"
+        raise CommandError(f"no round has a histogram of '{event}'{said}")
+    return found
+
+
+def _print(live: Live, event: str | None) -> None:
+    from tare.monitor import heat, heat_text
     from tare.reporters import live as reporter
     from tare.reporters.console import console
 
-    reporter.show(console(), live.rounds, live.last, live.activities())
+    out = console()
+    reporter.show(out, live.rounds, live.last, live.activities())
+    if shown := _shown(live, event):
+        shades = heat.SHADES if out.draws else heat.PLAIN_SHADES
+        reporter.show_heat(out, heat_text.lines(*shown, live.columns.of(*shown), shades))
 
 
-def _write_json(run: Path, meta: Metadata, live: Live) -> None:
+def _histogram(live: Live, event: str | None) -> dict[str, Any] | None:
+    from tare.runs.histograms import main_metric
+
+    shown = _shown(live, event)
+    if shown is None:
+        return None
+    rounds = [
+        {
+            "round": column.round,
+            "time_ns": column.time_ns,
+            "bins": [
+                {"low": column.bins.low(i), "high": column.bins.low(i + 1), "ranks": ranks}
+                for i, ranks in enumerate(column.bins.counts)
+            ],
+        }
+        for column in live.columns.of(*shown)
+    ]
+    return {"event": shown[1], "kind": shown[0], "metric": main_metric(shown[0]), "rounds": rounds}
+
+
+def _write_json(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
     from tare.reporters import json as reporter
 
     last = live.last
@@ -98,6 +155,7 @@ def _write_json(run: Path, meta: Metadata, live: Live) -> None:
         "lost_ranks": str(live.lost_ranks) or None,
         "taken": live.taken,
         "lost": live.lost,
+        "histogram": _histogram(live, event),
         "rows": [vars(activity) for activity in live.activities()],
     }
     reporter.write(sys.stdout, SCHEMA, run, content)
@@ -133,7 +191,7 @@ def _cost(run: Path) -> str:
     from tare.runs.run import open_run
 
     with suppress(TareError, OSError):
-        cost = ranks.total_cost(open_run(run).processes)
+        cost = ranks.total_cost(open_run(run))
         mean = units.duration(cost.offload_ns / max(cost.offloads, 1))
         waits = f", {units.duration(cost.offload_wait_ns)} of it waiting" if cost.offload_wait_ns else ""
         return (

@@ -195,7 +195,7 @@ class _Watching:
             at, cost = self._cost
             if time.monotonic() - at >= COST_EVERY_S:
                 with suppress(TareError, OSError):
-                    found = ranks.total_cost(open_run(self._run).processes)
+                    found = ranks.total_cost(open_run(self._run))
                     cost = Cost(found.offloads, found.offload_ns, found.offload_wait_ns, found.net_share)
                 self._cost = (time.monotonic(), cost)
             return cost

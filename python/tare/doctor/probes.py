@@ -209,7 +209,7 @@ class Prober:
             expected=sum(wanted.values()),
             recorded=sum(seen.values()),
             lines=bool(at_source) and all(at_source),
-            call_ns=ranks.total_cost(recording.processes).call_ns,
+            call_ns=ranks.total_cost(recording).call_ns,
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from tare import programs, streams
 from tare.errors import CommandError
-from tare.measuring import library, tared
+from tare.measuring import library, open_mpi, tared
 from tare.runs.metadata import Metadata
 
 NOT_EXECUTABLE = 126
@@ -95,9 +95,14 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_SAMPLE"] = options.sample
     if options.weigh is not None:
         result["TARE_WEIGH"] = repr(options.weigh)
+    if options.budget is not None:
+        size = "" if options.budget_bytes is None else f",{options.budget_bytes}"
+        result["TARE_BUDGET"] = repr(options.budget) + size
     if options.monitor:
         result["TARE_TARED"] = str(library.find(library.TARED))
-    return result | tared.variables(meta)
+    result |= tared.variables(meta)
+    ours = ["LD_PRELOAD", *(f"TARE_{name}" for name in VARIABLES if f"TARE_{name}" in result)]
+    return result | open_mpi.handed_on(meta.command, result, ours)
 
 
 def check_startable(command: Sequence[str]) -> None:

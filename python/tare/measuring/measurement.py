@@ -103,7 +103,7 @@ def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) ->
 
         recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
-        meta.cost = asdict(ranks.total_cost(recording.processes))
+        meta.cost = asdict(ranks.total_cost(recording))
         meta.collected = Taken(**collected)
     directory.release_reserve(run_dir, directory.META_RESERVE)
     directory.write_meta(run_dir, meta)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tare import units
+from tare.runs.rounds import DEFAULT_FILTER
 
 DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
 # As src/format/monitor_spec.h and offload_ring.h have them.
 LONGEST_NAME = 95
 LONGEST_ONLY = 256
+LONGEST_VARIABLE = 1000  # what start_tared.cpp hands on
+LAST_NS = 2**63 - 1
 SMALLEST_RING = 16 * units.KIB
 LARGEST_RING = 1024 * units.MIB
 SHORTEST_INTERVAL_NS = 100_000
@@ -28,6 +31,7 @@ DEFAULT_FAN_OUT = 8  # as src/tared/monitor/monitor_job.h
 LOOPBACK = "127.0.0.1"
 KEYS = (
     "policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance", "only",
+    "site",
 )  # fmt: skip
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 
@@ -40,15 +44,16 @@ class Monitoring:
     region: str = ""  # entries of a region do
     region_every: int = 0
     every: int = 1
-    auto_ns: int = 0  # the interval is found, and is no less than this; 0: it is not
+    auto_ns: int = 0  # the interval is found, by leaving points out, and is no less than this; 0: it is not
     policy: str = "lossy"
-    filter: str = "statistics"
+    filter: str = DEFAULT_FILTER
     depth: int = DEPTHS["lossy"]
     ring: int = RINGS["lossy"]
     wait_ns: int = 10_000_000
     fan_out: int = DEFAULT_FAN_OUT  # of the tree of nodes
     listen: str = LOOPBACK  # what nodes bind
     only: str = ""  # patterns of events, with a plus between them; empty: all
+    sites: tuple[str, ...] = ()  # PLACE, or LABEL=PLACE=PLACE...: call sites; empty: all
     acceptance: int | None = None  # children of a node that may bring nothing; None: any number
 
     def variable(self, epoch_ns: int) -> str:
@@ -71,19 +76,25 @@ class Monitoring:
             pairs["auto"] = self.auto_ns
         if self.acceptance is not None:
             pairs["acceptance"] = self.acceptance
-        text = ",".join(f"{key}={value}" for key, value in pairs.items())
-        return f"{text},region={self.region_every}:{self.region}" if self.region else text
+        words = [f"{key}={value}" for key, value in pairs.items()] + [f"site={site}" for site in self.sites]
+        if self.region:
+            words.append(f"region={self.region_every}:{self.region}")
+        return ",".join(words)
 
 
 def parse(spec: str) -> Monitoring:
     """Of WHEN[,KEY=VALUE]...; ValueError, with what is wrong, if it is none."""
     when, *rest = [part.strip() for part in spec.split(",")]
     chosen: dict[str, str] = {}
+    sites = []
     for part in rest:
         key, equals, value = part.partition("=")
         if not equals or key not in KEYS:
             known = ", ".join(f"{known}=" for known in KEYS[:-1])
             raise ValueError(f"'{part}' is none of {known} and {KEYS[-1]}=")
+        if key == "site":
+            sites.append(value)
+            continue
         if key in chosen:
             raise ValueError(f"{key} is there twice")
         chosen[key] = value
@@ -92,22 +103,33 @@ def parse(spec: str) -> Monitoring:
     if auto_ns and "every" in chosen:
         raise ValueError("auto chooses itself which points are offloads: leave out every=")
     interval_ns, region, region_every = (AUTO_POINT_NS, "", 0) if auto_ns else _when(when)
-    return Monitoring(
+    every = AUTO_FIRST if auto_ns else 1
+    if found_ns := _auto(chosen.get("every", "")):
+        if interval_ns:
+            raise ValueError(f"every=auto skips points of the program: write auto instead of {when}")
+        auto_ns = found_ns
+    elif not auto_ns:
+        every = _number("every", chosen, 1, least=1, most=2**24 - 1)
+    found = Monitoring(
         interval_ns=interval_ns,
         region=region,
         region_every=region_every,
         policy=policy,
-        every=AUTO_FIRST if auto_ns else _number("every", chosen, 1, least=1, most=2**24 - 1),
+        every=every,
         auto_ns=auto_ns,
-        filter=_filter(chosen.get("filter", "statistics")),
+        filter=_filter(chosen.get("filter", DEFAULT_FILTER)),
         depth=_number("depth", chosen, DEPTHS[policy], least=0, most=2**20),
         ring=_ring(chosen, RINGS[policy]),
         wait_ns=units.parse_duration(chosen["wait"]) if "wait" in chosen else 10_000_000,
         fan_out=_number("fan-out", chosen, DEFAULT_FAN_OUT, least=1, most=4096),
         listen=_listen(chosen.get("listen", LOOPBACK)),
         only=_only(chosen.get("only")),
+        sites=_sites(sites),
         acceptance=_number("acceptance", chosen, 0, least=0, most=2**20) if "acceptance" in chosen else None,
     )
+    if len(found.variable(LAST_NS).encode()) > LONGEST_VARIABLE:
+        raise ValueError("it is too long: choose fewer events or places, or a file with a shorter path")
+    return found
 
 
 def _auto(text: str) -> int:
@@ -153,10 +175,12 @@ def _one_of(key: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def _filter(value: str) -> str:
-    name = value.partition(":")[0]
-    if name not in FILTERS and not name.endswith(".so"):
-        raise ValueError(f"filter={value}: it is one of {', '.join(FILTERS)}, or a FILE.so")
     if ".so" not in value:
+        if not {part.partition(":")[0] for part in value.split("+")} <= set(FILTERS):
+            raise ValueError(
+                f"filter={value}: it is one of {', '.join(FILTERS)}, several of these with a plus between "
+                "them, or a FILE.so"
+            )
         return value
     path, _, arguments = value.partition(".so")
     file = Path(f"{path}.so").absolute()  # tared works in another directory
@@ -173,6 +197,22 @@ def _only(value: str | None) -> str:
     return value
 
 
+def _sites(values: Sequence[str]) -> tuple[str, ...]:
+    """As `tare run --sample` takes them; lines of compiled code have become addresses (source_sites.py)."""
+    if not values:
+        return ()
+    from tare import _native
+    from tare.measuring.source_sites import is_compiled_line
+
+    places = [place for value in values for place in value.split("=")["=" in value :]]
+    known = [f"site={place}" for place in places if not is_compiled_line(f"site={place}")]
+    try:
+        _native.sample_method(",".join(["none", *known]))
+    except ValueError as error:
+        raise ValueError(f"site={values[0]}: {error}") from None
+    return tuple(values)
+
+
 def _listen(value: str) -> str:
     """An address, the name of an interface, or a network."""
     import ipaddress
@@ -187,6 +227,29 @@ def _listen(value: str) -> str:
             f"listen={value}: it is an address, an interface like eth0, or a network like 10.1.0.0/16"
         )
     return value
+
+
+def check(monitoring: Monitoring) -> None:
+    """CommandError if the root of the tree cannot be reached where the others were told to, or has no such
+    filter."""
+    if monitoring.filter != DEFAULT_FILTER:
+        _ask_tared("filter", monitoring.filter)
+    if monitoring.listen != LOOPBACK:
+        _ask_tared("listen", monitoring.listen)
+
+
+def _ask_tared(key: str, value: str) -> None:
+    import subprocess
+
+    from tare.errors import CommandError
+    from tare.measuring import library
+
+    asked = subprocess.run(
+        [library.find(library.TARED), f"--can-{key}", value],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if asked.returncode != 0:
+        raise CommandError(f"--monitor: {key}={value}: {asked.stderr.strip()}")
 
 
 def _number(key: str, chosen: Mapping[str, str], otherwise: int, *, least: int, most: int) -> int:

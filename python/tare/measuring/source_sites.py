@@ -1,4 +1,4 @@
-"""Lines of compiled code in a SPEC of message sampling become addresses before the program starts.
+"""Lines of compiled code in a SPEC of message sampling, or of monitoring, become addresses before the start.
 
 No measured process reads debug information.
 """
@@ -29,16 +29,40 @@ LDD_TIMEOUT_S = 10
 
 def with_addresses(spec: str, command: Sequence[str]) -> str:
     """`spec` with ranges of addresses for its lines of compiled code; UsageError if a line has no code."""
-    words = spec.split(",")
-    lines = {word: line for word in words if (line := _compiled_line(word))}
-    if not lines:
-        return spec
-    objects = list(dict.fromkeys(objects_of(command)))
+    places = _places("--sample", "samples.md", spec, command)
     return ",".join(
         chain.from_iterable(
-            _ranges(word, *lines[word], objects) if word in lines else [word] for word in words
+            (f"site={place}" for place in places[word]) if word in places else [word]
+            for word in spec.split(",")
         )
     )
+
+
+def with_labelled_addresses(spec: str, command: Sequence[str]) -> str:
+    """The same of `--monitor`: the ranges of a line are behind it, as in site=solver.c:7=app+0x10-0x20."""
+    words = [word.strip() for word in spec.split(",")]
+    places = _places("--monitor", "monitoring.md", ",".join(words), command)
+    return ",".join("=".join([word, *places.get(word, [])]) for word in words)
+
+
+def is_compiled_line(word: str) -> bool:
+    """Of site=FILE:LINE, but not of site=FILE.py:LINE."""
+    return _compiled_line(word) is not None
+
+
+def _places(option: str, page: str, spec: str, command: Sequence[str]) -> dict[str, list[str]]:
+    """Of each word of the spec that is a line of compiled code."""
+    lines = {word: line for word in spec.split(",") if (line := _compiled_line(word))}
+    if not lines:
+        return {}
+    objects = list(dict.fromkeys(objects_of(command)))
+    found = {}
+    for word, line in lines.items():
+        try:
+            found[word] = list(_ranges(*line, objects))
+        except ValueError as error:
+            raise UsageError(f"{option}: {word}: {error} (docs/{page})") from None
+    return found
 
 
 def _compiled_line(word: str) -> tuple[str, int] | None:
@@ -48,17 +72,17 @@ def _compiled_line(word: str) -> tuple[str, int] | None:
     return os.path.normpath(found[1]), int(found[2])
 
 
-def _ranges(word: str, file: str, line: int, objects: Sequence[Path]) -> Iterator[str]:
+def _ranges(file: str, line: int, objects: Sequence[Path]) -> Iterator[str]:
+    """OBJECT+LOW-HIGH; ValueError, with the reason, if there is no code."""
     from tare import _native
 
     places = {path: _native.code_of_line(str(path), file, line) for path in objects}
     known = {path: code for path, code in places.items() if code["file_known"]}
     if not any(code["ranges"] for code in known.values()):
-        why = _no_code(known) if known else _no_file(objects)
-        raise UsageError(f"--sample: {word}: {why} (docs/samples.md)")
+        raise ValueError(_no_code(known) if known else _no_file(objects))
     for path, code in known.items():
         for low, high in code["ranges"]:
-            yield f"site={path.name}+{low:#x}-{high:#x}"
+            yield f"{path.name}+{low:#x}-{high:#x}"
 
 
 def _no_code(known: Mapping[Path, LineCode]) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tare.errors import CommandError
-from tare.measuring import library, monitoring
+from tare.measuring import library, monitoring, sweet_spots
 from tare.runs import directory
 from tare.runs.metadata import Metadata, Options
 
@@ -46,6 +46,9 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
     import subprocess
 
     program = library.find(library.TARED)
+    chosen = monitoring.parse(options.monitor) if options.monitor else None
+    if chosen:
+        sweet_spots.hand_over(chosen, run_dir / MEETING_PLACE)
     arguments = [
         str(run_dir),
         meta.run_id,
@@ -77,4 +80,6 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
             tared.wait()
         import shutil
 
+        if chosen:
+            sweet_spots.take(chosen, run_dir / MEETING_PLACE)
         shutil.rmtree(run_dir / MEETING_PLACE, ignore_errors=True)

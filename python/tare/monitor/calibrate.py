@@ -68,7 +68,7 @@ def calibrated(sizes: Sequence[int], processors: int, telling: Callable[[str], N
     for number in range(REPEATS):
         for topology in (*FITTED, *HELD_OUT):
             telling(f"calibrating: {topology.name}, {number + 1} of {REPEATS}")
-            # One at a time, as nodes without work look for some.
+            # One at a time: what the others do is no part of it.
             with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
                 for events in sizes:
                     paces[events].setdefault(topology, []).append(_pace(tree, events))

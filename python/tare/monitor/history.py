@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from tare.errors import CommandError
 from tare.monitor import totals
-from tare.runs import reductions
+from tare.runs import histograms
 from tare.runs.rounds import Event, Round, RoundFile, Statistic
 
 
@@ -39,7 +39,7 @@ def of_event(files: Iterable[RoundFile], name: str | None) -> History:
         for made in file.read():
             if made.events:
                 rounds.setdefault(made.round, []).append(made)
-            elif made.filter.startswith("histogram"):
+            else:
                 _add_bins(bins, made)
     if not rounds and not bins:
         raise CommandError(
@@ -53,7 +53,7 @@ def of_event(files: Iterable[RoundFile], name: str | None) -> History:
         chosen = name or _longest(totals.of_rounds(rounds[max(rounds)]))
         found = History(chosen, list(_statistics(rounds, chosen)))
     if not found.rounds and not found.histograms:
-        raise CommandError(f"no round has an event '{chosen}'{_hint(chosen, _known(rounds) | bins.keys())}")
+        raise CommandError(f"no round has an event '{chosen}'{hint(chosen, _known(rounds) | bins.keys())}")
     return found
 
 
@@ -65,10 +65,12 @@ def _statistics(rounds: Mapping[int, list[Round]], name: str) -> Iterator[tuple[
 
 
 def _add_bins(bins: dict[str, dict[int, list[Bin]]], made: Round) -> None:
-    for row in reductions.rows(made):
-        if row["metric"] == "time_ns":
-            of_round = bins.setdefault(row["event"], {}).setdefault(made.round, [])
-            of_round.append(Bin(row["low"], row["high"], row["count"]))
+    for (kind, event), found in histograms.of_round(made).items():
+        if kind != "counter":
+            of_round = bins.setdefault(event, {}).setdefault(made.round, [])
+            of_round += [
+                Bin(found.low(i), found.low(i + 1), count) for i, count in enumerate(found.counts) if count
+            ]
 
 
 def _known(rounds: Mapping[int, list[Round]]) -> set[str]:
@@ -81,7 +83,7 @@ def _known(rounds: Mapping[int, list[Round]]) -> set[str]:
     }
 
 
-def _hint(name: str, known: Collection[str]) -> str:
+def hint(name: str, known: Collection[str]) -> str:
     near = get_close_matches(name, known, 1)
     return f"; do you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(known)[:8])}"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tare.monitor import totals
+from tare.monitor.heat import Columns
 from tare.runs import rounds
 from tare.runs.rounds import Event, Kind, Ranks, Round, RoundFile
 from tare.units import NS_PER_S
@@ -19,8 +20,6 @@ KEPT_NS = 60 * NS_PER_S
 MOST_KEPT = 4096
 BINS = 30  # of the history of an event, each of a second
 OF_LATE_NS = 10 * NS_PER_S
-# What tared calls the time outside all phases of the program.
-OUTSIDE_PHASES = "(none)"
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,11 @@ class _Host:
     )
 
     def take(self, made: Round) -> None:
-        if not made.events:
+        if not made.filter:
             return
         self.last = made
+        if not made.events:
+            return
         sums = {
             (event.kind, event.name): Sums(
                 event.calls.mean, event.time.mean, event.bytes.mean, event.time.most
@@ -91,6 +92,7 @@ class Live:
         self.taken = 0
         # Ranks that run and are in no round, and since when (Unix time); of each host.
         self._silent: dict[Path, dict[int, int]] = {}
+        self.columns = Columns()
 
     def update(self) -> int:
         """Reads what is new; how many rounds that are."""
@@ -100,6 +102,7 @@ class Live:
         for host in self._hosts.values():
             for made in host.file.read():
                 host.take(made)
+                self.columns.take(made)
                 self.taken += len(made.ranks)
                 self.lost += len(made.lost)
                 silent = self._silent.get(host.file.path, {})
@@ -135,14 +138,14 @@ class Live:
         return [
             event
             for event in totals.of_rounds(host.last for host in self._hosts.values() if host.last)
-            if not _is_outside(event.kind, event.name)
+            if not rounds.is_outside_phases(event.kind, event.name)
         ]
 
     def activities(self) -> list[Activity]:
         """Most time now first; of several hosts each event once."""
         found: dict[tuple[Kind, str], list[tuple[int, Activity]]] = {}
         for host in self._hosts.values():
-            if host.last is None:
+            if not host.kept:
                 continue
             for activity, ranks in _of_host(host):
                 found.setdefault((activity.kind, activity.event), []).append((ranks, activity))
@@ -159,7 +162,7 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
     nothing = Sums(0, 0, 0)
     for event in host.last.events:
         key = (event.kind, event.name)
-        if _is_outside(*key):
+        if rounds.is_outside_phases(*key):
             continue
         new, old = now[key], before.get(key, nothing)
         is_new = now_ns > before_ns
@@ -187,11 +190,6 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
             ),
             event.ranks,
         )
-
-
-def _is_outside(kind: Kind, name: str) -> bool:
-    """The time outside all phases is no phase; of a program without phases it would be all the time."""
-    return kind == "phase" and name == OUTSIDE_PHASES
 
 
 def _imbalance_since(old: Sums, new: Sums) -> float:

@@ -13,7 +13,9 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
 
 from tare import units
+from tare.monitor import heat_text
 from tare.monitor.live import Activity, Live
+from tare.runs.rounds import Kind
 from tare.streams import visible
 
 REFRESH_S = 0.5
@@ -43,6 +45,11 @@ def cells(activity: Activity) -> tuple[str, ...]:
     )
 
 
+def cells_without_rates(kind: Kind, event: str) -> tuple[str, ...]:
+    """Of a run whose filter gives histograms alone."""
+    return (visible(event), kind, *[""] * (len(COLUMNS) - 2))
+
+
 class Where(ModalScreen[None]):
     """Where the ranks are, as `tare where` says it."""
 
@@ -64,10 +71,13 @@ class Top(App[None]):
     """Ends by itself when the run has ended, unless it is to stay."""
 
     CSS = """#about { height: auto; padding: 0 1; background: $panel; }
-    #silence { height: auto; padding: 0 1; color: $warning; }"""
+    #silence { height: auto; padding: 0 1; color: $warning; }
+    #activities { height: 1fr; min-height: 5; }
+    #heat { height: auto; padding: 0 1; border-top: solid $panel; }"""
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit", "Quit"),
         ("w", "where", "Where ranks are"),
+        ("h", "heat", "How ranks differ"),
         ("p", "pause", "Pause"),
     ]
     ENABLE_COMMAND_PALETTE = False
@@ -82,9 +92,11 @@ class Top(App[None]):
         hang: Callable[[], str] = lambda: "",
         *,
         stay: bool = False,
+        event: str | None = None,
     ) -> None:
         """`is_going_on`: whether the run is; `where`, `cost`, `hang`: what to say of ranks, of monitoring
-        them, of those that hang. `hang` may take long, and is called from a thread."""
+        them, of those that hang. `hang` may take long, and is called from a thread. `event` is what the
+        cursor is on at first."""
         super().__init__()
         self._name = visible(name)
         self._live = live
@@ -100,11 +112,19 @@ class Top(App[None]):
         self._hang = hang
         self._hang_text = ""
         self._looks = False  # for ranks that hang, just now
+        self._shown: list[tuple[Kind, str]] = []  # row by row
+        self._wished = event  # until there is a row of it
+        self._chosen: tuple[Kind, str] | None = (
+            None  # where the user has moved the cursor; None: the first row
+        )
+        self._shows_heat = True
+        self._placed = 0  # the row where the cursor was put last
 
     def compose(self) -> ComposeResult:
         yield Static("", id="about", markup=False)
         yield Static("", id="silence", markup=False)
         yield DataTable(id="activities", cursor_type="row", zebra_stripes=True)
+        yield Static("", id="heat", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -135,12 +155,44 @@ class Top(App[None]):
         self.query_one("#about", Static).update(self._about())
         self.query_one("#silence", Static).update(self._silence())
         table = self.query_one("#activities", DataTable)
-        row, top = table.cursor_row, table.scroll_y
+        top = table.scroll_y
+        self._notice_choice(table)
         table.clear()
-        for activity in self._live.activities():
-            table.add_row(*cells(activity))
-        table.move_cursor(row=row, scroll=False)
+        rows = {(each.kind, each.event): cells(each) for each in self._live.activities()}
+        if not rows:
+            rows = {each: cells_without_rates(*each) for each in self._live.columns.events()}
+        self._shown = list(rows)
+        for row in rows.values():
+            table.add_row(*row)
+        if self._wished is not None:
+            self._chosen = next((each for each in rows if each[1] == self._wished), None)
+            self._wished = None if self._chosen else self._wished
+        # Rows change their places; the cursor stays with its event.
+        before, self._placed = self._placed, self._shown.index(self._chosen) if self._chosen in rows else 0
+        table.move_cursor(row=self._placed, scroll=False)
         table.scroll_to(y=top, animate=False)
+        if self._placed != before:
+            table.move_cursor(row=self._placed, animate=False)
+        self._show_heat()
+
+    def _notice_choice(self, table: DataTable[str]) -> None:
+        if table.cursor_row != self._placed and 0 <= table.cursor_row < len(self._shown):
+            self._placed, self._chosen = table.cursor_row, self._shown[table.cursor_row]
+
+    def on_data_table_row_highlighted(self) -> None:
+        """The user has moved the cursor, or rows have changed."""
+        if self.query("#heat"):
+            self._notice_choice(self.query_one("#activities", DataTable))
+            self._show_heat()
+
+    def _show_heat(self) -> None:
+        lines: list[str] = []
+        if self._placed < len(self._shown):
+            kind, event = self._shown[self._placed]
+            lines = heat_text.lines(kind, event, self._live.columns.of(kind, event))
+        widget = self.query_one("#heat", Static)
+        widget.update("\n".join(lines))
+        widget.display = bool(lines) and self._shows_heat
 
     def _about(self) -> str:
         now = time.monotonic()
@@ -174,6 +226,10 @@ class Top(App[None]):
 
     def action_where(self) -> None:
         self.push_screen(Where(self._where()))
+
+    def action_heat(self) -> None:
+        self._shows_heat = not self._shows_heat
+        self._show_heat()
 
     def action_pause(self) -> None:
         self._paused = not self._paused

@@ -12,7 +12,8 @@ from tare.analysis.explain.explain import explain_basis
 from tare.analysis.rows import fields
 from tare.page import call_sites, comparison, messages, overview, source_text, waits
 from tare.page import ranks as rank_columns
-from tare.streams import visible
+from tare.page.printable import printable
+from tare.runs.sums import tables_query
 
 if TYPE_CHECKING:
     from tare.runs.run import Run
@@ -24,6 +25,7 @@ MOST_EVENTS = 20_000_000
 
 def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
     """`other`: a run to compare it with. What is not printable in names of runs is escaped here."""
+    _expect(run)
     by_site, by_size = profile.summed_together(run, [["site"], ["size"]])
     rows = profile.ordered(by_site, "time_ns", 0)
     sites = call_sites.of_rows(rows)
@@ -48,7 +50,18 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
     if other is not None:
         other_basis = Basis(other, most_events=MOST_EVENTS)
         content["comparison"] = comparison.of_runs(run, other, basis, other_basis)
-    return _printable(content)  # type: ignore[no-any-return]
+    return printable(content)  # type: ignore[no-any-return]
+
+
+def _expect(run: Run) -> None:
+    """All that the page asks of the profiles, so that they are read once."""
+    run.expect(
+        {
+            "profile": profile.questions(run, [["site"], ["size"], ["line"]]),
+            "phases": [tables_query([])],
+            "exchanges": [communication.MOST_GROUPS],
+        }
+    )
 
 
 def _phases(run: Run) -> list[dict[str, Any]]:
@@ -76,15 +89,3 @@ def _environment(run: Run) -> dict[str, Any]:
             for each in run.communicators[:1000]
         ],
     }
-
-
-def _printable(value: Any) -> Any:
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {
-            visible(key) if isinstance(key, str) else key: _printable(each) for key, each in value.items()
-        }
-    if isinstance(value, list) and not (value and isinstance(value[0], int)):
-        return [_printable(each) for each in value]
-    return value

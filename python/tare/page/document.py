@@ -40,6 +40,7 @@ SCRIPTS = (
     "assets/ranks.js",
     "assets/messages.js",
     "assets/environment.js",
+    "assets/study.js",
     "assets/main.js",
 )
 _SOURCE_MAP = re.compile(r"(//# sourceMappingURL=.*|/\*# sourceMappingURL=.*?\*/)\s*$")

@@ -11,8 +11,6 @@ from tare.reporters import terminal
 if TYPE_CHECKING:
     from tare.runs.run import Run
 
-# A matrix of more ranks is one of groups of ranks; so many cells are legible.
-MOST_CELLS = 64
 LATENCIES_LISTED = 500
 
 
@@ -21,7 +19,7 @@ def matrix(run: Run) -> dict[str, Any] | None:
 
     Of the world with the most ranks.
     """
-    found = communication.sent(run, MOST_CELLS)
+    found = communication.sent(run, communication.MOST_GROUPS)
     if found is None:
         return None
     return {

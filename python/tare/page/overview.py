@@ -25,7 +25,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
     processes = run.processes
     found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
     share = spread(processes, ranks.mpi_share)
-    cost = ranks.total_cost(processes)
+    cost = ranks.total_cost(run)
     parts = _parts(found)
     return {
         "program": run.meta.name,
@@ -52,7 +52,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
         "efficiency": [asdict(each) for each in found],
         "parts": parts,
         "cost": asdict(cost),
-        "trace": ranks.total_trace(processes),
+        "trace": ranks.total_trace(run),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),
     }
@@ -96,7 +96,7 @@ def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
         notes.append("The run is still going on: these are the figures of one moment.")
     if not run.processes:
         notes.append("No process of this run has called MPI.")
-    trace = ranks.total_trace(run.processes)
+    trace = ranks.total_trace(run)
     if trace["dropped"]:
         notes.append(f"{trace['dropped']:,} records were dropped: the trace has gaps.")
     if trace["overwritten_bytes"]:

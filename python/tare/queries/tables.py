@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tare.errors import CommandError
 from tare.packages import how_to_install
-from tare.tables.dataset import WRITTEN
+from tare.tables.dataset import written
 
 if TYPE_CHECKING:
     import ibis
@@ -44,7 +44,7 @@ def of_parquet(connection: BaseBackend, directory: str | Path) -> Tables:
     tables `calls` and `flushes`: they are parts of `events`.
     """
     tables = {}
-    for name in WRITTEN:
+    for name in written():
         place = f"{directory}/{name}"
         if connection.name == "duckdb":
             tables[name] = connection.read_parquet(

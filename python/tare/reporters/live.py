@@ -23,6 +23,8 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
         f"{rounds:,} rounds; the last, number {last.round:,}, has {len(last.ranks):,} ranks{missing}; "
         f"delay {units.duration(last.delay_ns)}"
     )
+    if not activities:
+        return None
     sheet = Sheet(
         [
             Heading("What", text=True, key=True),
@@ -38,6 +40,11 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
     sheet.rows += [_cells(activity) for activity in activities]
     terminal.show_sheet(out, sheet)
     return None
+
+
+def show_heat(out: Console, lines: Sequence[str]) -> None:
+    for line in ("", *lines) if lines else ():
+        out.line(line)
 
 
 def _cells(activity: Activity) -> list[str]:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tare import units
-from tare.analysis import endings, profile, ranks, trial
+from tare.analysis import budget, endings, profile, ranks, totals, trial
 from tare.analysis.spread import spread
 from tare.functions import OUTSIDE_NET
 from tare.measuring import unseen
+from tare.reporters import budget as budget_lines
 from tare.reporters import cells, terminal, warnings
 from tare.reporters import locations as location_sheets
 from tare.reporters import profile as profile_sheet
+from tare.reporters import totals as total_sheet
 from tare.reporters.sheet import Heading, Sheet
 from tare.streams import visible
 from tare.units import NOTHING
@@ -42,6 +44,7 @@ def after_run(out: Console, recording: Run, notes: Sequence[str]) -> None:
     """The summary at the end of `tare run`."""
     overview(out, recording)
     _top_sites(out, recording)
+    _totals(out, recording)
     account(out, recording)
     _notes(out, [*notes, *recording.warnings])
     where_to_look(out, recording)
@@ -49,6 +52,7 @@ def after_run(out: Console, recording: Run, notes: Sequence[str]) -> None:
 
 def info(out: Console, recording: Run) -> None:
     overview(out, recording)
+    _totals(out, recording)
     account(out, recording)
     _locations(out, recording)
     _notes(out, recording.warnings)
@@ -89,7 +93,7 @@ def where_to_look(out: Console, recording: Run) -> None:
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")
-    if ranks.total_trace(recording.processes)["events"]:
+    if ranks.total_trace(recording)["events"]:
         _field(out, "", f"tare events {path} --limit 20")
     if recording.sample_summaries:
         _field(out, "", f"tare samples {path}")
@@ -170,7 +174,9 @@ def _rank_table(out: Console, recording: Run) -> None:
     if len(processes) > RANKS_LISTED:
         return
     worlds = ["World"] if recording.worlds > 1 else []
-    headers = ("Rank", "State", "Calls", "Net time", "MPI time", "MPI share")
+    # Of spells that only count, no time in MPI is known: the share is one of the rest.
+    partly = ["Measured"] if any(process["threads_ns"] < process["net_ns"] for process in processes) else []
+    headers = ("Rank", "State", "Calls", "Net time", *partly, "MPI time", "MPI share")
     shown = Sheet([Heading(title) for title in (*worlds, *headers)])
     for process in processes:
         shown.rows.append(
@@ -180,6 +186,7 @@ def _rank_table(out: Console, recording: Run) -> None:
                 endings.brief(process),
                 units.count(process["calls"] + process["lookups"]),
                 units.duration(process["net_ns"]),
+                *([units.duration(process["threads_ns"])] if partly else []),
                 units.duration(process["mpi_ns"]),
                 units.percent(ranks.mpi_share(process)),
             ]
@@ -216,14 +223,22 @@ def _top_sites(out: Console, recording: Run) -> None:
     terminal.show_sheet(out, sheet, INDENT)
 
 
+def _totals(out: Console, recording: Run) -> None:
+    found = totals.of_run(recording)
+    if not found:
+        return
+    _heading(out, f"\n{total_sheet.TITLE}")
+    terminal.show_sheet(out, total_sheet.sheet(found), INDENT)
+
+
 def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
-    cost: TotalCost = ranks.total_cost(recording.processes)
-    trace = ranks.total_trace(recording.processes)
+    cost: TotalCost = ranks.total_cost(recording)
+    trace = ranks.total_trace(recording)
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
         return
     weighed = recording.meta.options.weigh is not None
-    counted = "counted only" if weighed else "look-ups counted"
+    counted = "counted only" if weighed or recording.meta.options.budget is not None else "look-ups counted"
     yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} {counted}"
     if cost.events:
         yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"
@@ -248,6 +263,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     )
     if weighed:
         yield from _trial(recording)
+    if kept := budget.of_run(recording):
+        yield from budget_lines.lines(kept)
     if not trace["written"]:
         yield "trace", "encoded, but not written (--write none)"
     elif trace["events"] or trace["dropped"]:
@@ -265,7 +282,7 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:
-    found = trial.trial(recording.spells)
+    found = trial.of_run(recording)
     if found is None:
         yield "by trial", "not determined: the ranks never passed together (docs/weigh.md)"
         return

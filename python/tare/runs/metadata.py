@@ -39,6 +39,8 @@ class Options:
     time_lookups: bool = False
     sample: str | None = None
     weigh: float | None = None  # the share of spells that do not measure
+    budget: float | None = None  # the share of the time that measuring may cost
+    budget_bytes: int | None = None  # and the bytes of the trace
     monitor: str | None = None  # the SPEC of --monitor
     keep_env: tuple[str, ...] = ()
     forward: bool = False

@@ -8,11 +8,16 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tare.errors import native_errors
 
 PATTERN = "monitor-*.tare"
+# What rounds are reduced to where nobody chose: as much as `tare top` shows.
+DEFAULT_FILTER = "statistics+histogram:16:time"
+STATISTICS = "statistics"
+# What tared calls the time outside all phases of the program.
+OUTSIDE_PHASES = "(none)"
 METRICS = 3  # of an event
 Kind = Literal["function", "region", "phase", "counter"]
 
@@ -79,27 +84,25 @@ class Round:
     lost: Ranks
     filter: str
     reduced: bytes = field(repr=False)
-    events: list[Event] = field(repr=False)  # of the filter statistics; of others none (reductions.py)
+    events: list[Event] = field(repr=False)  # of the filter statistics; of others none (parts)
     names: Mapping[int, tuple[str, Kind]] = field(
         repr=False, default_factory=dict
     )  # of events, by their keys
+
+    def parts(self) -> list[tuple[str, bytes]]:
+        """Each filter, with its arguments, and what it has made of the round; nothing if that is damaged."""
+        try:
+            return parts_of(self.filter, self.reduced)
+        except Malformed:
+            return []
+
+    def named(self, key: int) -> tuple[str, Kind]:
+        return _named(self.names, key)
 
     @property
     def delay_ns(self) -> int:
         """From the first offload until all of the round had arrived."""
         return self.arrived_ns - self.first_ns
-
-    def about(self) -> dict[str, Any]:
-        """The columns that the tables `rounds` and `reductions` share."""
-        return {
-            "round": self.round,
-            "time_ns": self.first_ns,
-            "contributing": len(self.ranks),
-            "lost": len(self.lost),
-            "lost_ranks": str(self.lost) or None,
-            "delay_ns": self.delay_ns,
-            "spread_ns": self.last_ns - self.first_ns,
-        }
 
 
 class Malformed(ValueError):
@@ -193,7 +196,8 @@ class RoundFile:
         number, first, last, arrived, error, reduce_ns, _, _, _ = _ROUND.unpack(source.take(_ROUND.size))
         ranks, lost, used = source.ranks(), source.ranks(), source.text()
         reduced = source.rest()
-        events = self._statistics(Input(reduced)) if used == "statistics" else []
+        of_statistics = [part for name, part in parts_of(used, bytes(reduced)) if name == STATISTICS]
+        events = [event for part in of_statistics for event in self._statistics(Input(memoryview(part)))]
         return Round(
             number,
             first,
@@ -229,12 +233,29 @@ class RoundFile:
 
         return [
             Event(
-                *self._names.get(int(keys[event]), (f"event {int(keys[event]):016x}", "function")),
+                *_named(self._names, int(keys[event])),
                 int(ranks[event]),
                 *(statistic(event, metric) for metric in range(METRICS)),
             )
             for event in range(count)
         ]
+
+
+def parts_of(used: str, reduced: bytes) -> list[tuple[str, bytes]]:
+    """Each of the filters in the text, and its result."""
+    if "+" not in used or used.endswith(".so") or ".so:" in used:
+        return [(used, reduced)]
+    source = Input(memoryview(reduced))
+    return [(name, bytes(source.take(source.number()))) for name in used.split("+")]
+
+
+def is_outside_phases(kind: Kind, name: str) -> bool:
+    """That is no phase; of a program without phases it would be all the time."""
+    return kind == "phase" and name == OUTSIDE_PHASES
+
+
+def _named(names: Mapping[int, tuple[str, Kind]], key: int) -> tuple[str, Kind]:
+    return names.get(key, (f"event {key:016x}", "function"))
 
 
 def _lost_round(content: memoryview) -> Round:

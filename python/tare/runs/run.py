@@ -3,56 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tare import progress_line
 from tare.errors import CommandError, UsageError, native_errors
-from tare.runs import directory, rounds, runner, site_frames
-from tare.runs.retiming import Retimed, Times, retime
+from tare.runs import directory
+from tare.runs.profiled_run import ProfiledRun
+from tare.runs.retiming import Times
 
 if TYPE_CHECKING:
     from tare._native import (
-        Communicator,
-        CurrentCall,
         EventRow,
         EventTable,
         Exported,
-        Location,
-        PeerSum,
-        PhaseSum,
-        Process,
-        ProfileSum,
+        ProfileKey,
         ReplayedWorld,
-        SampleRow,
-        SampleSummary,
-        Scope,
-        Site,
-        Spell,
-        SumKey,
-        SumsQuery,
         Table,
         TableName,
         Timeline,
-        Violations,
         WaitReport,
     )
-    from tare._native import (
-        Run as NativeRun,
-    )
-    from tare.runs.metadata import Metadata
-    from tare.runs.rounds import RoundFile
 
 
-WEIGHED = (
-    "calls of some spells were only counted (--weigh): times, bytes and events are those of the others; "
-    "messages may lack an end"
-)
-
-
-class Run:
+class Run(ProfiledRun):
     """One run, in a directory or an archive, as it is when it is opened; `tare.open` makes one.
 
     Rows are dictionaries whose keys `_native.pyi` lists; docs/json.md explains those that verbs print.
@@ -63,148 +37,6 @@ class Run:
     threads at a time.
     """
 
-    def __init__(self, run_dir: Path, meta: Metadata, member: str = "") -> None:
-        self.run_dir = run_dir
-        self.meta = meta
-        self.member = member
-        self._native = self._open()
-        self.retimed: Retimed | None = None
-
-    def use_times(self, times: Times) -> None:
-        """Shows the events of the trace in other times, in all that is read from now on (docs/analyses.md).
-
-        Profiles and accounts stay as they were recorded. To be called once, before the trace is read.
-        """
-        if self._native is not None:
-            with self._reading():
-                self.retimed = retime(self._native, times)
-
-    @cached_property
-    def clock_violations(self) -> list[Violations]:
-        """Calls that the clocks contradict, as they were recorded; reads the trace."""
-        if self.retimed is not None:
-            return self.retimed.correction["violations"]
-        with self._reading():
-            return self._native.clock_violations() if self._native else []
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """For what may take its time."""
-        with native_errors(), progress_line.reading(self.run_dir.name):
-            yield
-
-    def _open(self) -> NativeRun | None:
-        from tare import _native
-
-        if self.member:
-            with self._reading():
-                return _native.Run(self.run_dir, member=self.member)
-        if not directory.has_records(self.run_dir, self.meta):
-            return None
-        with self._reading():
-            segment_dir = directory.segment_dir(self.run_dir, self.meta)
-            return _native.Run(self.run_dir, segment_dir, self.meta.run_id, is_going_on=self.is_going_on)
-
-    @cached_property
-    def is_going_on(self) -> bool:
-        """Whether the run is still going on: somebody will yet write how it ended."""
-        return not self.member and runner.is_going_on(self.run_dir, self.meta)
-
-    @cached_property
-    def processes(self) -> list[Process]:
-        """A row for each process that called MPI, sorted by world and rank."""
-        with self._reading():
-            return self._native.processes() if self._native else []
-
-    def profile_sums(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
-        """The profile, added up by the keys of each query: one list of rows for each query, in their order.
-
-        Reads the profiles of all processes once, whatever the number of queries (src/reader/profile).
-        """
-        with self._reading():
-            return self._native.profile_sums(queries) if self._native else [[] for _ in queries]
-
-    @cached_property
-    def location_rows(self) -> list[Location]:
-        """A row for each thread that recorded, sorted by world and rank: what it counted and lost."""
-        with self._reading():
-            return self._native.locations() if self._native else []
-
-    @cached_property
-    def spells(self) -> list[Spell]:
-        """The spells of a run with --weigh, by world, rank and number; empty for other runs."""
-        if self.meta.options.weigh is None:
-            return []
-        with self._reading():
-            return self._native.spells() if self._native else []
-
-    @cached_property
-    def functions(self) -> list[str]:
-        """Names of the functions that the run may have calls of."""
-        with self._reading():
-            return self._native.functions() if self._native else []
-
-    @cached_property
-    def event_names(self) -> list[str]:
-        """Names of the events that the program defines itself (docs/api.md)."""
-        with self._reading():
-            return self._native.event_names() if self._native else []
-
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]:
-        """Messages and one-sided bytes by peer, added up also by "rank" and "communicator", as `by` says.
-
-        `worlds`, `ranks` and `communicators` restrict it; None: all. Communicators are indices of
-        `communicators`.
-        """
-        with self._reading():
-            return self._native.peer_sums(by, worlds, ranks, communicators) if self._native else []
-
-    def phase_sums(self, by: list[str], worlds: list[int] | None, ranks: list[int] | None) -> list[PhaseSum]:
-        """Times and MPI calls by phase, added up also by "rank", as `by` says; choices as in `peer_sums`."""
-        with self._reading():
-            return self._native.phase_sums(by, worlds, ranks) if self._native else []
-
-    @cached_property
-    def sites(self) -> list[Site]:
-        """The call sites of all processes; rows of other tables name one by its index here.
-
-        Equal sites of several processes are one. `shown` is the index in `path` of the frame that stands
-        for the site (site_frames.py).
-        """
-        with self._reading():
-            found = self._native.sites() if self._native else []
-        return site_frames.with_chosen_frames(found, self.profile_sums)
-
-    @cached_property
-    def communicators(self) -> list[Communicator]:
-        """The communicators of all processes, equal ones as one; other rows name one by its index here."""
-        with self._reading():
-            return self._native.communicators() if self._native else []
-
-    @cached_property
-    def scopes(self) -> list[Scope]:
-        """Windows and files; rows name one by its index here."""
-        with self._reading():
-            return self._native.scopes() if self._native else []
-
-    @cached_property
-    def current_calls(self) -> list[CurrentCall]:
-        """The MPI calls that threads were in when the run was opened, or when their process died."""
-        with self._reading():
-            return self._native.current_calls() if self._native else []
-
-    def calls_of(self, function: str) -> list[ProfileSum]:
-        """The profile of the function, and of calls whose function is not known."""
-        by: Sequence[SumKey] = ("world", "rank", "function", "communicator")
-        (rows,) = self.profile_sums([{"by": by, "functions": [function, "other"]}])
-        return rows
-
     @cached_property
     def replayed_worlds(self) -> list[ReplayedWorld]:
         """The time that each world would take on an ideal network; reads the whole trace (src/reader/replay).
@@ -214,61 +46,6 @@ class Run:
         """
         with self._reading():
             return self._native.replay() if self._native else []
-
-    def round_files(self) -> list[RoundFile]:
-        """Where the rounds of a run with --monitor are stored, on each host that stored some."""
-        if self.member:
-            return rounds.of_archive(self.run_dir, self.member)
-        return rounds.of_directory(self.run_dir)
-
-    @property
-    def end_ns(self) -> int | None:
-        """Unix time at which the command ended; None if that is not known, or has not happened."""
-        wall_ns = self.meta.wall_ns
-        return None if wall_ns is None else self.start_ns + wall_ns
-
-    @cached_property
-    def sample_rows(self) -> list[SampleRow]:
-        """A row for each class of sampled messages, with its latencies (docs/samples.md)."""
-        with self._reading():
-            return self._native.samples() if self._native else []
-
-    @cached_property
-    def sample_summaries(self) -> list[SampleSummary]:
-        """One for each rank that sampled messages."""
-        with self._reading():
-            return self._native.sample_summaries() if self._native else []
-
-    @property
-    def warnings(self) -> list[str]:
-        """What could not be read; may grow while events are read."""
-        with native_errors():
-            lines = self._native.warnings() if self._native else []
-        if self.retimed is not None:
-            lines = [*lines, *(line for line in self.retimed.warnings if line not in lines)]
-        if self.meta.options.weigh is not None:
-            lines = [*lines, WEIGHED]
-        return [*lines, self.unread] if self.unread else lines
-
-    @cached_property
-    def unread(self) -> str | None:
-        """What the run says it has, and its files do not hold; a verb that reads it has failed then."""
-        known, found = len(self.meta.ranks or ()), len(self.processes)
-        if known > found:
-            return f"the files of this run hold {found:,} of its {known:,} processes"
-        ended = not self.is_going_on  # of one that begins, segments are half made
-        if self._native is not None and not found and ended and self._native.warnings():
-            return "the files of this run are damaged: they hold no process"
-        return None
-
-    @property
-    def start_ns(self) -> int:
-        """Unix time at which `tare run` started the command; times are shown relative to it."""
-        return self.meta.start_ns
-
-    @property
-    def worlds(self) -> int:
-        return len({process["world"] for process in self.processes})
 
     def events(
         self,
@@ -335,6 +112,12 @@ class Run:
 
         return self._native.table(name) if self._native else _native.empty_table(name)
 
+    def _profile_table(self, by: Sequence[ProfileKey], ranks: Sequence[int] | None) -> Table:
+        from tare import _native
+
+        chosen = list(ranks) if ranks else None
+        return self._native.profile_table(by, chosen) if self._native else _native.empty_profile_table(by)
+
     @property
     def messages(self) -> Table:
         """The messages of the trace, one row each with both ends, as a table for Arrow (docs/tables.md).
@@ -359,7 +142,6 @@ class Run:
         """Writes the events for another tool; the file is there as a whole or not at all."""
         if self._native is None:
             raise CommandError("no process of this run called MPI")
-        shown = [site["shown"] for site in self.sites]
         chosen = None if ranks is None else list(ranks)
         with self._reading():
             if kind == "otf2":
@@ -368,7 +150,7 @@ class Run:
                 export = partial(module().export_otf2, self._native)
             else:
                 export = getattr(self._native, f"export_{kind}")
-            result: Exported = export(str(to), self.start_ns, shown, chosen, start_ns, end_ns)
+            result: Exported = export(str(to), self.start_ns, chosen, start_ns, end_ns)
             return result
 
     @property

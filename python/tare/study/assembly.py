@@ -10,7 +10,8 @@ from tare.study import description as descriptions
 from tare.study import extrapolation, figures, frames
 from tare.study.analysis import Analysis
 from tare.study.model import FileSystem
-from tare.study.parts import costs, overheads, runs, variation, weights
+from tare.study.parts import budgets, cells, claim, costs, overheads, runs, systems, variation, weights
+from tare.study.parts.cells import CellFigures
 from tare.study.sections import Figure, Section
 from tare.study.store import Store
 
@@ -22,12 +23,15 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (overheads.summary, (figures.net_overhead,)),
     (overheads.overheads, ()),
     (weights.weights, ()),
-    (costs.composition, (figures.composition, figures.scaling)),
+    (budgets.budgets, ()),
+    (costs.composition, (figures.composition, figures.bare_scaling, figures.scaling)),
     (costs.written, (figures.parts_of_overhead,)),
+    (claim.growth, (figures.parts_over_events,)),
     (costs.event_counts, (figures.over_events, figures.flushes)),
     (variation.variation, ()),
     (variation.correlations, ()),
     (costs.reported, ()),
+    (systems.systems, ()),
     (runs.sets, ()),
     (runs.outliers, ()),
     (overheads.power, ()),
@@ -42,6 +46,12 @@ class Report:
     set_name: str
     warnings: list[str]
     sections: list[Section]
+    about: str
+    confidence: float
+    bound: float
+    varied: list[str]  # factors with several levels
+    responses: list[str]
+    cells: list[CellFigures]
 
 
 def report(file: Path, directory: Path, set_name: str | None, *, with_figures: bool) -> Report:
@@ -60,7 +70,19 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
         # A study without flushes has nothing to extrapolate.
         if store.rows("SELECT 1 FROM flushes LIMIT 1"):
             sections.append(extrapolation.section_or_reason(store, chosen, FileSystem()))
-    return Report(described.title, described.text, chosen, warnings, sections)
+        return Report(
+            described.title,
+            described.text,
+            chosen,
+            warnings,
+            sections,
+            described.about,
+            analysis.confidence,
+            analysis.bound,
+            list(analysis.results.varied),
+            analysis.responses(),
+            cells.side_by_side(analysis, directory),
+        )
 
 
 def _kept(store: Store, directory: Path) -> descriptions.Description:

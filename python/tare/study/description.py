@@ -97,6 +97,10 @@ class Description:
     def fingerprint(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def place_of_outputs(self, directory: Path) -> Path:
+        """Where tools write; `directory`: that of the results."""
+        return (Path(self.output) if self.output else directory / "outputs").resolve()
+
 
 def read(path: Path) -> Description:
     root = document.read(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare.streams import visible
@@ -20,6 +20,8 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW = (
     "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442",
 )  # fmt: skip
 PARTS = (("net", BLUE), ("init", ORANGE), ("finalize", YELLOW), ("wrap", GREEN))
+RanksPoint = tuple[int, float, float]  # ranks; mean and standard deviation
+EventsPoint = tuple[float, float]  # most events of a rank; seconds
 WIDTH_IN = 7.5
 ROW_IN = 0.28
 
@@ -95,68 +97,113 @@ def _split(split: Split, response: str) -> tuple[str, float, float, float, float
     return split.pair.label, bare, silent - bare, float(written.mean()) - silent, spread
 
 
+def bare_scaling(analysis: Analysis) -> list[Figure]:
+    """Mohror and Karavanic's figure 1: the time of the bare programs over ranks."""
+    points: dict[str, list[RanksPoint]] = {}
+    baseline = analysis.description.baseline
+    for workload, series in _over_ranks(analysis).items():
+        for cell, own in series:
+            if cell.level("tool") == baseline:
+                rest = cell.label(frozenset(analysis.results.varied) - {"tool", "ranks"})
+                points.setdefault(rest or workload, []).extend(own)
+    return _ranks_figure("Bare programs over ranks", points)
+
+
 def scaling(analysis: Analysis) -> list[Figure]:
     """Mohror and Karavanic's figure 10: time over ranks, with standard deviations."""
-    if "ranks" not in analysis.results.varied:
-        return []
     figures = []
-    for workload, cells in analysis.timed_by_workload().items():
-        series: dict[str, list[tuple[int, float, float]]] = {}
-        for cell in cells:
-            runs = analysis.runs(cell)
-            rest = Cell(tuple((name, None if name == "ranks" else level) for name, level in cell.levels))
-            spread = float(runs["net"].std()) if len(runs) > 1 else 0.0
-            point = (int(cell.level("ranks")), float(runs["net"].mean()), spread)
-            series.setdefault(analysis.short_label(rest), []).append(point)
-        if len({point[0] for points in series.values() for point in points}) < 2:
-            continue
-        axes = _axes(WIDTH_IN, 3.6)
-        for number, (label, points) in enumerate(series.items()):
-            ranks, means, spreads = zip(*sorted(points), strict=True)
-            axes.errorbar(
-                ranks,
-                means,
-                spreads,
-                label=visible(label),
-                capsize=2,
-                marker="o",
-                color=f"C{number}",
-                linewidth=1.2,
-            )
-        axes.set_xlabel("ranks")
-        axes.set_ylabel("net time, s")
-        axes.set_ylim(bottom=0)
-        axes.set_xticks(sorted({point[0] for points in series.values() for point in points}))
-        _legend_beside(axes)
-        figures.append(
-            Figure(f"Net time over ranks, {workload}", _svg(axes), "Mean, one standard deviation.")
-        )
+    for workload, series in _over_ranks(analysis).items():
+        points = {analysis.short_label(cell): own for cell, own in series}
+        figures += _ranks_figure(f"Net time over ranks, {workload}", points)
     return figures
 
 
+def _over_ranks(analysis: Analysis) -> dict[str, list[tuple[Cell, list[RanksPoint]]]]:
+    """By workload: what differs in the ranks alone, as the cell without them."""
+    if "ranks" not in analysis.results.varied:
+        return {}
+    found: dict[str, dict[Cell, list[RanksPoint]]] = {}
+    for workload, cells in analysis.timed_by_workload().items():
+        for cell in cells:
+            net = analysis.runs(cell)["net"]
+            rest = Cell(tuple((name, None if name == "ranks" else level) for name, level in cell.levels))
+            spread = float(net.std()) if len(net) > 1 else 0.0
+            point = (int(cell.level("ranks")), float(net.mean()), spread)
+            found.setdefault(workload, {}).setdefault(rest, []).append(point)
+    return {workload: list(series.items()) for workload, series in found.items()}
+
+
+def _ranks_figure(title: str, series: Mapping[str, list[RanksPoint]]) -> list[Figure]:
+    every = sorted({point[0] for points in series.values() for point in points})
+    if len(every) < 2:
+        return []
+    axes = _axes(WIDTH_IN, 3.6)
+    for number, (label, points) in enumerate(series.items()):
+        ranks, means, spreads = zip(*sorted(points), strict=True)
+        axes.errorbar(
+            ranks,
+            means,
+            spreads,
+            label=visible(label),
+            capsize=2,
+            marker="o",
+            color=f"C{number}",
+            linewidth=1.2,
+        )
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("net time, s")
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(every)
+    _legend_beside(axes)
+    return [Figure(title, _svg(axes), "Mean, one standard deviation.")]
+
+
 def over_events(analysis: Analysis) -> list[Figure]:
-    """Mohror and Karavanic's figure 9: the overhead over the most events of a rank."""
-    points: dict[str, list[tuple[float, float]]] = {}
+    """The whole overhead over the most events of a rank."""
+    points: dict[str, list[EventsPoint]] = {}
     for pair in analysis.pairs():
-        events = pair.ours["events_max"].median()
-        if math.isnan(events) or events <= 0:
-            continue
+        events = float(pair.ours["events_max"].median())
         more = float((pair.ours["net"] - pair.bare["net"]).median())
         name = pair.cell.level("tool")
         if pair.cell.by_factor.get(WRITE) is not None:
             name += ", written" if pair.cell.by_factor[WRITE] == "true" else ", not written"
         points.setdefault(f"{pair.cell.level('workload')}: {name}", []).append((events, more))
-    if len({events for found in points.values() for events, _ in found}) < 2:
+    return _events_figure("Overhead over events", "overhead in net time, s", points)
+
+
+def parts_over_events(analysis: Analysis) -> list[Figure]:
+    """Mohror and Karavanic's figure 9: instrumentation alone and writing alone, over the events."""
+    recording: dict[str, list[EventsPoint]] = {}
+    writing: dict[str, list[EventsPoint]] = {}
+    for split in analysis.splits():
+        events = float(split.pair.ours["events_max"].median())
+        label = f"{split.pair.cell.level('workload')}: {split.pair.cell.level('tool')}"
+        silent = split.silent["net"]
+        recording.setdefault(label, []).append((events, float((silent - split.pair.bare["net"]).median())))
+        writing.setdefault(label, []).append((events, float((split.pair.ours["net"] - silent).median())))
+    return [
+        *_events_figure("Instrumentation over events", "instrumentation in net time, s", recording),
+        *_events_figure("Writing over events", "writing in net time, s", writing),
+    ]
+
+
+def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoint]]) -> list[Figure]:
+    """Without those whose events are not known."""
+    known = {
+        label: [point for point in found if point[0] > 0 and not math.isnan(point[1])]
+        for label, found in points.items()
+    }
+    if len({events for found in known.values() for events, _ in found}) < 2:
         return []
     axes = _axes(WIDTH_IN, 3.6)
-    for number, (label, found) in enumerate(points.items()):
-        across, up = zip(*sorted(found), strict=True)
-        axes.plot(across, up, marker="o", label=visible(label), color=f"C{number}", linewidth=1)
+    for number, (label, found) in enumerate((label, found) for label, found in known.items() if found):
+        across, heights = zip(*sorted(found), strict=True)
+        axes.plot(across, heights, marker="o", label=visible(label), color=f"C{number}", linewidth=1)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xlabel("most events of a rank")
-    axes.set_ylabel("overhead in net time, s")
+    axes.set_ylabel(up)
     _legend_beside(axes)
-    return [Figure("Overhead over events", _svg(axes))]
+    return [Figure(title, _svg(axes))]
 
 
 def flushes(analysis: Analysis) -> list[Figure]:

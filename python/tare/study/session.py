@@ -154,8 +154,7 @@ def run(
         say(line)
     for cell in cells:
         runner.prepare(description, cell)
-    place = Path(description.output) if description.output else directory / "outputs"
-    place = place.resolve()
+    place = description.place_of_outputs(directory)
     place.mkdir(parents=True, exist_ok=True)
     found = gather_provenance(description, cells, place)
     with Store(directory, create=True) as store:

@@ -212,6 +212,14 @@ def _term(name: str, names: Mapping[str, str]) -> str:
     return ":".join(names[part] for part in name.split(":"))
 
 
+def slope(across: Sequence[float], up: Sequence[float]) -> float:
+    """Of the straight line with the least squares; `across` must vary."""
+    import numpy as np
+
+    places = np.asarray(across, float) - np.mean(across)
+    return float(places @ np.asarray(up, float) / (places @ places))
+
+
 def correlation(left: Sequence[float], right: Sequence[float]) -> tuple[float, float]:
     """Pearson's r and its p; NaN where one of them does not vary."""
     import numpy as np

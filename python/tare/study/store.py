@@ -21,6 +21,7 @@ VERSION = 1
 FILE = "study.duckdb"
 FEW_ROWS = 20
 TABLES = ("study", "environments", "runs", "ranks", "measures", "flushes", "weights", "sessions")
+OF_RUNS = ("ranks", "measures", "flushes", "weights")  # rows that belong to a run
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
 CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
@@ -99,7 +100,12 @@ class Store:
         )
 
     def _tables(self) -> set[str]:
-        return {row[0] for row in self.rows("SELECT table_name FROM information_schema.tables")}
+        return {
+            row[0]
+            for row in self.rows(
+                "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+            )
+        }
 
     def describe(self, facts: Mapping[str, str]) -> None:
         for name, value in facts.items():
@@ -134,7 +140,7 @@ class Store:
 
     def forget_failed(self, set_name: str) -> None:
         failed = "SELECT run FROM runs WHERE set_name = ? AND state <> 'ok'"
-        for table in ("ranks", "measures", "flushes", "weights"):
+        for table in OF_RUNS:
             self._connection.execute(f"DELETE FROM {table} WHERE run IN ({failed})", [set_name])
         self._connection.execute("DELETE FROM runs WHERE set_name = ? AND state <> 'ok'", [set_name])
 
@@ -213,6 +219,70 @@ class Store:
         self._connection.register("made", pd.DataFrame(rows))
         self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM made")
         self._connection.unregister("made")
+
+    def join(self, other: Path, theirs: str | None, ours: str) -> tuple[str, int]:
+        """Takes over the set `theirs` of other results, or their newest, as `ours`; its name and runs."""
+        path = other / FILE
+        if not path.is_file():
+            raise CommandError(f"{other} holds no results")
+        if self.rows("SELECT 1 FROM runs WHERE set_name = ? LIMIT 1", ours):
+            raise CommandError(f"there is a set '{ours}' already; name the new one otherwise")
+        quoted = str(path).replace("'", "''")
+        with _one_line(f"{path} cannot be joined"):
+            self._connection.execute(f"ATTACH '{quoted}' AS other (READ_ONLY)")
+            try:
+                self._connection.begin()
+                try:
+                    joined = self._join(theirs, ours)
+                except BaseException:
+                    self._connection.rollback()
+                    raise
+                self._connection.commit()
+            finally:
+                self._connection.execute("DETACH other")
+        return joined
+
+    def _join(self, theirs: str | None, ours: str) -> tuple[str, int]:
+        version = self.rows("SELECT value FROM other.study WHERE name = 'schema'")
+        if version != [(f"tare.study/{VERSION}",)]:
+            raise CommandError("the other results have another schema")
+        sets = [row[0] for row in self.rows("SELECT set_name FROM other.runs GROUP BY 1 ORDER BY max(run)")]
+        if not sets:
+            raise CommandError("the other results have no runs")
+        if theirs is not None and theirs not in sets:
+            raise CommandError(f"the other results have no set '{theirs}', but {', '.join(sets)}")
+        chosen = theirs or str(sets[-1])
+        common = "SELECT count(*) FROM other.runs WHERE set_name = ? AND cell IN (SELECT cell FROM main.runs)"
+        if self.rows("SELECT 1 FROM runs LIMIT 1") and not self.rows(common, chosen)[0][0]:
+            raise CommandError("no combination of the other results is one of this study's")
+        (offset,) = self.rows("SELECT coalesce(max(run), 0) FROM runs")[0]
+        of_set = "SELECT run FROM other.runs WHERE set_name = $1"
+        moved = "SELECT * REPLACE (run + $2 AS run"
+        self._connection.execute(
+            "INSERT OR IGNORE INTO environments SELECT * FROM other.environments "
+            "WHERE environment IN (SELECT environment FROM other.runs WHERE set_name = $1)",
+            [chosen],
+        )
+        (count,) = self.rows(
+            f"INSERT INTO runs BY NAME {moved}, $3 AS set_name) FROM other.runs WHERE set_name = $1",
+            chosen, offset, ours,
+        )[0]  # fmt: skip
+        self._connection.execute(
+            "INSERT INTO sessions BY NAME SELECT * REPLACE ($2 AS set_name) FROM other.sessions "
+            "WHERE set_name = $1",
+            [chosen, ours],
+        )
+        there = {
+            row[0]
+            for row in self.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = 'other'")
+        }
+        for table in OF_RUNS:
+            if table in there:
+                self._connection.execute(
+                    f"INSERT INTO {table} BY NAME {moved}) FROM other.{table} WHERE run IN ({of_set})",
+                    [chosen, offset],
+                )
+        return chosen, int(count)
 
     def add_session(self, session: Mapping[str, Any]) -> None:
         self._insert("sessions", [dict(session)])

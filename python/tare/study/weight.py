@@ -33,7 +33,7 @@ def of_run(recording: Run) -> Weight | None:
     errors = [cost["wrapper_error_ns"] for cost in costs]
     known = [error for error in errors if error is not None]
     error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
-    found = trial.trial(recording.spells)
+    found = trial.of_run(recording)
     return Weight(
         spent_ns * 1e-9 / len(costs),
         None if error_ns is None else error_ns * 1e-9 / len(costs),

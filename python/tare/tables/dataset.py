@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Literal
 
 from tare.errors import CommandError
 from tare.tables import sql
-from tare.tables.opened import TABLES, OpenRun
+from tare.tables.opened import OpenRun, listed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # Without those that are a part of the events.
-WRITTEN = tuple(name for name in TABLES if name not in ("calls", "flushes"))
+NOT_WRITTEN = ("calls", "flushes")
 # How long tables are divided into files: by rank, unless these would be too many and too small.
 BY_RANK = ("events", "collectives", "requests", "waits")
 BY_WORLD = (*BY_RANK, "messages")
 MOST_RANKS = 1000
+
+
+def written() -> list[str]:
+    """The tables that are written."""
+    return [name for name in listed() if name not in NOT_WRITTEN]
 
 
 def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
@@ -30,12 +35,12 @@ def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
     part = to.with_name(f"{to.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     tables = run.tables()
-    connection = sql.connect({name: tables[name] for name in WRITTEN})
+    connection = sql.connect({name: tables[name] for name in written()})
     import duckdb
 
     try:
         part.mkdir()
-        rows = sum(_write_table(connection, run, name, part, kind) for name in WRITTEN)
+        rows = sum(_write_table(connection, run, name, part, kind) for name in written())
         part.replace(to)
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tare.streams import visible
 
 if TYPE_CHECKING:
+    from tare._native import Table
     from tare.tables.opened import OpenRun
 
 # Rows that are shown of a table.
@@ -28,27 +29,38 @@ def text(value: object) -> str:
     return escape(visible(str(value)))
 
 
-def table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """The first rows, and how many there are."""
+def _more(count: int) -> str:
+    return f"<p>… {count - SHOWN:,} more rows</p>" if count > SHOWN else ""
+
+
+def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     head = "".join(f"<th>{text(name)}</th>" for name in columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{text(row[name])}</td>" for name in columns) + "</tr>" for row in rows[:SHOWN]
     )
-    more = f"<p>… {len(rows) - SHOWN:,} more rows</p>" if len(rows) > SHOWN else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def head(table: Table) -> str:
+    """The first rows of a table of the reader, and how many there are if that is known at the start."""
+    names, rows, count = table.head(SHOWN + 1)
+    shown = [dict(zip(names, row, strict=True)) for row in rows]
+    if count is None and len(shown) > SHOWN:
+        return f"{_table(names, shown)}<p>… more rows</p>"
+    return _table(names, shown) + _more(len(shown) if count is None else count)
 
 
 def run(of: OpenRun) -> str:
     """What it is, how it ended, and which tables it has."""
     from tare.reporters import summary
-    from tare.tables.opened import TABLES
+    from tare.tables.opened import listed
 
     hosts = {process["host"] for process in of.processes}
     facts = {
         "command": " ".join(of.meta.command),
         "ended": summary.ending(of),
         "processes": f"{len(of.processes):,} on {len(hosts):,} host{'s' if len(hosts) != 1 else ''}",
-        "tables": ", ".join(TABLES),
+        "tables": ", ".join(listed()),
     }
     rows = "".join(f"<tr><th>{name}</th><td>{text(value)}</td></tr>" for name, value in facts.items())
     notes = "".join(f"<p>{text(line)}</p>" for line in of.warnings)

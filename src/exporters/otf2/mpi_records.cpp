@@ -1,8 +1,8 @@
 #include "exporters/otf2/mpi_records.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "exporters/message_flows.h"
 #include "exporters/otf2/function_records.h"
 #include "exporters/otf2/numbers.h"
 #include "format/record.h"
@@ -19,6 +19,13 @@ using format::no_request;
 // Requests that are freed are never completed, and must not pile up: more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
 
+// Whether a call may write records of what it does with this request, or by itself (no_request): always, unless the
+// trace has gaps.
+bool may_write(const MpiRecords::Matched& matched, MatchedEnd::Kind kind, std::uint32_t request) {
+  return !matched || std::any_of(matched->begin(), matched->end(),
+                                 [&](const MatchedEnd& end) { return end.kind == kind && end.request == request; });
+}
+
 }  // namespace
 
 MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bool>& written)
@@ -26,13 +33,21 @@ MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bo
       written_(written),
       roles_(roles_of_calls(run.functions())),
       processes_(run.processes().size()),
-      obstacle_(filter.start_ns ? "the begin of the trace was left out" : missing_begin(run)) {
+      obstacle_(filter.start_ns ? "the begin of the trace was left out" : "") {
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
   for (const std::string& name : run.functions().names()) {
     ops_.push_back(collective_op_of(name));
     is_matched_probe_.push_back(name == "MPI_Mprobe");
     takes_matched_.push_back(name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv"));
   }
+}
+
+void MpiRecords::lose(const EventRow& loss, const Matched& matched) {
+  if (!matched) return lose();
+  // Requests get their numbers anew.
+  Process& process = processes_[loss.process];
+  process.started.clear();
+  process.probed.clear();
 }
 
 void MpiRecords::start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started) {
@@ -74,30 +89,35 @@ std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& ro
   return of;
 }
 
-bool MpiRecords::will_tell(const EventRow& row) const {
+bool MpiRecords::will_tell(const EventRow& row, const Matched& matched) const {
   if (!obstacle_.empty()) return false;
+  using enum MatchedEnd::Kind;
   switch (roles_[row.function]) {
     case CallRole::send:
     case CallRole::synchronous_send:
     case CallRole::exchange:
-      return is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
+      return may_write(matched, sent, row.request) &&
+             is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
     case CallRole::receive:
-      return row.request != no_request || is_known({row.communicator, row.peer, row.peer_world, row.tag, 0});
+      return may_write(matched, posted, row.request) &&
+             (row.request != no_request || is_known({row.communicator, row.peer, row.peer_world, row.tag, 0}));
     case CallRole::starts:
     case CallRole::completes:
-      return true;
+      return !matched;
     default:
-      return operation_of(row).has_value();
+      return may_write(matched, collective, row.request) && operation_of(row).has_value();
   }
 }
 
-void MpiRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
+void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink) {
   if (!obstacle_.empty()) return;
+  using enum MatchedEnd::Kind;
   Process& process = processes_[row.process];
   const bool blocks = row.request == no_request;
   const Transfer sends{row.communicator, row.peer, row.peer_world, row.tag, row.bytes};
+  const bool may_send = may_write(matched, sent, row.request), may_receive = may_write(matched, posted, row.request);
   const auto send = [&] {
-    if (is_known(sends))
+    if (may_send && is_known(sends))
       sink.check(OTF2_EvtWriter_MpiSend(sink.writer, nullptr, time, as_u32(row.peer), as_u32(row.communicator),
                                         as_u32(row.tag), or_none(row.bytes)));
   };
@@ -106,36 +126,37 @@ void MpiRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
     case CallRole::send:
     case CallRole::synchronous_send:
       if (blocks) return send();
-      start_send(sends, time, sink, process, started);
+      if (may_send) start_send(sends, time, sink, process, started);
       break;
     case CallRole::receive:
       if (blocks) return;
       if (takes_matched_[row.function]) started.received = take_probed(process, sends);
       if (started.received != 0)
         started.receive = sends;
-      else
+      else if (may_receive)
         start_receive(sends, time, sink, process, started);
       break;
     case CallRole::local:
-      if (is_matched_probe_[row.function] && is_known(sends) && row.tag >= 0) {
+      if (is_matched_probe_[row.function] && may_receive && is_known(sends) && row.tag >= 0) {
         start_receive(sends, time, sink, process, started);
         process.probed[{row.communicator, row.peer, row.tag}].push_back(started.received);
       }
       return;
     case CallRole::exchange:
       if (blocks) return send();
-      start_send(sends, time, sink, process, started);
-      start_receive({row.communicator, row.source, row.source_world, row.source_tag, no_bytes}, time, sink, process,
-                    started);
+      if (may_send) start_send(sends, time, sink, process, started);
+      if (may_receive)
+        start_receive({row.communicator, row.source, row.source_world, row.source_tag, no_bytes}, time, sink, process,
+                      started);
       started.is_exchange = true;
       break;
     case CallRole::starts:
-      return begin_starts(row, time, sink);
+      return begin_starts(row, matched, time, sink);
     case CallRole::completes:
       return;
     default: {
       const auto operation = operation_of(row);
-      if (!operation) return;
+      if (!operation || !may_write(matched, collective, row.request)) return;
       if (blocks) {
         sink.check(OTF2_EvtWriter_MpiCollectiveBegin(sink.writer, nullptr, time));
         sink.in_collective = true;
@@ -150,12 +171,14 @@ void MpiRecords::begin(const EventRow& row, std::uint64_t time, Sink& sink) {
 }
 
 // Of starts, only those that send have bytes, and only transfers a peer.
-void MpiRecords::begin_starts(const EventRow& row, std::uint64_t time, Sink& sink) {
+void MpiRecords::begin_starts(const EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink) {
   Process& process = processes_[row.process];
   const auto start_one = [&](std::uint32_t request, const Transfer& of) {
     if (of.peer == no_peer) return;
     Started started;
-    if (of.bytes != no_bytes)
+    const bool sends = of.bytes != no_bytes;
+    if (!may_write(matched, sends ? MatchedEnd::Kind::sent : MatchedEnd::Kind::posted, request)) return;
+    if (sends)
       start_send(of, time, sink, process, started);
     else
       start_receive(of, time, sink, process, started);
@@ -166,16 +189,17 @@ void MpiRecords::begin_starts(const EventRow& row, std::uint64_t time, Sink& sin
     start_one(each.request, {each.communicator, each.peer, each.peer_world, each.tag, each.bytes});
 }
 
-void MpiRecords::end(const EventRow& row, std::uint64_t time, Sink& sink) {
+void MpiRecords::end(const EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink) {
   if (!obstacle_.empty() && !sink.in_collective) return;
   const bool blocks = row.request == no_request;
   switch (roles_[row.function]) {
     case CallRole::receive:
-      if (blocks) receive(row, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes}, time, sink);
+      if (blocks) receive(row, matched, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes}, time, sink);
       return;
     case CallRole::exchange:
       if (blocks)
-        receive(row, {row.communicator, row.source, row.source_world, row.source_tag, row.received}, time, sink);
+        receive(row, matched, {row.communicator, row.source, row.source_world, row.source_tag, row.received}, time,
+                sink);
       return;
     case CallRole::completes:
       for (const EventRequest& request : row.requests) complete(row, request, time, sink);
@@ -201,13 +225,14 @@ std::uint64_t MpiRecords::take_probed(Process& process, const Transfer& of) {
   return request;
 }
 
-void MpiRecords::receive(const EventRow& row, const Transfer& of, std::uint64_t time, Sink& sink) {
+void MpiRecords::receive(const EventRow& row, const Matched& matched, const Transfer& of, std::uint64_t time,
+                         Sink& sink) {
   if (!is_known(of) || of.tag < 0) return;
   const std::uint64_t request = takes_matched_[row.function] ? take_probed(processes_[row.process], of) : 0;
   if (request != 0)
     sink.check(OTF2_EvtWriter_MpiIrecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
                                        as_u32(of.tag), or_none(of.bytes), request));
-  else
+  else if (may_write(matched, MatchedEnd::Kind::posted, no_request))
     sink.check(OTF2_EvtWriter_MpiRecv(sink.writer, nullptr, time, as_u32(of.peer), as_u32(of.communicator),
                                       as_u32(of.tag), or_none(of.bytes)));
 }

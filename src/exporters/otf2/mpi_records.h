@@ -8,11 +8,13 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "exporters/matched_ends.h"
 #include "reader/events/event_filter.h"
 #include "reader/events/event_stream.h"
 #include "reader/matching/call_role.h"
@@ -31,24 +33,29 @@ struct Sink {
   }
 };
 
-// OTF2 pairs messages as MPI does, by their order, so there must be none where calls are missing: from the first loss
-// of records on, and in traces whose begin was overwritten or left out, nothing is written. Nor is it of messages to
-// other worlds, over communicators whose members are not known, and to ranks that the filter does not want.
+// OTF2 pairs messages as MPI does, by their order, so there must be none of which only one end is in the trace. Where
+// it is known to have gaps, only what is matched is written. From a loss on that nobody knew of, and in traces whose
+// begin was left out, nothing is written. Nor is it of messages to other worlds, over communicators whose members are
+// not known, and to ranks that the filter does not want.
 //
 // Requests get numbers of their own, each used once in its process. A message that MPI_Mprobe has matched is a request
 // from there on, as others of its channel may be received before it.
 class MpiRecords {
  public:
+  using Matched = std::optional<std::span<const MatchedEnd>>;  // Span::matched
+
   // `written`: by communicator, whether it is defined. Both must outlive it.
   MpiRecords(reader::Run& run, const reader::EventFilter& filter, const std::vector<bool>& written);
 
   // To be called with every loss of records, in the order of the trace.
+  void lose(const reader::EventRow& loss, const Matched& matched);
+  // Calls are missing, nobody knows which.
   void lose() { obstacle_ = "calls were lost"; }
   // Whether the records of the call will say its peer, tag and bytes.
-  bool will_tell(const reader::EventRow& row) const;
+  bool will_tell(const reader::EventRow& row, const Matched& matched) const;
   // What is behind the enter of the call, and what is before its leave.
-  void begin(const reader::EventRow& row, std::uint64_t time, Sink& sink);
-  void end(const reader::EventRow& row, std::uint64_t time, Sink& sink);
+  void begin(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);
+  void end(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);
   // Why nothing has been written, from some call on; empty if nothing is missing.
   const std::string& obstacle() const { return obstacle_; }
 
@@ -88,8 +95,8 @@ class MpiRecords {
   void start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
   // 0: no probe has taken it.
   static std::uint64_t take_probed(Process& process, const Transfer& of);
-  void receive(const reader::EventRow& row, const Transfer& of, std::uint64_t time, Sink& sink);
-  void begin_starts(const reader::EventRow& row, std::uint64_t time, Sink& sink);
+  void receive(const reader::EventRow& row, const Matched& matched, const Transfer& of, std::uint64_t time, Sink& sink);
+  void begin_starts(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);
   void start(const reader::EventRow& row, std::uint32_t request, const Started& started);
   void complete(const reader::EventRow& row, const reader::EventRequest& request, std::uint64_t time, Sink& sink);
   std::optional<Operation> operation_of(const reader::EventRow& row) const;

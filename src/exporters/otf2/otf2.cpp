@@ -33,7 +33,7 @@ class Otf2Writer : public TimelineWriter {
  public:
   Otf2Writer(Run& run, const std::string& path, const ExportOptions& options)
       : run_(run),
-        names_(run, options.shown),
+        names_(run),
         definitions_(run, names_),
         ranks_(run),
         written_(ranks_.known_communicators(run)),
@@ -68,7 +68,7 @@ class Otf2Writer : public TimelineWriter {
     if (place.sink.failure != OTF2_SUCCESS) archive_.check(place.sink.failure);
   }
   void open(const LocationEntry& entry);
-  void add_call(const EventRow& row);
+  void add_call(const Span& span);
   void add(Attribute name, std::int32_t value) {
     archive_.check(OTF2_AttributeList_AddInt32(attributes_.get(), name, value));
   }
@@ -103,7 +103,8 @@ void Otf2Writer::begin_track(const Track& track) {
   open({CommLocations::location(track.process, slot), track.process, names_.thread(track)});
 }
 
-void Otf2Writer::add_call(const EventRow& row) {
+void Otf2Writer::add_call(const Span& span) {
+  const EventRow& row = span.row;
   if (row.site >= 0) {
     OTF2_AttributeValue value;
     value.callingContextRef = definitions_.calling_context(row.site);
@@ -116,7 +117,7 @@ void Otf2Writer::add_call(const EventRow& row) {
   if (row.scope >= 0)
     add_text(run_.scopes()[static_cast<std::size_t>(row.scope)].is_file ? mpi_file : window, names_.scope(row.scope));
   // The rest stands in the MPI records behind the enter, where there are any.
-  if (records_.will_tell(row) || rma_.will_tell(row)) return;
+  if (records_.will_tell(row, span.matched) || rma_.will_tell(row)) return;
   if (row.peer != no_peer) add(row.rooted ? root : peer, row.peer);
   if (row.tag != no_tag) add(tag, row.tag);
   if (row.bytes != no_bytes) add(bytes, row.bytes);
@@ -129,18 +130,18 @@ void Otf2Writer::enter(const Track& track, std::int64_t time_ns, const Span& spa
   const EventRow& row = span.row;
   const std::uint64_t time = time_of(time_ns);
   if (row.kind == EventKind::call) {
-    add_call(row);
+    add_call(span);
   } else if (row.kind != EventKind::event) {
     if (row.bytes != no_bytes) add(bytes, row.bytes);
     add(records, row.records);
   }
   if (row.kind == EventKind::loss) {
     place.entry.lost += row.records;
-    records_.lose();
+    records_.lose(row, span.matched);
   }
   place.sink.check(OTF2_EvtWriter_Enter(place.sink.writer, attributes_.get(), time, definitions_.region(row)));
   if (row.kind == EventKind::call) {
-    records_.begin(row, time, place.sink);
+    records_.begin(row, span.matched, time, place.sink);
     rma_.begin(row, time, place.sink);
   }
   check(place);
@@ -151,7 +152,7 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   if (has_failed()) return;
   const std::uint64_t time = time_of(time_ns);
   if (span.row.kind == EventKind::call) {
-    records_.end(span.row, time, place.sink);
+    records_.end(span.row, span.matched, time, place.sink);
     rma_.end(span.row, time, place.sink);
   }
   place.sink.check(OTF2_EvtWriter_Leave(place.sink.writer, nullptr, time, definitions_.region(span.row)));
@@ -208,10 +209,11 @@ std::string Otf2Writer::finish() {
 
 Result<TimelineSummary> write_otf2(Run& run, const std::string& path, ExportOptions options) {
   Otf2Writer writer(run, path, options);
-  auto summary = write_timeline(run, {std::move(options.filter), false, false, std::move(options.goes_on)}, writer);
+  auto summary = write_timeline(
+      run, {.filter = std::move(options.filter), .finds_matched = true, .goes_on = std::move(options.goes_on)}, writer);
   if (!summary || summary->was_stopped) return summary;
   if (const std::string failure = writer.finish(); !failure.empty()) return Failure{failure};
-  summary->obstacle = writer.obstacle();
+  if (!writer.obstacle().empty()) summary->obstacle = writer.obstacle();
   return summary;
 }
 

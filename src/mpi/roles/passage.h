@@ -1,10 +1,10 @@
 // The role of a blocking collective operation that no rank leaves before all have come. Where all ranks of the world
-// take part, spells of a trial begin and end behind it.
+// take part, spells begin and end behind it (recorder/spells.h).
 #pragma once
 
 #include "mpi/roles/envelope.h"
-#include "recorder/account/trial.h"
 #include "recorder/segment.h"
+#include "recorder/spells.h"
 
 namespace tare::mpi {
 
@@ -13,11 +13,14 @@ struct Passes : Role {
   typename A::Comm comm;
   explicit Passes(typename A::Comm c) noexcept : comm(c) {}
 
-  // It is recorded: its call site tells passages apart.
-  bool is_needed(Thread& thread) const noexcept { return recorder::trial.is_asked() && has_all_ranks(thread); }
+  // The one that ends a spell is recorded: its call site tells spells apart.
+  bool is_needed(Thread& thread) const noexcept { return recorder::spells.end_with_next() && has_all_ranks(thread); }
+  void counted(Thread& thread) noexcept {
+    if (has_all_ranks(thread)) recorder::spells.pass_silently(thread);
+  }
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int) noexcept {
-    if (recorder::trial.is_asked() && has_all_ranks(thread)) [[unlikely]]
-      recorder::trial.pass(thread, call.site, call.leave);
+    if (recorder::spells.are_asked() && has_all_ranks(thread)) [[unlikely]]
+      recorder::spells.pass(thread, call.site, call.leave);
   }
 
  private:

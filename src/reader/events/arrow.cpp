@@ -88,7 +88,7 @@ void export_field(const Field& field, ArrowSchema& out) {
   out = {};
   out.format = format_of(field.type);
   out.name = owned->name.c_str();
-  out.flags = field.nullable ? arrow_flag_nullable : 0;
+  out.flags = field.nullable ? ARROW_FLAG_NULLABLE : 0;
   out.n_children = static_cast<std::int64_t>(owned->children.size());
   out.children = owned->child_pointers.data();
   out.dictionary = owned->dictionary ? &*owned->dictionary : nullptr;

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reader/events/arrow_abi.h"
+#include "tare/arrow.h"
 
 namespace tare::reader::arrow {
 

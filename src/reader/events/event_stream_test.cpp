@@ -310,7 +310,7 @@ TEST_F(EventStreamTest, FlushesAndLossesAreRows) {
 
 TEST_F(EventStreamTest, EventsInABufferAppearAsIfDrained) {
   const ProcessRecord process = process_record(0, ProcessState::running);
-  Segment segment(dir_, process, 1 << 20);
+  Segment segment(dir_, process, 1 << 21);
   segment.add_location();
   segment.set_drained(0, {0, 1});
   segment.add_record(0, sends(5000, format::chunk_records + 10));

@@ -10,13 +10,6 @@ namespace {
 using arrow::Field;
 using arrow::Type;
 
-std::int32_t key_number(arrow::Dictionary& keys, std::uint64_t key) {
-  if (key == 0) return absent;
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(key));
-  return keys.number_of(text);
-}
-
 std::int32_t number_unless_empty(arrow::Dictionary& texts, const std::string& text) {
   return text.empty() ? absent : texts.number_of(text);
 }
@@ -85,6 +78,13 @@ arrow::Schema schema_of(const Dictionaries& of) {
 }
 
 }  // namespace
+
+std::int32_t key_number(arrow::Dictionary& keys, std::uint64_t key) {
+  if (key == 0) return absent;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(key));
+  return keys.number_of(text);
+}
 
 EventTexts::EventTexts(Run& run, bool with_sites) {
   for (const std::string& name : run.functions().names()) function_numbers_.push_back(functions_.number_of(name));

@@ -63,6 +63,9 @@ std::vector<std::string> event_column_names();
 // Absent from columns of 32-bit numbers, until they are handed over.
 inline constexpr std::int32_t absent = INT32_MIN;
 
+// Of the key of a communicator, window or file, as text; `absent` if it is not known.
+std::int32_t key_number(arrow::Dictionary& keys, std::uint64_t key);
+
 // What numbers of the run are in dictionaries.
 class EventTexts {
  public:

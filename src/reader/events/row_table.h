@@ -52,6 +52,14 @@ RowColumn<Row> int64(const char* name, Of of) {  // INT64_MIN is null
   return nullable<Row, std::int64_t>({name, arrow::Type::int64}, INT64_MIN, of);
 }
 template <class Row, class Of>
+RowColumn<Row> float64(const char* name, Of of) {  // always there
+  return {{name, arrow::Type::float64}, [of](std::span<const Row> rows, const std::shared_ptr<arrow::Arena>& arena) {
+            auto* values = arena->allocate<double>(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) values[i] = of(rows[i]);
+            return arrow::Array{rows.size(), 0, {}, {values, arena}, {}};
+          }};
+}
+template <class Row, class Of>
 RowColumn<Row> boolean(const char* name, Of of) {
   return {{name, arrow::Type::boolean, false},
           [of](std::span<const Row> rows, const std::shared_ptr<arrow::Arena>& arena) {

@@ -13,13 +13,15 @@ namespace tare::reader {
 // Messages between two ranks of a world, in the order in which they are sent, and received.
 struct Channel {
   std::int32_t communicator, source, destination, tag;  // ranks of the world
+  std::uint32_t epoch = 0;                              // of both (trace_gaps.h); 0: neither trace had a gap
   bool operator==(const Channel&) const = default;
 };
 
 struct ChannelHash {
   std::size_t operator()(const Channel& of) const {
     std::uint64_t hash = 0;
-    for (const std::int32_t part : {of.communicator, of.source, of.destination, of.tag})
+    for (const std::int32_t part :
+         {of.communicator, of.source, of.destination, of.tag, static_cast<std::int32_t>(of.epoch)})
       hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
     return hash;
   }

@@ -5,12 +5,13 @@
 namespace tare::reader {
 
 std::optional<CollectiveMatcher::Taken> CollectiveMatcher::begin(const EventRow& row, const PartCall& call,
-                                                                 CallRole role, std::uint64_t number) {
+                                                                 CallRole role, std::uint64_t number,
+                                                                 std::uint32_t epoch) {
   if (row.communicator < 0 || gaps_.has_communicator(row.communicator)) return {};
   const CommunicatorInfo& of = run_.communicators()[static_cast<std::size_t>(row.communicator)];
   const bool is_rooted = role == CallRole::from_root || role == CallRole::to_root;
   if (of.key == 0 || of.inter || !of.members || of.size <= 0 || (is_rooted && row.peer_world < 0)) return {};
-  const Key key{row.communicator, row.scope, number};
+  const Key key{row.communicator, row.scope, number, epoch};
   Instance& instance = instances_[key];
   Collective& what = instance.what;
   if (what.parts.empty()) {
@@ -77,7 +78,8 @@ std::size_t CollectiveMatcher::last_below(const Collective& what, std::size_t pa
 }
 
 void CollectiveMatcher::finish() {
-  if (collectives_ != nullptr)
+  // What a rank with a gap would have had to do with it is not known.
+  if (collectives_ != nullptr && !gaps_.has_any_chosen())
     for (auto& [key, instance] : instances_)
       if (!gaps_.has_communicator(key.communicator)) collectives_->push_back(std::move(instance.what));
   instances_.clear();

@@ -18,7 +18,8 @@ class CollectiveMatcher {
  public:
   struct Key {
     std::int32_t communicator = -1, scope = -1;
-    std::uint64_t number = 0;
+    std::uint64_t number = 0;  // since the epoch began
+    std::uint32_t epoch = 0;   // as of a Channel
     bool operator==(const Key&) const = default;
   };
   // What a rank does of an operation.
@@ -33,7 +34,8 @@ class CollectiveMatcher {
 
   // A rank begins operation `number` of its own on the communicator, window or file of `row`. Nothing if it cannot be
   // matched.
-  std::optional<Taken> begin(const EventRow& row, const PartCall& call, CallRole role, std::uint64_t number);
+  std::optional<Taken> begin(const EventRow& row, const PartCall& call, CallRole role, std::uint64_t number,
+                             std::uint32_t epoch);
   void complete(const Taken& taken, const PartCall& call);
   // No more is to come: operations that not all have completed are handed over as they are.
   void finish();
@@ -41,7 +43,7 @@ class CollectiveMatcher {
  private:
   struct Hash {
     std::size_t operator()(const Key& of) const {
-      std::uint64_t hash = of.number * 0x9e3779b97f4a7c15;
+      std::uint64_t hash = (of.number ^ std::uint64_t{of.epoch} << 40) * 0x9e3779b97f4a7c15;
       hash ^= std::uint64_t{static_cast<std::uint32_t>(of.communicator)} << 32 | static_cast<std::uint32_t>(of.scope);
       return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9;
     }

@@ -36,6 +36,7 @@ struct Rank {
   MessageMatcher::Receives receives;
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> collectives;  // so far, by communicator and scope
+  std::uint32_t epoch = 0;                                                     // as of a Channel
 
   std::uint64_t next_call(std::uint32_t thread) {
     for (auto& [of, count] : calls)
@@ -89,6 +90,8 @@ struct Matcher::State {
   void start(Rank& rank, std::uint64_t key, const Started& started);
   void complete_requests(Rank& rank, const EventRow& row, const PartCall& call);
   void doubt(Rank& rank);
+  void add_gap(Rank& rank, const EventRow& row);
+  void abandon(Rank& rank);
 
   std::uint16_t cancel;                  // number of MPI_Cancel
   std::vector<CallRole> roles;           // by function
@@ -104,11 +107,12 @@ struct Matcher::State {
 void Matcher::State::add_call(Rank& rank, const EventRow& row) {
   const CallRole role = roles[row.function];
   const PartCall call{
-      row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function};
+      row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function,
+      row.request};
   if (gaps.has_rank(row.world, row.rank)) return;
   if (row.function == cancel) return doubt(rank);
   const bool blocks = row.request == no_request;
-  const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes};
+  const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes, rank.epoch};
   Started started;
   switch (role) {
     case CallRole::send:
@@ -121,8 +125,8 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
     case CallRole::exchange:
       started.sent = message_matcher.send(row, call, to_peer);
       started.received = message_matcher.receive_of_exchange(
-          rank.receives, row, call, {row.communicator, row.source, row.source_world, row.source_tag, row.received},
-          blocks);
+          rank.receives, row, call,
+          {row.communicator, row.source, row.source_world, row.source_tag, row.received, rank.epoch}, blocks);
       break;
     case CallRole::starts:
       return add_starts(rank, row, call);
@@ -134,7 +138,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
     case CallRole::scan:
       return add_collective(rank, row, call, role);
     case CallRole::local:
-      return message_matcher.probe(rank.receives, row, call);
+      return message_matcher.probe(rank.receives, row, call, rank.epoch);
     case CallRole::unknown:
       return;
   }
@@ -147,20 +151,23 @@ void Matcher::State::add_starts(Rank& rank, const EventRow& row, const PartCall&
   const auto add_one = [&](std::uint32_t request, const Transfer& of) {
     if (of.peer == no_peer || request == no_request) return;  // of a collective
     Started started;
+    PartCall posted = call;
+    posted.request = request;
     if (of.bytes != no_bytes)
-      started.sent = message_matcher.send(row, call, of);
+      started.sent = message_matcher.send(row, posted, of);
     else
-      started.received = message_matcher.receive(rank.receives, row, call, of, false);
+      started.received = message_matcher.receive(rank.receives, row, posted, of, false);
     start(rank, key_of(row.thread, request), started);
   };
-  if (row.requests.empty()) add_one(row.request, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes});
+  if (row.requests.empty())
+    add_one(row.request, {row.communicator, row.peer, row.peer_world, row.tag, row.bytes, rank.epoch});
   for (const EventRequest& each : row.requests)
-    add_one(each.request, {each.communicator, each.peer, each.peer_world, each.tag, each.bytes});
+    add_one(each.request, {each.communicator, each.peer, each.peer_world, each.tag, each.bytes, rank.epoch});
 }
 
 void Matcher::State::add_collective(Rank& rank, const EventRow& row, const PartCall& call, CallRole role) {
   const std::uint64_t number = rank.collectives[{row.communicator, row.scope}]++;
-  const auto taken = collective_matcher.begin(row, call, role, number);
+  const auto taken = collective_matcher.begin(row, call, role, number, rank.epoch);
   if (!taken) return;
   if (row.request == no_request) return collective_matcher.complete(*taken, call);
   start(rank, key_of(row.thread, row.request), {none, none, taken});
@@ -168,16 +175,30 @@ void Matcher::State::add_collective(Rank& rank, const EventRow& row, const PartC
 
 void Matcher::State::start(Rank& rank, std::uint64_t key, const Started& started) {
   if (started.sent == none && started.received == none && !started.collective) return;
-  if (rank.started.size() >= most_started) {
-    // Freed ones: how they completed is not known, nor who of those is still waited for.
-    for (const auto& [number, old] : rank.started) {
-      message_matcher.complete_unseen(old.sent);
-      message_matcher.complete_unseen(old.received);
-    }
-    rank.started.clear();
-  }
+  if (rank.started.size() >= most_started) abandon(rank);  // freed ones
   rank.started[key] = started;
   if (started.received != none) rank.has_new_receives = true;
+}
+
+// How they completed is not known, nor who of those under way is still waited for.
+void Matcher::State::abandon(Rank& rank) {
+  for (const auto& [number, old] : rank.started) {
+    message_matcher.complete_unseen(old.sent);
+    message_matcher.complete_unseen(old.received);
+  }
+  rank.started.clear();
+}
+
+void Matcher::State::add_gap(Rank& rank, const EventRow& row) {
+  const std::uint32_t epoch = gaps.epoch_behind(row);
+  if (epoch == 0) return gaps.add(row.world, row.rank);
+  gaps.add_chosen(row.world, row.rank);
+  abandon(rank);
+  message_matcher.finish(rank.receives);
+  rank.receives = {};
+  rank.has_new_receives = false;
+  rank.collectives.clear();
+  rank.epoch = epoch;
 }
 
 void Matcher::State::complete_requests(Rank& rank, const EventRow& row, const PartCall& call) {
@@ -208,8 +229,8 @@ Matcher::~Matcher() = default;
 void Matcher::add(const EventRow& row) {
   if (row.kind == EventKind::call) {
     if (Rank* rank = state_->find_rank(row.world, row.rank)) state_->add_call(*rank, row);
-  } else if (row.kind == EventKind::loss && state_->find_rank(row.world, row.rank) != nullptr) {
-    state_->gaps.add(row.world, row.rank);
+  } else if (row.kind == EventKind::loss) {
+    if (Rank* rank = state_->find_rank(row.world, row.rank)) state_->add_gap(*rank, row);
   }
 }
 

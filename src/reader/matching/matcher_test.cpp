@@ -254,6 +254,79 @@ TEST_F(MatcherTest, BehindAGapNothingIsMatched) {
   EXPECT_NE(warnings[0].find("rank 1"), std::string::npos);
 }
 
+// Ranks that were left out for a while, each for its own part of it, and went on with the same spell.
+TEST_F(MatcherTest, BehindAGapThatEndsWithASpellAllIsNumberedAnew) {
+  for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].call("MPI_Barrier", 10);
+  ranks[0].is_left_out(60, 5);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].is_left_out(90, 5);
+  ranks[0].compute(10);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(20);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (Script& rank : ranks) rank.call("MPI_Barrier", 10);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 0 0", "0->1 110 120 120"}));
+  ASSERT_EQ(collectives.size(), 1U);
+  EXPECT_EQ(collectives[0].parts.size(), 2U);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(MatcherTest, TracesThatGoOnWithDifferentSpellsAreNotMatched) {
+  ranks[0].is_left_out(100, 5);
+  ranks[1].is_left_out(100, 6);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (Script& rank : ranks) rank.call("MPI_Barrier", 10);
+  match();
+  EXPECT_EQ(lines(), Lines{});
+  EXPECT_EQ(collectives.size(), 0U);
+}
+
+// The first message behind the gap is taken by a receive that was posted in it.
+TEST_F(MatcherTest, ARankWithRequestsAtTheEndOfAGapIsNotMatched) {
+  ranks[0].is_left_out(100, 5);
+  ranks[1].is_left_out(100, 5, true);
+  for (int i = 0; i < 2; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{});
+  ranks[0].is_left_out(200, 7);
+  ranks[1].is_left_out(200, 7);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  messages.clear();
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 320 310 310"});
+}
+
+// It was sent within the gap, and is received behind it.
+TEST_F(MatcherTest, AMessageThatCrossesTheEndOfAGapIsNotTakenForTheNext) {
+  ranks[0].is_left_out(100, 5);
+  ranks[1].is_left_out(100, 5);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[0].compute(50);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].compute(50);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 150 160 160"});
+}
+
+// Requests that were under way when the gap began are complete behind it, though nobody has seen that.
+TEST_F(MatcherTest, RequestsOfBeforeAGapAreForgotten) {
+  ranks[1].call("MPI_Irecv", 10, any_source, any_tag, 5);
+  for (Script& rank : ranks) rank.is_left_out(100, 5);
+  ranks[0].compute(10);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Irecv", 10, 0, 3, 5);
+  ranks[1].call("MPI_Wait", 10);
+  ranks[1].completes(5, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 110 110 120"});
+}
+
 TEST_F(MatcherTest, CollectivesAreTheSameOnAllMembersInTheirOrder) {
   ranks[0].call("MPI_Bcast", 10, 1);
   ranks[0].call("MPI_Iallreduce", 10, no_peer, no_tag, 5);

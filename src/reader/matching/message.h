@@ -17,6 +17,7 @@ struct PartCall {
   std::uint32_t thread = 0;
   std::int32_t site = -1;  // index in Run::sites()
   std::uint16_t function = 0;
+  std::uint32_t request = format::no_request;  // of Part::posted: number of the request that it started
 };
 
 // What one rank did of a message or a collective operation.

@@ -1,6 +1,7 @@
 #include "reader/matching/message_matcher.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tare::reader {
 
@@ -38,7 +39,7 @@ MessageMatcher::Slot MessageMatcher::make(const EventRow& row, const PartCall& c
 MessageMatcher::Slot MessageMatcher::send(const EventRow& row, const PartCall& call, const Transfer& of) {
   if (of.peer < 0 || of.peer_world < 0 || !is_known(of.communicator) || gaps_.has_rank(row.world, of.peer_world))
     return none;
-  const Slot slot = make(row, call, {of.communicator, row.rank, of.peer_world, of.tag}, Direction::sent);
+  const Slot slot = make(row, call, {of.communicator, row.rank, of.peer_world, of.tag, of.epoch}, Direction::sent);
   halves_[slot].part.bytes = of.bytes;
   pair(slot);
   return slot;
@@ -54,7 +55,7 @@ MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow&
     if (const Slot probed = receive_probed(receives, row, of); probed != none) return probed;
   const std::int32_t source = of.peer < 0 ? any_source : of.peer_world;
   const std::int32_t tag = of.tag < 0 ? any_tag : of.tag;
-  const Slot slot = make(row, call, {of.communicator, source, row.rank, tag}, Direction::received);
+  const Slot slot = make(row, call, {of.communicator, source, row.rank, tag, of.epoch}, Direction::received);
   halves_[slot].part.bytes = is_complete ? of.bytes : no_bytes;
   halves_[slot].is_open = is_open;
   if (receives.posted.post(slot, {of.communicator, source, tag})) pair(slot);
@@ -68,16 +69,16 @@ MessageMatcher::Slot MessageMatcher::receive_of_exchange(Receives& receives, con
   return slot;
 }
 
-void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCall& call) {
+void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCall& call, std::uint32_t epoch) {
   if (!is_matched_probe_[row.function] || row.peer_world < 0 || row.tag < 0) return;
-  const Transfer taken{row.communicator, row.peer, row.peer_world, row.tag, no_bytes};
+  const Transfer taken{row.communicator, row.peer, row.peer_world, row.tag, no_bytes, epoch};
   const Slot slot = receive(receives, row, call, taken, false);
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
 }
 
 // The receive of what a matched probe has taken: the oldest of the channel.
 MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
-  const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag});
+  const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag, of.epoch});
   if (found == receives.probed.end()) return none;
   const Slot slot = found->second.front();
   found->second.pop_front();
@@ -95,10 +96,22 @@ void MessageMatcher::pair(Slot slot) {
     if (!doubted_.empty())
       if (const auto doubted = doubted_.find(at); doubted != doubted_.end()) doubted->second.push_back(slot);
   }
-  const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
-  if (!is_pair) return;
+  Slot other = none;
+  do {
+    bool is_pair = false;
+    std::tie(other, is_pair) = channels_.match(at, half.direction, [slot] { return slot; });
+    if (!is_pair) return;
+  } while (is_from_a_gap(other, slot));
   join(slot, other);
   hand_over_if_complete(slot);
+}
+
+// A message may cross the end of a gap: it was sent in the gap, and is received behind it. Its receive is complete
+// before the next message is sent, and stays alone.
+bool MessageMatcher::is_from_a_gap(Slot received, Slot sent) const {
+  const Half& half = halves_[received];
+  return half.channel.epoch != 0 && half.direction == Direction::received && half.part.is_complete &&
+         half.part.completed.leave_ns < halves_[sent].part.posted.enter_ns;
 }
 
 void MessageMatcher::join(Slot slot, Slot other) {
@@ -261,7 +274,7 @@ void MessageMatcher::finish() {
     if (half.part.rank < 0 || half.is_open) continue;
     // What a rank with a gap would have had to do with it is not known.
     const Channel& at = half.channel;
-    if (half.other == none && (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)))
+    if (half.other == none && (gaps_.has_any(half.world, at.source) || gaps_.has_any(half.world, at.destination)))
       continue;
     hand_over(slot);
   }

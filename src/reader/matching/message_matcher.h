@@ -19,6 +19,7 @@ namespace tare::reader {
 struct Transfer {
   std::int32_t communicator, peer, peer_world, tag;
   std::uint64_t bytes;
+  std::uint32_t epoch = 0;  // of the rank (Channel)
 };
 
 // Holds what is in flight: messages of which one end is not there yet, or not complete. Not thread-safe.
@@ -44,7 +45,7 @@ class MessageMatcher {
   Slot receive_of_exchange(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of,
                            bool is_complete);
   // A call that may be a matched probe, which stands for the receive of its message.
-  void probe(Receives& receives, const EventRow& row, const PartCall& call);
+  void probe(Receives& receives, const EventRow& row, const PartCall& call, std::uint32_t epoch);
 
   // None is taken for nothing.
   void complete(Slot slot, const PartCall& call);
@@ -86,6 +87,7 @@ class MessageMatcher {
   }
   Slot receive_probed(Receives& receives, const EventRow& row, const Transfer& of);
   void pair(Slot slot);
+  bool is_from_a_gap(Slot received, Slot sent) const;
   void join(Slot slot, Slot other);
   void part(Slot slot);
   bool is_held(Slot slot) const;

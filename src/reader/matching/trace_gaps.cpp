@@ -1,13 +1,39 @@
 #include "reader/matching/trace_gaps.h"
 
+#include "reader/time_arithmetic.h"
+
 namespace tare::reader {
+namespace {
+
+// The times of a loss and of a spell are rounded on their own.
+constexpr std::int64_t rounding_ns = 2;
+
+// No other rank of the world is in it.
+constexpr std::uint32_t own_epoch(std::int32_t rank) { return 0x80000000U | static_cast<std::uint32_t>(rank); }
+
+}  // namespace
+
+TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().size()) {
+  for (const Process& process : run.processes())
+    for (const auto& [number, spell] : process.spells)
+      if (spell.traced) {
+        const std::int64_t begin_ns = process.shown(0, process.time_of(spell.begin >> process.shift()));
+        epochs_[{process.world, process.record.rank}][begin_ns] =
+            spell.has_requests ? own_epoch(process.record.rank) : number;
+      }
+}
+
+bool TraceGaps::insert(Ranks& ranks, std::int32_t world, std::int32_t rank) {
+  if (is_in(ranks, world, rank)) return false;
+  const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
+  if (w >= ranks.size()) ranks.resize(w + 1);
+  if (r >= ranks[w].size()) ranks[w].resize(r + 1);
+  ranks[w][r] = true;
+  return true;
+}
 
 void TraceGaps::add(std::int32_t world, std::int32_t rank) {
-  if (has_rank(world, rank)) return;
-  const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-  if (w >= ranks_.size()) ranks_.resize(w + 1);
-  if (r >= ranks_[w].size()) ranks_[w].resize(r + 1);
-  ranks_[w][r] = true;
+  if (!insert(ranks_, world, rank)) return;
   lines_.push_back("the trace of rank " + std::to_string(rank) +
                    " has gaps: its messages are not matched after the first");
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
@@ -15,6 +41,16 @@ void TraceGaps::add(std::int32_t world, std::int32_t rank) {
     if (of.world != world || communicators_[i]) continue;
     communicators_[i] = !of.members || of.members->has(rank) || (of.remote_members && of.remote_members->has(rank));
   }
+}
+
+void TraceGaps::add_chosen(std::int32_t world, std::int32_t rank) { insert(chosen_, world, rank); }
+
+std::uint32_t TraceGaps::epoch_behind(const EventRow& loss) const {
+  const auto of_rank = epochs_.find({loss.world, loss.rank});
+  if (of_rank == epochs_.end()) return 0;
+  const std::int64_t end_ns = sum(loss.start_ns, loss.duration_ns);
+  const auto epoch = of_rank->second.lower_bound(difference(end_ns, rounding_ns));
+  return epoch != of_rank->second.end() && epoch->first <= sum(end_ns, rounding_ns) ? epoch->second : 0;
 }
 
 }  // namespace tare::reader

@@ -1,41 +1,65 @@
-// Ranks from whose traces records are missing. What such a rank did from its first gap on cannot be numbered, nor what
-// others did together with it.
+// Ranks from whose traces records are missing.
+//
+// Where records were lost, what the rank did from its first gap on cannot be numbered, nor what others did together
+// with it. A gap that tare has chosen, for a trial or a budget, ends with a spell (recorder/spells.h): where all ranks
+// have passed together. So what ranks whose traces went on with the same spell do from there on can be numbered anew:
+// they are in one epoch. A rank that had requests under way there is in an epoch of its own: which messages those took
+// is not known.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "reader/events/event_stream.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
 
 class TraceGaps {
  public:
-  // None yet. The run must outlive it.
-  explicit TraceGaps(Run& run) : run_(run), communicators_(run.communicators().size()) {}
+  // None yet. The run must outlive it, and show times as the rows do that are asked of.
+  explicit TraceGaps(Run& run);
 
-  // A gap begins in the trace of this rank of a world. Both numbers are at least 0.
+  // A gap begins in the trace of this rank of a world, for good. Both numbers are at least 0.
   void add(std::int32_t world, std::int32_t rank);
+  // A gap that ends with a spell.
+  void add_chosen(std::int32_t world, std::int32_t rank);
+  // The epoch that begins behind a loss; 0: none does, it is no gap that was chosen.
+  std::uint32_t epoch_behind(const EventRow& loss) const;
 
-  bool has_rank(std::int32_t world, std::int32_t rank) const {
-    if (world < 0 || rank < 0) return false;
-    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-    return w < ranks_.size() && r < ranks_[w].size() && ranks_[w][r];
+  bool has_rank(std::int32_t world, std::int32_t rank) const { return is_in(ranks_, world, rank); }
+  // A gap of either kind.
+  bool has_any(std::int32_t world, std::int32_t rank) const {
+    return is_in(ranks_, world, rank) || is_in(chosen_, world, rank);
   }
   // Whether a rank with a gap is, or may be, a member. `communicator`: an index in Run::communicators().
   bool has_communicator(std::int32_t communicator) const {
     return communicators_[static_cast<std::size_t>(communicator)];
   }
+  bool has_any_chosen() const { return !chosen_.empty(); }
 
-  // A line for people about each rank with a gap.
+  // A line for people about each rank with a gap that does not end with a spell.
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
+  using Ranks = std::vector<std::vector<bool>>;  // by world
+
+  static bool is_in(const Ranks& ranks, std::int32_t world, std::int32_t rank) {
+    if (world < 0 || rank < 0) return false;
+    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
+    return w < ranks.size() && r < ranks[w].size() && ranks[w][r];
+  }
+  static bool insert(Ranks& ranks, std::int32_t world, std::int32_t rank);
+
   Run& run_;
-  std::vector<std::vector<bool>> ranks_;  // by world
+  Ranks ranks_, chosen_;
   std::vector<bool> communicators_;
   std::vector<std::string> lines_;
+  // By world and rank: when its traced spells began, in ns, and the epochs that may begin with them.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::map<std::int64_t, std::uint32_t>> epochs_;
 };
 
 }  // namespace tare::reader

@@ -87,9 +87,11 @@ struct EventType {
   auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// A spell of a trial: what its process did between two passages, in ticks.
+// A spell: what its process did between two passages, in ticks.
 struct Spell {
   bool measured = true;
+  bool traced = false;
+  bool cut = false;           // less was kept of its end
   bool has_requests = false;  // format::spell_with_requests
   std::uint32_t passages = 0;
   std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: the program has named the passage

@@ -45,6 +45,33 @@ struct World {
 
 }  // namespace
 
+const char* name_of(State state) {
+  switch (state) {
+    case State::running:
+      return "running";
+    case State::finished:
+      return "finished";
+    case State::exited:
+      return "exited";
+    case State::aborted:
+      return "aborted";
+    case State::killed:
+      break;
+  }
+  return "killed";
+}
+
+std::string_view mpi_library_of(const ProcessRecord& record) {
+  const std::string_view all(record.mpi_library);
+  return all.substr(0, all.find('\n'));
+}
+
+double mpi_share(const Account& account) {
+  if (account.threads_ns <= 0) return 0.0;
+  // A timed call that stands for others, which were not timed, and was interrupted makes the estimate longer than life.
+  return std::min(static_cast<double>(account.mpi_ns) / static_cast<double>(account.threads_ns), 1.0);
+}
+
 std::vector<bool> outside_net_time(const FunctionNames& names) {
   std::vector<bool> outside;
   for (unsigned number = 0; number < names.names().size(); ++number)
@@ -109,6 +136,17 @@ void add_totals(Totals& to, const Totals& from) {
   to.stored_bytes += from.stored_bytes;
 }
 
+// The time of calls that were only counted, in spells: as large a part of a spell as they are of its calls. The profile
+// has nothing of it.
+std::uint64_t unmeasured_ticks(const Process& process) {
+  double ticks = 0;
+  for (const auto& [number, spell] : process.spells) {
+    const auto counted = static_cast<double>(spell.counted_calls), measured = static_cast<double>(spell.measured_calls);
+    if (counted > 0) ticks += static_cast<double>(spell.ticks) * counted / (counted + measured);
+  }
+  return static_cast<std::uint64_t>(ticks);
+}
+
 Account account_of(const Process& process, const Totals& totals) {
   const ProcessRecord& r = process.record;
   const ClockMap& clock = process.clock;
@@ -116,9 +154,11 @@ Account account_of(const Process& process, const Totals& totals) {
   account.start_ns = clock.unix_ns(r.attach);
   account.wall_ns = clock.duration_ns(process.end > r.attach ? process.end - r.attach : 0);
   account.net_ns = clock.duration_ns(net_ticks(process));
-  account.threads_ns = account.net_ns + clock.duration_ns(totals.other_ticks);
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
+  const std::int64_t measured_ns = account.net_ns - clock.duration_ns(unmeasured_ticks(process));
+  account.threads_ns =
+      std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)) + clock.duration_ns(totals.other_ticks);
   account.unreturned_ns = clock.duration_ns(under_way);
   const Weight weight = weight_of(totals.weighed);
   const double ns = clock.rate();

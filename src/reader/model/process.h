@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "format/offload_ring.h"
 #include "format/segment.h"
+#include "format/spell_sums.h"
 #include "reader/model/clock_map.h"
 #include "reader/model/definitions.h"
 #include "reader/model/number_map.h"
@@ -27,6 +29,9 @@ namespace tare::reader {
 
 // How a process ended, or that it has not. `exited` has left MPI without MPI_Finalize.
 enum class State { running, finished, exited, aborted, killed };
+const char* name_of(State state);
+// The first line of what the MPI library says of itself.
+std::string_view mpi_library_of(const format::ProcessRecord& record);
 
 // Records that were in a buffer when the run was opened.
 struct Buffered {
@@ -40,8 +45,9 @@ struct Process {
   Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
   ProfileSources profiles;
   SampleSource samples;
-  format::OffloadAccount offloads{};  // of a run that is monitored
-  std::vector<ChunkRef> events;       // on disk
+  std::vector<format::SpellSums> spell_sums;  // of the first thread, by function; of a trial or a budget
+  format::OffloadAccount offloads{};          // of a run that is monitored
+  std::vector<ChunkRef> events;               // on disk
   std::vector<format::ClockPair> clock_pairs;
   std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
@@ -59,7 +65,7 @@ struct Process {
   NumberMap sites, event_types;
   NumberMap communicators;  // also from windows and files, to the communicators that they were made with
   NumberMap scopes;
-  std::map<std::uint32_t, Spell> spells;              // of a trial, by number
+  std::map<std::uint32_t, Spell> spells;              // of a trial or a budget, by number
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
 
   // Where the times of its events are moved to, if they are (Run::move_times).
@@ -118,7 +124,7 @@ struct Account {
   std::int64_t start_ns = 0;  // unix
   std::int64_t wall_ns = 0;
   std::int64_t net_ns = 0;
-  std::int64_t threads_ns = 0;     // the same of all threads that call MPI together
+  std::int64_t threads_ns = 0;     // the same of all threads that call MPI together, without what was only counted
   std::int64_t mpi_ns = 0;         // of threads_ns
   std::int64_t unreturned_ns = 0;  // of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;     // estimated from the calls that were weighed
@@ -135,6 +141,8 @@ struct Account {
   double net_share = 0;       // of net_ns that is tare's; threads add up
 };
 Account account_of(const Process& process, const Totals& totals);
+// Time in MPI as a share of the net time of the threads that call MPI; 0 without any.
+double mpi_share(const Account& account);
 
 // The latest moment that the records of a process prove it was running, in ticks.
 std::uint64_t last_evidence(const Process& process);

@@ -23,7 +23,8 @@ struct FrameInfo {
 struct SiteInfo {
   std::vector<std::int32_t> path;  // indices of frames, innermost first; never empty
   std::uint16_t flags = 0;         // format::SiteFlags
-  // The frame that stands for the site: the first one in the program itself, else the innermost.
+  // The frame that stands for the site: the first one in the program itself, else the innermost; of Run::sites() the
+  // one that tells it from other sites (run/site_frames.h).
   std::size_t shown = 0;  // its place in the path
   CodeAddress at;
   Symbol symbol;

@@ -22,12 +22,6 @@ std::int64_t sum(std::int64_t a, std::uint64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + b);  // damaged values may wrap around
 }
 
-using Wanted = std::optional<std::vector<std::int32_t>>;
-
-bool holds(const Wanted& wanted, std::int32_t number) {
-  return !wanted || std::find(wanted->begin(), wanted->end(), number) != wanted->end();
-}
-
 std::int32_t standing_for(const std::vector<std::int32_t>& numbers, std::int32_t number) {
   const bool replaced = number >= 0 && static_cast<std::size_t>(number) < numbers.size();
   return replaced ? numbers[static_cast<std::size_t>(number)] : number;
@@ -67,6 +61,7 @@ ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names)
   };
   for (const std::string& name : names.names())
     functions_.push_back((!query.functions || has(*query.functions, name)) && !has(query.without, name));
+  for (Wanted* wanted : {&query_.worlds, &query_.ranks, &query_.communicators}) sort(*wanted);
 }
 
 bool ProfileSummer::wants(const Process& process) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reader/model/process.h"
+#include "reader/profile/wanted.h"
 
 namespace tare::reader {
 
@@ -20,7 +21,7 @@ struct SumKey {
   std::int16_t size_class = -1;    // bit width of the bytes of a call; -1: moves none
   std::uint16_t function = 0;      // number in Run::functions()
 
-  auto operator<=>(const SumKey&) const = default;
+  auto operator<=>(const SumKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct SumsQuery {
@@ -29,7 +30,7 @@ struct SumsQuery {
   // the end stand for themselves.
   std::vector<std::int32_t> site_of{}, communicator_of{};
   // Only these; communicators as they are after communicator_of.
-  std::optional<std::vector<std::int32_t>> worlds{}, ranks{}, communicators{};
+  Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
   std::vector<std::string> without{};  // functions that are left out
 };

@@ -87,7 +87,7 @@ TEST_F(ProfileSumsTest, LookupsAreCountedOnly) {
 TEST_F(ProfileSumsTest, SeveralInOnePass) {
   const SumsQuery by_function{.function = true, .without = {"MPI_Recv", "MPI_Wtime"}};
   const SumsQuery of_a_rank{.rank = true, .ranks = {{5}}};
-  const auto both = run_.all_profile_sums({by_function, of_a_rank});
+  const auto both = run_.answer({.sums = {by_function, of_a_rank}}).sums;
   ASSERT_EQ(both.size(), 2U);
   ASSERT_EQ(both[0].size(), 1U);
   EXPECT_EQ(name(both[0][0]), "MPI_Send");

@@ -8,10 +8,6 @@ namespace {
 
 using namespace tare::format;
 
-bool holds(const std::optional<std::vector<std::int32_t>>& wanted, std::int32_t number) {
-  return !wanted || std::find(wanted->begin(), wanted->end(), number) != wanted->end();
-}
-
 // Of the phase that a thread is in, what is not in its entry yet.
 std::uint64_t ticks_going_on(const Process& process, const Profile& profile, std::size_t number) {
   const LocationSummary& summary = profile.summary;
@@ -39,6 +35,10 @@ PhaseEntry outside_of(const Profile& profile) {
 }
 
 }  // namespace
+
+void TablesQuery::prepare() {
+  for (Wanted* wanted : {&worlds, &ranks, &communicators}) sort(*wanted);
+}
 
 bool TablesQuery::wants(const Process& process) const {
   return holds(worlds, process.world) && holds(ranks, process.record.rank);

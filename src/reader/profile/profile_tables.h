@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "reader/model/communicator_info.h"
 #include "reader/model/process.h"
+#include "reader/profile/wanted.h"
 
 namespace tare::reader {
 
@@ -15,10 +15,11 @@ namespace tare::reader {
 struct TablesQuery {
   bool rank = false;
   bool communicator = false;  // peers only
-  std::optional<std::vector<std::int32_t>> worlds{};
-  std::optional<std::vector<std::int32_t>> ranks{};
-  std::optional<std::vector<std::int32_t>> communicators{};  // peers only; indices in Run::communicators()
+  Wanted worlds{};
+  Wanted ranks{};
+  Wanted communicators{};  // peers only; indices in Run::communicators()
 
+  void prepare();  // before wants() and add_peers()
   bool wants(const Process& process) const;
 };
 

@@ -7,7 +7,8 @@
 // two began as it did in the recording. What others wait for a thread that flushes is so taken out as well.
 //
 // This is a model. Which of several messages a wildcard takes, how often a program polls, and what the caches held stay
-// as recorded.
+// as recorded. A receive that stands behind one from any source, which may take its message, can be known too late: its
+// call is not moved by what it waited for, and the calls up to the next that waits come too early.
 #pragma once
 
 #include <cstdint>

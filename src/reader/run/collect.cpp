@@ -55,6 +55,7 @@ std::string profile_payload(const LocationCopy& location) {
 struct Contents {
   ProcessRecord process{};
   std::string samples;
+  std::string spell_sums;
   std::string offloads;
   std::string definitions;
   std::uint64_t definitions_from = 0;
@@ -77,6 +78,9 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   auto samples = segment.samples();
   if (!samples) return samples.failure();
   contents.samples = std::move(*samples);
+  auto spell_sums = segment.spell_sums();
+  if (!spell_sums) return spell_sums.failure();
+  contents.spell_sums = std::move(*spell_sums);
   auto offloads = segment.offloads();
   if (!offloads) return offloads.failure();
   contents.offloads = std::move(*offloads);
@@ -239,9 +243,9 @@ class Collector {
     contents->process.host[sizeof contents->process.host - 1] = '\0';
     ChunkFile file(paths_.run_dir, chunk_file_name(contents->process.host));
     const bool written = write_process(file, *contents) && write_profiles(file, *contents) &&
-                         write_samples(file, *contents) && write_offloads(file, *contents) &&
-                         write_definitions(file, *contents) && write_calls(file, *contents) &&
-                         write_events(file, *contents, segment.name());
+                         write_samples(file, *contents) && write_spell_sums(file, *contents) &&
+                         write_offloads(file, *contents) && write_definitions(file, *contents) &&
+                         write_calls(file, *contents) && write_events(file, *contents, segment.name());
     if (!written) {
       ++collected_.kept;
       errno_ = file.error();
@@ -281,6 +285,11 @@ class Collector {
 
   static bool write_samples(ChunkFile& file, const Contents& contents) {
     return contents.samples.empty() || file.append(identity_of(contents, ChunkType::samples), contents.samples);
+  }
+
+  static bool write_spell_sums(ChunkFile& file, const Contents& contents) {
+    return contents.spell_sums.empty() ||
+           file.append(identity_of(contents, ChunkType::spell_sums), contents.spell_sums);
   }
 
   static bool write_offloads(ChunkFile& file, const Contents& contents) {

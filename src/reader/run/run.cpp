@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -36,37 +37,34 @@ Result<Run> Run::of_memory(std::string_view bytes) {
   return RunLoader(RunPaths{}).load(std::move(*files));
 }
 
-// Each thread has its own summers, one for each query. What is damaged is left out and warned of. Profiles of all
-// processes are a chance to make their totals too.
-void Run::read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all) {
-  const bool all = of_all && totals_.empty();
+// Each thread answers for itself. What is damaged is left out and warned of. Profiles of all processes are a chance to
+// make their totals too.
+void Run::read_profiles(std::vector<Answering>& answering) {
+  const bool all = totals_.empty() && answering.front().is_of_all();
   const std::vector<bool> outside = outside_net_time(*functions_);
   std::vector<std::vector<Location>> locations(all ? processes_.size() : 0);
-  std::vector<ProfileReader> readers(summers.size());
+  std::vector<ProfileReader> readers(answering.size());
   std::mutex lock;
   std::set<std::string> damage;
   const auto damaged = [&](const ChunkRef& chunk, const std::string& reason) {
     const std::scoped_lock locked(lock);
     damage.insert(damaged_chunk(files_.names[chunk.file], chunk, reason));
   };
-  parallel(processes_.size(), static_cast<unsigned>(summers.size()), [&](unsigned thread, std::size_t i) {
+  parallel(processes_.size(), static_cast<unsigned>(answering.size()), [&](unsigned thread, std::size_t i) {
     const Process& process = processes_[i];
     if (i % processes_a_release == 0) files_.release();
-    std::vector<ProfileSummer*> wanting;
-    for (ProfileSummer& summer : summers[thread])
-      if (summer.wants(process)) wanting.push_back(&summer);
-    if (wanting.empty()) return;
-    for (ProfileSummer* summer : wanting) summer->begin(process);
+    Answering& own = answering[thread];
+    if (!own.begin(process)) return;
     std::optional<LocationsOf> of_process;
     if (all) of_process.emplace(process, outside);
     readers[thread].read(
         process.profiles,
         [&](std::uint32_t block, const Profile& profile) {
-          for (ProfileSummer* summer : wanting) summer->add(profile);
+          own.add(profile);
           if (of_process) of_process->add(block, profile);
         },
         damaged);
-    for (ProfileSummer* summer : wanting) summer->end();
+    own.end();
     if (of_process) locations[i] = of_process->take(i);
   });
   if (all) {
@@ -84,58 +82,24 @@ void Run::keep(const std::vector<std::vector<Location>>& by_process) {
   }
 }
 
-template <typename Sum, typename Add>
-std::vector<Sum> Run::read_tables(const TablesQuery& query, const Add& add) {
-  const unsigned threads = threads_for(processes_.size(), processes_a_thread);
-  std::vector<std::vector<Sum>> found(threads);
-  std::vector<ProfileReader> readers(threads);
-  std::mutex lock;
-  const auto damaged = [&](const ChunkRef& chunk, const std::string& reason) {
-    const std::scoped_lock locked(lock);
-    warnings_.add(damaged_chunk(files_.names[chunk.file], chunk, reason));
-  };
-  parallel(processes_.size(), threads, [&](unsigned thread, std::size_t i) {
-    const Process& process = processes_[i];
-    if (i % processes_a_release == 0) files_.release();
-    if (!query.wants(process)) return;
-    readers[thread].read(
-        process.profiles, [&](std::uint32_t, const Profile& profile) { add(found[thread], process, profile); },
-        damaged);
-  });
-  std::vector<Sum> all;
-  for (const std::vector<Sum>& of_thread : found) all.insert(all.end(), of_thread.begin(), of_thread.end());
-  return all;
-}
-
-std::vector<PeerSum> Run::peers(const TablesQuery& query) {
-  return merged(read_tables<PeerSum>(query, [&](auto& sums, const Process& process, const Profile& profile) {
-    add_peers(sums, query, communicators_, process, profile);
-  }));
-}
-
-std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
-  return merged(read_tables<PhaseSum>(query, add_phases), query.rank);
-}
-
-std::vector<std::vector<ProfileSum>> Run::all_profile_sums(const std::vector<SumsQuery>& queries) {
-  std::vector<ProfileSummer> empty;
-  bool of_all = false;
-  for (const SumsQuery& query : queries) {
-    empty.emplace_back(query, *functions_);
-    of_all = of_all || (!query.ranks && !query.worlds);
-  }
-  std::vector<std::vector<ProfileSummer>> summers(threads_for(processes_.size(), processes_a_thread), empty);
-  read_profiles(summers, of_all);
-  std::vector<std::vector<ProfileSum>> sums;
-  for (std::size_t query = 0; query < queries.size(); ++query) {
-    for (std::size_t thread = 1; thread < summers.size(); ++thread) summers[0][query].join(summers[thread][query]);
-    sums.push_back(summers[0][query].take());
-  }
-  return sums;
+Answers Run::answer(const Questions& questions) {
+  const Answering empty(questions, *functions_, processes_, communicators_);
+  std::vector<Answering> answering(threads_for(processes_.size(), processes_a_thread), empty);
+  read_profiles(answering);
+  for (std::size_t thread = 1; thread < answering.size(); ++thread) answering.front().join(answering[thread]);
+  return answering.front().take();
 }
 
 std::vector<ProfileSum> Run::profile_sums(const SumsQuery& query) {
-  return std::move(all_profile_sums({query}).front());
+  return std::move(answer({.sums = {query}}).sums.front());
+}
+
+std::vector<PeerSum> Run::peers(const TablesQuery& query) {
+  return std::move(answer({.peers = {query}}).peers.front());
+}
+
+std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
+  return std::move(answer({.phases = {query}}).phases.front());
 }
 
 const Totals& Run::totals(std::size_t process) {
@@ -182,11 +146,30 @@ void Run::resolve() {
       newly_found_[i] = true;
     }
   }
+  for (SiteInfo& site : sites_) find_tail_calls(site);
+}
+
+std::vector<CalledSite> Run::called_sites() {
+  SumsQuery query{.function = true, .site = true};
+  query.ranks.emplace(ranks_seen);
+  std::iota(query.ranks->begin(), query.ranks->end(), 0);
+  const std::vector<bool> outside = outside_net_time(*functions_);
+  std::vector<CalledSite> called;
+  for (const ProfileSum& sum : profile_sums(query))
+    if (sum.key.site >= 0 && !outside[sum.key.function])
+      called.push_back({functions_->name(sum.key.function), sum.key.site});
+  return called;
+}
+
+void Run::choose_shown() {
+  if (chosen_) return;
+  chosen_ = true;
+  resolve();
+  if (have_callers(sites_)) choose_frames(sites_, frames_, called_sites());
   for (SiteInfo& site : sites_) {
     const FrameInfo& shown = frames_[static_cast<std::size_t>(site.path[site.shown])];
     site.at = shown.at;
     site.symbol = shown.symbol;
-    find_tail_calls(site);
   }
 }
 
@@ -210,7 +193,7 @@ const std::vector<FrameInfo>& Run::frames() {
 }
 
 const std::vector<SiteInfo>& Run::sites() {
-  resolve();
+  choose_shown();
   return sites_;
 }
 

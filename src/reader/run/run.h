@@ -13,9 +13,9 @@
 #include "reader/model/locations.h"
 #include "reader/model/process.h"
 #include "reader/model/site_index.h"
-#include "reader/profile/profile_sums.h"
-#include "reader/profile/profile_tables.h"
 #include "reader/result.h"
+#include "reader/run/questions.h"
+#include "reader/run/site_frames.h"
 #include "reader/store/run_files.h"
 #include "reader/store/warnings.h"
 #include "reader/symbols/symbol_table.h"
@@ -52,10 +52,9 @@ class Run {
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
-  // The profile, added up as asked for. Reads the profiles of all processes wanted once, on several threads.
-  std::vector<std::vector<ProfileSum>> all_profile_sums(const std::vector<SumsQuery>& queries);
+  // Reads the profiles of all processes wanted once, on several threads, however many questions there are.
+  Answers answer(const Questions& questions);
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
-  // Peers and phases, sorted by world and rank.
   std::vector<PeerSum> peers(const TablesQuery& query);
   std::vector<PhaseSum> phases(const TablesQuery& query);
   // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
@@ -64,7 +63,8 @@ class Run {
   const std::vector<Location>& locations();
 
   // Frames and call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of
-  // this machine; found once.
+  // this machine; found once. Which frame stands for a site depends on the calls of some ranks, whose profiles the
+  // first question for sites reads (site_frames.h).
   const std::vector<FrameInfo>& frames();
   const std::vector<SiteInfo>& sites();
   // Frames that the run has no symbol for, with what was found of them now.
@@ -91,11 +91,12 @@ class Run {
  private:
   friend class RunLoader;
   Run() = default;
-  void read_profiles(std::vector<std::vector<ProfileSummer>>& summers, bool of_all);
+  void read_profiles(std::vector<Answering>& answering);
   void keep(const std::vector<std::vector<Location>>& by_process);
-  template <typename Sum, typename Add>
-  std::vector<Sum> read_tables(const TablesQuery& query, const Add& add);
   void resolve();
+  // The calls of the first ranks.
+  std::vector<CalledSite> called_sites();
+  void choose_shown();
   void find_tail_calls(SiteInfo& site) const;
 
   RunPaths paths_;
@@ -107,7 +108,7 @@ class Run {
   SymbolTable symbols_;
   std::vector<FrameInfo> frames_;
   std::vector<SiteInfo> sites_;
-  bool resolved_ = false;
+  bool resolved_ = false, chosen_ = false;
   std::vector<bool> newly_found_;
   std::vector<CommunicatorInfo> communicators_;
   std::vector<ScopeInfo> scopes_;

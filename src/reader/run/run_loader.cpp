@@ -69,7 +69,7 @@ void RunLoader::read_segment(SegmentFile file) {
   auto record = file.process();
   const auto locations = file.locations();
   if (!record || !locations) return warn(record ? locations.error() : record.error());
-  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}, {}};
+  SegmentContents contents{std::move(file), *record, {}, {}, {}, {}, {}, {}, {}};
   for (std::uint32_t block = 0; block < *locations; ++block) {
     auto location = contents.file.location(block);
     if (!location) return warn(location.error());
@@ -85,6 +85,9 @@ void RunLoader::read_segment(SegmentFile file) {
   auto samples = contents.file.samples();
   if (!samples) return warn(samples.error());
   contents.samples = std::move(*samples);
+  auto spell_sums = contents.file.spell_sums();
+  if (!spell_sums) return warn(spell_sums.error());
+  contents.spell_sums = std::move(*spell_sums);
   auto offloads = contents.file.offloads();
   if (!offloads) return warn(offloads.error());
   contents.offloads = std::move(*offloads);
@@ -188,7 +191,7 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
   // Others are of archives, or types that a later tare of this version may add.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
-      header.type != ChunkType::offloads)
+      header.type != ChunkType::offloads && header.type != ChunkType::spell_sums)
     return;
   if (header.type != ChunkType::functions && header.type != ChunkType::symbols) {
     Process& process = process_of(header.process);
@@ -208,6 +211,13 @@ void RunLoader::take_chunk(const ChunkRef& chunk) {
   std::string reason;
   if (load_chunk(chunk, raw_, reason) && take_payload(chunk, {raw_.data(), raw_.size()})) return;
   warn(damaged_chunk(run_.files_.names[chunk.file], chunk, reason));
+}
+
+bool RunLoader::take_spell_sums(std::string_view payload, Process& process) {
+  if (payload.size() % sizeof(SpellSums) != 0) return false;
+  process.spell_sums.resize(payload.size() / sizeof(SpellSums));
+  if (!payload.empty()) std::memcpy(process.spell_sums.data(), payload.data(), payload.size());
+  return true;
 }
 
 bool RunLoader::take_offloads(std::string_view payload, Process& process) {
@@ -236,6 +246,8 @@ bool RunLoader::take_payload(const ChunkRef& chunk, std::string_view payload) {
       Process& process = process_of(header.process);
       return parse_calls(payload, process.calls, process.requests);
     }
+    case ChunkType::spell_sums:
+      return take_spell_sums(payload, process_of(header.process));
     case ChunkType::offloads:
       return take_offloads(payload, process_of(header.process));
     default:
@@ -255,6 +267,7 @@ void RunLoader::take_segment(SegmentContents contents) {
   process.requests = std::move(contents.requests);
   auto samples = std::make_shared<Samples>();
   if (!contents.samples.empty() && parse_samples(contents.samples, *samples)) process.samples = {nullptr, samples};
+  if (!contents.spell_sums.empty()) take_spell_sums(contents.spell_sums, process);
   if (!contents.offloads.empty()) take_offloads(contents.offloads, process);
   logs_[process.record.process] = std::move(contents.definitions);
   process.buffered = std::move(contents.buffered);

@@ -132,6 +132,17 @@ TEST_F(RunTest, InitAndFinalizeAreNotTimeInMpi) {
   EXPECT_EQ(account(open()).mpi_ns, 70);
 }
 
+TEST_F(RunTest, AnEstimateLongerThanLifeIsAllOfIt) {
+  format::ProfileRow row = profile_row("MPI_Isend", 1, 100, 7000, 0);
+  row.estimated = 89;
+  const ProcessRecord process = process_record(0, ProcessState::exited);
+  dir_.write("n.tare", process_chunk(process) + profile_chunk(process, 0, {row}));
+  const Account found = account(open());
+  EXPECT_EQ(found.mpi_ns, 7000);
+  EXPECT_EQ(found.net_ns, 6000);
+  EXPECT_DOUBLE_EQ(mpi_share(found), 1.0);
+}
+
 TEST_F(RunTest, TheNewestProfileAndProcessCount) {
   ProcessRecord process = process_record(0, ProcessState::running);
   std::string file = functions_chunk() + process_chunk(process) +

@@ -14,6 +14,7 @@
 #include "format/record.h"
 #include "format/sample.h"
 #include "format/segment_name.h"
+#include "format/spell_sums.h"
 
 namespace tare::reader {
 namespace {
@@ -164,6 +165,16 @@ Result<std::string> SegmentFile::samples() const {
   std::memcpy(payload.data(), &summary, sizeof summary);
   if (!read(payload.data() + sizeof summary, payload.size() - sizeof summary, layout_.samples_at + sizeof summary))
     return cut_off();
+  return payload;
+}
+
+Result<std::string> SegmentFile::spell_sums() const {
+  if (layout_.spell_sums_at == 0) return std::string{};
+  std::uint32_t functions = 0;
+  if (!read(&functions, sizeof functions, layout_.spell_sums_at + offsetof(SpellSumsTable, functions)))
+    return cut_off();
+  std::string payload(std::min(functions, spell_sums_capacity) * sizeof(SpellSums), '\0');
+  if (!read(payload.data(), payload.size(), layout_.spell_sums_at + offsetof(SpellSumsTable, sums))) return cut_off();
   return payload;
 }
 

@@ -83,6 +83,8 @@ class SegmentFile {
   Result<std::vector<format::RequestEntry>> requests() const;
   // What message sampling has found so far, as the payload of a samples chunk; empty if the process does not sample.
   Result<std::string> samples() const;
+  // What measured spells say of others, as the payload of a spell_sums chunk; empty if all calls are measured.
+  Result<std::string> spell_sums() const;
   // What handing snapshots to the monitor has cost, as the payload of an offloads chunk; empty if it is not monitored.
   Result<std::string> offloads() const;
   // Location blocks in use now.

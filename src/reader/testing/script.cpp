@@ -42,6 +42,17 @@ void Script::starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, 
 
 void Script::loses() { records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + 1, 5}); }
 
+void Script::is_left_out(std::uint64_t ticks, std::uint32_t number, bool has_requests) {
+  records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + ticks, 5});
+  now_ += ticks;
+  SpellDefinition spell{};
+  spell.head = {DefinitionKind::spell, traced_spell, sizeof spell};
+  if (has_requests) spell.head.flags |= spell_with_requests;
+  spell.spell = number;
+  spell.begin = now_;
+  definitions_ += bytes_of(spell);
+}
+
 void Script::flushes(std::uint64_t ticks) {
   records_ += bytes_of(FlushRecord{{flush, sizeof(FlushRecord) / 8}, 5, now_, now_ + ticks, 100});
   now_ += ticks;
@@ -64,7 +75,7 @@ std::string run_of(const std::vector<Script>& ranks, const std::vector<SecondThr
     process.finalize_enter = ranks[i].now();
     process.end = ranks[i].now() + 100;
     process.clock_last = {process.end + 10'000'000, process.end + 10'000'000};
-    file += process_chunk(process) + definitions_chunk(process, log);
+    file += process_chunk(process) + definitions_chunk(process, log + ranks[i].definitions());
     if (!ranks[i].records().empty()) file += events_chunk(process, 0, 0, ranks[i].records());
     for (const SecondThread& of : second)
       if (of.rank == i) file += events_chunk(process, 1, 0, of.script.records());

@@ -29,16 +29,20 @@ class Script {
   void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
   void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
   void loses();
+  // Is not recorded for so long, until a spell begins; with requests under way or without.
+  void is_left_out(std::uint64_t ticks, std::uint32_t spell, bool has_requests = false);
   // Writes its buffer, which takes so long.
   void flushes(std::uint64_t ticks);
 
   std::uint64_t now() const { return now_; }
   const std::string& records() const { return records_; }
+  // Its spells.
+  const std::string& definitions() const { return definitions_; }
 
  private:
   std::uint64_t now_ = init_leave;
   std::uint32_t site_ = 1;
-  std::string records_;
+  std::string records_, definitions_;
 };
 
 // Of a second thread of a rank; it begins in the middle of what the first does.

@@ -4,6 +4,7 @@
 
 #include "recorder/clock_cost.h"
 #include "recorder/location.h"
+#include "recorder/spells.h"
 
 namespace tare::recorder {
 namespace {
@@ -35,21 +36,23 @@ void Weighing::end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std:
 
 void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed) noexcept {
   const std::uint64_t drains = flushed - flush_ticks;
-  const std::uint64_t own = ticks - std::min(ticks, drains);
+  const std::uint64_t spent = ticks - std::min(ticks, drains);
   const bool is_first = first < first_calls;
   // Uniform from 1 to 2 * mean_gap - 1.
   wait(is_first ? 1 : 1 + static_cast<std::uint32_t>(next_random(random) % (2 * mean_gap - 1)));
+  own = 0;
   format::WeighedCalls& to = kinds[kind < format::weighed_kinds ? kind : format::untimed - 1];
   if (is_first) {
     ++first;
     ++to.first_calls;
-    to.first_ticks += own;
-  } else if (own >= longest_ns << tick_shift()) {
+    to.first_ticks += spent;
+  } else if (spent >= longest_ns << tick_shift()) {
     ++to.interrupted;
   } else {
     ++to.calls;
-    to.ticks += own;
-    to.ticks_squared += static_cast<double>(own) * static_cast<double>(own);
+    to.ticks += spent;
+    to.ticks_squared += static_cast<double>(spent) * static_cast<double>(spent);
+    own = spent;
   }
 }
 
@@ -62,10 +65,18 @@ void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uin
   }
   const auto kind = static_cast<unsigned>(meaning.kind);
   weighing.end_call(shared->weighed, kind, ticks, shared->summary.flush_ticks, end);
+  if (spells.has_budget()) [[unlikely]]
+    spells.check(*this, end, weighing.own);
 }
 
 void Location::note_weight_of_untimed(std::uint64_t ticks) noexcept {
   weighing.end_untimed_call(shared->weighed, format::untimed, ticks, shared->summary.flush_ticks);
+  if (spells.has_budget()) [[unlikely]]
+    spells.check(*this, now(), weighing.own);
+}
+
+void Location::check_budget() noexcept {
+  if (spells.has_budget()) spells.check(*this, now(), 0);
 }
 
 }  // namespace tare::recorder

@@ -34,6 +34,7 @@ struct Weighing {
   std::uint64_t random;
   std::uint64_t begun;  // calls up to the last that was weighed
   std::uint32_t gap;    // what `left` was then
+  std::uint64_t own;    // ticks of the wrapper of the last that was weighed; 0: of a first one, or interrupted
 
   // A wrapper begins.
   [[gnu::always_inline]] void begin_call(const std::uint64_t& flushed) noexcept {

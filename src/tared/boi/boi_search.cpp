@@ -15,6 +15,7 @@ constexpr double long_enough_ns = 1e8;
 constexpr std::uint32_t least_rounds = 100;
 constexpr double confirmed_within = 0.05;
 constexpr double step_down = 0.8;  // from an interval that is sustained
+constexpr double sustained_within = 0.03;
 }  // namespace
 
 Spread spread_of(std::span<const double> values) {
@@ -77,6 +78,14 @@ void Confirmation::add(const Burst& burst) {
   const double arrives = typical_arrival_interval(burst);
   const double sent = interval_ns();
   steps_.push_back({sent, arrives});
+  if (!is_confirmed_) return confirm(sent, arrives);
+  is_lowest_ = arrives <= 0 || arrives > (1 + sustained_within) * sent;
+  if (is_lowest_) return;
+  boi_ = sent;
+  ++lowered_;
+}
+
+void Confirmation::confirm(double sent, double arrives) {
   is_confirmed_ = std::abs(arrives / boi_ - 1) <= confirmed_within;
   if (is_confirmed_) {
     boi_ = (boi_ + arrives) / 2;

@@ -9,13 +9,22 @@ namespace {
 
 constexpr double first_rest_ns = 1e8;
 constexpr double longest_ns = 1e10;
+constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 1;  // of Cadence
 constexpr std::size_t rest_rounds = 12;
 constexpr std::size_t unsettled_rounds = 2;  // of which each interval begins; their delays are of the one before
 constexpr std::size_t window = 5;            // rounds that are judged while an interval is kept
+constexpr std::size_t buffered_rounds = 20;  // that come late when the interval was too short
 constexpr std::uint32_t most_tries = 2;
 constexpr std::uint32_t most_good_wanted = 32;
 constexpr std::int64_t notice_ns = 300'000'000;  // for a decision to reach all ranks
 constexpr double median_of_deviations = 1.4826;  // that of a normal distribution, times this, is its deviation
+// Searching anew.
+constexpr std::int64_t second = 1'000'000'000;
+constexpr std::int64_t first_again_ns = 10 * second;
+constexpr std::int64_t last_again_ns = 600 * second;
+constexpr std::uint32_t changed_wanted = 3;
+constexpr double no_change = 0.25;  // of the BOI, or of the size of profiles
+constexpr double other_delay = 2;   // times the one at rest
 
 // Another program on the machine makes a round late once: medians do not see that.
 Spread robust(const std::vector<double>& values) {
@@ -27,43 +36,68 @@ Spread robust(const std::vector<double>& values) {
 
 }  // namespace
 
-PaceKeeper::PaceKeeper(std::int64_t point_ns, std::int64_t epoch_ns, std::int64_t least_ns)
-    : point_ns_(point_ns), epoch_ns_(epoch_ns), least_ns_(std::max(least_ns, point_ns)), interval_ns_(point_ns) {}
+PaceKeeper::PaceKeeper(PointClock points, std::int64_t least_ns)
+    : points_(std::move(points)), least_ns_(static_cast<double>(least_ns)), search_again_ns_(first_again_ns) {}
+
+std::int64_t PaceKeeper::interval_ns() const {
+  return static_cast<std::int64_t>(static_cast<double>(every_) * points_.point_ns());
+}
 
 void PaceKeeper::add(const Round& round) {
   begun_ = true;
+  points_.add(round.round, round.first_offload_ns);
   longest_delay_ns_ = std::max(longest_delay_ns_ - longest_delay_ns_ / 8, round.delay_ns());
   if (round.round < from_) return;
-  delays_ns_.push_back(static_cast<double>(round.delay_ns()));
-  arrivals_ns_.push_back(static_cast<double>(round.arrived_ns - from_ns_));
+  arrivals_.push_back({round.round, static_cast<double>(round.first_offload_ns - from_ns_),
+                       static_cast<double>(round.arrived_ns - from_ns_)});
+}
+
+// What is measured of points is not exact: hardly more than so many is so many.
+std::uint64_t PaceKeeper::every_of(double interval_ns) const {
+  constexpr double hardly = 0.02;
+  const double points = std::ceil(std::min(interval_ns, longest_ns) / points_.point_ns() - hardly);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(points, 1.0)), 1, most_points);
 }
 
 Pace PaceKeeper::change_to(double interval_ns, std::int64_t now_ns) {
-  const double points =
-      std::ceil(std::clamp(interval_ns, static_cast<double>(point_ns_), longest_ns) / static_cast<double>(point_ns_));
-  interval_ns_ = static_cast<std::int64_t>(points) * point_ns_;
-  const std::int64_t ahead_ns = notice_ns + 2 * std::min<std::int64_t>(longest_delay_ns_, 1'000'000'000);
-  from_ = static_cast<std::uint64_t>((now_ns + ahead_ns - epoch_ns_) / point_ns_ + 1);
-  from_ns_ = epoch_ns_ + static_cast<std::int64_t>(from_) * point_ns_;
-  delays_ns_.clear();
-  arrivals_ns_.clear();
-  return {from_, interval_ns_};
+  return change_to_every(every_of(interval_ns), now_ns);
 }
 
+Pace PaceKeeper::change_to_every(std::uint64_t every, std::int64_t now_ns) {
+  every_ = every;
+  const std::int64_t ahead_ns = notice_ns + 2 * std::min<std::int64_t>(longest_delay_ns_, second);
+  from_ = points_.point_after(now_ns + ahead_ns);
+  from_ns_ = since_ns_ = points_.time_of(from_);
+  arrivals_.clear();
+  return {from_, interval_ns(), every_};
+}
+
+// Of the last rounds. Points of the program come as they come, so their interval is measured; rounds that ranks have
+// dropped count.
 Burst PaceKeeper::burst(std::size_t count) const {
-  const auto last = static_cast<std::ptrdiff_t>(std::min(count, delays_ns_.size()));
-  return {static_cast<double>(interval_ns_),
-          {delays_ns_.end() - last, delays_ns_.end()},
-          {arrivals_ns_.end() - last, arrivals_ns_.end()}};
+  Burst last;
+  const std::size_t begin = arrivals_.size() - std::min(count, arrivals_.size());
+  for (std::size_t i = begin; i < arrivals_.size(); ++i) {
+    last.delays_ns.push_back(arrivals_[i].arrived_ns - arrivals_[i].offloaded_ns);
+    last.arrivals_ns.push_back(arrivals_[i].arrived_ns);
+  }
+  last.interval_ns = static_cast<double>(interval_ns());
+  if (points_.is_by_program() && arrivals_.size() > begin + 1) {
+    const Arrival& first = arrivals_[begin];
+    const auto points = static_cast<double>(arrivals_.back().round - first.round);
+    last.interval_ns = (arrivals_.back().offloaded_ns - first.offloaded_ns) / points * static_cast<double>(every_);
+  }
+  return last;
 }
 
-// So many rounds should have come by now, and twice that.
+// So many rounds should have come by now, and twice that. Of a program that makes points nobody knows.
 bool PaceKeeper::is_overdue(std::size_t count, std::int64_t now_ns) const {
-  return now_ns - from_ns_ > 2 * static_cast<std::int64_t>(count) * interval_ns_ + 4 * notice_ns;
+  return !points_.is_by_program() &&
+         now_ns - since_ns_ > 2 * static_cast<std::int64_t>(count) * interval_ns() + 4 * notice_ns;
 }
 
 std::optional<Pace> PaceKeeper::decide(std::int64_t now_ns) {
-  if (!begun_) return {};
+  if (!begun_ || !points_.is_known()) return {};
   if (from_ == 0) return change_to(first_rest_ns, now_ns);
   if (now_ns < from_ns_) return {};
   switch (state_) {
@@ -78,15 +112,17 @@ std::optional<Pace> PaceKeeper::decide(std::int64_t now_ns) {
 }
 
 std::optional<Pace> PaceKeeper::end_rest(std::int64_t now_ns) {
-  if (delays_ns_.size() < rest_rounds + unsettled_rounds) {
+  if (arrivals_.size() < rest_rounds + unsettled_rounds) {
     if (!is_overdue(rest_rounds + unsettled_rounds, now_ns)) return {};
-    return change_to(2.0 * static_cast<double>(interval_ns_), now_ns);
+    return change_to(2.0 * static_cast<double>(interval_ns()), now_ns);
   }
-  rest_ = robust(burst(rest_rounds).delays_ns);
+  const Burst measured = burst(rest_rounds);
+  rest_ = robust(measured.delays_ns);
   // They wait for one another: this is no rest.
-  if (rest_.mean > static_cast<double>(interval_ns_) / 2 && static_cast<double>(interval_ns_) < longest_ns)
-    return change_to(2.0 * static_cast<double>(interval_ns_), now_ns);
+  if (rest_.mean > measured.interval_ns / 2 && measured.interval_ns < longest_ns)
+    return change_to(2.0 * measured.interval_ns, now_ns);
   search_.emplace(rest_, 0, SearchSettings{});
+  taken_ = refused_ = 0;
   state_ = State::searches;
   return change_to(search_->interval_ns(), now_ns);
 }
@@ -94,7 +130,7 @@ std::optional<Pace> PaceKeeper::end_rest(std::int64_t now_ns) {
 std::optional<Pace> PaceKeeper::go_on_searching(std::int64_t now_ns) {
   const SearchSettings settings;
   Burst measured = burst(settings.rounds);
-  if (delays_ns_.size() < settings.rounds + unsettled_rounds) {
+  if (arrivals_.size() < settings.rounds + unsettled_rounds) {
     if (!is_overdue(settings.rounds + unsettled_rounds, now_ns)) return {};
     // What has not come counts as coming now.
     while (measured.delays_ns.size() < settings.rounds) {
@@ -106,41 +142,81 @@ std::optional<Pace> PaceKeeper::go_on_searching(std::int64_t now_ns) {
   if (is_saturated && ++tries_ < most_tries) return change_to(search_->interval_ns(), now_ns);
   tries_ = 0;
   search_->add(measured);
-  // Points are no closer together than this, so nobody offloads more often.
-  const bool is_at_the_least = !is_saturated && interval_ns_ == point_ns_;
-  if (!search_->is_done() && !is_at_the_least) return change_to(search_->interval_ns(), now_ns);
-  boi_ns_ = is_at_the_least ? static_cast<double>(point_ns_) : search_->boi_ns();
+  if (is_saturated)
+    refused_ = std::max(refused_, every_);
+  else
+    taken_ = taken_ == 0 ? every_ : std::min(taken_, every_);
+  // Points are no closer together than one, and between so many and one more there is nothing.
+  if (taken_ == 1) return end_search(1, true, now_ns);
+  if (taken_ != 0 && taken_ <= refused_ + 1) return end_search(taken_, false, now_ns);
+  if (search_->is_done()) return end_search(every_of(search_->boi_ns()), false, now_ns);
+  return change_to(search_->interval_ns(), now_ns);
+}
+
+Pace PaceKeeper::end_search(std::uint64_t every, bool is_bound, std::int64_t now_ns) {
+  const double before_ns = boi_ns_;
+  boi_ns_ = static_cast<double>(every) * points_.point_ns();
+  found_ = {boi_ns_, std::max(search_->range_ns(), points_.point_ns()), is_bound, rest_};
+  const bool is_the_same = before_ns != 0 && std::abs(boi_ns_ / before_ns - 1) <= no_change;
+  search_again_ns_ = is_the_same ? std::min(2 * search_again_ns_, last_again_ns) : first_again_ns;
+  searched_ns_ = now_ns;
+  searched_events_ = events_;
+  stepped_up_ = stepped_down_ = false;
+  good_ = changed_ = 0;
+  good_wanted_ = 1;
+  left_behind_ = buffered_rounds;
   state_ = State::keeps;
   return change_to(target_ns(), now_ns);
 }
 
-double PaceKeeper::target_ns() const { return std::max(2 * boi_ns_, static_cast<double>(least_ns_)); }
+double PaceKeeper::target_ns() const { return std::max(2 * boi_ns_, least_ns_); }
 
 std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
-  const bool is_full = delays_ns_.size() >= window;
-  if (!is_full && !is_overdue(window, now_ns)) return {};
+  const bool is_full = arrivals_.size() >= window + left_behind_;
+  if (!is_full && !is_overdue(window + left_behind_, now_ns)) return {};
+  left_behind_ = 0;
   const SearchSettings settings;
-  const Verdict verdict = judge(burst(window), rest_, settings);
+  const Burst last = burst(window);
+  const Verdict verdict = judge(last, rest_, settings);
   const bool is_behind = !is_full || verdict.arrives_slowly || verdict.is_late;
-  delays_ns_.clear();
-  arrivals_ns_.clear();
+  const double interval = last.interval_ns;
+  arrivals_.clear();
+  since_ns_ = now_ns;
   if (is_behind) {
     good_ = 0;
     if (stepped_down_) good_wanted_ = std::min(2 * good_wanted_, most_good_wanted);
     stepped_down_ = false;
-    if (static_cast<double>(interval_ns_) >= longest_ns) return {};
-    return change_to(2.0 * static_cast<double>(interval_ns_), now_ns);
+    stepped_up_ = true;
+    if (interval >= longest_ns || every_ == most_points) return {};
+    return change_to_every(std::min(2 * every_, every_of(longest_ns)), now_ns);
+  }
+  if (is_to_search_anew(median_of(last.delays_ns), now_ns)) {
+    state_ = State::rests;
+    return change_to_every(every_, now_ns);
   }
   stepped_down_ = false;
   const double target = target_ns();
-  if (static_cast<double>(interval_ns_) < target + static_cast<double>(point_ns_)) {
+  // Points of the program have become quicker.
+  if (interval < (1 - no_change) * target) return change_to(target, now_ns);
+  if (interval < target + points_.point_ns()) {
     good_wanted_ = 1;
     return {};
   }
   if (++good_ < good_wanted_) return {};
   good_ = 0;
   stepped_down_ = true;
-  return change_to(std::max(static_cast<double>(interval_ns_) / 2, target), now_ns);
+  return change_to(std::max(interval / 2, target), now_ns);
+}
+
+// Of rounds that came in time.
+bool PaceKeeper::is_to_search_anew(double delay_ns, std::int64_t now_ns) {
+  const double target = target_ns();
+  // A delay says something about the interval where it is no small part of it, or has been.
+  const bool is_later = delay_ns > other_delay * rest_.mean && delay_ns > target / 4;
+  const bool is_earlier = delay_ns < rest_.mean / other_delay && target > least_ns_ + points_.point_ns();
+  const bool has_grown = events_ > static_cast<std::uint32_t>((1 + no_change) * searched_events_);
+  changed_ = is_later || is_earlier || has_grown || stepped_up_ ? changed_ + 1 : 0;
+  return changed_ >= changed_wanted && now_ns - searched_ns_ >= search_again_ns_;
 }
 
 }  // namespace tare::tared

@@ -36,6 +36,13 @@ class Writer {
   void put_all(const std::vector<T>& values) {
     put_all(std::span<const T>(values));
   }
+  std::size_t size() const { return out_.size(); }
+  // Where something was put before.
+  template <class T>
+  void put_at(std::size_t at, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+    std::memcpy(out_.data() + at, &value, sizeof(T));
+  }
   void put_text(std::string_view text) {
     put(static_cast<std::uint32_t>(text.size()));
     put_all(std::span<const char>(text));

@@ -1,5 +1,7 @@
 #include "tared/filters/collection.h"
 
+#include <algorithm>
+
 #include "tared/filters/key_union.h"
 
 namespace tare::tared {
@@ -36,14 +38,14 @@ void CollectingReduction::add(const Snapshot& snapshot) {
                                       {snapshot.values.begin(), snapshot.values.end()}};
 }
 
-bool CollectingReduction::merge(std::span<const std::byte> reduced) {
+bool CollectingReduction::unpack(std::span<const std::byte> reduced) {
   Reader in(reduced);
-  Collection other;
-  if (!Collection::read(in, other) || !in.at_end()) return false;
-  note_unpacked();
-  for (const auto& [rank, snapshot] : other.ranks)
-    if (collection_.ranks.contains(rank)) return false;
-  collection_.ranks.merge(other.ranks);
+  if (!Collection::read(in, other_) || !in.at_end()) return false;
+  return std::ranges::none_of(other_.ranks, [this](const auto& of) { return collection_.ranks.contains(of.first); });
+}
+
+bool CollectingReduction::unite() {
+  collection_.ranks.merge(other_.ranks);
   return true;
 }
 

@@ -24,13 +24,15 @@ struct Collection {
 class CollectingReduction : public Reduction {
  public:
   void add(const Snapshot& snapshot) override;
-  bool merge(std::span<const std::byte> reduced) override;
+  bool unpack(std::span<const std::byte> reduced) override;
+  bool unite() override;
   void write(Writer& out) const override { collection_.write(out); }
   void clear() override { collection_.ranks.clear(); }
   const Collection& collection() const { return collection_; }
 
  private:
   Collection collection_;
+  Collection other_;  // being merged
 };
 
 class CollectingFilter : public Filter {

@@ -1,9 +1,13 @@
 #include "tared/filters/filter.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tared/filters/collection.h"
+#include "tared/filters/combined_filter.h"
 #include "tared/filters/groups.h"
 #include "tared/filters/histogram.h"
 #include "tared/filters/quantiles.h"
@@ -23,27 +27,32 @@ std::optional<T> number(const std::string& text, T least, T most) {
 }
 
 // A filter with one number behind a colon, or its default.
-template <class T, class F>
+template <class T, class F, class... More>
 std::unique_ptr<Filter> with_number(const std::string& name, const std::string& text, T usual, T least, T most,
-                                    std::string& error) {
+                                    std::string& error, More... more) {
   const auto value = text.empty() ? usual : number<T>(text, least, most);
-  if (value) return std::make_unique<F>(*value);
+  if (value) return std::make_unique<F>(*value, more...);
   error =
       "filter " + name + ": '" + text + "' is no number from " + std::to_string(least) + " to " + std::to_string(most);
   return nullptr;
 }
 
-}  // namespace
+// Of BINS, BINS:time, or time.
+std::unique_ptr<Filter> make_histogram(const std::string& options, std::string& error) {
+  const std::string time = "time";
+  const bool only_time = options == time || options.ends_with(":" + time);
+  const std::string bins =
+      only_time ? options.substr(0, options.size() - std::min(options.size(), time.size() + 1)) : options;
+  return with_number<std::uint32_t, HistogramFilter>("histogram", bins, HistogramFilter::default_bins, 2,
+                                                     Histogram::max_bins, error, only_time);
+}
 
-std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error) {
-  if (specification.ends_with(".so") || specification.find(".so:") != std::string::npos)
-    return UserFilter::load(specification, error);
+// One of tare's own.
+std::unique_ptr<Filter> make_one(const std::string& specification, std::string& error) {
   const std::size_t colon = specification.find(':');
   const std::string name = specification.substr(0, colon);
   const std::string option = colon == std::string::npos ? "" : specification.substr(colon + 1);
-  if (name == "histogram")
-    return with_number<std::uint32_t, HistogramFilter>(name, option, HistogramFilter::default_bins, 2,
-                                                       Histogram::max_bins, error);
+  if (name == "histogram") return make_histogram(option, error);
   if (name == "quantiles")
     return with_number<double, QuantileFilter>(name, option, QuantileFilter::default_error, QuantileFilter::least_error,
                                                QuantileFilter::most_error, error);
@@ -52,9 +61,29 @@ std::unique_ptr<Filter> make_filter(const std::string& specification, std::strin
                                                    error);
   if (specification == "statistics") return std::make_unique<StatisticsFilter>();
   if (specification == "none") return std::make_unique<CollectingFilter>();
-  error = "there is no filter '" + specification +
-          "': statistics, histogram[:BINS], quantiles[:ERROR], groups[:COUNT], none, or the path of a FILE.so";
+  error =
+      "there is no filter '" + specification +
+      "': statistics, histogram[:BINS][:time], quantiles[:ERROR], groups[:COUNT], none, several of these with a plus "
+      "between them, or the path of a FILE.so";
   return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error) {
+  // A path may have a plus in it.
+  if (specification.ends_with(".so") || specification.find(".so:") != std::string::npos)
+    return UserFilter::load(specification, error);
+  std::vector<std::unique_ptr<Filter>> filters;
+  for (std::size_t at = 0; at <= specification.size();) {
+    const std::size_t end = std::min(specification.find('+', at), specification.size());
+    auto one = make_one(specification.substr(at, end - at), error);
+    if (one == nullptr) return nullptr;
+    filters.push_back(std::move(one));
+    at = end + 1;
+  }
+  if (filters.size() == 1) return std::move(filters.front());
+  return std::make_unique<CombinedFilter>(std::move(filters));
 }
 
 }  // namespace tare::tared

@@ -20,16 +20,20 @@ class Reduction {
   virtual ~Reduction() = default;
   virtual void add(const Snapshot& snapshot) = 0;
   // Of what another node wrote. False if these bytes are no result of this filter; what was reduced is unchanged then.
-  virtual bool merge(std::span<const std::byte> reduced) = 0;
+  bool merge(std::span<const std::byte> reduced) {
+    if (!unpack(reduced)) return false;
+    unpacked_at_ns_ = monotonic_ns();
+    return unite();
+  }
+  // The two halves of it. After the first, which changes nothing, the second does not fail, but of a user's filter.
+  virtual bool unpack(std::span<const std::byte> reduced) = 0;
+  virtual bool unite() = 0;
   // At the root, before what it has is written: there is nothing more to come.
   virtual void conclude() {}
   virtual void write(Writer& out) const = 0;
   virtual void clear() = 0;
-  // When the last merge() had understood the bytes and began to reduce (CLOCK_MONOTONIC), if the filter says it.
+  // When the last merge() had understood the bytes and began to reduce (CLOCK_MONOTONIC).
   std::int64_t unpacked_at_ns() const { return unpacked_at_ns_; }
-
- protected:
-  void note_unpacked() { unpacked_at_ns_ = monotonic_ns(); }
 
  private:
   std::int64_t unpacked_at_ns_ = 0;
@@ -42,7 +46,8 @@ class Filter {
 };
 
 // `specification` is a name, and for some filters options behind a colon:
-//   statistics | histogram[:BINS] | quantiles[:ERROR] | groups[:COUNT] | none | FILE.so[:ARGUMENTS]
+//   statistics | histogram[:BINS][:time] | quantiles[:ERROR] | groups[:COUNT] | none | FILE.so[:ARGUMENTS]
+// Several of them, but files, with a plus between them give one result after the other (combined_filter.h).
 // Returns nothing if there is no such filter, with the reason in `error`.
 std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error);
 

@@ -57,10 +57,27 @@ TEST(Histogram, IsTheNarrowestOfAllValuesInAnyTree) {
       EXPECT_EQ(histogram.begin(), bin_of(least) * width);
       std::vector<std::uint32_t> counts(static_cast<std::size_t>(bin_of(most) - bin_of(least)) + 1, 0);
       for (const double value : values) ++counts[static_cast<std::size_t>(bin_of(value) - bin_of(least))];
-      EXPECT_EQ(histogram.counts(), counts);
+      const auto found = table.counts_of(at).first(histogram.size());
+      EXPECT_EQ(std::vector<std::uint32_t>(found.begin(), found.end()), counts);
       ++at;
     }
   }
+}
+
+TEST(Histogram, MayBeOfTimeAloneAndOfTheValuesOfCounters) {
+  Random random(3);
+  std::string error;
+  const auto filter = make_filter("histogram:16:time", error);
+  ASSERT_NE(filter, nullptr) << error;
+  const std::vector<Profile> profiles = {{0, {1, 2}, {{9, 100, 8}, {1, 0, 5}}}, {1, {1, 2}, {{9, 103, 8}, {1, 0, 7}}}};
+  const auto reduction = reduce_in_tree(*filter, profiles, random, 2);
+  const auto& table = dynamic_cast<const HistogramReduction&>(*reduction).table();
+  ASSERT_EQ(table.histograms.size(), 2U);
+  EXPECT_EQ(table.histograms[0].begin(), 100);
+  EXPECT_EQ(table.histograms[0].size(), 4U);
+  EXPECT_EQ(table.histograms[1].begin(), 5);
+  EXPECT_EQ(table.histograms[1].size(), 3U);
+  for (const char* same : {"histogram:32:time", "histogram:time"}) EXPECT_NE(make_filter(same, error), nullptr) << same;
 }
 
 TEST(Quantiles, AreWithinTheirErrorInAnyTree) {
@@ -185,7 +202,74 @@ TEST_P(AnyFilter, RefusesDamagedResultsOrSurvivesThem) {
 
 INSTANTIATE_TEST_SUITE_P(Filters, AnyFilter,
                          ::testing::Values("statistics", "histogram", "histogram:7", "quantiles", "quantiles:0.1",
-                                           "groups", "groups:3", "none"));
+                                           "groups", "groups:3", "none", "statistics+histogram:16:time",
+                                           "quantiles+groups+none"));
+
+// What each filter alone gives, one after the other.
+TEST(CombinedFilter, GivesWhatEachOfItsFiltersGives) {
+  Random random(8);
+  std::string error;
+  const auto profiles = wide_profiles(random, 30, 8);
+  const auto both = make_filter("statistics+histogram:16", error);
+  ASSERT_NE(both, nullptr) << error;
+  const auto alone = [&](const std::string& name) {
+    const auto reduction = make_filter(name, error)->begin();
+    for (const Profile& profile : profiles) reduction->add(profile.snapshot());
+    Bytes bytes;
+    Writer out(bytes);
+    reduction->write(out);
+    return bytes;
+  };
+  const auto reduction = both->begin();
+  for (const int time : {1, 2}) {
+    for (const Profile& profile : profiles) reduction->add(profile.snapshot());
+    Bytes bytes;
+    Writer out(bytes);
+    reduction->write(out);
+    Reader in(bytes);
+    for (const char* name : {"statistics", "histogram:16"}) {
+      const auto part = in.take(in.get<std::uint32_t>());
+      EXPECT_EQ(Bytes(part.begin(), part.end()), alone(name)) << name << ", used " << time;
+    }
+    EXPECT_TRUE(in.at_end());
+    reduction->clear();
+  }
+}
+
+TEST(CombinedFilter, MergesAllOfAResultOrNothing) {
+  Random random(9);
+  std::string error;
+  const auto profiles = wide_profiles(random, 12, 5);
+  const auto filter = make_filter("statistics+histogram", error);
+  const auto written = [&](const Reduction& reduction) {
+    Bytes bytes;
+    Writer out(bytes);
+    reduction.write(out);
+    return bytes;
+  };
+  const auto half = filter->begin();
+  const auto whole = filter->begin();
+  for (const Profile& profile : profiles) {
+    if (profile.rank % 2 == 0) half->add(profile.snapshot());
+    whole->add(profile.snapshot());
+  }
+  const auto rest = filter->begin();
+  for (const Profile& profile : profiles)
+    if (profile.rank % 2 != 0) rest->add(profile.snapshot());
+  Bytes damaged = written(*rest);
+  damaged.resize(damaged.size() - 1);  // the histograms are, and the statistics before them are not
+  const Bytes before = written(*half);
+  EXPECT_FALSE(half->merge(damaged));
+  EXPECT_EQ(written(*half), before);
+  EXPECT_TRUE(half->merge(written(*rest)));
+  Bytes merged = written(*half);
+  Reader in(merged);
+  in.take(in.get<std::uint32_t>());  // statistics: means are equal up to rounding
+  Bytes all = written(*whole);
+  Reader in_all(all);
+  in_all.take(in_all.get<std::uint32_t>());
+  EXPECT_TRUE(std::ranges::equal(in.rest(), in_all.rest()));
+}
 
 // The example adds up the time of all events, and knows the rank with most: examples/slowest_rank.c.
 TEST(UserFilter, IsRunInTheTree) {
@@ -220,8 +304,9 @@ TEST(UserFilter, OneThatCannotBeUsedIsRefusedWithTheReason) {
 
 TEST(Filter, OptionsThatAreNoneAreNamed) {
   std::string error;
-  for (const char* wrong : {"medians", "histogram:1", "histogram:x", "quantiles:0", "quantiles:nan", "groups:0",
-                            "groups:65", "statistics:3", "none:1"}) {
+  for (const char* wrong : {"medians", "histogram:1", "histogram:x", "histogram:16:calls", "histogram:16time",
+                            "quantiles:0", "quantiles:nan", "groups:0", "groups:65", "statistics:3", "none:1",
+                            "statistics+", "+statistics", "statistics+medians", "statistics+histogram:0"}) {
     EXPECT_EQ(make_filter(wrong, error), nullptr) << wrong;
     EXPECT_FALSE(error.empty());
   }

@@ -171,16 +171,18 @@ void GroupReduction::add(const Snapshot& snapshot) {
   settle_if_many();
 }
 
-bool GroupReduction::merge(std::span<const std::byte> reduced) {
+bool GroupReduction::unpack(std::span<const std::byte> reduced) {
   Reader in(reduced);
-  GroupTable other;
-  if (!GroupTable::read(in, other) || !in.at_end() || other.wanted != table_.wanted) return false;
-  note_unpacked();
+  if (!GroupTable::read(in, other_) || !in.at_end() || other_.wanted != table_.wanted) return false;
   for (const RankGroup& mine : table_.groups)
-    for (const RankGroup& theirs : other.groups)
+    for (const RankGroup& theirs : other_.groups)
       if (mine.ranks.overlaps(theirs.ranks)) return false;
-  make_room_for(other.keys);
-  for (RankGroup& group : other.groups) {
+  return true;
+}
+
+bool GroupReduction::unite() {
+  make_room_for(other_.keys);
+  for (RankGroup& group : other_.groups) {
     spread(group.mean_ns, place_, table_.keys.size(), 1, 0.0);
     table_.groups.push_back(std::move(group));
   }

@@ -42,7 +42,8 @@ class GroupReduction : public Reduction {
  public:
   explicit GroupReduction(std::uint32_t wanted) { table_.wanted = wanted; }
   void add(const Snapshot& snapshot) override;
-  bool merge(std::span<const std::byte> reduced) override;
+  bool unpack(std::span<const std::byte> reduced) override;
+  bool unite() override;
   void conclude() override;
   void write(Writer& out) const override { table_.write(out); }
   void clear() override;
@@ -53,6 +54,7 @@ class GroupReduction : public Reduction {
   void settle_if_many();
 
   GroupTable table_;
+  GroupTable other_;  // being merged
   std::vector<std::uint32_t> place_;
 };
 

@@ -12,6 +12,16 @@ namespace {
 constexpr double largest = 0x1p62;
 constexpr std::uint32_t most_exponent = 62;
 
+// As it is written, before the counts.
+struct [[gnu::packed]] Head {
+  std::uint16_t exponent;
+  std::uint16_t size;
+  std::uint64_t first;
+};
+
+// Whoever sends says how many ranks a bin has; a sum that wraps around might be none.
+void add_to(std::uint32_t& count, std::uint32_t more) { count += std::min(more, UINT32_MAX - count); }
+
 std::uint64_t whole(double value) {
   if (!(value > 0)) return 0;
   return static_cast<std::uint64_t>(std::min(value, largest));
@@ -22,73 +32,86 @@ std::uint64_t whole(double value) {
 double Histogram::width() const { return std::ldexp(1.0, static_cast<int>(exponent_)); }
 double Histogram::begin() const { return static_cast<double>(first_) * width(); }
 
-void Histogram::widen(std::uint32_t exponent) {
-  if (exponent == exponent_) return;
-  const std::uint32_t by = exponent - exponent_;
+void Histogram::widen(std::uint32_t by, std::span<std::uint32_t> counts) {
+  if (by == 0) return;
   const std::uint64_t first = first_ >> by;
-  std::vector<std::uint32_t> wide(((first_ + counts_.size() - 1) >> by) - first + 1, 0);
-  for (std::size_t i = 0; i < counts_.size(); ++i) wide[((first_ + i) >> by) - first] += counts_[i];
-  counts_ = std::move(wide);
+  for (std::uint32_t i = 0; i < size_; ++i) {
+    const std::uint32_t count = counts[i];
+    counts[i] = 0;
+    add_to(counts[((first_ + i) >> by) - first], count);  // never behind i
+  }
+  size_ = static_cast<std::uint32_t>((last() >> by) - first + 1);
   first_ = first;
-  exponent_ = exponent;
+  exponent_ += by;
 }
 
-void Histogram::cover(std::uint64_t first, std::uint64_t last) {
-  const std::uint64_t low = std::min(first, first_);
-  const std::uint64_t high = std::max(last, first_ + counts_.size() - 1);
-  counts_.insert(counts_.begin(), first_ - low, 0);
-  counts_.resize(high - low + 1, 0);
-  first_ = low;
+void Histogram::cover(std::uint32_t exponent, std::uint64_t first, std::uint64_t last,
+                      std::span<std::uint32_t> counts) {
+  std::uint32_t widest = std::max(exponent_, exponent);
+  const auto low = [&] { return std::min(first >> (widest - exponent), first_ >> (widest - exponent_)); };
+  const auto high = [&] { return std::max(last >> (widest - exponent), this->last() >> (widest - exponent_)); };
+  while (high() - low() >= counts.size()) ++widest;
+  const std::uint64_t from = low();
+  const std::uint64_t to = high();
+  widen(widest - exponent_, counts);
+  if (first_ > from) {
+    const auto by = static_cast<std::ptrdiff_t>(first_ - from);
+    std::shift_right(counts.begin(), counts.begin() + by + size_, by);
+    std::fill_n(counts.begin(), by, 0U);
+  }
+  first_ = from;
+  size_ = static_cast<std::uint32_t>(to - from + 1);
 }
 
-void Histogram::merge(const Histogram& other, std::uint32_t bins) {
-  if (other.counts_.empty()) return;
-  if (counts_.empty()) {
+void Histogram::add(double value, std::span<std::uint32_t> counts) {
+  const std::uint64_t number = whole(value);
+  const std::uint64_t bin = (number >> exponent_) - first_;
+  if (size_ != 0 && bin < counts.size()) {  // those behind the last one are 0
+    size_ = std::max(size_, static_cast<std::uint32_t>(bin) + 1);
+    ++counts[bin];
+    return;
+  }
+  if (size_ == 0) {
+    first_ = number;
+    size_ = 1;
+  } else {
+    cover(0, number, number, counts);
+  }
+  ++counts[(number >> exponent_) - first_];
+}
+
+void Histogram::merge(const Histogram& other, std::span<const std::uint32_t> its_counts,
+                      std::span<std::uint32_t> counts) {
+  if (other.size_ == 0) return;
+  if (size_ == 0) {
     *this = other;
+    std::copy_n(its_counts.begin(), size_, counts.begin());
     return;
   }
-  std::uint32_t exponent = std::max(exponent_, other.exponent_);
-  const auto first_of = [&](const Histogram& of) { return of.first_ >> (exponent - of.exponent_); };
-  const auto last_of = [&](const Histogram& of) {
-    return (of.first_ + of.counts_.size() - 1) >> (exponent - of.exponent_);
-  };
-  while (std::max(last_of(*this), last_of(other)) - std::min(first_of(*this), first_of(other)) >= bins) ++exponent;
-  widen(exponent);
-  cover(first_of(other), last_of(other));
-  for (std::size_t i = 0; i < other.counts_.size(); ++i)
-    counts_[((other.first_ + i) >> (exponent - other.exponent_)) - first_] += other.counts_[i];
+  cover(other.exponent_, other.first_, other.last(), counts);
+  const std::uint32_t by = exponent_ - other.exponent_;
+  for (std::uint32_t i = 0; i < other.size_; ++i) add_to(counts[((other.first_ + i) >> by) - first_], its_counts[i]);
 }
 
-void Histogram::add(double value, std::uint32_t bins) {
-  const std::uint64_t bin = whole(value) >> exponent_;
-  if (!counts_.empty() && bin >= first_ && bin - first_ < counts_.size()) {
-    ++counts_[bin - first_];
-    return;
-  }
-  Histogram one;
-  one.first_ = whole(value);
-  one.counts_ = {1};
-  merge(one, bins);
+void Histogram::write(Writer& out, std::span<const std::uint32_t> counts) const {
+  out.put(Head{static_cast<std::uint16_t>(exponent_), static_cast<std::uint16_t>(size_), first_});
+  out.put_all(counts.first(size_));
 }
 
-void Histogram::write(Writer& out) const {
-  out.put(static_cast<std::uint16_t>(exponent_));
-  out.put(static_cast<std::uint16_t>(counts_.size()));
-  out.put(first_);
-  out.put_all(counts_);
-}
-
-bool Histogram::read(Reader& in, Histogram& histogram, std::uint32_t bins) {
-  histogram.exponent_ = in.get<std::uint16_t>();
-  const auto count = in.get<std::uint16_t>();
-  histogram.first_ = in.get<std::uint64_t>();
-  if (count > bins || histogram.exponent_ > most_exponent) return in.fail();
-  if (!in.get_all(histogram.counts_, count)) return false;
-  if (count == 0) return true;
-  if (histogram.counts_.front() == 0 || histogram.counts_.back() == 0) return in.fail();
+bool Histogram::read(Reader& in, Histogram& histogram, std::span<std::uint32_t> counts, std::uint32_t bins) {
+  const Head head = in.get<Head>();
+  histogram.exponent_ = head.exponent;
+  histogram.size_ = head.size;
+  histogram.first_ = head.first;
+  if (head.size > bins || head.exponent > most_exponent) return in.fail();
+  const auto bytes = in.take(head.size * sizeof(std::uint32_t));
+  if (!in.ok()) return false;
+  if (head.size == 0) return true;
+  std::memcpy(counts.data(), bytes.data(), bytes.size());
+  if (counts.front() == 0 || counts[head.size - 1U] == 0) return in.fail();
   // The last bin begins at 2^62 or before.
-  const std::uint64_t last = std::uint64_t{1} << (most_exponent - histogram.exponent_);
-  if (histogram.first_ > last || count - 1U > last - histogram.first_) return in.fail();
+  const std::uint64_t last = std::uint64_t{1} << (most_exponent - head.exponent);
+  if (head.first > last || head.size - 1U > last - head.first) return in.fail();
   return true;
 }
 
@@ -96,44 +119,67 @@ void HistogramTable::write(Writer& out) const {
   out.put(bins);
   out.put(static_cast<std::uint32_t>(keys.size()));
   out.put_all(keys);
-  for (const Histogram& histogram : histograms) histogram.write(out);
-}
-
-bool HistogramTable::read(Reader& in, HistogramTable& table) {
-  table.bins = in.get<std::uint32_t>();
-  const auto count = in.get<std::uint32_t>();
-  if (table.bins < 2 || table.bins > Histogram::max_bins || count > max_events) return in.fail();
-  if (!in.get_all(table.keys, count) || !are_ascending(table.keys)) return in.fail();
-  table.histograms.assign(count * metric_count, {});
-  for (Histogram& histogram : table.histograms)
-    if (!Histogram::read(in, histogram, table.bins)) return false;
-  return in.ok();
+  for (std::size_t i = 0; i < histograms.size(); ++i) histograms[i].write(out, counts_of(i));
 }
 
 void HistogramReduction::clear() {
   table_.keys.clear();
   table_.histograms.clear();
+  table_.counts.clear();
+}
+
+void HistogramReduction::make_room_for(std::span<const EventKey> keys) {
+  if (std::ranges::equal(keys, table_.keys) && place_.size() == keys.size()) return;
+  std::vector<EventKey> all = unite_keys(table_.keys, keys);
+  if (all.size() != table_.keys.size()) {
+    find_places(table_.keys, all, place_);
+    spread(table_.histograms, place_, all.size(), table_.metrics, Histogram{});
+    spread(table_.counts, place_, all.size(), table_.metrics * table_.bins, 0U);
+    table_.keys = std::move(all);
+  }
+  find_places(keys, table_.keys, place_);
 }
 
 void HistogramReduction::add(const Snapshot& snapshot) {
-  make_room(table_.keys, table_.histograms, snapshot.keys, place_, metric_count);
+  make_room_for(snapshot.keys);
   for (std::size_t i = 0; i < snapshot.keys.size(); ++i) {
-    Histogram* of = &table_.histograms[place_[i] * metric_count];
-    of[0].add(snapshot.values[i].calls, table_.bins);
-    of[1].add(snapshot.values[i].time_ns, table_.bins);
-    of[2].add(snapshot.values[i].bytes, table_.bins);
+    const Metrics& values = snapshot.values[i];
+    const std::size_t at = place_[i] * table_.metrics;
+    if (table_.metrics == 1) {
+      add(at, values.time_ns == 0 ? values.bytes : values.time_ns);
+      continue;
+    }
+    add(at, values.calls);
+    add(at + 1, values.time_ns);
+    add(at + 2, values.bytes);
   }
 }
 
-bool HistogramReduction::merge(std::span<const std::byte> reduced) {
+bool HistogramReduction::unpack(std::span<const std::byte> reduced) {
   Reader in(reduced);
-  HistogramTable other;
-  if (!HistogramTable::read(in, other) || !in.at_end() || other.bins != table_.bins) return false;
-  note_unpacked();
-  make_room(table_.keys, table_.histograms, other.keys, place_, metric_count);
-  for (std::size_t i = 0; i < other.histograms.size(); ++i)
-    table_.histograms[place_[i / metric_count] * metric_count + i % metric_count].merge(other.histograms[i],
-                                                                                        table_.bins);
+  other_.bins = in.get<std::uint32_t>();
+  const auto count = in.get<std::uint32_t>();
+  if (other_.bins != table_.bins || count > max_events) return in.fail();
+  if (!in.get_all(other_.keys, count) || !are_ascending(other_.keys)) return in.fail();
+  other_.histograms.assign(count * table_.metrics, {});
+  // All that comes may be counts; the memory is kept, and what was in it is overwritten.
+  other_.counts.resize(std::max(other_.counts.size(), in.left() / sizeof(std::uint32_t)));
+  auto room = std::span(other_.counts);
+  for (Histogram& histogram : other_.histograms) {
+    if (!Histogram::read(in, histogram, room, other_.bins)) return false;
+    room = room.subspan(histogram.size());
+  }
+  return in.at_end();
+}
+
+bool HistogramReduction::unite() {
+  make_room_for(other_.keys);
+  auto its_counts = std::span<const std::uint32_t>(other_.counts);
+  for (std::size_t i = 0; i < other_.histograms.size(); ++i) {
+    const std::size_t at = place_[i / table_.metrics] * table_.metrics + i % table_.metrics;
+    table_.histograms[at].merge(other_.histograms[i], its_counts, table_.counts_of(at));
+    its_counts = its_counts.subspan(other_.histograms[i].size());
+  }
   return true;
 }
 

@@ -140,14 +140,15 @@ void QuantileReduction::add(const Snapshot& snapshot) {
   }
 }
 
-bool QuantileReduction::merge(std::span<const std::byte> reduced) {
+bool QuantileReduction::unpack(std::span<const std::byte> reduced) {
   Reader in(reduced);
-  QuantileTable other;
-  if (!QuantileTable::read(in, other) || !in.at_end() || other.error != table_.error) return false;
-  note_unpacked();
-  make_room(table_.keys, table_.sketches, other.keys, place_, metric_count);
-  for (std::size_t i = 0; i < other.sketches.size(); ++i)
-    table_.sketches[place_[i / metric_count] * metric_count + i % metric_count].merge(other.sketches[i]);
+  return QuantileTable::read(in, other_) && in.at_end() && other_.error == table_.error;
+}
+
+bool QuantileReduction::unite() {
+  make_room(table_.keys, table_.sketches, other_.keys, place_, metric_count);
+  for (std::size_t i = 0; i < other_.sketches.size(); ++i)
+    table_.sketches[place_[i / metric_count] * metric_count + i % metric_count].merge(other_.sketches[i]);
   return true;
 }
 

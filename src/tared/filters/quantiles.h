@@ -58,13 +58,15 @@ class QuantileReduction : public Reduction {
  public:
   explicit QuantileReduction(double error) { table_.error = error; }
   void add(const Snapshot& snapshot) override;
-  bool merge(std::span<const std::byte> reduced) override;
+  bool unpack(std::span<const std::byte> reduced) override;
+  bool unite() override;
   void write(Writer& out) const override { table_.write(out); }
   void clear() override;
   const QuantileTable& table() const { return table_; }
 
  private:
   QuantileTable table_;
+  QuantileTable other_;  // being merged
   std::vector<std::uint32_t> place_;
 };
 

@@ -55,7 +55,8 @@ struct Snapshot {
 // How fast ranks are to offload, from a round on that none of them has reached: the same decision on all ranks.
 struct Pace {
   std::uint64_t from_round;
-  std::int64_t interval_ns;
+  std::int64_t interval_ns;  // of points of the program: as far as that can be told
+  std::uint64_t every;       // each so many points are an offload
 };
 
 class SnapshotTaker {

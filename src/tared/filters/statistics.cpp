@@ -94,10 +94,12 @@ void StatisticsReduction::add(const Snapshot& snapshot) {
   }
 }
 
-bool StatisticsReduction::merge(std::span<const std::byte> reduced) {
+bool StatisticsReduction::unpack(std::span<const std::byte> reduced) {
   Reader in(reduced);
-  if (!StatisticsTable::read(in, other_) || !in.at_end()) return false;
-  note_unpacked();
+  return StatisticsTable::read(in, other_) && in.at_end();
+}
+
+bool StatisticsReduction::unite() {
   make_room_for(other_.keys);
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];

@@ -38,7 +38,8 @@ struct StatisticsTable {
 class StatisticsReduction : public Reduction {
  public:
   void add(const Snapshot& snapshot) override;
-  bool merge(std::span<const std::byte> reduced) override;
+  bool unpack(std::span<const std::byte> reduced) override;
+  bool unite() override;
   void write(Writer& out) const override { table_.write(out); }
   void clear() override { table_.clear(); }
   const StatisticsTable& table() const { return table_; }

@@ -21,9 +21,12 @@ class UserReduction : public Reduction {
                               snapshot.keys.data(),  reinterpret_cast<const tare_metrics*>(snapshot.values.data())};
     functions_.add(reduction_, &shown);
   }
-  bool merge(std::span<const std::byte> reduced) override {
-    return functions_.merge(reduction_, reduced.data(), reduced.size()) == 0;
+  // Its own function does both, so nothing is known before.
+  bool unpack(std::span<const std::byte> reduced) override {
+    reduced_ = reduced;
+    return true;
   }
+  bool unite() override { return functions_.merge(reduction_, reduced_.data(), reduced_.size()) == 0; }
   void write(Writer& out) const override {
     const auto append = [](void* to, const void* bytes, std::size_t size) {
       static_cast<Writer*>(to)->put_all(std::span(static_cast<const std::byte*>(bytes), size));
@@ -35,6 +38,7 @@ class UserReduction : public Reduction {
  private:
   const tare_filter& functions_;
   void* reduction_;
+  std::span<const std::byte> reduced_;  // being merged
 };
 
 }  // namespace

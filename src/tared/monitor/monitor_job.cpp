@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "format/monitor_spec.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
 #include "tared/boi/pace_keeper.h"
+#include "tared/boi/spot_book.h"
+#include "tared/boi/spot_file.h"
 #include "tared/filters/clock.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
@@ -70,13 +74,18 @@ std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, Rou
   return Node::open(options, source, &sink, error);
 }
 
-// Rounds go to the file, and to who keeps the pace.
+// Rounds go to the file, to who keeps the pace, and to who tells ranks of the tree.
 class KeptRounds : public RoundSink {
  public:
-  KeptRounds(RoundFile& file, PaceKeeper* keeper) : file_(file), keeper_(keeper) {}
-  void name(EventKey key, std::string_view text) override { file_.name(key, text); }
+  KeptRounds(RoundFile& file, PaceKeeper* keeper, SpotBook& book) : file_(file), keeper_(keeper), book_(book) {}
+  void name(EventKey key, std::string_view text) override {
+    file_.name(key, text);
+    book_.events(++events_);
+    if (keeper_ != nullptr) keeper_->events(events_);
+  }
   void round(const Round& round) override {
     file_.round(round);
+    book_.round(round);
     if (keeper_ != nullptr) keeper_->add(round);
   }
   void lost_round(std::uint64_t round, const RankSet& lost) override { file_.lost_round(round, lost); }
@@ -84,15 +93,48 @@ class KeptRounds : public RoundSink {
  private:
   RoundFile& file_;
   PaceKeeper* keeper_;
+  SpotBook& book_;
+  std::uint32_t events_ = 0;
 };
 
-// Of `--monitor=auto`, at the root.
+// Of `--monitor=auto` and `every=auto`, at the root.
 std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::MonitorSpec& spec, bool is_first) {
   const std::uint32_t least_ns = number_of(text, "auto", 0);
-  if (!is_first || least_ns == 0 || spec.interval_ns == 0) return nullptr;
-  return std::make_unique<PaceKeeper>(static_cast<std::int64_t>(spec.interval_ns),
-                                      static_cast<std::int64_t>(spec.epoch_ns), least_ns);
+  if (!is_first || least_ns == 0) return nullptr;
+  const PointClock by_clock(static_cast<std::int64_t>(spec.interval_ns), static_cast<std::int64_t>(spec.epoch_ns));
+  return std::make_unique<PaceKeeper>(spec.interval_ns == 0 ? PointClock() : by_clock, least_ns);
 }
+
+// At the root: what ranks are told of the tree (tare_find_sweet_spot).
+class ToldSpots {
+ public:
+  ToldSpots(Node& node, SpotBook& book, std::string directory)
+      : node_(node), book_(book), directory_(std::move(directory)) {}
+
+  // Once there are all ranks, it is known which tree this is: what was found earlier counts for such a one.
+  void look() {
+    if (!node_.is_formed()) tree_ = {};
+    if (!node_.is_formed()) return;
+    const TreeSize tree{static_cast<std::uint32_t>(node_.ranks().size()), taken_numbers(directory_) + 1};
+    if (tree == tree_ || tree.ranks < tree_.ranks) return;  // ranks end one after another
+    tree_ = tree;
+    book_.cached(read_known_spots(directory_, tree));
+  }
+  void found(const SpotBook::Found& found) {
+    look();
+    book_.found(found);
+    if (const auto spot = book_.last_found()) keep_found_spot(directory_, tree_, *spot);
+  }
+  void tell(std::uint64_t now_ns) {
+    if (const auto spots = book_.news(now_ns)) node_.command(std::as_bytes(std::span(&*spots, 1)));
+  }
+
+ private:
+  Node& node_;
+  SpotBook& book_;
+  std::string directory_;
+  TreeSize tree_;
+};
 
 }  // namespace
 
@@ -112,12 +154,14 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
   if (format::parse_monitor_spec(text, spec) != nullptr) return;
   const auto options = options_of(job, text, spec, is_first);
   if (!options) return;
-  NodeSource source(job.places, spec.interval_ns, ChosenEvents(value_of(text, "only", "")));
+  NodeSource source(job.places, spec.interval_ns, ChosenEvents(value_of(text, "only", "")), ChosenSites(text));
   RoundFile file(job.places.run_directory, host);
   const auto keeper = keeper_of(text, spec, is_first);
-  KeptRounds rounds(file, keeper.get());
+  SpotBook book;
+  KeptRounds rounds(file, keeper.get(), book);
   const auto node = open_node(*options, source, rounds);
   if (node == nullptr) return;
+  ToldSpots spots(*node, book, options->directory);
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
   bool ends = false;
@@ -127,6 +171,7 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
     if (begun != seen || now - looked >= look_every_ns) {
       source.look();
       if (!job.starter.is_there() && !source.any_alive()) node->retire();
+      if (is_first) spots.look();
       seen = begun;
       looked = now;
     }
@@ -135,6 +180,8 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
       node->set_pace(*pace);
       file.pace(*pace, keeper->boi_ns(), keeper->rest().mean);
     }
+    if (const auto found = keeper ? keeper->take_found() : std::nullopt) spots.found(*found);
+    if (is_first) spots.tell(now);
     file.write_due(now);
     if (told_to_end != 0 && !ends) {
       ends = true;

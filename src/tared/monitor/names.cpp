@@ -25,17 +25,6 @@ const char* kind_of(EventClass event_class) {
 
 }  // namespace
 
-void EventTypes::read(const char* log, std::uint64_t published) {
-  while (!broken_ && published > read_ && published - read_ >= sizeof(DefinitionHead)) {
-    DefinitionHead head;
-    std::memcpy(&head, log + read_, sizeof head);
-    broken_ = head.bytes < sizeof head || head.bytes % 8 != 0 || head.bytes > published - read_;
-    if (broken_) return;
-    if (head.kind == DefinitionKind::event_type) take(log + read_, head.bytes);
-    read_ += head.bytes;
-  }
-}
-
 void EventTypes::take(const char* entry, std::uint32_t bytes) {
   EventTypeDefinition definition;
   if (bytes < sizeof definition) return;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "format/sweet_spot.h"
 #include "monitor/cadence.h"
 #include "recorder/node_words.h"
+#include "tared/filters/bytes.h"
 
 namespace tare::tared {
 
@@ -14,7 +16,7 @@ void NodeSource::look() {
   });
   for (const auto& [path, source] : processes_.segments()) {
     source->look();
-    source->choose(chosen_);
+    source->choose(events_, sites_);
   }
 }
 
@@ -59,11 +61,32 @@ std::size_t NodeSource::poll(SnapshotTaker& taker) {
   return taken;
 }
 
+// Rounds of programs that ran before, where points are counted by each program anew.
+std::uint64_t NodeSource::rounds_before() const {
+  std::uint64_t before = 0;
+  if (interval_ns_ != 0) return before;
+  for (const auto& [path, source] : processes_.segments())
+    if (source->is_alive()) before = std::max(before, source->first_round().value_or(0));
+  return before;
+}
+
 void NodeSource::set_pace(const Pace& pace) {
-  if (interval_ns_ == 0) return;
-  const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(pace.interval_ns, 1));
-  const std::uint64_t every = (wanted + interval_ns_ - 1) / interval_ns_;
-  recorder::node_words->cadence.store(monitor::Cadence::word(pace.from_round, every), std::memory_order_release);
+  every_ = std::max<std::uint64_t>(pace.every, 1);
+  const std::uint64_t from = pace.from_round - std::min(rounds_before(), pace.from_round);
+  recorder::node_words->cadence.store(monitor::Cadence::word(from, every_), std::memory_order_release);
+}
+
+// What was decided for a point of the program before would hold for a point of this one, of which nobody has thought.
+void NodeSource::begin_at(std::uint64_t round) {
+  first_of_program_ = round;
+  if (interval_ns_ == 0 && every_ != 0)
+    recorder::node_words->cadence.store(monitor::Cadence::word(0, every_), std::memory_order_release);
+}
+
+void NodeSource::command(std::span<const std::byte> command) {
+  Reader in(command);
+  const auto spots = in.get<format::SweetSpots>();
+  if (in.ok() && in.at_end()) recorder::node_words->sweet_spots.tell(spots);
 }
 
 }  // namespace tare::tared

@@ -14,10 +14,11 @@ namespace tare::tared {
 
 class NodeSource : public SnapshotSource {
  public:
-  // `interval_ns`: between points that the clock makes; 0: the program makes them, and set_pace() has no effect.
-  // `chosen`: the events that are handed over.
-  NodeSource(const RunPlaces& places, std::uint64_t interval_ns, ChosenEvents chosen = ChosenEvents())
-      : processes_(places), interval_ns_(interval_ns), chosen_(std::move(chosen)) {}
+  // `interval_ns`: between points that the clock makes; 0: the program makes them.
+  // `events`, `sites`: what is handed over.
+  NodeSource(const RunPlaces& places, std::uint64_t interval_ns, ChosenEvents events = ChosenEvents(),
+             ChosenSites sites = ChosenSites())
+      : processes_(places), interval_ns_(interval_ns), events_(std::move(events)), sites_(std::move(sites)) {}
 
   // Finds processes that have begun to record, and those that have ended. What the latter left comes with later polls.
   void look();
@@ -26,19 +27,24 @@ class NodeSource : public SnapshotSource {
   // Those that live, or have left something.
   RankSet ranks() override;
   std::uint32_t world() const override;
-  void begin_at(std::uint64_t round) override { first_of_program_ = round; }
+  void begin_at(std::uint64_t round) override;
   std::size_t poll(SnapshotTaker& taker) override;
   void set_pace(const Pace& pace) override;
+  // What the root knows of the tree (format/sweet_spot.h), for the ranks of this node.
+  void command(std::span<const std::byte> command) override;
 
  private:
   void number_rounds();
+  std::uint64_t rounds_before() const;
 
   Processes<RankSource> processes_;
   std::vector<std::unique_ptr<RankSource>> ended_;  // whose rings are not empty yet
   std::uint64_t interval_ns_;
-  ChosenEvents chosen_;
+  ChosenEvents events_;
+  ChosenSites sites_;
   std::uint64_t last_round_ = 0;
   std::uint64_t first_of_program_ = 0;
+  std::uint64_t every_ = 0;  // of the last pace; 0: there was none
 };
 
 }  // namespace tare::tared

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "format/functions.h"
+#include "monitor/cadence.h"
 #include "recorder/location.h"
+#include "recorder/node_words.h"
 #include "recorder/process.h"
 #include "recorder/segment.h"
 #include "recorder/testing/recorded_run.h"
@@ -200,6 +202,29 @@ TEST_F(NodeSourceTest, AProcessThatSpoilsItsSegmentSpoilsNothingElse) {
     ASSERT_EQ(std::system(("rm -rf '" + directory() + "'").c_str()), 0);
   }
   ASSERT_EQ(std::system(("mkdir '" + directory() + "'").c_str()), 0);
+}
+
+TEST(NodeSourceWords, WhatTheRootDecidesAndKnowsIsToldToTheRanksOfTheNode) {
+  NodeSource by_clock({"/nowhere", "/nowhere", "none"}, 1'000'000);
+  by_clock.set_pace({70, 5'000'000, 5});
+  EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(70, 5));
+  by_clock.begin_at(100);
+  EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(70, 5)) << "the clock goes on";
+  NodeSource by_program({"/nowhere", "/nowhere", "none"}, 0);
+  by_program.begin_at(1);
+  EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(70, 5)) << "nothing was decided";
+  by_program.set_pace({40, 0, 3});
+  EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(40, 3));
+  by_program.begin_at(50);
+  EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(0, 3)) << "another program counts anew";
+  format::SweetSpots spots;
+  spots.events = 12;
+  by_program.command(std::as_bytes(std::span(&spots, 1)).first(16));
+  EXPECT_FALSE(recorder::node_words->sweet_spots.hear(spots));
+  by_program.command(std::as_bytes(std::span(&spots, 1)));
+  format::SweetSpots heard;
+  ASSERT_TRUE(recorder::node_words->sweet_spots.hear(heard));
+  EXPECT_EQ(heard.events, 12U);
 }
 
 TEST(MonitorText, HasValues) {

@@ -52,13 +52,23 @@ std::size_t RankSource::poll(SnapshotTaker& taker, std::uint64_t& last_round) {
     if ((mine && !taker.wants(*mine)) || !ring_->take()) break;
     if (taken++ == 0) clock_->update();
     if (!mine) continue;
-    const std::uint64_t published = file_.shared().definitions_bytes.load(std::memory_order_acquire);
-    types_.read(log_->as<const char>(), std::min(published, file_.header().definitions_capacity));
+    read_definitions();
     for (Event& event : events_) event.now = {};
     for (const RingReader::Section& section : ring_->sections()) add_section(section, taker);
     hand_over(*mine, last_round, taker);
   }
   return taken;
+}
+
+void RankSource::read_definitions() {
+  const std::uint64_t published = file_.shared().definitions_bytes.load(std::memory_order_acquire);
+  definitions_.read(log_->as<const char>(), std::min(published, file_.header().definitions_capacity),
+                    [this](const DefinitionHead& head, const char* entry) {
+                      if (head.kind == DefinitionKind::event_type)
+                        types_.take(entry, head.bytes);
+                      else if (chosen_sites_ != nullptr)
+                        sites_.take(entry, head.bytes, *chosen_sites_);
+                    });
 }
 
 void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& taker) {
@@ -107,7 +117,6 @@ RankSource::Block* RankSource::block_at(std::uint32_t number) {
 }
 
 std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker) {
-  if (chosen_ != nullptr && !chosen_->has(identity)) return left_out;
   if (events_.size() >= most_events) return 0;
   const EventKey key = event_key(identity);
   const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(events_.size()));
@@ -123,11 +132,17 @@ std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter,
 
 std::uint32_t RankSource::event_of_row(Block& block, std::uint32_t row, SnapshotTaker& taker) {
   if (row >= block.rows.size()) block.rows.resize(row + 1, unknown);
-  if (block.rows[row] == unknown) {
-    const std::uint16_t function = rows_of(block.memory->as<const LocationHeader>())[row].function;
-    block.rows[row] = event_of(identity_of_function(function), false, taker);
-  }
+  if (block.rows[row] == unknown)
+    block.rows[row] = event_of_call(rows_of(block.memory->as<const LocationHeader>())[row], taker);
   return block.rows[row];
+}
+
+std::uint32_t RankSource::event_of_call(const ProfileRow& row, SnapshotTaker& taker) {
+  const std::string function = identity_of_function(row.function);
+  if (!is_chosen(function)) return left_out;
+  if (chosen_sites_ == nullptr) return event_of(function, false, taker);
+  const std::string* label = sites_.label_of(row.site);
+  return label == nullptr ? left_out : event_of(function + " " + *label, false, taker);
 }
 
 std::uint32_t RankSource::event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker) {
@@ -136,7 +151,8 @@ std::uint32_t RankSource::event_of_phase(Block& block, std::uint32_t phase, Snap
     const std::uint32_t type = block.memory->as<const LocationHeader>()->phases[phase].type;
     const EventTypes::Type* known = types_.find(type);
     const char* other = phase == outside_phases ? "phase (none)" : "phase (other)";
-    block.phases[phase] = event_of(known == nullptr ? other : known->identity, false, taker);
+    const std::string identity = known == nullptr ? other : known->identity;
+    block.phases[phase] = is_chosen(identity) ? event_of(identity, false, taker) : left_out;
   }
   return block.phases[phase];
 }
@@ -145,7 +161,10 @@ std::uint32_t RankSource::event_of_span(std::uint32_t span, SnapshotTaker& taker
   if (span >= spans_.size()) spans_.resize(span + 1, unknown);
   if (spans_[span] == unknown) {
     const EventTypes::Type* type = types_.find(span);
-    if (type != nullptr) spans_[span] = event_of(type->identity, type->event_class == EventClass::counter, taker);
+    if (type != nullptr)
+      spans_[span] = is_chosen(type->identity)
+                         ? event_of(type->identity, type->event_class == EventClass::counter, taker)
+                         : left_out;
   }
   return spans_[span];
 }

@@ -9,6 +9,7 @@
 
 #include "tared/filters/snapshot.h"
 #include "tared/monitor/chosen_events.h"
+#include "tared/monitor/chosen_sites.h"
 #include "tared/monitor/names.h"
 #include "tared/monitor/ring_reader.h"
 #include "tared/monitor/tick_clock.h"
@@ -29,8 +30,12 @@ class RankSource {
   std::optional<std::uint32_t> rank() const;
   std::uint32_t world() const;  // ranks in there; 0 if it has no rank
 
-  // Of all events only these are handed over. They live as long as this.
-  void choose(const ChosenEvents& chosen) { chosen_ = &chosen; }
+  // Of all events only these are handed over, and of calls only those of these sites, if there are any. Before the
+  // first poll; they live as long as this.
+  void choose(const ChosenEvents& events, const ChosenSites& sites) {
+    chosen_ = &events;
+    chosen_sites_ = sites.any() ? &sites : nullptr;
+  }
 
   // Rounds of this process are counted from this one on: those of a program that was started before it have been.
   void begin_at(std::uint64_t round) { first_round_ = round; }
@@ -57,7 +62,10 @@ class RankSource {
 
   void add_section(const RingReader::Section& section, SnapshotTaker& taker);
   Block* block_at(std::uint32_t number);
+  void read_definitions();
+  bool is_chosen(const std::string& identity) const { return chosen_ == nullptr || chosen_->has(identity); }
   std::uint32_t event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker);
+  std::uint32_t event_of_call(const format::ProfileRow& row, SnapshotTaker& taker);
   std::uint32_t event_of_row(Block& block, std::uint32_t row, SnapshotTaker& taker);
   std::uint32_t event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker);
   std::uint32_t event_of_span(std::uint32_t span, SnapshotTaker& taker);
@@ -71,7 +79,10 @@ class RankSource {
   std::optional<std::uint64_t> first_round_;
   bool alive_ = true;
   const ChosenEvents* chosen_ = nullptr;
+  const ChosenSites* chosen_sites_ = nullptr;
+  DefinitionLog definitions_;
   EventTypes types_;
+  CallSites sites_;
   std::vector<Block> blocks_;
   Numbers spans_;
   std::vector<Event> events_;

@@ -127,6 +127,20 @@ TEST(Confirmation, FindsTheTruthFromBothSides) {
     }
 }
 
+// A tree that takes rounds less often when they come too often.
+TEST(Confirmation, ATreeThatIsSlowerWhenItIsSaturated) {
+  constexpr double sustained = 0.87e6, saturated = 1e6;
+  Confirmation confirmation(saturated);
+  while (!confirmation.is_done()) {
+    Burst burst{confirmation.interval_ns(), {}, {}};
+    const double pace = burst.interval_ns >= sustained ? burst.interval_ns : saturated;
+    for (int i = 0; i < 100; ++i) burst.arrivals_ns.push_back(pace * i);
+    confirmation.add(burst);
+    ASSERT_LE(confirmation.steps().size(), 10U);
+  }
+  EXPECT_NEAR(confirmation.boi_ns(), sustained, 0.1 * sustained);
+}
+
 TEST(Confirmation, AnotherProgramForAWhileIsNoPace) {
   Burst burst{1e6, {}, {}};
   double at = 0;

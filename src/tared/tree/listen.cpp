@@ -61,6 +61,21 @@ std::string address_to_bind(const std::string& text) {
   return found;
 }
 
+std::string all_addresses() {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return "no address that can be listed";
+  std::string text;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_addr->sa_family != AF_INET && one->ifa_addr->sa_family != AF_INET6))
+      continue;
+    std::array<char, INET6_ADDRSTRLEN> name{};
+    if (inet_ntop(one->ifa_addr->sa_family, bytes_of(one->ifa_addr), name.data(), name.size()) == nullptr) continue;
+    text += (text.empty() ? "" : ", ") + std::string(one->ifa_name) + " (" + name.data() + ")";
+  }
+  freeifaddrs(all);
+  return text.empty() ? "none" : text;
+}
+
 bool is_loopback(const std::string& address) {
   return address.starts_with("127.") || address.starts_with("[::1]") || address == "lo" || address == "localhost";
 }

@@ -9,6 +9,9 @@ namespace tare::tared {
 // there. As it is, if it is no network; empty if this machine is not in it.
 std::string address_to_bind(const std::string& text);
 
+// Of this machine, for people: "lo (127.0.0.1), eth0 (10.1.0.5)".
+std::string all_addresses();
+
 // Whether only processes of this machine can connect to it.
 bool is_loopback(const std::string& address);
 

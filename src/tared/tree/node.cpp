@@ -179,6 +179,7 @@ void Node::note_top() {
 bool Node::poll_source() {
   is_held_ = false;
   const bool found = source_.poll(*this) > 0;
+  if (found) stirred_ns_ = now_ns_;
   if (now_ns_ - looked_ns_ > options_.beat_ns / 2 || (found && awaits_world())) {
     looked_ns_ = now_ns_;
     update_ranks();
@@ -332,6 +333,7 @@ void Node::from_parent(const Packet& packet) {
 }
 
 void Node::from_above(const Packet& packet) {
+  stirred_ns_ = now_ns_;
   downlink_.send_all(packet);
   if (const auto* pace = std::get_if<Pace>(&packet)) {
     pace_ = *pace;
@@ -369,14 +371,18 @@ bool Node::is_drained() {
 }
 
 // Events of sockets wake it up; ranks make no system call, so their buffers are looked at often enough to delay a round
-// by a small part of the interval.
+// by a small part of the interval. Where nothing has come for a while, that is a small part of the while: a node whose
+// ranks have stopped takes no processor from others.
 std::int64_t Node::longest_wait_ns() const {
   constexpr std::int64_t shortest_ns = 20'000;
   constexpr std::int64_t longest_ns = 20'000'000;
+  constexpr std::int64_t while_ns = 20'000'000;  // in which rounds one by one, and commands, come
+  constexpr std::int64_t part = 16;
   std::int64_t wait_ns = options_.beat_ns / 2;
   if (ending_ns_ != 0) wait_ns = std::min<std::int64_t>(wait_ns, 1'000'000);
   if (!own_ranks_.empty() && source_.wakeup_fd() < 0)
-    wait_ns = std::min(wait_ns, std::clamp(interval_ns_ / 16, shortest_ns, longest_ns));
+    wait_ns = std::min(
+        wait_ns, std::clamp(std::max(interval_ns_, now_ns_ - stirred_ns_ - while_ns) / part, shortest_ns, longest_ns));
   const bool is_joining = (!is_root() && !uplink_.is_connected()) || (awaits_world() && !is_formed());
   if (is_joining) wait_ns = std::min<std::int64_t>(wait_ns, longest_ns);
   if (table_.under_way() > 0) wait_ns = std::min(wait_ns, table_.deadline_ns() - now_ns_);

@@ -124,6 +124,7 @@ class Node : private SnapshotTaker {
   std::int64_t ending_ns_ = 0;    // since when it ends; 0: it does not
   std::int64_t interval_ns_ = 0;  // between rounds, lately
   std::int64_t round_ns_ = 0;     // when the last round left
+  std::int64_t stirred_ns_ = 0;   // when the source last had something, or was told something
   bool is_held_ = false;          // the source has more than there is room for
   RankSet own_ranks_;
   RankSet announced_;

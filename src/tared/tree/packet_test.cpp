@@ -24,7 +24,7 @@ std::vector<Packet> one_of_each(const Bytes& payload) {
           Ping{11},
           Pong{1, 2, 3, 1, 0},
           Taken{5},
-          Pace{6, 7},
+          Pace{6, 7, 8},
           Command{payload},
           End{},
           Bye{},

@@ -44,13 +44,18 @@ bool make_meeting_place(const std::string& directory) {
          S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-std::optional<std::uint32_t> take_number(const std::string& directory) {
-  // As many as there are already are taken, so a thousand nodes do not try each number.
-  std::uint32_t number = 1;
+std::uint32_t taken_numbers(const std::string& directory) {
+  std::uint32_t count = 0;
   if (DIR* entries = opendir(directory.c_str())) {
-    while (const dirent* entry = readdir(entries)) number += std::string_view(entry->d_name).starts_with(taken_prefix);
+    while (const dirent* entry = readdir(entries)) count += std::string_view(entry->d_name).starts_with(taken_prefix);
     closedir(entries);
   }
+  return count;
+}
+
+std::optional<std::uint32_t> take_number(const std::string& directory) {
+  // As many as there are already are taken, so a thousand nodes do not try each number.
+  std::uint32_t number = taken_numbers(directory) + 1;
   for (number = std::max(number / 2, 1U); number < max_nodes; ++number) {
     const std::string path = directory + "/" + taken_prefix + std::to_string(number);
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -25,6 +25,9 @@ bool make_meeting_place(const std::string& directory);
 // cannot be written to.
 std::optional<std::uint32_t> take_number(const std::string& directory);
 
+// How many numbers are taken.
+std::uint32_t taken_numbers(const std::string& directory);
+
 // The file is whole when it appears. False if it cannot be written.
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address);
 // Nothing if the node has not left it yet, or it is not a file of this user.

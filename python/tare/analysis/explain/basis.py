@@ -8,13 +8,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tare.analysis import profile
+from tare.analysis.communication import MOST_GROUPS
 from tare.analysis.efficiency import useful_ns
-from tare.analysis.profile import Chosen, Row
+from tare.analysis.profile import Row
 from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET
 
 if TYPE_CHECKING:
-    from tare._native import EventRow, PeerSum, Process, WaitReport
+    from tare._native import (
+        EventRow,
+        Exchange,
+        PeerSum,
+        Process,
+        Questions,
+        TotalCost,
+        Trace,
+        WaitReport,
+    )
     from tare.runs.retiming import Retimed
 
 # An MPI function, and the line of the program that calls it.
@@ -30,6 +40,8 @@ class Recorded(profile.Recorded, Protocol):
     def retimed(self) -> Retimed | None: ...
     @property
     def wait_report(self) -> WaitReport: ...
+    def expect(self, questions: Questions) -> None: ...
+    def exchanges(self, most_groups: int) -> list[Exchange]: ...
     def peer_sums(
         self,
         by: list[str],
@@ -37,6 +49,8 @@ class Recorded(profile.Recorded, Protocol):
         ranks: list[int] | None,
         communicators: list[int] | None,
     ) -> list[PeerSum]: ...
+    def total_cost(self, world: int | None = None) -> TotalCost | None: ...
+    def total_trace(self, world: int | None = None) -> Trace | None: ...
     def events(
         self,
         ranks: list[int] | None,
@@ -68,6 +82,7 @@ class Basis:
     def __init__(self, run: Recorded, *, most_events: int | None = None) -> None:
         """A trace of more events than `most_events` is not looked at."""
         self.run = run
+        run.expect({"profile": profile.questions(run, [["line"]]), "exchanges": [MOST_GROUPS]})
         worlds: dict[int, list[Process]] = {}
         for process in run.processes:
             if process["rank"] >= 0:
@@ -94,13 +109,23 @@ class Basis:
     @cached_property
     def lines(self) -> list[Row]:
         """The profile by line, without what begins and ends the net time, and without look-ups."""
-        rows = profile.summed(self.run, ["line"], Chosen(worlds=frozenset({self.world})))
+        rows = [row for row in profile.summed(self.run, ["line"]) if row.world == self.world]
         return [row for row in rows if row.timed and row.function not in OUTSIDE_NET]
 
     @cached_property
-    def peers(self) -> list[PeerSum]:
-        """Messages between each two ranks."""
-        return self.run.peer_sums(["rank"], [self.world], None, None)
+    def exchange(self) -> Exchange | None:
+        """Messages of the world; None without ranks."""
+        found = self.run.exchanges(MOST_GROUPS)
+        return next((each for each in found if each["world"] == self.world), None)
+
+    def partners(self, rank: int) -> set[int]:
+        """The other ranks that it sends messages to or that send it some. Reads the peers of all ranks."""
+        pairs = (
+            (row["rank"], row["peer"])
+            for row in self.run.peer_sums(["rank"], [self.world], None, None)
+            if row["sent_messages"] and row["peer"] >= 0
+        )
+        return {each for pair in pairs if rank in pair for each in pair} - {rank}
 
     @cached_property
     def waits(self) -> list[WaitGroup]:

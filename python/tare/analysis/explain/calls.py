@@ -48,7 +48,7 @@ def tiny_messages(basis: Basis) -> Finding | None:
 
 def polling(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
     """Polls of a line, far more than there are messages; not those that stand for a wait state."""
-    messages = sum(row["sent_messages"] + row["received_messages"] for row in basis.peers)
+    messages = basis.exchange["messages"] if basis.exchange else 0
     waits = _waits(groups)
     found = []
     for row in basis.lines:

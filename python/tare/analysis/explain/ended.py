@@ -26,9 +26,10 @@ def findings(run: Ended) -> list[Finding]:
         return [Finding(kind="nothing measured")]
     if run.is_going_on:
         return [Finding(kind="still running")]
-    look = where.look(run)
-    if look.deadlock is not None:
-        return [_deadlock(look.deadlock, run)]
+    if run.current_calls:  # else there is nothing to see of 100,000 ranks that have ended
+        look = where.look(run)
+        if look.deadlock is not None:
+            return [_deadlock(look.deadlock, run)]
     early = endings.first(run.processes)
     unwell = [process for process in run.processes if process["state"] in endings.EARLY]
     if not unwell:

@@ -118,7 +118,7 @@ def _of_waits(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
 
 
 def _cost(basis: Basis) -> list[Finding]:
-    cost = ranks.total_cost(basis.processes)
+    cost = ranks.total_cost(basis.run, basis.world)
     if cost.net_share < LEAST_SHARE:
         return []
     time_ns = round(cost.net_share * basis.total_ns)
@@ -137,7 +137,7 @@ def _share(basis: Basis, found: Sequence[Finding]) -> list[Finding]:
 def _notes(basis: Basis) -> list[str]:
     """What keeps the findings from being all that there is."""
     notes = []
-    trace = ranks.total_trace(basis.processes)
+    trace = ranks.total_trace(basis.run, basis.world)
     if trace["dropped"]:
         notes.append(f"{trace['dropped']:,} records of the trace were dropped: waits may be missing.")
     if trace["overwritten_bytes"]:

@@ -67,24 +67,14 @@ def serialised(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:
 
 def hub(basis: Basis) -> tuple[int, float] | None:
     """The rank through which nearly all messages go, and their share; None with fewer than three ranks."""
-    if basis.ranks < 3:
+    found = basis.exchange
+    if basis.ranks < 3 or found is None or not found["between"]:
         return None
-    of_rank: dict[int, int] = {}
-    partners: dict[int, set[int]] = {}
-    messages = 0
-    for row in basis.peers:
-        count = row["sent_messages"]
-        if not count or row["peer"] < 0 or row["peer"] == row["rank"]:
-            continue
-        messages += count
-        for rank, other in ((row["rank"], row["peer"]), (row["peer"], row["rank"])):
-            of_rank[rank] = of_rank.get(rank, 0) + count
-            partners.setdefault(rank, set()).add(other)
-    if not messages:
+    rank, share = found["busiest"], found["busiest_messages"] / found["between"]
+    if share < HOT_SHARE:
         return None
-    rank = max(of_rank, key=lambda each: of_rank[each])
-    is_hub = of_rank[rank] >= HOT_SHARE * messages and len(partners[rank]) > (basis.ranks - 1) / 2
-    return (rank, of_rank[rank] / messages) if is_hub and len(partners[rank]) > 1 else None
+    partners = basis.partners(rank)
+    return (rank, share) if len(partners) > max((basis.ranks - 1) / 2, 1) else None
 
 
 def hot_spot(basis: Basis, groups: Sequence[WaitGroup]) -> Finding | None:

@@ -4,20 +4,21 @@
   const { color, element } = tare;
   const drawn = [];
 
+  // As rich text: no HTML is made of names.
+  const tooltip = () => ({
+    renderMode: "richText",
+    confine: true,
+    backgroundColor: color("surface"),
+    borderColor: color("line"),
+    textStyle: { color: color("text"), fontSize: 13 },
+  });
   function base() {
     return {
       animation: false,
       aria: { enabled: true },
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: color("text") },
       grid: { left: 8, right: 16, top: 28, bottom: 8, containLabel: true },
-      // As rich text: no HTML is made of names.
-      tooltip: {
-        renderMode: "richText",
-        confine: true,
-        backgroundColor: color("surface"),
-        borderColor: color("line"),
-        textStyle: { color: color("text"), fontSize: 13 },
-      },
+      tooltip: tooltip(),
     };
   }
   const axis = (more = {}) => ({
@@ -56,5 +57,6 @@
   addEventListener("beforeprint", () => drawn.forEach((of) => of.draw()));
   tare.chart = chart;
   tare.axis = axis;
+  tare.tooltip = tooltip;
   tare.redrawCharts = redraw;
 })();

@@ -41,7 +41,8 @@
     };
   }
 
-  // Calls of the table wait until it is built. `options`: name of its state, columns, rows, sort, text(row), onChoose(row).
+  // Calls of the table wait until it is built. `options`: name of its state, columns, rows, sort (null: as
+  // they come), text(row), onChoose(row).
   function table(into, options) {
     const holder = element("div", {});
     const count = element("span", { class: "count", role: "status" });
@@ -49,7 +50,7 @@
     if (options.text) into.append(element("div", { class: "tools" }, search, options.tools ?? null, count));
     into.append(holder);
     const said = options.name && tare.state.get(`${options.name}.sort`);
-    const [field, dir] = said ? said.split("!") : options.sort;
+    const [field, dir] = said ? said.split("!") : options.sort ?? [];
     const known = options.columns.some((column) => column.field === field);
     const many = options.rows.length > SHORT;
     const made = new Tabulator(holder, {
@@ -58,7 +59,7 @@
       layout: "fitColumns",
       height: many ? Math.min(520, 40 * options.rows.length) : undefined,
       renderVertical: many ? "virtual" : "basic",
-      initialSort: [{ column: known ? field : options.sort[0], dir: dir === "asc" ? "asc" : "desc" }],
+      initialSort: known ? [{ column: field, dir: dir === "asc" ? "asc" : "desc" }] : options.sort ? [{ column: options.sort[0], dir: options.sort[1] }] : [],
       placeholder: options.empty ?? "Nothing here",
       index: "id",
       columnDefaults: { headerSortTristate: false },
@@ -93,7 +94,7 @@
     made.on("dataSorted", (sorters) => {
       if (!options.name || holder.dataset.ready !== "1" || !sorters.length) return;
       const [{ field: by, dir: way }] = sorters;
-      const isUsual = by === options.sort[0] && way === options.sort[1];
+      const isUsual = by === options.sort?.[0] && way === options.sort[1];
       tare.state.set(`${options.name}.sort`, isUsual ? null : `${by}!${way}`);
     });
     search.addEventListener("input", () => {

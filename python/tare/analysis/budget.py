@@ -1,0 +1,72 @@
+"""What a run with `tare run --budget` kept, and what that cost (src/recorder/spells.h, budget/governor.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.analysis import ranks
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Shares are from 0 to 1. Times of spells are sums over the first threads of all ranks."""
+
+    share: float  # of net time that the user allows
+    bytes: int | None  # that the trace may have; None: any number
+    spent: float  # share of net time, as the account knows it: at least
+    spent_bytes: int
+    spells: int  # that all ranks together began: 0 where they never passed together
+    traced_spells: int  # on at least one rank
+    counted_spells: int
+    cut_spells: int  # that turned out dearer than was planned, so that less was kept of their ends
+    traced_share: float | None  # of the time of all spells; None: there are none
+    measured_share: float | None
+    whole_trace: (
+        float | None
+    )  # share of net time that a trace of all calls would have cost, at least; None: not known
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the account, as far as it sees, stayed within what was allowed."""
+        within_bytes = self.bytes is None or self.spent_bytes <= self.bytes
+        return self.spent <= self.share and within_bytes
+
+
+def of_run(recording: Run) -> Kept | None:
+    """None if the run had no budget."""
+    options = recording.meta.options
+    if options.budget is None:
+        return None
+    spells = recording.spells
+    cost = ranks.total_cost(recording)
+    time_ns = sum(spell["ns"] for spell in spells)
+    traced_ns = sum(spell["ns"] for spell in spells if spell["traced"])
+    measured_ns = sum(spell["ns"] for spell in spells if spell["measured"])
+    return Kept(
+        share=options.budget,
+        bytes=options.budget_bytes,
+        spent=cost.net_share,
+        spent_bytes=ranks.total_trace(recording)["bytes"],
+        spells=len({spell["spell"] for spell in spells}),
+        traced_spells=len({spell["spell"] for spell in spells if spell["traced"]}),
+        counted_spells=len({spell["spell"] for spell in spells if not spell["measured"]}),
+        cut_spells=len({spell["spell"] for spell in spells if spell["cut"]}),
+        traced_share=traced_ns / time_ns if time_ns else None,
+        measured_share=measured_ns / time_ns if time_ns else None,
+        whole_trace=_whole_trace(recording),
+    )
+
+
+def _whole_trace(recording: Run) -> float | None:
+    """With wrappers as they were, which do less in other spells, and one record of each call written out."""
+    cost = ranks.total_cost(recording)
+    events = ranks.total_trace(recording)["events"]
+    spent_ns = cost.wrapper_ns + cost.flush_ns
+    if events == 0 or spent_ns == 0:
+        return None
+    whole_ns = (cost.call_ns + cost.flush_ns / events) * (cost.calls + cost.lookups)
+    return cost.net_share * whole_ns / spent_ns

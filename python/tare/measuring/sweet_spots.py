@@ -1,0 +1,157 @@
+"""What is known of monitoring trees, from one run to the next: a cache in the user's home directory.
+
+`tare sweetspot` fills it (tare/monitor/cache.py), and so do runs with `--monitor=auto`. Runs hand it to the
+root of their tree, and take from there what it has found; src/tared/boi/spot_file.h has the format.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tare
+from tare.measuring.monitoring import Monitoring
+
+KNOWN, FOUND = "spots-known", "spots-found"
+SPOTS = "spots"  # of runs, in an entry of the cache; those of tare sweetspot are its probes
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The bottleneck offload interval of profiles of one size, on a tree of so many ranks and nodes."""
+
+    ranks: int
+    nodes: int
+    events: int
+    is_bound: int
+    boi_ns: float
+    boi_spread_ns: float
+    rest_ns: float
+    rest_deviation_ns: float
+    direct_ns: float = -1.0  # an offload; negative: not known
+
+    @staticmethod
+    def of_line(line: str) -> Spot | None:
+        try:
+            ranks, nodes, events, is_bound, *times = line.split()
+            spot = Spot(int(ranks), int(nodes), int(events), int(is_bound), *map(float, times))
+        except (TypeError, ValueError):
+            return None
+        return spot if spot.makes_sense else None
+
+    @property
+    def makes_sense(self) -> bool:
+        return min(self.ranks, self.nodes, self.events) > 0 and math.isfinite(self.boi_ns) and self.boi_ns > 0
+
+    @property
+    def line(self) -> str:
+        times = (self.boi_ns, self.boi_spread_ns, self.rest_ns, self.rest_deviation_ns, self.direct_ns)
+        whole = (self.ranks, self.nodes, self.events, self.is_bound)
+        return " ".join([*map(str, whole), *(f"{of:.0f}" for of in times)])
+
+
+def path() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "tare" / "sweetspots.json"
+
+
+def key(tree: dict[str, Any]) -> str:
+    """Of an entry: times depend on the machine and on tare, too."""
+    machine = os.uname()
+    return json.dumps([machine.nodename, machine.machine, os.cpu_count(), tare.__version__, tree])
+
+
+def entries() -> dict[str, Any]:
+    try:
+        found = json.loads(path().read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def change(key: str, make: Callable[[dict[str, Any]], None]) -> None:
+    """Of one entry. As good as it goes: a cache that cannot be written is none."""
+    all_of_them = entries()
+    entry = all_of_them.get(key)
+    if not isinstance(entry, dict):
+        entry = all_of_them[key] = {}
+    make(entry)
+    entry["time"] = time.time()
+    with suppress(OSError):
+        path().parent.mkdir(parents=True, exist_ok=True)
+        part = path().with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(all_of_them), "utf-8")
+        part.replace(path())
+
+
+def known(monitoring: Monitoring) -> list[Spot]:
+    """Of trees like those that this monitoring forms, of any size; one of each size and profile."""
+    found: dict[tuple[int, int, int], Spot] = {}
+    for text, entry in entries().items():
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            tree = json.loads(text)[-1]
+            if text != key(tree) or tree["filter"] != monitoring.filter:
+                continue
+            for spot in [*_of_probes(tree, entry), *_of_runs(tree, entry, monitoring)]:
+                at = (spot.ranks, spot.nodes, spot.events)
+                # A bound says less, and made-up ranks are not those of a program.
+                if spot.makes_sense and (at not in found or not spot.is_bound):
+                    found[at] = spot
+    return list(found.values())
+
+
+def _of_probes(tree: dict[str, Any], entry: dict[str, Any]) -> Iterator[Spot]:
+    """Ranks of `tare sweetspot` are below nodes that have none; programs form such trees of one node."""
+    if "probes" not in entry or tree["nodes"] != 0 or tree["ranks"] > tree["fan_out"]:
+        return
+    for events, probe in entry["probes"].items():
+        trials = probe["boi_trials_ns"]
+        spread_ns = max(trials) - min(trials)
+        direct_ns = probe["direct_ns"] if probe["direct_ns"] >= 0 else -1.0  # it may be NaN
+        rest = probe["rest_ns"], probe["rest_deviation_ns"], direct_ns
+        yield Spot(tree["ranks"], 1, int(events), 0, probe["boi_ns"], spread_ns, *rest)
+
+
+def _of_runs(tree: dict[str, Any], entry: dict[str, Any], monitoring: Monitoring) -> Iterator[Spot]:
+    if SPOTS in entry and (tree["nodes"] == 1 or tree["fan_out"] == monitoring.fan_out):
+        for spot in entry[SPOTS].values():
+            yield Spot(**spot)
+
+
+def hand_over(monitoring: Monitoring, folder: Path) -> None:
+    """To the root of the tree, before it begins: into the folder where nodes meet."""
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        (folder / KNOWN).write_text("".join(f"{spot.line}\n" for spot in known(monitoring)), "utf-8")
+
+
+def take(monitoring: Monitoring, folder: Path) -> None:
+    """What the root has found, into the cache."""
+    try:
+        text = (folder / FOUND).read_text("utf-8")
+    except (OSError, ValueError):
+        return
+    for spot in filter(None, map(Spot.of_line, text.splitlines())):
+        of_one_node = spot.nodes == 1
+        tree = {
+            "ranks": spot.ranks,
+            "nodes": spot.nodes,
+            "fan_out": 0 if of_one_node else monitoring.fan_out,
+            "transport": "shared memory" if of_one_node else "network",
+            "filter": monitoring.filter,
+        }
+        change(key(tree), lambda entry, spot=spot: _put(entry, spot))  # type: ignore[misc]
+
+
+def _put(entry: dict[str, Any], spot: Spot) -> None:
+    of_sizes = entry.setdefault(SPOTS, {})
+    before = of_sizes.get(str(spot.events))
+    if not before or before["is_bound"] or not spot.is_bound:
+        of_sizes[str(spot.events)] = asdict(spot)

@@ -1,0 +1,143 @@
+"""How a number is spread over ranks, round by round: columns of a picture, from the rounds' histograms."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tare.runs import histograms
+from tare.runs.histograms import Bins
+from tare.runs.rounds import Kind, Round, is_outside_phases
+from tare.units import NS_PER_S
+
+# Columns are rounds; where these come quickly, so far apart, so that a picture has half a minute or more.
+MOST_COLUMNS = 60
+APART_NS = NS_PER_S // 2
+ROWS = 11
+SHADES = " ░▒▓█"
+PLAIN_SHADES = " .:*#"  # where output is no terminal that has the others
+# Kinds of events, as they are offered.
+_ORDER: tuple[Kind, ...] = ("function", "region", "phase", "counter")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Of one event: how many ranks have had how much time in it since the start (ns), or which value."""
+
+    round: int
+    time_ns: int  # Unix time of its first offload
+    bins: Bins
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a picture: numbers of ranks, column by column."""
+
+    low: float  # where its bins begin; relative to the middle of their column, if the picture is
+    ranks: list[int]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Rows are bins, the highest first. Those of times are counted from the bin that has the rank in the
+    middle: sums only grow, and by more than ranks differ."""
+
+    is_relative: bool
+    width: float
+    lines: list[Line]
+    totals: list[int]  # ranks of each column
+
+
+@dataclass
+class _Kept:
+    number: int
+    time_ns: int
+    rounds: list[Round] = field(default_factory=list)  # one of each file
+    read: dict[tuple[Kind, str], Bins] | None = None
+
+    def bins(self) -> dict[tuple[Kind, str], Bins]:
+        if self.read is None:
+            parts: dict[tuple[Kind, str], list[Bins]] = {}
+            for made in self.rounds:
+                for event, bins in histograms.of_round(made).items():
+                    parts.setdefault(event, []).append(bins)
+            self.read = {event: histograms.together(each) for event, each in parts.items()}
+        return self.read
+
+
+class Columns:
+    """The last rounds that have histograms."""
+
+    def __init__(self) -> None:
+        self._kept: deque[_Kept] = deque(maxlen=MOST_COLUMNS)
+
+    def take(self, made: Round) -> None:
+        if not any(name.partition(":")[0] == histograms.NAME for name, _ in made.parts()):
+            return
+        for kept in self._kept:
+            if kept.number == made.round:  # of the same round, in another file
+                kept.rounds.append(made)
+                kept.read = None
+                return
+        if not self._kept or made.first_ns >= self._kept[-1].time_ns + APART_NS:
+            self._kept.append(_Kept(made.round, made.first_ns, [made]))
+
+    def events(self) -> list[tuple[Kind, str]]:
+        """Those of the last column; functions first, and of these the one with most time of a rank."""
+        if not self._kept:
+            return []
+        found = {
+            event: bins for event, bins in self._kept[-1].bins().items() if not is_outside_phases(*event)
+        }
+        return sorted(
+            found, key=lambda of: (_ORDER.index(of[0]), -found[of].low(len(found[of].counts)), of[1])
+        )
+
+    def of(self, kind: Kind, event: str) -> list[Column]:
+        """The newest last."""
+        found = ((kept, kept.bins().get((kind, event))) for kept in self._kept)
+        return [Column(kept.number, kept.time_ns, bins) for kept, bins in found if bins is not None]
+
+
+def picture(kind: Kind, columns: Sequence[Column], rows: int = ROWS) -> Picture:
+    """Of at least one column. Bins are the narrowest that all columns have and with which rows suffice."""
+    is_relative = kind != "counter"
+    exponent = max(column.bins.exponent for column in columns)
+    while True:
+        each = [column.bins.widened(exponent) for column in columns]
+        firsts = [bins.first - (_middle(bins) if is_relative else 0) for bins in each]
+        low = min(firsts)
+        high = max(first + len(bins.counts) for first, bins in zip(firsts, each, strict=True))
+        if high - low <= rows:
+            break
+        exponent += 1
+    lines = [Line(number * 2.0**exponent, [0] * len(each)) for number in range(low, high)]
+    for i, (first, bins) in enumerate(zip(firsts, each, strict=True)):
+        for at, count in enumerate(bins.counts):
+            lines[first - low + at].ranks[i] = count
+    return Picture(is_relative, 2.0**exponent, lines[::-1], [sum(bins.counts) for bins in each])
+
+
+def _middle(bins: Bins) -> int:
+    """The bin that has the rank in the middle."""
+    wanted, seen = (sum(bins.counts) - 1) // 2, 0
+    for i, count in enumerate(bins.counts):
+        seen += count
+        if seen > wanted:
+            return bins.first + i
+    return bins.first
+
+
+def middle(bins: Bins) -> float:
+    """Where the bin of the rank in the middle begins."""
+    return _middle(bins) * bins.width
+
+
+def shades(line: Line, totals: Sequence[int], using: str = SHADES) -> str:
+    """A character for each column: the darker, the larger the share of the ranks."""
+    most = len(using) - 1
+    return "".join(
+        using[min(most, 1 + most * ranks // total)] if ranks else using[0]
+        for ranks, total in zip(line.ranks, totals, strict=True)
+    )

@@ -1,0 +1,44 @@
+"""What a run with a budget kept, in words: lines of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tare import units
+
+if TYPE_CHECKING:
+    from tare.analysis.budget import Kept
+
+ALL = 0.9995  # of the time: shown as 100.0 %
+
+
+def lines(kept: Kept) -> Iterator[tuple[str, str]]:
+    """Label and text of each line."""
+    yield "budget", _spent(kept) + ("" if kept.is_kept else ": MORE THAN THAT")
+    yield "kept", _kept(kept)
+    if kept.cut_spells:
+        yield "cut", f"{kept.cut_spells:,} of {kept.spells:,} spells turned out dearer than those before"
+    if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
+        yield "given up", f"a trace of all calls: at least {100 * kept.whole_trace:.1f} % of net time"
+
+
+def _spent(kept: Kept) -> str:
+    text = f"{_percent(kept.share)} of net time, at least {100 * kept.spent:.2f} % spent"
+    if kept.bytes is not None:
+        text += f"; {units.size(kept.bytes)}, {units.size(kept.spent_bytes)} spent"
+    return text
+
+
+def _kept(kept: Kept) -> str:
+    if kept.traced_share is None or kept.measured_share is None:
+        return "pieces only: the ranks never passed together (docs/budget.md)"
+    text = (
+        f"trace {100 * kept.traced_share:.1f} % of the time, {kept.traced_spells:,} of {kept.spells:,} spells"
+    )
+    profile = "all of it" if kept.measured_share >= ALL else f"{100 * kept.measured_share:.1f} %"
+    return f"{text}; profile {profile}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"

@@ -1,0 +1,102 @@
+"""Histograms over ranks, as the filter `histogram` makes them of a round (docs/format.md)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tare.runs.rounds import Input, Kind, Malformed, Round
+
+NAME = "histogram"
+# How a filter says that it has only the time, and of counters the value.
+ONLY_TIME = ":time"
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bin i has the ranks with values from (first + i) * width to below (first + i + 1) * width.
+
+    A width is a power of two, so of two histograms each bin of the wider one is made of whole narrower ones.
+    """
+
+    exponent: int
+    first: int
+    counts: tuple[int, ...]
+
+    @property
+    def width(self) -> float:
+        return 2.0**self.exponent
+
+    def low(self, i: int) -> float:
+        """Where bin i begins; bin `len(counts)` would begin where the last one ends."""
+        return (self.first + i) * self.width
+
+    def widened(self, exponent: int) -> Bins:
+        """The same ranks in bins that are as wide or wider."""
+        by = exponent - self.exponent
+        first = self.first >> by
+        counts = [0] * (((self.first + len(self.counts) - 1) >> by) - first + 1)
+        for i, count in enumerate(self.counts):
+            counts[((self.first + i) >> by) - first] += count
+        return Bins(exponent, first, tuple(counts))
+
+
+def together(parts: Iterable[Bins]) -> Bins:
+    """The ranks of all of them, at least one, in bins of the widest."""
+    each = list(parts)
+    exponent = max(bins.exponent for bins in each)
+    wide = [bins.widened(exponent) for bins in each]
+    first = min(bins.first for bins in wide)
+    counts = [0] * (max(bins.first + len(bins.counts) for bins in wide) - first)
+    for bins in wide:
+        for i, count in enumerate(bins.counts):
+            counts[bins.first - first + i] += count
+    return Bins(exponent, first, tuple(counts))
+
+
+def metrics_of(kind: Kind) -> tuple[str | None, str | None, str | None]:
+    """The names of the three numbers of an event; None for one that it does not have."""
+    return ("calls", None, "value") if kind == "counter" else ("calls", "time_ns", "bytes")
+
+
+def main_metric(kind: Kind) -> str:
+    return "value" if kind == "counter" else "time_ns"
+
+
+def of_part(made: Round, name: str, reduced: bytes) -> dict[tuple[Kind, str], dict[str, Bins]]:
+    """By event and metric: of what the filter `name` has made of the round; Malformed if that is damaged."""
+    source = Input(memoryview(reduced))
+    source.number()  # bins at most
+    keys = [int(key) for key in source.numbers("Q", source.number())]
+    found: dict[tuple[Kind, str], dict[str, Bins]] = {}
+    for key in keys:
+        event, kind = made.named(key)
+        metrics = (main_metric(kind),) if name.endswith(ONLY_TIME) else metrics_of(kind)
+        of_event = found.setdefault((kind, event), {})
+        for metric in metrics:
+            exponent, count, first = struct.unpack("<HHQ", source.take(12))
+            counts = tuple(int(number) for number in source.numbers("I", count))
+            if exponent > 62 or first >> 63:
+                raise Malformed
+            if metric is not None:
+                of_event[metric] = Bins(exponent, first, counts)
+    return found
+
+
+def of_round(made: Round) -> dict[tuple[Kind, str], Bins]:
+    """Of each event the time over ranks, or the value of a counter; of those that some rank has had. Nothing
+    if the round has no histograms, or damaged ones."""
+    found: dict[tuple[Kind, str], Bins] = {}
+    for name, reduced in made.parts():
+        if name.partition(":")[0] != NAME:
+            continue
+        try:
+            events = of_part(made, name, reduced)
+        except (Malformed, struct.error):
+            continue
+        for event, metrics in events.items():
+            bins = metrics.get(main_metric(event[0]))
+            if bins is not None and bins.counts:
+                found[event] = bins
+    return found

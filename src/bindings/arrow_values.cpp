@@ -1,0 +1,55 @@
+#include "bindings/arrow_values.h"
+
+#include <cstdint>
+#include <string_view>
+
+#include "bindings/convert.h"
+
+namespace tare::bindings {
+namespace {
+
+namespace arrow = reader::arrow;
+
+bool bit(const void* bits, std::size_t at) {
+  return (static_cast<const std::uint8_t*>(bits)[at / 8] >> at % 8 & 1) != 0;
+}
+
+template <typename T>
+T number(const arrow::Array& array, std::size_t row) {
+  return static_cast<const T*>(array.values.data)[row];
+}
+
+nb::object text_at(const arrow::Array& texts, std::size_t row) {
+  const auto from = static_cast<std::size_t>(number<std::int32_t>(texts, row));
+  const auto to = static_cast<std::size_t>(number<std::int32_t>(texts, row + 1));
+  return text(std::string_view(static_cast<const char*>(texts.contents.data) + from, to - from));
+}
+
+}  // namespace
+
+nb::object value_of(const arrow::Field& field, const arrow::Array& array, std::size_t row) {
+  const void* there = array.nulls == 0 ? nullptr : array.validity.data;
+  if (there != nullptr && !bit(there, row)) return nb::none();
+  switch (field.type) {
+    case arrow::Type::boolean:
+      return nb::bool_(bit(array.values.data, row));
+    case arrow::Type::int32:
+      return nb::int_(number<std::int32_t>(array, row));
+    case arrow::Type::int64:
+      return nb::int_(number<std::int64_t>(array, row));
+    case arrow::Type::uint64:
+      return nb::int_(number<std::uint64_t>(array, row));
+    case arrow::Type::float64:
+      return nb::float_(number<double>(array, row));
+    case arrow::Type::utf8:
+      return text_at(array, row);
+    case arrow::Type::dictionary:
+      return text_at(*field.dictionary, static_cast<std::size_t>(number<std::int32_t>(array, row)));
+    case arrow::Type::list:
+    case arrow::Type::structure:
+      break;
+  }
+  return text("\xe2\x80\xa6");
+}
+
+}  // namespace tare::bindings

@@ -1,0 +1,57 @@
+// What offloads cost this process, as Nataraj et al. (CLUSTER 2008) define it:
+//
+//   direct    from the begin of an offload to its end
+//   overall   how much longer an iteration with an offload is than one without. Iterations are from one point that the
+//             program makes to the next; one with an offload is compared with the one before it without, so that a
+//             program that becomes slower is not taken for a cost.
+//
+// One thread at a time adds; any may ask, and waits for nobody.
+#pragma once
+
+#include <cstdint>
+
+#include "format/told.h"
+
+namespace tare::monitor {
+
+// Mean and standard deviation of values that come one by one (Welford 1962).
+class Running {
+ public:
+  void add(double value) noexcept;
+  std::uint64_t count() const noexcept { return count_; }
+  double mean() const noexcept { return mean_; }
+  double deviation() const noexcept;
+
+ private:
+  std::uint64_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+class CostMeter {
+ public:
+  struct Costs {
+    std::uint64_t offloads = 0;
+    std::uint64_t comparisons = 0;  // of iterations
+    double direct = 0;              // ticks, as all here
+    double direct_deviation = 0;
+    double overall = 0;
+    double overall_deviation = 0;
+  };
+
+  void offloaded(std::uint64_t ticks) noexcept;
+  // The program has come to a point at `ticks`, and whether it offloads there.
+  void point(std::uint64_t ticks, bool offloads) noexcept;
+  // False if there was no offload yet.
+  bool costs(Costs& costs) const noexcept { return told_.hear(costs); }
+  void forget() noexcept;
+
+ private:
+  Running direct_, overall_;
+  std::uint64_t last_ticks_ = 0;  // of the last point; 0: there was none
+  bool last_offloads_ = false;
+  double without_ = -1;  // the last iteration without an offload; < 0: the one before the last point had one
+  format::Told<Costs> told_;
+};
+
+}  // namespace tare::monitor

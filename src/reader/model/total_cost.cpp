@@ -1,0 +1,66 @@
+#include "reader/model/total_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tare::reader {
+
+void CostSums::add(const Process& process, const Totals& totals) {
+  const format::ProcessRecord& record = process.record;
+  const Account account = account_of(process, totals);
+  const auto add_ns = [](std::int64_t& to, std::int64_t ns) { to = sum(to, ns); };
+  ++processes_;
+  sums_.calls += totals.calls;
+  sums_.lookups += totals.lookups;
+  calls_ns_ += account.call_ns * static_cast<double>(totals.calls);
+  sums_.lookup_ns += record.lookup_cost_ps / 1000.0;
+  sums_.event_ns = std::max(sums_.event_ns, record.event_cost_ps / 1000.0);
+  sums_.events += totals.api_events;
+  add_ns(sums_.wrapper_ns, account.wrapper_ns);
+  if (!std::isnan(account.wrapper_error_ns)) {
+    ++with_error_;
+    squared_errors_ += static_cast<long double>(account.wrapper_error_ns) * account.wrapper_error_ns;
+  }
+  sums_.weighed += account.weighed;
+  spent_ns_ += account.net_share * static_cast<double>(account.net_ns);
+  add_ns(net_ns_, account.net_ns);
+  add_ns(wall_ns_, account.wall_ns);
+  add_ns(sums_.hook_init_ns, account.hook_init_ns);
+  add_ns(sums_.hook_finalize_ns, account.hook_finalize_ns);
+  sums_.flushes += totals.flushes;
+  add_ns(sums_.flush_ns, account.flush_ns);
+  sums_.flush_bytes += totals.flush_bytes;
+  sums_.drains += totals.tared.drains;
+  add_ns(sums_.drain_ns, account.drain_ns);
+  sums_.drain_bytes += totals.tared.bytes;
+  sums_.offload_points += process.offloads.points;
+  sums_.offloads += process.offloads.offloads;
+  sums_.offloads_lost += process.offloads.lost;
+  add_ns(sums_.offload_ns, account.offload_ns);
+  sums_.offload_max_ns = std::max(sums_.offload_max_ns, account.offload_max_ns);
+  add_ns(sums_.offload_wait_ns, account.offload_wait_ns);
+  sums_.dropped += totals.dropped;
+
+  if (trace_.first == nullptr) trace_.first = &record;
+  trace_.events += totals.events;
+  trace_.bytes += totals.stored_bytes;
+  trace_.dropped += totals.dropped;
+  trace_.overwritten_bytes += totals.overwritten_bytes;
+  trace_.kept_newest |= (totals.full & format::kept_newest) != 0;
+  trace_.no_space |= (totals.full & format::no_space) != 0;
+  trace_.written &= (record.flags & format::not_written) == 0;
+}
+
+TotalCost CostSums::cost() const {
+  TotalCost cost = sums_;
+  if (cost.calls != 0) cost.call_ns = calls_ns_ / static_cast<double>(cost.calls);
+  if (processes_ != 0) cost.lookup_ns /= static_cast<double>(processes_);
+  // Of independent estimates, the squares of their half widths add up.
+  if (with_error_ == processes_) cost.wrapper_error_ns = static_cast<double>(std::sqrt(squared_errors_));
+  const auto hooks_ns = static_cast<double>(sum(cost.hook_init_ns, cost.hook_finalize_ns));
+  if (net_ns_ != 0) cost.net_share = spent_ns_ / static_cast<double>(net_ns_);
+  if (wall_ns_ != 0) cost.wall_share = (spent_ns_ + hooks_ns) / static_cast<double>(wall_ns_);
+  return cost;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,136 @@
+#include "reader/model/total_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tare::reader {
+namespace {
+
+// From tick 0 on, at one tick a nanosecond; in MPI_Init and out of MPI_Finalize for a tenth of its time each.
+Process process_of(std::uint64_t ticks) {
+  Process process;
+  process.record.attach = 1;
+  process.record.init_enter = 1;
+  process.record.init_leave = 1 + ticks / 10;
+  process.record.finalize_enter = 1 + ticks - ticks / 10;
+  process.end = process.record.finalize_leave = 1 + ticks;
+  process.record.hook_init = 7;
+  process.record.hook_finalize = 3;
+  process.record.lookup_cost_ps = 4000;
+  process.clock = ClockMap({1, 1}, 1, {{1 + ticks, 1 + ticks}}, 1);
+  return process;
+}
+
+TEST(CostSums, NothingIsNothing) {
+  const TotalCost cost = CostSums().cost();
+  EXPECT_EQ(cost.calls, 0U);
+  EXPECT_EQ(cost.net_share, 0);
+  EXPECT_EQ(cost.wall_share, 0);
+  EXPECT_EQ(cost.wrapper_error_ns, 0);
+  EXPECT_EQ(CostSums().trace().first, nullptr);
+  EXPECT_TRUE(CostSums().trace().written);
+}
+
+// Shares of time are of what was measured.
+TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
+  Process process = process_of(10'000);
+  Totals totals;
+  totals.net_ticks = 1000;
+  const std::int64_t net_ns = account_of(process, totals).net_ns;
+  EXPECT_EQ(account_of(process, totals).threads_ns, net_ns);
+  Spell& counted = process.spells[1];
+  counted.measured = false;
+  counted.ticks = 2000;
+  counted.counted_calls = 10;
+  Spell& cut = process.spells[2];
+  cut.ticks = 1000;
+  cut.measured_calls = cut.counted_calls = 5;
+  process.spells[3].ticks = 1000;
+  EXPECT_EQ(account_of(process, totals).threads_ns, net_ns - 2500);
+  EXPECT_EQ(account_of(process, totals).net_ns, net_ns);
+  counted.ticks = 1'000'000;  // of a damaged file
+  EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
+}
+
+TEST(CostSums, SharesAreWeightedByNetTime) {
+  const Process shorter = process_of(10'000), longer = process_of(30'000);
+  Totals cheap, dear;
+  cheap.lookups = 100;  // 4 ns each: 400 ns
+  dear.lookups = 600;
+  const double nets[] = {static_cast<double>(account_of(shorter, cheap).net_ns),
+                         static_cast<double>(account_of(longer, dear).net_ns)};
+  ASSERT_GT(nets[0], 0);
+  CostSums sums;
+  sums.add(shorter, cheap);
+  sums.add(longer, dear);
+  const TotalCost cost = sums.cost();
+  EXPECT_EQ(cost.lookups, 700U);
+  EXPECT_DOUBLE_EQ(cost.lookup_ns, 4);
+  EXPECT_EQ(cost.wrapper_ns, 2800);
+  EXPECT_DOUBLE_EQ(cost.net_share, 2800 / (nets[0] + nets[1]));
+  EXPECT_DOUBLE_EQ(cost.wall_share, (2800.0 + 2 * 10) / 40'000) << "with the hooks, of all time";
+}
+
+TEST(CostSums, TheMeanCostOfACallIsOverAllCalls) {
+  const Process process = process_of(10'000);
+  const auto totals_of = [](std::uint64_t calls, std::uint64_t ticks) {
+    Totals totals;
+    totals.calls = totals.weighed.calls[1] = calls;
+    totals.weighed.weighed[1].calls = 10;
+    totals.weighed.weighed[1].ticks = 10 * ticks;
+    totals.weighed.weighed[1].ticks_squared = 10.0 * static_cast<double>(ticks * ticks) + 90;
+    return totals;
+  };
+  const Totals few = totals_of(100, 20), many = totals_of(300, 60);
+  CostSums sums;
+  sums.add(process, few);
+  sums.add(process, many);
+  const TotalCost cost = sums.cost();
+  EXPECT_EQ(cost.calls, 400U);
+  EXPECT_EQ(cost.weighed, 20U);
+  EXPECT_DOUBLE_EQ(cost.call_ns, (100 * 20 + 300 * 60) / 400.0);
+  const double errors[] = {account_of(process, few).wrapper_error_ns, account_of(process, many).wrapper_error_ns};
+  ASSERT_GT(errors[0], 0);
+  ASSERT_TRUE(cost.wrapper_error_ns);
+  EXPECT_DOUBLE_EQ(*cost.wrapper_error_ns, std::hypot(errors[0], errors[1]));
+}
+
+TEST(CostSums, AnErrorThatIsNotKnownOfAllIsNotKnown) {
+  const Process process = process_of(10'000);
+  Totals unknown;
+  unknown.calls = unknown.weighed.calls[1] = 100;
+  unknown.weighed.weighed[1].first_calls = 1;  // too few for an interval
+  unknown.weighed.weighed[1].first_ticks = 10;
+  ASSERT_TRUE(std::isnan(account_of(process, unknown).wrapper_error_ns));
+  CostSums sums;
+  sums.add(process, {});
+  EXPECT_TRUE(sums.cost().wrapper_error_ns);
+  sums.add(process, unknown);
+  EXPECT_FALSE(sums.cost().wrapper_error_ns);
+}
+
+TEST(CostSums, TracesAreWrittenIfAllAre) {
+  Process first = process_of(10'000), second = process_of(10'000);
+  first.record.flags |= format::traced | format::drops;
+  second.record.flags |= format::traced | format::not_written;
+  Totals of_first, of_second;
+  of_first.events = 3;
+  of_first.dropped = 1;
+  of_second.events = 4;
+  of_second.full = format::kept_newest;
+  CostSums sums;
+  sums.add(first, of_first);
+  EXPECT_TRUE(sums.trace().written);
+  sums.add(second, of_second);
+  const TotalTrace& trace = sums.trace();
+  EXPECT_EQ(trace.events, 7U);
+  EXPECT_EQ(trace.dropped, 1U);
+  EXPECT_FALSE(trace.written);
+  EXPECT_TRUE(trace.kept_newest);
+  EXPECT_FALSE(trace.no_space);
+  EXPECT_EQ(trace.first, &first.record);
+}
+
+}  // namespace
+}  // namespace tare::reader

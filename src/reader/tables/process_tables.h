@@ -1,0 +1,12 @@
+// Processes and their locations as tables; both read the profiles of all processes.
+#pragma once
+
+#include "reader/events/table_stream.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+Result<TableStream> rank_table(Run& run);
+Result<TableStream> location_table(Run& run);
+
+}  // namespace tare::reader

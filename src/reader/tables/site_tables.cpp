@@ -1,0 +1,76 @@
+#include "reader/tables/site_tables.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "reader/run/sample_rows.h"
+#include "reader/tables/site_text.h"
+#include "reader/tables/stored_rows.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace row_columns;
+
+template <class Row>
+void append(std::vector<RowColumn<Row>>& columns, std::vector<RowColumn<Row>> more) {
+  for (RowColumn<Row>& column : more) columns.push_back(std::move(column));
+}
+
+// The columns of the place on one side of a message.
+std::vector<RowColumn<SampledClass>> side_columns(const std::shared_ptr<const PlaceTexts>& places,
+                                                  const std::string& side, std::int32_t SampledClass::*site) {
+  auto columns = places->columns<SampledClass>(
+      [places, site](const SampledClass& row) -> const PlaceNumbers& { return places->of(row.*site); });
+  columns.resize(3);  // file, line and caller
+  for (RowColumn<SampledClass>& column : columns) column.field.name.insert(0, side);
+  return columns;
+}
+
+}  // namespace
+
+Result<TableStream> callsite_table(Run& run) {
+  using Row = std::int32_t;
+  const auto places = std::make_shared<const PlaceTexts>(run, true);
+  const auto place = [places](const Row& site) -> const PlaceNumbers& { return places->of(site); };
+  std::vector<Row> rows(run.sites().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<Row>(i);
+  std::vector<RowColumn<Row>> columns{int32<Row>("site", [](const Row& site) { return site; })};
+  append(columns, places->columns<Row>(place));
+  columns.push_back(places->path_column<Row>(place));
+  return stream_of(std::move(columns), std::move(rows));
+}
+
+Result<TableStream> sample_table(Run& run) {
+  using Row = SampledClass;
+  const auto places = std::make_shared<const PlaceTexts>(run, false);
+  const auto count = [](const char* name, auto of) {
+    return int64<Row>(name, [of](const Row& row) { return static_cast<std::int64_t>(of(row.found)); });
+  };
+  using Class = format::SampleClass;
+  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.world; }),
+                                      index<Row>("source", [](const Row& row) { return row.found.source; }),
+                                      int32<Row>("destination", [](const Row& row) { return row.destination; })};
+  append(columns, side_columns(places, "send_", &Row::send_site));
+  append(columns, side_columns(places, "receive_", &Row::receive_site));
+  append<Row>(columns, {index<Row>("send_site", [](const Row& row) { return row.send_site; }),
+                        index<Row>("receive_site", [](const Row& row) { return row.receive_site; }),
+                        count("bytes", [](const Class& c) { return c.bytes; }),
+                        boolean<Row>("between_nodes",
+                                     [](const Row& row) { return (row.found.flags & format::between_nodes) != 0; }),
+                        count("count", [](const Class& c) { return c.count; }),
+                        count("unexpected", [](const Class& c) { return c.unexpected; }),
+                        float64<Row>("weight", [](const Row& row) { return row.found.weight; }),
+                        count("latency_ns", [](const Class& c) { return c.latency; }),
+                        count("min_ns", [](const Class& c) { return c.latency_min; }),
+                        count("max_ns", [](const Class& c) { return c.latency_max; }),
+                        count("late_sender_ns", [](const Class& c) { return c.late_sender; }),
+                        count("unposted_ns", [](const Class& c) { return c.unposted; }),
+                        count("unwaited_ns", [](const Class& c) { return c.unwaited; }),
+                        count("transfer_ns", [](const Class& c) { return c.transfer; }),
+                        count("uncertainty_ns", [](const Class& c) { return c.uncertainty_ns; })});
+  return stream_of(std::move(columns), sampled_classes(run));
+}
+
+}  // namespace tare::reader

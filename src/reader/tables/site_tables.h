@@ -1,0 +1,12 @@
+// Call sites, and what is known by call sites alone, as tables.
+#pragma once
+
+#include "reader/events/table_stream.h"
+#include "reader/run/run.h"
+
+namespace tare::reader {
+
+Result<TableStream> callsite_table(Run& run);
+Result<TableStream> sample_table(Run& run);
+
+}  // namespace tare::reader

@@ -1,0 +1,69 @@
+#include "reader/tables/site_text.h"
+
+#include <array>
+#include <cstdio>
+
+#include "reader/symbols/short_name.h"
+
+namespace tare::reader {
+namespace {
+
+constexpr const char* python = "python";  // the object of a frame in Python code
+constexpr const char* gap = "\xe2\x80\xa6";
+constexpr const char* cut = "\xe2\x80\xa6 beyond here the stack is not known";
+
+std::string last_part(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// "a.c:12"; without debug information "libapp.so+0x12f0".
+std::string place_of(const FrameInfo& frame) {
+  if (!frame.symbol.file.empty())
+    return last_part(frame.symbol.file) + (frame.symbol.line != 0 ? ":" + std::to_string(frame.symbol.line) : "");
+  if (frame.at.object.empty()) return "-";
+  std::array<char, 24> offset{};
+  std::snprintf(offset.data(), offset.size(), "+%#llx", static_cast<unsigned long long>(frame.at.address));
+  return last_part(frame.at.object) + (frame.at.address == 0 ? "+0x0" : offset.data());
+}
+
+std::string frame_text(const FrameInfo& frame) {
+  const std::string& caller = frame.symbol.caller;
+  if (caller.empty()) return place_of(frame);
+  return (frame.at.object == python ? caller : short_name_with_inlined(caller)) + " " + place_of(frame);
+}
+
+}  // namespace
+
+std::string path_text(const SiteInfo& site, const std::vector<FrameInfo>& frames) {
+  std::string all;
+  const auto add = [&all](const std::string& part) { all += (all.empty() ? "" : " < ") + part; };
+  for (std::size_t i = 0; i < site.path.size(); ++i) {
+    if ((site.flags & format::frames_left_out) != 0 && i + 1 == site.path.size()) add(gap);
+    if (!site.tail_calls.empty() && !site.tail_calls[i].empty()) add(short_name(site.tail_calls[i]) + " (tail call)");
+    add(frame_text(frames[static_cast<std::size_t>(site.path[i])]));
+  }
+  if ((site.flags & format::path_cut) != 0) add(cut);
+  return all;
+}
+
+PlaceTexts::PlaceTexts(Run& run, bool with_paths) {
+  const auto number = [](arrow::Dictionary& texts, const std::string& text) {
+    return text.empty() ? absent : texts.number_of(text);
+  };
+  const std::vector<SiteInfo>& sites = run.sites();
+  const std::vector<FrameInfo>& frames = run.frames();
+  if (with_paths) nothing_.path = paths_.number_of({});
+  for (const SiteInfo& site : sites) {
+    PlaceNumbers& place = sites_.emplace_back();
+    place.file = number(files_, site.symbol.file);
+    place.line = site.symbol.line != 0 ? static_cast<std::int32_t>(site.symbol.line) : absent;
+    place.caller = number(callers_, site.symbol.caller);
+    place.object = number(objects_, site.at.object);
+    place.offset = static_cast<std::int64_t>(site.at.address);
+    if (!site.tail_calls.empty()) place.tail_call = number(tail_calls_, site.tail_calls[site.shown]);
+    if (with_paths) place.path = paths_.number_of(path_text(site, frames));
+  }
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,112 @@
+#include "reader/tables/tables.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reader/testing/event_lines.h"
+#include "reader/testing/synthetic.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+using format::ProcessState;
+
+class Tables : public ::testing::Test {
+ protected:
+  using Rows = std::vector<std::vector<std::string>>;
+
+  reader::Run open(const std::string& file) {
+    dir_.write("n.tare", file);
+    auto run = reader::Run::open({dir_.path(), dir_.path(), run_id});
+    EXPECT_TRUE(run) << run.error();
+    return std::move(*run);
+  }
+  // Of the columns, in this order; texts in quotes, and "" what is null.
+  static Rows cells(reader::Run& run, const char* table, const std::vector<std::string>& names) {
+    auto opened = find_table(table)->open(run);
+    EXPECT_TRUE(opened) << opened.error();
+    Rows rows;
+    std::vector<arrow::Array> columns;
+    while (const std::size_t count = opened->next(columns)) {
+      for (std::size_t row = 0; row < count; ++row) {
+        auto& of_row = rows.emplace_back();
+        for (const std::string& name : names)
+          for (std::size_t column = 0; column < columns.size(); ++column)
+            if (opened->schema[column].name == name)
+              of_row.push_back(testing::text_of(opened->schema[column], columns[column], row));
+      }
+    }
+    EXPECT_TRUE(!opened->rows || *opened->rows == rows.size());
+    return rows;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(Tables, AreListedOnce) {
+  std::set<std::string> names;
+  for (const TableKind& kind : table_kinds()) {
+    EXPECT_TRUE(names.insert(kind.name).second);
+    EXPECT_EQ(find_table(kind.name), &kind);
+  }
+  EXPECT_EQ(find_table("nonsense"), nullptr);
+}
+
+TEST_F(Tables, OfNothingHaveColumnsAndNoRows) {
+  auto run = reader::Run::of_memory({});
+  ASSERT_TRUE(run);
+  for (const TableKind& kind : table_kinds()) {
+    auto opened = kind.open(*run);
+    ASSERT_TRUE(opened) << kind.name << ": " << opened.error();
+    EXPECT_FALSE(opened->schema.empty()) << kind.name;
+    std::vector<arrow::Array> columns;
+    EXPECT_EQ(opened->next(columns), 0U) << kind.name;
+  }
+}
+
+TEST_F(Tables, OfProcessesSayWhatIsNotKnown) {
+  format::ProcessRecord ended = process_record(0, ProcessState::exited),
+                        killed = process_record(1, ProcessState::running);
+  ended.exit_code = 3;
+  killed.process += 1;
+  killed.exit_code = -9;
+  Profile first;
+  first.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};
+  Profile second = first;
+  second.summary.number = 4;
+  reader::Run run = open(functions_chunk() + process_chunk(ended) + process_chunk(killed) +
+                         definitions_chunk(killed, thread_definition(4, "pump\xff")) + profile_chunk(ended, 0, first) +
+                         profile_chunk(killed, 2, second));
+  EXPECT_EQ(cells(run, "ranks", {"rank", "exit_code", "signal", "calls"}),
+            (Rows{{"0", "3", "", "10"}, {"1", "", "9", "10"}}));
+  EXPECT_EQ(cells(run, "locations", {"rank", "location", "thread", "thread_name"}),
+            (Rows{{"0", "0", "0", ""}, {"1", "2", "4", "'pump\\xff'"}}));
+}
+
+TEST_F(Tables, OfSumsTellRanksApart) {
+  const format::ProcessRecord process = process_record(1, ProcessState::exited);
+  Profile profile;
+  profile.peers = {{0, format::no_peer, 1, 5, 0, 0}, {1, 0, 3, 24, 1, 8}};
+  profile.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 400, 4, 32}};
+  format::CommunicatorDefinition world{};
+  world.communicator = world.group = 1;
+  world.size = 2;
+  world.key = 0x77;
+  reader::Run run = open(functions_chunk() + process_chunk(process) +
+                         definitions_chunk(process, group_definition(1, {{0, 1, 2}}) + communicator_definition(world) +
+                                                        event_type_definition(7, format::EventClass::phase, "solve")) +
+                         profile_chunk(process, 0, profile));
+  EXPECT_EQ(cells(run, "communicators", {"communicator", "communicator_key", "size", "inter"}),
+            (Rows{{"'#0'", "'0000000000000077'", "2", "false"}}));
+  EXPECT_EQ(cells(run, "peers", {"rank", "peer", "sent_messages", "received_bytes"}),
+            (Rows{{"1", "", "1", "0"}, {"1", "0", "3", "8"}}));
+  EXPECT_EQ(cells(run, "phases", {"rank", "phase", "entries", "time_ns"}),
+            (Rows{{"1", "'solve'", "2", "2000"}, {"1", "", "0", "3000"}}));
+}
+
+}  // namespace
+}  // namespace tare::reader

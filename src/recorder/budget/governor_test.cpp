@@ -1,0 +1,196 @@
+// The governor in a program that is simulated: calls come at a rate, cost what they cost at the depth that is chosen,
+// and spells begin at intervals.
+#include "recorder/budget/governor.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace tare::recorder {
+namespace {
+
+constexpr double ticks_per_ms = 1e6;  // a tick is a nanosecond
+constexpr double costs[depths] = {1, 60, 85};
+constexpr double drain_cost = 30;
+constexpr unsigned records_a_drain = 4096;
+
+// What the program does for a while.
+struct Phase {
+  double ms;
+  double calls_a_ms;
+  double spell_ms;  // 0: there are none
+};
+
+struct Simulation {
+  explicit Simulation(Budget b) : budget(b) { governor.begin({}, ticks_per_ms); }
+
+  void run(const Phase& phase) {
+    const double end = time + phase.ms * ticks_per_ms;
+    const double gap = ticks_per_ms / phase.calls_a_ms;
+    while (time < end) {
+      if (phase.spell_ms != 0 && time >= next_spell) begin_spell(phase.spell_ms);
+      call(gap);
+    }
+  }
+
+  void begin_spell(double spell_ms) {
+    advance();
+    const Governor::Shares shares = governor.plan(budget, static_cast<std::uint64_t>(last_spell));
+    const double x = std::uniform_real_distribution<>()(random);
+    const Depth before = depth;
+    depth = x < shares.traced ? Depth::trace : x < shares.measured ? Depth::profile : Depth::counts;
+    changes += depth != before ? 1 : 0;
+    last_spell = spell_ms * ticks_per_ms;
+    next_spell = time + last_spell;
+    ++spells[static_cast<unsigned>(depth)];
+  }
+
+  void call(double gap) {
+    const double cost = costs[static_cast<unsigned>(depth)] * dearer;
+    time += gap + cost;
+    spent += cost;
+    ++calls[static_cast<unsigned>(depth)];
+    if (depth == Depth::trace && ++buffered == records_a_drain) {
+      buffered = 0;
+      const double drain = drain_cost * records_a_drain * slower_disk;
+      flushed += drain;
+      time += drain;
+      spent += drain;
+    }
+    if (++since_check < 256) return;
+    since_check = 0;
+    advance();
+    if (depth != Depth::counts) governor.note_cost(depth, static_cast<std::uint64_t>(cost));
+    const Depth allowed = governor.limit(budget, depth);
+    if (allowed < depth) ++cuts;
+    depth = allowed;
+  }
+
+  void advance() {
+    governor.advance(
+        budget, depth,
+        {static_cast<std::uint64_t>(time), calls[1] + calls[2], calls[0], static_cast<std::uint64_t>(flushed)});
+  }
+
+  // Of the time, what was spent since a moment.
+  double share_since(double then, double spent_then) const { return (spent - spent_then) / (time - then); }
+
+  Budget budget;
+  Governor governor{};
+  Depth depth = Depth::trace;
+  double time = 0, spent = 0, flushed = 0;
+  double dearer = 1, slower_disk = 1;
+  double next_spell = 0, last_spell = 0;
+  unsigned buffered = 0, since_check = 0, cuts = 0, changes = 0;
+  std::uint64_t calls[depths]{}, spells[depths]{};
+  std::mt19937_64 random{1};
+};
+
+TEST(GovernorTest, WhatIsCheapIsTracedWhole) {
+  Simulation run({0.01, 0});
+  run.run({5000, 50, 5});  // 50,000 calls a second: 0.6 % with the trace
+  EXPECT_EQ(run.spells[0] + run.spells[1], 0U);
+  EXPECT_EQ(run.cuts, 0U);
+}
+
+// Whatever the budget, it is kept to, and used.
+TEST(GovernorTest, TheBudgetIsKeptToAndUsed) {
+  for (const double share : {0.005, 0.01, 0.02, 0.05})
+    for (const double calls_a_ms : {200.0, 500.0, 1000.0, 3000.0}) {
+      Simulation run({share, 0});
+      run.run({1000, calls_a_ms, 5});
+      const double then = run.time, spent = run.spent;
+      run.run({10000, calls_a_ms, 5});
+      const double used = run.share_since(then, spent);
+      const double most = calls_a_ms * (costs[2] + drain_cost) * 1e-6;
+      const double least = calls_a_ms * costs[0] * 1e-6;
+      if (least > share) continue;  // even counting is too dear
+      EXPECT_LT(used, share * 1.05) << share << " of " << calls_a_ms;
+      if (most > share) {
+        EXPECT_GT(used, share * 0.5) << share << " of " << calls_a_ms;
+      }
+    }
+}
+
+TEST(GovernorTest, ItIsSteadyWithinHalfASecond) {
+  Simulation run({0.01, 0});
+  run.run({500, 500, 2});
+  const double then = run.time, spent = run.spent;
+  run.run({500, 500, 2});
+  EXPECT_NEAR(run.share_since(then, spent), 0.0095, 0.002);
+}
+
+// A phase that calls MPI a hundred times as often.
+TEST(GovernorTest, ItReactsWithinATenthOfASecond) {
+  for (const double spell_ms : {2.0, 1000.0}) {
+    Simulation run({0.01, 0});
+    run.run({3000, 20, spell_ms});
+    EXPECT_EQ(run.depth, Depth::trace);
+    run.run({100, 2000, 0});
+    const double then = run.time, spent = run.spent;
+    EXPECT_NE(run.depth, Depth::trace) << spell_ms;
+    run.run({1000, 2000, 0});
+    // The profile of such calls is 12 %: nothing but their number is affordable.
+    EXPECT_LT(run.share_since(then, spent), 0.02) << spell_ms;
+  }
+}
+
+TEST(GovernorTest, ASlowFileSystemMakesTheTraceThinner) {
+  Simulation run({0.02, 0});
+  run.run({3000, 150, 5});
+  const std::uint64_t untraced = run.spells[1];
+  EXPECT_EQ(untraced, 0U);
+  run.slower_disk = 30;
+  run.run({2000, 150, 5});
+  const double then = run.time, spent = run.spent;
+  const std::uint64_t traced = run.spells[2];
+  run.run({20000, 150, 5});
+  EXPECT_GT(run.spells[1], untraced);
+  EXPECT_GT(run.spells[2], traced);
+  EXPECT_LT(run.share_since(then, spent), 0.021);
+  EXPECT_GT(run.share_since(then, spent), 0.01);
+}
+
+// Which spells are traced is left to chance; how many of them is not.
+TEST(GovernorTest, TheSharesDoNotOscillate) {
+  struct Case {
+    double calls_a_ms, least, most;
+  };
+  // The profile of the first takes 3 %: more than the budget, so none is traced. That of the second takes 1.5 %, its
+  // trace 2.9 %.
+  for (const Case& each : {Case{500, 0, 0}, Case{250, 0.1, 0.6}}) {
+    Simulation run({0.02, 0});
+    run.run({2000, each.calls_a_ms, 5});
+    for (int i = 0; i < 1000; ++i) {
+      run.run({10, each.calls_a_ms, 5});
+      const double traced = run.governor.plan(run.budget, 5'000'000).traced;
+      EXPECT_GE(traced, each.least);
+      EXPECT_LE(traced, each.most);
+    }
+  }
+}
+
+// Iterations of a second, of which the budget allows some: those are whole.
+TEST(GovernorTest, LongSpellsAreTracedWhole) {
+  Simulation run({0.01, 0});
+  run.run({5000, 150, 1000});
+  run.cuts = 0;
+  run.run({60000, 150, 1000});  // 1.7 % with the trace, 0.9 % without
+  EXPECT_LE(run.cuts, 2U);
+  EXPECT_GT(run.spells[2], 2U);
+  EXPECT_GT(run.spells[1], 10U);
+}
+
+TEST(GovernorTest, NothingIsDecidedBeforeItBegins) {
+  Governor governor{};
+  const Budget budget{0.01, 0};
+  governor.advance(budget, Depth::trace, {1000, 1000, 0, 0});
+  EXPECT_EQ(governor.balance(), 0);
+  EXPECT_EQ(governor.limit(budget, Depth::trace), Depth::trace);
+  EXPECT_FALSE(governor.has_saved(budget));
+}
+
+}  // namespace
+}  // namespace tare::recorder

@@ -1,0 +1,232 @@
+#include "recorder/spells.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "format/definition.h"
+#include "format/process_record.h"
+#include "recorder/definition_log.h"
+#include "recorder/location.h"
+#include "recorder/node_words.h"
+#include "recorder/options.h"
+#include "recorder/segment.h"
+#include "recorder/spell_sums.h"
+
+namespace tare::recorder {
+
+constinit Spells spells;
+
+namespace {
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+std::uint64_t mixed(std::uint64_t value) noexcept {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebU;
+  return value ^ value >> 31;
+}
+
+bool is_share(double value) noexcept { return value > 0 && value < 1; }
+
+// The threads of a process do not pass in one order.
+bool is_first_thread(const Location& location) noexcept {
+  return location.shared->block == 0 && location.shared->summary.number == 0;
+}
+
+Depth depth_of(const Location& location) noexcept {
+  if (location.counts_only) return Depth::counts;
+  return location.traced() ? Depth::trace : Depth::profile;
+}
+
+Progress progress_of(const Location& location, std::uint64_t time) noexcept {
+  return {time, location.weighing.calls(), location.counted_calls, location.shared->summary.flush_ticks};
+}
+
+// That the location has on disk, and will have there when its buffer is written out: encoded it is less than an eighth.
+std::uint64_t stored_bytes(const Location& location) noexcept {
+  const std::uint64_t buffered = std::uint64_t{location.ring.count} * location.ring.bytes / 8;
+  return location.shared->summary.flush_bytes + location.shared->tared.bytes + buffered;
+}
+
+// Ranks of this process's world.
+int world_size() noexcept { return segment() == nullptr ? 1 : std::max(segment()->process.size, 1); }
+
+// Ranks that were spawned pass at times of their own.
+bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.flags & format::spawned) != 0; }
+
+// Of the nanoseconds of a tick no more is known here than its power of two.
+double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shift()); }
+
+}  // namespace
+
+void Spells::begin(const char* weigh, const char* budget, const char* run_id) noexcept {
+  if (are_asked()) return;
+  if (budget != nullptr) {
+    char* behind = nullptr;
+    const double share = std::strtod(budget, &behind);
+    if (is_share(share)) budget_ = {share, *behind == ',' ? std::strtoull(behind + 1, nullptr, 10) : 0};
+  }
+  if (weigh != nullptr && !has_budget()) {
+    const double share = std::strtod(weigh, nullptr);
+    if (is_share(share)) unmeasured_ = static_cast<std::uint64_t>(std::ldexp(share, 64));
+  }
+  for (; *run_id != '\0'; ++run_id) seed_ = mixed(seed_ ^ static_cast<unsigned char>(*run_id));
+}
+
+void Spells::forget() noexcept {
+  spell_summer.forget();
+  stored_.store(0, std::memory_order_relaxed);
+  unmeasured_ = seed_ = passages_ = 0;
+  budget_ = {};
+  next_ = 1;
+  is_named_ = is_cut_ = has_requests_ = false;
+  spell_ = 0;
+}
+
+void Spells::pass(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+  if (!is_named_) count(location, site, time);
+}
+
+void Spells::pass_silently(const Location& location) noexcept {
+  if (!is_named_ && is_first_thread(location)) ++passages_;
+}
+
+void Spells::progress(Location& location) noexcept {
+  if (!are_asked()) return;
+  is_named_ = true;
+  count(location, 0, now());
+}
+
+void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+  if (!is_first_thread(location)) return;
+  if (++passages_ < next_) return;
+  if (spell_ != 0) end_spell(location, site, time);
+  begin_spell(location, site, time);
+}
+
+void Spells::end_spell(const Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+  spell_summer.end(location, spell_sums());
+  format::SpellDefinition spell{};
+  spell.head.kind = format::DefinitionKind::spell;
+  if (depth_ == Depth::counts) spell.head.flags |= format::unmeasured_spell;
+  if (depth_ == Depth::trace) spell.head.flags |= format::traced_spell;
+  if (is_cut_) spell.head.flags |= format::cut_spell;
+  if (has_requests_) spell.head.flags |= format::spell_with_requests;
+  spell.spell = spell_;
+  spell.passages = length_;
+  spell.first_site = site_;
+  spell.last_site = site;
+  spell.begin = begin_;
+  spell.ticks = time > begin_ ? time - begin_ : 0;
+  spell.flush_ticks = location.shared->summary.flush_ticks - flush_ticks_;
+  spell.measured_calls = location.weighing.calls() - calls_;
+  spell.counted_calls = location.counted_calls - counted_;
+  spell.counted_polls = location.counted_polls - counted_polls_;
+  define(&spell, sizeof spell);
+}
+
+void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+  const std::uint64_t expected_ticks = spell_ == 0 ? 0 : time - std::min(time, begin_);
+  ++spell_;
+  length_ = static_cast<std::uint32_t>(1 + passages_ / passages_a_length);
+  next_ = passages_ + length_;
+  site_ = site;
+  is_cut_ = false;
+  const auto [chosen, measured] = choose(location, time, expected_ticks);
+  // Which calls are measured depends on them, or which messages can be matched behind a gap.
+  const bool asks = chosen == Depth::counts || (chosen == Depth::trace && location.gap_begin != 0);
+  has_requests_ = asks && library_options.has_open_requests != nullptr && library_options.has_open_requests();
+  // What this takes is in no spell.
+  if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
+  begin_ = now();
+  change(location, chosen, begin_);
+  depth_ = depth_of(location);  // without a trace, or while paused, none is as deep as that
+  if (location.counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
+  calls_ = location.weighing.calls();
+  counted_ = location.counted_calls;
+  counted_polls_ = location.counted_polls;
+  flush_ticks_ = location.shared->summary.flush_ticks;
+}
+
+Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint64_t expected_ticks) noexcept {
+  const std::uint64_t drawn = mixed(seed_ ^ spell_);
+  const double x = std::ldexp(static_cast<double>(drawn), -64);
+  if (!has_budget()) {
+    const double unmeasured = std::ldexp(static_cast<double>(unmeasured_), -64);
+    return {x < unmeasured ? Depth::counts : Depth::trace, 1 - unmeasured};
+  }
+  advance(location, time);
+  Governor::Shares own = location.governor.plan(budget_, expected_ticks);
+  own.traced = std::min(own.traced, traced_share_of_bytes());
+  const Governor::Shares shares = is_spawned() ? own : node_words->shares.of(spell_);
+  if (!is_spawned()) node_words->shares.offer(spell_ + 1, own);
+  const double measured = std::max(shares.traced, shares.measured);
+  if (x < shares.traced) return {Depth::trace, measured};
+  return {x < measured ? Depth::profile : Depth::counts, measured};
+}
+
+// Half of the bytes are for the trace as it is; from then on it thins out, so that a long run is in it to its end.
+double Spells::traced_share_of_bytes() const noexcept {
+  const double left = bytes_left();
+  return left <= least_bytes_left ? 0 : std::min(1.0, 2 * left);
+}
+
+double Spells::bytes_left() const noexcept {
+  if (budget_.bytes == 0) return 1;
+  const auto stored = static_cast<double>(stored_.load(std::memory_order_relaxed));
+  return std::max(0.0, 1 - stored * world_size() / static_cast<double>(budget_.bytes));
+}
+
+void Spells::advance(Location& location, std::uint64_t time) noexcept {
+  const std::uint64_t stored = stored_bytes(location);
+  stored_.fetch_add(stored - location.stored_told, std::memory_order_relaxed);
+  location.stored_told = stored;
+  const Progress progress = progress_of(location, time);
+  if (location.governor.has_begun())
+    location.governor.advance(budget_, depth_of(location), progress);
+  else
+    location.governor.begin(progress, ticks_per_ms());
+}
+
+void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept {
+  advance(location, time);
+  const Depth depth = depth_of(location);
+  if (ticks != 0) location.governor.note_cost(depth, ticks);
+  const bool is_first = is_first_thread(location);
+  Depth allowed = location.governor.limit(budget_, depth);
+  if (allowed == Depth::counts && !is_first) allowed = depth;
+  if (allowed == Depth::trace && bytes_left() <= least_bytes_left) allowed = Depth::profile;
+  if (allowed < depth) {
+    change(location, allowed, time);
+    if (is_first) is_cut_ = true;
+    return;
+  }
+  // Those of before the cut are complete: from here on calls of requests are only counted, too.
+  if (location.requests_open && !library_options.has_open_requests()) location.requests_open = false;
+  if (depth == Depth::trace || !location.governor.has_saved(budget_)) return;
+  // What a rank sends and receives cannot be numbered from any point but a passage. Where there is none, calls without
+  // their partners are better than nothing.
+  const bool may_trace = (!is_first || spell_ == 0) && traced_share_of_bytes() == 1;
+  if (depth == Depth::counts || may_trace)
+    change(location, depth == Depth::counts ? Depth::profile : Depth::trace, time);
+}
+
+void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcept {
+  if (depth == Depth::trace && location.ring.count == 0) depth = Depth::profile;
+  const bool counts_only = depth == Depth::counts;
+  // Polls that are not timed each are, where there is a trace; and what is only counted cannot belong to a streak.
+  const bool ends_streaks = depth != depth_of(location) && depth != Depth::profile;
+  if (library_options.pauses != nullptr && ends_streaks) library_options.pauses(location);
+  location.requests_open =
+      counts_only && library_options.has_open_requests != nullptr && library_options.has_open_requests();
+  const bool counted = std::exchange(location.counts_only, counts_only);
+  if (counted && !counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
+  if (depth == Depth::trace)
+    location.end_gap(time);
+  else
+    location.begin_gap(time);
+}
+
+}  // namespace tare::recorder

@@ -1,0 +1,36 @@
+// Several filters on the same snapshots. The result has that of each behind its length (u32), in their order.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tared/filters/filter.h"
+
+namespace tare::tared {
+
+class CombinedReduction : public Reduction {
+ public:
+  explicit CombinedReduction(std::vector<std::unique_ptr<Reduction>> parts) : parts_(std::move(parts)) {}
+  void add(const Snapshot& snapshot) override;
+  bool unpack(std::span<const std::byte> reduced) override;
+  bool unite() override;
+  void conclude() override;
+  void write(Writer& out) const override;
+  void clear() override;
+
+ private:
+  std::vector<std::unique_ptr<Reduction>> parts_;
+};
+
+class CombinedFilter : public Filter {
+ public:
+  // None of them is a user's: what is refused has to be refused before any of it is merged.
+  explicit CombinedFilter(std::vector<std::unique_ptr<Filter>> filters) : filters_(std::move(filters)) {}
+  std::unique_ptr<Reduction> begin() const override;
+
+ private:
+  std::vector<std::unique_ptr<Filter>> filters_;
+};
+
+}  // namespace tare::tared

@@ -1,0 +1,208 @@
+"""`tare run --budget`: the most that it allows is kept, the same on all ranks, and what is kept is true."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import tare as package
+from environments import MpiEnvironment, compile_c, mpich4, openmpi4
+from measured import PROGRAMS, Measurement, measure
+
+RANKS = 3
+MESSAGES = 8
+BOTH = pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+# Nothing but calls: even the profile of such a program costs more than that.
+TIGHT = "0.1%"
+# More than all of tare costs.
+AMPLE = "50%"
+
+
+def calls_of(rounds: int, collectives: int = 1) -> dict[str, int]:
+    """Of each function, on all ranks."""
+    each = rounds * RANKS
+    found = {"MPI_Isend": MESSAGES * each, "MPI_Irecv": MESSAGES * each, "MPI_Waitall": each}
+    return found | ({"MPI_Allreduce": each} if collectives else {})
+
+
+def made(measured: Measurement) -> dict[str, int]:
+    """Calls of each function, timed or only counted."""
+    sums: dict[str, int] = defaultdict(int)
+    for row in measured.profile("function"):
+        sums[row["function"]] += row["calls"] + row["lookups"]
+    return sums
+
+
+def measured_run(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path, budget: str, *arguments: str
+) -> tuple[Measurement, dict[int, list[dict[str, Any]]]]:
+    """What holds for every such run; and its spells by number."""
+    program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations")
+    measured = measure(tare, mpi, RANKS, [program, *arguments], tmp_path / "run", "--budget", budget)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert measured.ended.stdout.count("ok") == RANKS
+    spells: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in package.open(tmp_path / "run").spells:
+        spells[row["spell"]].append(dict(row))
+    for rows in spells.values():
+        assert len(rows) == RANKS
+        assert len({row["passages"] for row in rows}) == 1
+        # All ranks of a node decide alike.
+        assert len({(row["measured"], row["traced"]) for row in rows}) == 1
+    return measured, spells
+
+
+def matched(run: Path) -> int:
+    """Messages of the trace with both ends, whose sizes agree: they are of one iteration."""
+    table = pa.table(package.open(run).messages)
+    pairs = zip(table["bytes"].to_pylist(), table["received_bytes"].to_pylist(), strict=True)
+    both = [pair for pair in pairs if None not in pair]
+    assert all(sent == received for sent, received in both)
+    return len(both)
+
+
+@BOTH
+def test_all_is_kept_where_it_is_affordable(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    rounds = 300
+    measured, spells = measured_run(mpi, tare, tmp_path, AMPLE, str(rounds), str(MESSAGES))
+    assert made(measured) | calls_of(rounds) == made(measured)
+    assert len(spells) == rounds - 1
+    info = measured.info()
+    assert info["budget"]["share"] == 0.5
+    assert info["options"]["budget"] == 0.5
+    if all(
+        row["traced"] and not row["cut"] for rows in spells.values() for row in rows
+    ):  # a loaded machine is slow
+        assert len(measured.events("--function", "MPI_Isend")) == calls_of(rounds)["MPI_Isend"]
+        assert matched(tmp_path / "run") == calls_of(rounds)["MPI_Isend"]
+        assert info["budget"]["traced_share"] == 1
+
+
+@BOTH
+def test_what_is_too_dear_is_left_out(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    rounds = 1500
+    measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES))
+    assert made(measured) | calls_of(rounds) == made(measured)
+    budget = measured.info()["budget"]
+    assert budget["spells"] == len(spells)
+    assert budget["traced_spells"] == sum(rows[0]["traced"] for rows in spells.values())
+    assert budget["counted_spells"] == sum(not rows[0]["measured"] for rows in spells.values())
+    events = len(measured.events("--function", "MPI_Isend"))
+    assert 0 < matched(tmp_path / "run") <= events <= calls_of(rounds)["MPI_Isend"]
+    # How much is affordable depends on how quickly the machine calls; what is left out is said.
+    is_whole = events == calls_of(rounds)["MPI_Isend"]
+    assert is_whole or any("--budget" in line for line in measured.info()["warnings"])
+
+
+def test_totals_are_those_of_the_whole_run(tare: Path, tmp_path: Path) -> None:
+    """Of calls that were only counted, too: the sizes of the program's messages are known."""
+    rounds = 30000
+    measured, spells = measured_run(openmpi4(), tare, tmp_path, TIGHT, str(rounds), str(MESSAGES))
+    lengths = [1 + number % 499 for number in range(rounds)]
+    truth = 4 * MESSAGES * sum(lengths)
+    rows = pa.table(package.open(tmp_path / "run").totals).to_pylist()
+    of_sends = [row for row in rows if row["function"] == "MPI_Isend"]
+    assert len(of_sends) == RANKS
+    for row in of_sends:
+        assert row["calls"] == rounds * MESSAGES
+        if row["bytes_error"] is None:  # too few spells were measured
+            assert row["bytes"] < truth
+        else:
+            # Five standard errors: beyond what chance does.
+            assert abs(row["bytes"] - truth) <= 2.6 * row["bytes_error"]
+    listed = {total["function"]: total for total in measured.info()["totals"]}
+    if any(not row["measured"] for of_all in spells.values() for row in of_all):
+        sends = listed["MPI_Isend"]
+        assert sends["calls"] == RANKS * rounds * MESSAGES > sends["measured_calls"]
+        assert sends["bytes"] == sum(row["bytes"] for row in of_sends)
+        assert sends["time_ns"] > 0
+
+
+@BOTH
+def test_messages_that_cross_spells_are_not_taken_for_others(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    rounds = 1500
+    measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "early")
+    assert made(measured) | calls_of(rounds) == made(measured)
+    assert any(row["has_requests"] for rows in spells.values() for row in rows)
+    matched(tmp_path / "run")
+
+
+@BOTH
+def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    rounds = 1500
+    measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "alone")
+    assert not spells
+    assert made(measured) | calls_of(rounds, collectives=0) == made(measured)
+    assert measured.info()["budget"]["traced_share"] is None
+    assert 0 < len(measured.events("--function", "MPI_Isend")) < calls_of(rounds)["MPI_Isend"]
+
+
+def test_the_trace_keeps_to_its_size(tare: Path, tmp_path: Path) -> None:
+    """A size that a run without a limit passes several times."""
+    rounds = 20000
+    measured, _ = measured_run(openmpi4(), tare, tmp_path, f"{AMPLE},1M", str(rounds), str(MESSAGES))
+    budget = measured.info()["budget"]
+    assert budget["bytes"] == 1 << 20
+    assert budget["spent_bytes"] <= 1 << 20
+    assert measured.info()["trace"]["events"] < sum(calls_of(rounds).values())
+
+
+def test_a_slow_file_system_makes_the_trace_thinner(tare: Path, tmp_path: Path) -> None:
+    """Each write but the first takes 50 ms more: a trace of all calls would cost twice the time."""
+    rounds, delay_ms, share = 40000, 50, 0.2
+    mpi = openmpi4()
+    slow = compile_c(mpi, [PROGRAMS / "slow_disk.c"], tmp_path / "libslow_disk.so", "-shared", "-fPIC")
+    program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations")
+    measured = measure(
+        tare,
+        mpi,
+        2,
+        [program, str(rounds), str(MESSAGES)],
+        tmp_path / "run",
+        *("--budget", f"{100 * share:g}%"),
+        LD_PRELOAD=str(slow),
+        SLOW_DISK_AFTER="2",
+        SLOW_DISK_MS=str(delay_ms),
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert measured.ended.stdout.count("ok") == 2
+    flushes = pa.table(package.open(tmp_path / "run").flushes).to_pylist()
+    slow_ns = [flush["duration_ns"] for flush in flushes if flush["duration_ns"] >= delay_ms * 1_000_000]
+    assert slow_ns
+    budget = measured.info()["budget"]
+    assert budget["traced_share"] < 1
+    # A write shortly before the end cannot be made good.
+    assert budget["spent"] < 1.5 * share
+    assert 0 < matched(tmp_path / "run") < 2 * rounds * MESSAGES
+
+
+def refused(tare: Path, *options: str) -> str:
+    ended = subprocess.run([tare, "run", *options, "--", "true"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    return ended.stderr
+
+
+@pytest.mark.parametrize("budget", ["0", "none", "90%", "", "0.01%"])
+def test_what_is_no_budget(budget: str, tare: Path) -> None:
+    assert "is no budget" in refused(tare, "--budget", budget)
+
+
+@pytest.mark.parametrize("size", ["1K", "", "many"])
+def test_what_is_no_size(size: str, tare: Path) -> None:
+    assert "size" in refused(tare, "--budget", f"1%,{size}") or "small" in refused(
+        tare, "--budget", f"1%,{size}"
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [["--weigh"], ["--sample", "random:0.1"], ["--monitor"], ["--keep", "last:1s"], ["--policy", "drop"]],
+)
+def test_nothing_else_decides_how_much_is_kept(other: list[str], tare: Path) -> None:
+    assert "--budget decides how much is recorded" in refused(tare, "--budget", "1%", *other)

@@ -1,0 +1,163 @@
+"""Results of two systems, whose effects are known because they are made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_runs import outcome
+from tare.errors import CommandError
+from tare.study import description, plan
+from tare.study.assembly import report
+from tare.study.plan import Cell
+from tare.study.sections import NotSignificant, Table
+from tare.study.store import Store
+from tare.study.weight import Weight
+
+STUDY = """
+[workload.app]
+command = "true"
+[mpi.x]
+launch = "env -n {ranks}"
+[factors]
+tool = ["none", "mine"]
+buffer = ["1M", "8M"]
+write = [true, false]
+[tool.mine]
+parameter.buffer = { default = "1M", environment = { BUFFER = "{value}" } }
+parameter.write = { default = "true", level = { true = {}, false = {} } }
+[analysis]
+responses = ["net"]
+"""
+BLOCKS = 8
+CELLS = 5
+SECTION = "The system as a factor"
+Seconds = Callable[[Cell], float]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def stored(file: Path, directory: Path, seconds: Seconds, set_name: str = "1") -> Path:
+    """Runs of 10 s, and as much longer as `seconds` says; 1 ms more and less in turn."""
+    read = description.read(file)
+    machine = f"of {directory.name}"
+    with Store(directory, create=True) as store:
+        store.add_environment(machine, {"machine.host": directory.name})
+        for block in range(1, BLOCKS + 1):
+            for position, cell in enumerate(plan.cells(read)):
+                net_s = 10 + seconds(cell) + 0.001 * (-1) ** block
+                measured = cell.level("tool") == "mine"
+                ran = outcome(round(net_s * 1e9), Weight(0.1, 0.01) if measured else None)
+                store.add_run(plan.Planned(block, position, cell), set_name, machine, ran)
+        store.add_session(
+            {"set_name": set_name, "elapsed_s": 10.0, "runs_s": 9.0, "pauses_s": 0.0, "runs": CELLS * BLOCKS}
+        )
+    return directory
+
+
+def writing(seconds: float) -> Seconds:
+    return lambda cell: seconds if cell.by_factor["write"] == "true" else 0.0
+
+
+def join(into: Path, other: Path, name: str, theirs: str | None = None) -> tuple[str, int]:
+    with Store(into, create=True) as store:
+        return store.join(other, theirs, name)
+
+
+def tables(file: Path, directory: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of the section: by table and factor, the share by column."""
+    made = report(file, directory, "1", with_figures=False)
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for section in made.sections:
+        for part in section.parts if section.title == SECTION else ():
+            assert isinstance(part, Table)
+            names = [column.name for column in part.columns]
+            found[part.title] = {str(row[0]): dict(zip(names, row, strict=True)) for row in part.rows}
+    return found
+
+
+def test_what_the_system_explains_alone_and_with_others_is_found(file: Path, tmp_path: Path) -> None:
+    """There, the whole run takes 3 s more with 8M: as with the paper's larger buffer."""
+    here = stored(file, tmp_path / "here", writing(1.0))
+
+    def there(cell: Cell) -> float:
+        return writing(1.0)(cell) + (3.0 if cell.by_factor["buffer"] == "8M" else 0.0)
+
+    assert join(here, stored(file, tmp_path / "there", there), "there") == ("1", CELLS * BLOCKS)
+    found = tables(file, here)
+    shares = {factor: row["net"] for factor, row in found["app, mine"].items()}
+    # Effects are half the distance of two means: 0.75 s of the system, the buffer and both; 0.5 s of writing.
+    large, small = 0.75**2, 0.5**2
+    total = 3 * large + small
+    for factor in ("system", "buffer", "system:buffer"):
+        assert shares[factor] == pytest.approx(large / total, abs=1e-4)
+    assert shares["write"] == pytest.approx(small / total, abs=1e-4)
+    for nothing in ("system:write", "buffer:write", "system:buffer:write"):
+        assert isinstance(shares[nothing], NotSignificant)
+
+    # The paper's table 4: with the smaller buffer writing is all, with the larger nearly all is the system.
+    by_buffer = found["app, mine, at each buffer"]
+    assert set(by_buffer) == {"system", "write", "system:write", "residuals"}
+    assert by_buffer["write"]["net, 1M"] == pytest.approx(1, abs=1e-4)
+    assert isinstance(by_buffer["system"]["net, 1M"], NotSignificant)
+    assert by_buffer["system"]["net, 8M"] == pytest.approx(1.5**2 / (1.5**2 + 0.5**2), abs=1e-4)
+    assert by_buffer["write"]["net, 8M"] == pytest.approx(0.5**2 / (1.5**2 + 0.5**2), abs=1e-4)
+
+
+def test_a_system_that_changes_nothing_explains_nothing(file: Path, tmp_path: Path) -> None:
+    here = stored(file, tmp_path / "here", writing(2.0))
+    join(here, stored(file, tmp_path / "there", writing(2.0)), "there")
+    found = tables(file, here)
+    for table in ("app, mine", "app"):
+        assert isinstance(found[table]["system"]["net"], NotSignificant)
+
+
+def test_one_set_has_no_system(file: Path, tmp_path: Path) -> None:
+    assert tables(file, stored(file, tmp_path / "here", writing(1.0))) == {}
+
+
+def test_all_that_belongs_to_the_runs_comes_along(file: Path, tmp_path: Path) -> None:
+    here = stored(file, tmp_path / "here", writing(1.0))
+    join(here, stored(file, tmp_path / "there", writing(2.0), "its own"), "there")
+    with Store(here) as store:
+        assert store.provenance_of_sets()["there"] == {"machine.host": "there"}
+        apart = store.rows("SELECT count(*) FROM runs r JOIN ranks k USING (run) WHERE r.net_s <> k.net_s")
+        assert apart == [(0,)], "rows of ranks stay with their runs"
+        by_set = "SELECT set_name, count(*), count(DISTINCT run) FROM runs JOIN ranks USING (run) GROUP BY 1"
+        count = CELLS * BLOCKS
+        assert store.rows(f"{by_set} ORDER BY 1") == [("1", count, count), ("there", count, count)]
+        assert len(store.weights()) == 2 * (CELLS - 1) * BLOCKS
+        assert store.rows("SELECT set_name FROM sessions ORDER BY 1") == [("1",), ("there",)]
+
+
+def test_of_several_sets_the_newest_or_the_named_one_is_joined(file: Path, tmp_path: Path) -> None:
+    here = stored(file, tmp_path / "here", writing(1.0))
+    there = stored(file, tmp_path / "there", writing(1.0), "old")
+    stored(file, there, writing(2.0), "new")
+    assert join(here, there, "a")[0] == "new"
+    assert join(here, there, "b", "old")[0] == "old"
+    with pytest.raises(CommandError, match="no set 'older', but old, new"):
+        join(here, there, "c", "older")
+
+
+def test_what_cannot_be_joined_is_refused_and_changes_nothing(file: Path, tmp_path: Path) -> None:
+    here = stored(file, tmp_path / "here", writing(1.0))
+    there = stored(file, tmp_path / "there", writing(1.0))
+    with pytest.raises(CommandError, match="there is a set '1' already"):
+        join(here, there, "1")
+    with pytest.raises(CommandError, match="holds no results"):
+        join(here, tmp_path / "nowhere", "there")
+    file.write_text(STUDY.replace("workload.app", "workload.other"))
+    other = stored(file, tmp_path / "other", writing(1.0))
+    with pytest.raises(CommandError, match="no combination"):
+        join(here, other, "there")
+    with Store(here) as store:
+        assert store.rows("SELECT DISTINCT set_name FROM runs") == [("1",)]
+    assert join(here, there, "there")[1] == CELLS * BLOCKS

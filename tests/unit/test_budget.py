@@ -1,0 +1,130 @@
+"""What a run with a budget says of what it kept."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fake_native
+import pytest
+import tare
+from some_run import metadata
+from tare.analysis import budget, totals
+from tare.commands.run import Budget, _budget
+from tare.reporters import summary
+from tare.reporters.console import console
+from tare.runs.metadata import Options
+from tare.runs.run import Run
+
+
+@pytest.fixture
+def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setitem(sys.modules, "tare._native", fake_native)
+    monkeypatch.setattr(tare, "_native", fake_native, raising=False)
+    monkeypatch.setattr(Run, "_open", lambda self: fake_native.Run(str(tmp_path)))
+    made = Run(tmp_path, metadata(options=Options(trace=True, budget=0.02)))
+    made.__dict__["spells"] = []
+    return made
+
+
+def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> dict[str, Any]:
+    counted = depth == "counts"
+    return {
+        "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace", "cut": cut,
+        "measured_calls": 0 if counted else 10, "counted_calls": 10 if counted else 0,
+    }  # fmt: skip
+
+
+def shown(recording: Run) -> str:
+    out = io.StringIO()
+    summary.after_run(console(out, cut=True), recording, [])
+    text = out.getvalue()
+    assert max(len(line) for line in text.splitlines() if str(recording.run_dir) not in line) <= 80, text
+    return text
+
+
+def test_a_run_without_a_budget_says_nothing_of_it(recording: Run) -> None:
+    recording.meta.options = Options()
+    assert budget.of_run(recording) is None
+    assert "of net time, at least" not in shown(recording)
+
+
+def test_all_was_affordable(recording: Run) -> None:
+    recording.__dict__["spells"] = [spell(1, "trace"), spell(2, "trace")]
+    text = shown(recording)
+    assert "trace 100.0 % of the time, 2 of 2 spells; profile all of it" in text
+    assert "given up" not in text
+    assert "the trace has some spells only" not in text
+
+
+def test_some_spells_were_traced(recording: Run) -> None:
+    recording.__dict__["spells"] = [spell(1, "trace"), spell(2, "profile", 3000)]
+    kept = budget.of_run(recording)
+    assert kept is not None
+    assert (kept.spells, kept.traced_spells, kept.counted_spells) == (2, 1, 0)
+    assert (kept.traced_share, kept.measured_share) == (0.25, 1)
+    text = shown(recording)
+    assert "trace 25.0 % of the time, 1 of 2 spells; profile all of it" in text
+    assert "the trace has some spells only (--budget)" in " ".join(text.split())
+
+
+def test_some_spells_were_only_counted(recording: Run) -> None:
+    recording.__dict__["spells"] = [spell(1, "trace"), spell(2, "counts"), spell(2, "counts")]
+    kept = budget.of_run(recording)
+    assert kept is not None
+    assert kept.counted_spells == 1
+    text = shown(recording)
+    assert "profile 33.3 %" in text
+    assert "calls of some spells were only counted (--budget)" in " ".join(text.split())
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "MPI_Send 2,000 10.0 % 2.00 ms 5.0 % 8.00 KiB 0.0 %" in lines
+    assert "MPI_Recv 2,000 0.2 % 2.00 ms ? 8.00 KiB 0.0 %" in lines
+    assert not any(line.startswith("MPI_Barrier 20") for line in lines)
+
+
+def test_errors_of_ranks_add_up(recording: Run) -> None:
+    """The same spells are measured on all of them."""
+    recording.__dict__["spells"] = [spell(1, "trace"), spell(2, "counts")]
+    send = next(total for total in totals.of_run(recording) if total.function == "MPI_Send")
+    assert (send.time_error_ns, send.bytes_error) == (100_000, 0)
+    assert [total.time_error_ns for total in totals.of_run(recording) if total.function == "MPI_Recv"] == [
+        None
+    ]
+    recording.__dict__["spells"] = [spell(1, "trace")]
+    del recording.__dict__["has_counted_spells"]
+    assert totals.of_run(recording) == []
+
+
+def test_spells_that_were_cut(recording: Run) -> None:
+    recording.__dict__["spells"] = [spell(1, "trace", cut=True)]
+    assert "1 of 1 spells turned out dearer" in shown(recording)
+
+
+def test_ranks_that_never_passed_together(recording: Run) -> None:
+    assert "the ranks never passed together" in " ".join(shown(recording).split())
+
+
+def test_a_budget_that_was_passed_is_named(recording: Run) -> None:
+    kept = budget.of_run(recording)
+    assert kept is not None
+    assert kept.is_kept == (kept.spent <= 0.02)
+    assert not replace(kept, spent=0.021).is_kept
+    assert not replace(kept, spent=0.01, bytes=100, spent_bytes=101).is_kept
+    assert replace(kept, spent=0.01, bytes=100, spent_bytes=100).is_kept
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1%", Budget(0.01)),
+        ("0.02", Budget(0.02)),
+        (" 0.5 % ", Budget(0.005)),
+        ("2%,500M", Budget(0.02, 500 << 20)),
+        ("2%, 1GiB", Budget(0.02, 1 << 30)),
+    ],
+)
+def test_a_budget_as_people_write_it(text: str, expected: Budget) -> None:
+    assert _budget(text) == expected

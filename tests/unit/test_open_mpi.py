@@ -1,0 +1,26 @@
+"""What Open MPI's launcher is told to hand on to other hosts."""
+
+from __future__ import annotations
+
+import pytest
+from tare.measuring.open_mpi import NAMES, handed_on
+
+OURS = ["LD_PRELOAD", "TARE_RUN_DIR"]
+
+
+def test_what_ranks_need_is_handed_on() -> None:
+    command = ["/usr/bin/mpirun.openmpi", "-n", "4", "./app"]
+    of_tare = {"LD_PRELOAD": "a:b", "TARE_RUN_DIR": "/run"}
+    assert handed_on(command, of_tare, OURS) == {NAMES: "LD_PRELOAD;TARE_RUN_DIR"}
+    assert handed_on(command, of_tare | {NAMES: "A;B=1"}, OURS) == {NAMES: "A;B=1;LD_PRELOAD;TARE_RUN_DIR"}
+    # It would look up the first one and find a variable "policy".
+    monitored = {"TARE_MONITOR": "policy=block,every=1"}
+    assert handed_on(command, monitored, monitored) == {NAMES: "TARE_MONITOR=policy=block,every=1"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["./app"], ["bash", "job.sh"], ["mpirun", "-x", "A", "./app"], ["mpiexec", "--app", "file"]],
+)
+def test_who_chooses_himself_is_not_disturbed(command: list[str]) -> None:
+    assert handed_on(command, {NAMES: "A"}, OURS) == {}
