@@ -59,7 +59,7 @@ _OBJECTS = {
 
 def roles(of: Meaning) -> list[str]:
     """The roles of a call, as C++ declarations; a look-up has none, as its wrapper counts."""
-    return [*_roles_anywhere(of), *_timed_by_sample(of)]
+    return [*_roles_anywhere(of), *_timed_by_sample(of), *_thinned(of)]
 
 
 def _roles_anywhere(of: Meaning) -> list[str]:
@@ -228,6 +228,13 @@ def _timed_by_sample(of: Meaning) -> Iterator[str]:
     """Of a call that starts a message and does not wait."""
     if of.kind in ("send", "receive") and of.form == "nonblocking":
         yield "TimedBySample timed{}"
+
+
+def _thinned(of: Meaning) -> Iterator[str]:
+    """Of a call that may wait, and is made often."""
+    communicates = of.kind in ("send", "receive", "exchange", "collective") and of.form == "blocking"
+    if (communicates and not of.makes) or (of.kind == "completion" and not of.poll):
+        yield "TimedUnlessThinned timed{}"
 
 
 def _object(of: Meaning) -> Iterator[str]:

@@ -160,6 +160,7 @@ class Spell(TypedDict):
     measured: bool
     traced: bool  # not only in the profile
     cut: bool  # less was kept of its end than of its begin
+    control: bool  # only counted, at random: the others are compared with it
     has_requests: bool
     passages: int
     first_site: int

@@ -276,6 +276,7 @@ nb::list spell_rows(reader::Run& run) {
       row["measured"] = spell.measured;
       row["traced"] = spell.traced;
       row["cut"] = spell.cut;
+      row["control"] = spell.control;
       row["has_requests"] = spell.has_requests;
       row["passages"] = spell.passages;
       row["first_site"] = process.sites.find(spell.first_site);

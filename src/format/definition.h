@@ -186,8 +186,9 @@ enum SpellFlags : std::uint16_t {
   // Requests were under way when it began: in an unmeasured one calls of requests are measured; in a traced one behind
   // a gap it is not known which messages they take. Of other spells it is not said.
   spell_with_requests = 2,
-  traced_spell = 4,  // calls were in the trace, too
-  cut_spell = 8,     // less was kept of its end than of its begin
+  traced_spell = 4,    // calls were in the trace, too
+  cut_spell = 8,       // less was kept of its end than of its begin
+  control_spell = 16,  // chosen at random to be compared with: calls were only counted
 };
 
 // A spell (recorder/spells.h), written at its end: what the first thread of a process did between two passages.

@@ -73,6 +73,11 @@ struct TimedBySample : Describes {
   static constexpr unsigned traffic = recorder::may_be_untimed;
 };
 
+// A call that may wait: where the budget of the run does not allow more, not every one is timed.
+struct TimedUnlessThinned : Describes {
+  static constexpr unsigned traffic = recorder::may_be_thinned;
+};
+
 // Makes and ends a call that has begun, and is not timed.
 template <Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
@@ -92,6 +97,13 @@ template <Function F, class Real, class... Roles>
   if (thread.weighing.is_under_way()) [[unlikely]]
     thread.note_weight_of_untimed(ticks);
   return result;
+}
+
+// The same, away from the path of those that are.
+template <Function F, class Real, class... Roles>
+[[gnu::noinline]] auto finish_thinned(Thread& thread, recorder::Call& call, recorder::KnownRows& rows, Real real,
+                                      Roles&... roles) {
+  return finish_untimed<F>(thread, call, rows, real, roles...);
 }
 
 // Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
@@ -117,10 +129,16 @@ template <class A, Function F, class Real, class... Roles>
   thread.expect_row(*site.rows);
   call.site = site.number;
   begin_call(thread, call, roles...);
-  constexpr bool by_sample = ((Roles::traffic | ... | 0U) & recorder::may_be_untimed) != 0;
-  if constexpr (by_sample)
+  constexpr unsigned traffic = (Roles::traffic | ... | 0U);
+  constexpr bool by_sample = (traffic & recorder::may_be_untimed) != 0;
+  constexpr bool may_be_thinned = (traffic & recorder::may_be_thinned) != 0;
+  if constexpr (by_sample) {
     if (thread.need_not_be_timed(*site.rows)) [[likely]]
       return finish_untimed<F>(thread, call, *site.rows, real, roles...);
+  } else if constexpr (may_be_thinned) {
+    if (thread.need_not_be_timed(*site.rows)) [[unlikely]]
+      return finish_thinned<F>(thread, call, *site.rows, real, roles...);
+  }
   format::CurrentCall& current = thread.shared->current;
   call.enter = current.enter = recorder::now();
   const auto result = real();
@@ -129,6 +147,7 @@ template <class A, Function F, class Real, class... Roles>
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   [[maybe_unused]] const format::ProfileRow& row = end_call(thread, call, *site.rows, result, roles...);
   if constexpr (by_sample) thread.choose_untimed(*site.rows, row);
+  if constexpr (may_be_thinned) thread.choose_if_brief(*site.rows, row);
   thread.end_weighing(call.function, call.leave - call.enter);
   return result;
 }

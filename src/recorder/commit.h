@@ -60,6 +60,7 @@ inline format::ProfileRow& Location::commit(Call& call, KnownRows& known) noexce
     append_call<traffic>(call, r.site);
   }
   known.last = static_cast<std::uint8_t>(place);
+  if constexpr (timed && (traffic & may_be_thinned) != 0) call.stands_for += r.pending;
   if constexpr (timed)
     add_to_row<traffic>(r, call);
   else
@@ -96,6 +97,7 @@ template <unsigned traffic, bool timed>
   if (!is_of(rows[number], call, size_class)) number = find_row(call, size_class);
   format::ProfileRow& r = rows[number];
   if constexpr (timed) {
+    if constexpr ((traffic & may_be_thinned) != 0) call.stands_for += r.pending;
     add_to_row<traffic>(r, call);
   } else {
     known.untimed = 0;

@@ -54,7 +54,8 @@ struct Location {
   // In a spell that does not measure (recorder/spells.h). Calls are then only counted, but for those
   // that make or free what later calls need; and, with requests_open, those that concern requests.
   bool counts_only;
-  bool requests_open;
+  bool requests_open : 1;
+  bool thins : 1;  // not every brief call is timed (timing_sample.h)
   std::uint8_t phase_depth;
   Weighing weighing;
   // Up to here lies what every call reads: one cache line (locations.cpp).
@@ -124,6 +125,11 @@ struct Location {
     if (row.calls >= TimingSample::first_calls && row.site != 0 && mode == Mode::usual && !traced() &&
         &known != &any_rows)
       known.untimed = timing.draw();
+  }
+  // The same after a call of another kind: if it is brief, and timing is thinned out.
+  [[gnu::always_inline]] void choose_if_brief(KnownRows& known, const format::ProfileRow& row) noexcept {
+    if (thins && row.ticks < row.calls * (TimingSample::brief_ns << tick_shift())) [[unlikely]]
+      choose_untimed(known, row);
   }
   // Whether the next call of such a kind need not be timed.
   bool need_not_be_timed(const KnownRows& known) const noexcept {

@@ -45,18 +45,19 @@ inline void settle(format::ProfileRow& row, std::uint64_t ticks) noexcept {
 // A call that was not timed. `traffic` is made of Traffic.
 template <unsigned traffic>
 [[gnu::always_inline]] inline void add_untimed_to_row(format::ProfileRow& row, const Call& call) noexcept {
-  static_assert((traffic & exchanges) == 0);
   ++row.calls;
   ++row.estimated;
   ++row.pending;
   if (call.bytes != format::no_bytes) row.bytes += call.bytes;
+  if constexpr ((traffic & exchanges) != 0)
+    if (call.received != format::no_bytes) row.received += call.received;
 }
 
 // `traffic` is made of Traffic.
 template <unsigned traffic>
 [[gnu::always_inline]] inline void add_to_row(format::ProfileRow& row, const Call& call) noexcept {
   const std::uint64_t ticks = call.leave - call.enter;
-  if constexpr ((traffic & may_be_untimed) != 0)
+  if constexpr ((traffic & (may_be_untimed | may_be_thinned)) != 0)
     if (row.pending != 0) settle(row, ticks);
   ++row.calls;
   row.ticks += ticks;

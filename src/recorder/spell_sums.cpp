@@ -29,7 +29,7 @@ void SpellSummer::add_rows(const Location& location, std::uint64_t sign) noexcep
     const format::ProfileRow& row = location.rows[number];
     Made& made = made_[row.function];
     made.calls += sign * row.calls;
-    made.ticks += sign * row.ticks;
+    made.ticks += sign * (row.ticks + row.pending * mean_ticks(row));
     made.bytes += sign * row.bytes;
   }
 }

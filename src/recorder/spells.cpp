@@ -37,7 +37,8 @@ bool is_first_thread(const Location& location) noexcept {
 
 Depth depth_of(const Location& location) noexcept {
   if (location.counts_only) return Depth::counts;
-  return location.traced() ? Depth::trace : Depth::profile;
+  if (location.traced()) return Depth::trace;
+  return location.thins ? Depth::thinned : Depth::profile;
 }
 
 Progress progress_of(const Location& location, std::uint64_t time) noexcept {
@@ -68,9 +69,9 @@ void Spells::begin(const char* weigh, const char* budget, const char* run_id) no
     const double share = std::strtod(budget, &behind);
     if (is_share(share)) budget_ = {share, *behind == ',' ? std::strtoull(behind + 1, nullptr, 10) : 0};
   }
-  if (weigh != nullptr && !has_budget()) {
+  if (weigh != nullptr) {
     const double share = std::strtod(weigh, nullptr);
-    if (is_share(share)) unmeasured_ = static_cast<std::uint64_t>(std::ldexp(share, 64));
+    if (is_share(share)) controls_ = static_cast<std::uint64_t>(std::ldexp(share, 64));
   }
   for (; *run_id != '\0'; ++run_id) seed_ = mixed(seed_ ^ static_cast<unsigned char>(*run_id));
 }
@@ -78,10 +79,10 @@ void Spells::begin(const char* weigh, const char* budget, const char* run_id) no
 void Spells::forget() noexcept {
   spell_summer.forget();
   stored_.store(0, std::memory_order_relaxed);
-  unmeasured_ = seed_ = passages_ = 0;
+  controls_ = seed_ = passages_ = 0;
   budget_ = {};
   next_ = 1;
-  is_named_ = is_cut_ = has_requests_ = false;
+  is_named_ = is_cut_ = is_control_ = has_requests_ = false;
   spell_ = 0;
 }
 
@@ -102,6 +103,7 @@ void Spells::progress(Location& location) noexcept {
 void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
   if (!is_first_thread(location)) return;
   if (++passages_ < next_) return;
+  if (time == 0) time = now();
   if (spell_ != 0) end_spell(location, site, time);
   begin_spell(location, site, time);
 }
@@ -113,6 +115,7 @@ void Spells::end_spell(const Location& location, std::uint32_t site, std::uint64
   if (depth_ == Depth::counts) spell.head.flags |= format::unmeasured_spell;
   if (depth_ == Depth::trace) spell.head.flags |= format::traced_spell;
   if (is_cut_) spell.head.flags |= format::cut_spell;
+  if (is_control_) spell.head.flags |= format::control_spell;
   if (has_requests_) spell.head.flags |= format::spell_with_requests;
   spell.spell = spell_;
   spell.passages = length_;
@@ -134,7 +137,8 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   next_ = passages_ + length_;
   site_ = site;
   is_cut_ = false;
-  const auto [chosen, measured] = choose(location, time, expected_ticks);
+  const auto [chosen, measured, is_control] = choose(location, time, expected_ticks);
+  is_control_ = is_control;
   // Which calls are measured depends on them, or which messages can be matched behind a gap.
   const bool asks = chosen == Depth::counts || (chosen == Depth::trace && location.gap_begin != 0);
   has_requests_ = asks && library_options.has_open_requests != nullptr && library_options.has_open_requests();
@@ -152,19 +156,20 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
 
 Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint64_t expected_ticks) noexcept {
   const std::uint64_t drawn = mixed(seed_ ^ spell_);
-  const double x = std::ldexp(static_cast<double>(drawn), -64);
-  if (!has_budget()) {
-    const double unmeasured = std::ldexp(static_cast<double>(unmeasured_), -64);
-    return {x < unmeasured ? Depth::counts : Depth::trace, 1 - unmeasured};
-  }
+  const bool is_control = mixed(drawn) < controls_;
+  const double controls = std::ldexp(static_cast<double>(controls_), -64);
+  if (!has_budget()) return {is_control ? Depth::counts : Depth::trace, 1 - controls, is_control};
   advance(location, time);
   Governor::Shares own = location.governor.plan(budget_, expected_ticks);
   own.traced = std::min(own.traced, traced_share_of_bytes());
   const Governor::Shares shares = is_spawned() ? own : node_words->shares.of(spell_);
   if (!is_spawned()) node_words->shares.offer(spell_ + 1, own);
   const double measured = std::max(shares.traced, shares.measured);
-  if (x < shares.traced) return {Depth::trace, measured};
-  return {x < measured ? Depth::profile : Depth::counts, measured};
+  const double x = std::ldexp(static_cast<double>(drawn), -64);
+  const Depth depth = x < shares.traced ? Depth::trace
+                      : x < measured    ? location.governor.profile_depth()
+                                        : Depth::counts;
+  return {is_control ? Depth::counts : depth, measured * (1 - controls), is_control};
 }
 
 // Half of the bytes are for the trace as it is; from then on it thins out, so that a long run is in it to its end.
@@ -184,7 +189,9 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
   stored_.fetch_add(stored - location.stored_told, std::memory_order_relaxed);
   location.stored_told = stored;
   const Progress progress = progress_of(location, time);
-  if (location.governor.has_begun())
+  if (is_first_thread(location) && is_control_)
+    location.governor.pass_over(progress);
+  else if (location.governor.has_begun())
     location.governor.advance(budget_, depth_of(location), progress);
   else
     location.governor.begin(progress, ticks_per_ms());
@@ -192,15 +199,16 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
 
 void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept {
   advance(location, time);
+  const bool is_first = is_first_thread(location);
+  if (is_first && is_control_) return;
   const Depth depth = depth_of(location);
   if (ticks != 0) location.governor.note_cost(depth, ticks);
-  const bool is_first = is_first_thread(location);
   Depth allowed = location.governor.limit(budget_, depth);
   if (allowed == Depth::counts && !is_first) allowed = depth;
-  if (allowed == Depth::trace && bytes_left() <= least_bytes_left) allowed = Depth::profile;
+  if (allowed == Depth::trace && bytes_left() <= least_bytes_left) allowed = location.governor.profile_depth();
   if (allowed < depth) {
     change(location, allowed, time);
-    if (is_first) is_cut_ = true;
+    if (is_first && (depth == Depth::trace || allowed == Depth::counts)) is_cut_ = true;
     return;
   }
   // Those of before the cut are complete: from here on calls of requests are only counted, too.
@@ -210,17 +218,18 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
   // their partners are better than nothing.
   const bool may_trace = (!is_first || spell_ == 0) && traced_share_of_bytes() == 1;
   if (depth == Depth::counts || may_trace)
-    change(location, depth == Depth::counts ? Depth::profile : Depth::trace, time);
+    change(location, depth == Depth::counts ? location.governor.profile_depth() : Depth::trace, time);
 }
 
 void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcept {
   if (depth == Depth::trace && location.ring.count == 0) depth = Depth::profile;
   const bool counts_only = depth == Depth::counts;
   // Polls that are not timed each are, where there is a trace; and what is only counted cannot belong to a streak.
-  const bool ends_streaks = depth != depth_of(location) && depth != Depth::profile;
+  const bool ends_streaks = depth != depth_of(location) && (counts_only || depth == Depth::trace);
   if (library_options.pauses != nullptr && ends_streaks) library_options.pauses(location);
   location.requests_open =
       counts_only && library_options.has_open_requests != nullptr && library_options.has_open_requests();
+  location.thins = depth == Depth::thinned;
   const bool counted = std::exchange(location.counts_only, counts_only);
   if (counted && !counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
   if (depth == Depth::trace)

@@ -5,15 +5,16 @@
 // ranks. How deep a spell is recorded is decided by a hash of its number and of the run's identifier, so ranks agree
 // without a message, on whatever node.
 //
-// Two ask for spells:
+// Two ask for spells, alone or together:
 //
 // - The trial (--weigh): a run as its own experiment. What a wrapper displaces from the caches, and what the delay of
-//   one rank makes others wait, no clock in the process can see. So a share of the spells only counts calls. The reader
-//   compares them with neighbours that measure (python/tare/analysis/trial.py). The idea of progress points is Coz's
-//   (Curtsinger, Berger: Coz: Finding Code that Counts with Causal Profiling, SOSP 2015).
+//   one rank makes others wait, no clock in the process can see. So a share of the spells, the controls, only counts
+//   calls. The reader compares them with neighbours (python/tare/analysis/trial.py). The idea of progress points is
+//   Coz's (Curtsinger, Berger: Coz: Finding Code that Counts with Causal Profiling, SOSP 2015).
 // - The budget (--budget): each rank's governor says which share of the spells may be traced, and which measured. The
 //   ranks of a node take the least of what they said (budget/common_shares.h). A spell whose hash is low is traced, so
-//   what ranks of other nodes trace, whose shares differ, is the same spells as far as it goes.
+//   what ranks of other nodes trace, whose shares differ, is the same spells as far as it goes. Controls are not the
+//   governor's: in them nothing is earned or spent.
 //
 // A spell is n / 512 + 1 passages long, where n is the number of its first passage. So a program that passes twenty
 // times a second has spells of one passage. One that passes a million times a second has spells of milliseconds soon,
@@ -33,13 +34,13 @@ class Spells {
  public:
   // What the environment says: TARE_WEIGH, the share of spells that do not measure, more than 0 and less than 1;
   // TARE_BUDGET, the share of the time that recording may take, and behind a comma the bytes of the run's trace.
-  // Anything else: nobody asks for spells. A budget comes before a trial. Before the first call.
+  // Anything else: nobody asks for spells. Before the first call.
   void begin(const char* weigh, const char* budget, const char* run_id) noexcept;
-  bool are_asked() const noexcept { return unmeasured_ != 0 || has_budget(); }
+  bool are_asked() const noexcept { return controls_ != 0 || has_budget(); }
   bool has_budget() const noexcept { return budget_.share > 0; }
 
-  // The thread has passed with all others, at a call site; `time`: when, in ticks. Only the first thread of a process
-  // counts: the threads of a process do not pass in one order.
+  // The thread has passed with all others, at a call site; `time`: when, in ticks; 0: just now. Only the first thread
+  // of a process counts: the threads of a process do not pass in one order.
   void pass(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // The same of a call that is only counted: the spell does not end with it.
   void pass_silently(const Location& location) noexcept;
@@ -62,10 +63,10 @@ class Spells {
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void end_spell(const Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  // And with what probability such a spell is measured.
   struct Chosen {
     Depth depth;
-    double measured;
+    double measured;  // with what probability such a spell is
+    bool is_control;
   };
   Chosen choose(Location& location, std::uint64_t time, std::uint64_t expected_ticks) noexcept;
   void advance(Location& location, std::uint64_t time) noexcept;
@@ -74,7 +75,7 @@ class Spells {
   double traced_share_of_bytes() const noexcept;
   void change(Location& location, Depth depth, std::uint64_t time) noexcept;
 
-  std::uint64_t unmeasured_ = 0;  // of a trial: a spell whose hash is below only counts; 0: there is no trial
+  std::uint64_t controls_ = 0;  // a spell whose hash is below is a control; 0: there is no trial
   Budget budget_{};
   std::atomic<std::uint64_t> stored_{0};  // bytes of the trace on disk, of all threads
   std::uint64_t seed_ = 0;
@@ -92,7 +93,8 @@ class Spells {
   std::uint64_t flush_ticks_ = 0;
   Depth depth_ = Depth::trace;  // as it began
   bool is_cut_ = false;         // it is less deep now
-  bool has_requests_ = false;   // some were under way when it began
+  bool is_control_ = false;
+  bool has_requests_ = false;  // some were under way when it began
 };
 
 // Of this process.

@@ -64,6 +64,17 @@ TEST_F(SpellsTest, TheShareOfSpellsDoesNotMeasure) {
   }
 }
 
+// With a budget a share of the spells are controls, which are the trial's and not the governor's.
+TEST_F(SpellsTest, ABudgetAndATrialGoTogether) {
+  Spells both;
+  both.begin("0.25", "0.5", "run");
+  EXPECT_TRUE(both.has_budget());
+  unsigned counted = 0;
+  constexpr unsigned count = 500;  // of one passage each, without calls: the budget affords all of them
+  for (const bool measured : kinds(both, count)) counted += measured ? 0 : 1;
+  EXPECT_NEAR(counted, 0.25 * count, 4 * std::sqrt(count * 0.25 * 0.75));
+}
+
 TEST_F(SpellsTest, SpellsGrowWithTheRun) {
   Spells trial;
   trial.begin("0.5", nullptr, "run");

@@ -5,6 +5,9 @@
 // row, one in 9 is timed on average, chosen at random, and stands for those before it that were not (ProfileRow::
 // pending). Calls and bytes are exact; the time is an estimate, whose error the reader knows from the variance of the
 // times (Cochran, Sampling Techniques, 3rd ed., section 2.6). With a trace all calls are timed.
+//
+// Where a run has a budget (budget/governor.h) that does not allow to time all calls, the same is done with calls that
+// may wait, of rows whose calls are brief on average. Where they are not, reading the clock does not matter.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +18,7 @@ namespace tare::recorder {
 struct TimingSample {
   static constexpr std::uint32_t first_calls = 64;  // of a row, which are timed
   static constexpr std::uint32_t most_untimed = 15;
+  static constexpr std::uint64_t brief_ns = 1024;  // about, by the clock's ticks
 
   std::uint64_t state;  // of a linear congruential generator (Knuth, MMIX)
 

@@ -112,6 +112,56 @@ TEST_F(TimingSampleTest, ARowIsNeverWithoutATime) {
   EXPECT_FALSE(location.need_not_be_timed(known)) << "the next ones are";
 }
 
+// Of a budget: calls that may wait are thinned out where they are brief, and what they waited is estimated, too.
+TEST_F(TimingSampleTest, BriefCallsAreThinnedOutOthersAreNot) {
+  constexpr std::uint64_t brief = 100, lasting = 100'000;
+  choose_clock();
+  location.thins = true;
+  for (const std::uint64_t ticks : {brief, lasting}) {
+    KnownRows of_site{};
+    std::uint64_t measured = 0, waited = 0;
+    constexpr unsigned count = 9'000;
+    for (unsigned i = 0; i < count; ++i) {
+      Call made{};
+      made.function = function;
+      made.site = static_cast<std::uint32_t>(ticks);
+      made.bytes = 8;
+      made.received = 16;
+      if (location.need_not_be_timed(of_site)) {
+        --of_site.untimed;
+        location.commit<may_be_thinned | exchanges, false>(made, of_site);
+        continue;
+      }
+      made.leave = ticks;
+      ++measured;
+      const format::ProfileRow& row = location.commit<may_be_thinned | exchanges>(made, of_site);
+      waited += ticks * made.stands_for;
+      location.choose_if_brief(of_site, row);
+    }
+    const format::ProfileRow& row = rows[of_site.by_size[of_site.last]];
+    EXPECT_EQ(row.calls, count);
+    EXPECT_EQ(row.bytes, 8U * count);
+    EXPECT_EQ(row.received, 16U * count);
+    EXPECT_EQ(row.ticks, (count - row.pending) * ticks);
+    EXPECT_EQ(waited, row.ticks);
+    if (ticks == brief)
+      EXPECT_NEAR(static_cast<double>(measured), count / 9.0, 0.15 * count / 9.0);
+    else
+      EXPECT_EQ(measured, count);
+  }
+}
+
+TEST_F(TimingSampleTest, WithoutABudgetNothingIsThinnedOut) {
+  for (unsigned i = 0; i < 1000; ++i) {
+    Call made{};
+    made.function = function;
+    made.site = 3;
+    made.leave = 10;
+    location.choose_if_brief(known, location.commit<may_be_thinned>(made, known));
+    EXPECT_FALSE(location.need_not_be_timed(known));
+  }
+}
+
 TEST_F(TimingSampleTest, EveryCallOfATraceIsTimed) {
   for (unsigned i = 0; i < TimingSample::first_calls; ++i) call(10);
   location.mode = Mode::in_phase;

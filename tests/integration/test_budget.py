@@ -153,6 +153,45 @@ def test_the_trace_keeps_to_its_size(tare: Path, tmp_path: Path) -> None:
     assert measured.info()["trace"]["events"] < sum(calls_of(rounds).values())
 
 
+@BOTH
+def test_timing_of_brief_calls_is_thinned_out(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """The clock would take more than the budget. Calls are exact all the same."""
+    rounds, calls = 20000, 50
+    program = compile_c(mpi, [PROGRAMS / "brief.c"], tmp_path / "brief")
+    measured = measure(tare, mpi, 1, [program, str(rounds), str(calls)], tmp_path / "run", "--budget", TIGHT)
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    rows = {row["function"]: row for row in measured.profile("function")}
+    for function in ("MPI_Send", "MPI_Recv", "MPI_Sendrecv"):
+        row = rows[function]
+        assert row["calls"] + row["lookups"] == rounds * calls
+        assert 0 < row["estimated_calls"] < row["calls"]
+        assert row["time_ns"] > 0
+
+
+@BOTH
+def test_a_trial_of_a_budget(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """Half of the spells are controls, the same on all ranks, which are not the budget's."""
+    rounds = 1500
+    program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations")
+    measured = measure(
+        tare, mpi, RANKS, [program, str(rounds)], tmp_path / "run", "--budget", AMPLE, "--weigh"
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    assert made(measured) | calls_of(rounds) == made(measured)
+    spells: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in package.open(tmp_path / "run").spells:
+        spells[row["spell"]].append(dict(row))
+    controls = 0
+    for rows in spells.values():
+        assert len({row["control"] for row in rows}) == 1
+        controls += rows[0]["control"]
+        assert not any(row["control"] and (row["measured"] or row["traced"]) for row in rows)
+    assert 0.4 < controls / len(spells) < 0.6
+    info = measured.info()
+    assert info["budget"]["spells"] == len(spells) - controls
+    assert (info["trial"]["measured"], info["trial"]["unmeasured"]) == (len(spells) - controls, controls)
+
+
 def test_a_slow_file_system_makes_the_trace_thinner(tare: Path, tmp_path: Path) -> None:
     """Each write but the first takes 50 ms more: a trace of all calls would cost twice the time."""
     rounds, delay_ms, share = 40000, 50, 0.2
@@ -202,7 +241,7 @@ def test_what_is_no_size(size: str, tare: Path) -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [["--weigh"], ["--sample", "random:0.1"], ["--monitor"], ["--keep", "last:1s"], ["--policy", "drop"]],
+    [["--sample", "random:0.1"], ["--monitor"], ["--keep", "last:1s"], ["--policy", "drop"]],
 )
 def test_nothing_else_decides_how_much_is_kept(other: list[str], tare: Path) -> None:
     assert "--budget decides how much is recorded" in refused(tare, "--budget", "1%", *other)

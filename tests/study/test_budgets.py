@@ -20,13 +20,15 @@ launch = "env -n {ranks}"
 [factors]
 tool = ["none", "tare-budget"]
 budget = ["1%", "2%,500M"]
+weigh = [false, true]
 """
 BLOCKS = 10
 BARE_NS = 10**9
 
 
 def made_section(tmp_path: Path, costs: dict[str, float], spread: float = 0.001) -> Section:
-    """`costs`: by budget, how much longer runs take than bare ones, less and more by `spread` in turn."""
+    """`costs`: by budget, how much longer runs take than bare ones, less and more by `spread` in turn. What
+    their trials say is less by 0.01, +- 0.02."""
     path = tmp_path / "study.toml"
     path.write_text(STUDY)
     read = description.read(path)
@@ -36,11 +38,24 @@ def made_section(tmp_path: Path, costs: dict[str, float], spread: float = 0.001)
                 budget = cell.by_factor.get("budget")
                 cost = costs.get(str(budget)) if cell.level("tool") == "tare-budget" else None
                 longer = 0 if cost is None else cost + spread * (block % 3 - 1)
-                ran = outcome(round(BARE_NS * (1 + longer)), None if cost is None else Weight(cost, None))
+                trial = (
+                    (longer - 0.01, longer - 0.03, longer + 0.01)
+                    if cell.by_factor.get("weigh") == "true"
+                    else ()
+                )
+                ran = outcome(
+                    round(BARE_NS * (1 + longer)), None if cost is None else Weight(cost, None, *trial)
+                )
                 store.add_run(plan.Planned(block, position, cell), "main", "e", ran)
     made = report(path, path.parent / "results", None, with_figures=False)
     (section,) = (each for each in made.sections if each.title == "The budget")
     return section
+
+
+def rows_of(part: object) -> list[dict[str, object]]:
+    assert isinstance(part, Table)
+    names = [column.name for column in part.columns]
+    return [dict(zip(names, row, strict=True)) for row in part.rows]
 
 
 @pytest.mark.parametrize(
@@ -49,12 +64,20 @@ def made_section(tmp_path: Path, costs: dict[str, float], spread: float = 0.001)
 )
 def test_promise_and_truth(first: float, second: float, verdicts: list[str], tmp_path: Path) -> None:
     section = made_section(tmp_path, {"1%": first, "2%,500M": second})
-    assert section.about.startswith(f"Of 2 cells with a budget {verdicts.count('kept')} kept to it")
-    (table,) = section.parts
-    assert isinstance(table, Table)
-    names = [column.name for column in table.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+    assert section.about.startswith("Of 4 cells with a budget")
+    _, rows = (rows_of(part) for part in section.parts)
     assert [row["budget"] for row in rows] == [0.01, 0.02]
     assert [row["truth"] for row in rows] == pytest.approx([first, second], abs=1e-6)
     assert [row["truth/budget"] for row in rows] == pytest.approx([first / 0.01, second / 0.02], rel=1e-3)
     assert [row["verdict"] for row in rows] == verdicts
+
+
+def test_promise_and_trial(tmp_path: Path) -> None:
+    """The errors of ten trials add up as squares: +- 0.02 / sqrt(10)."""
+    section = made_section(tmp_path, {"1%": 0.01, "2%,500M": 0.04})
+    rows, _ = (rows_of(part) for part in section.parts)
+    assert [row["truth"] for row in rows] == pytest.approx([0, 0.03], abs=1e-3)
+    for row in rows:
+        low, high = row["interval"]  # type: ignore[misc]
+        assert (high - low) / 2 == pytest.approx(0.02 / BLOCKS**0.5)
+    assert [row["verdict"] for row in rows] == ["kept", "passed"]

@@ -34,6 +34,7 @@ def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> dict
     counted = depth == "counts"
     return {
         "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace", "cut": cut,
+        "control": False,
         "measured_calls": 0 if counted else 10, "counted_calls": 10 if counted else 0,
     }  # fmt: skip
 

@@ -21,7 +21,8 @@ def spell(number: int, rank: int = 0, **of: Any) -> Spell:
         "first_site": 1, "last_site": 1, "begin_ns": number * 10**6, "ns": 10**6, "flush_ns": 0,
         "measured_calls": 0, "counted_calls": 0, "counted_polls": 0,
     }  # fmt: skip
-    return row | of  # type: ignore[return-value]
+    row |= of
+    return {"control": not row["measured"], **row}  # type: ignore[return-value]
 
 
 def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:

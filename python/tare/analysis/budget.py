@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kept:
-    """Shares are from 0 to 1. Times of spells are sums over the first threads of all ranks."""
+    """Shares are from 0 to 1. Times of spells are sums over the first threads of all ranks. Controls
+    (`--weigh`) are not the budget's: their spells, their time and their cost are in none of it."""
 
     share: float  # of net time that the user allows
     bytes: int | None  # that the trace may have; None: any number
@@ -41,15 +42,16 @@ def of_run(recording: Run) -> Kept | None:
     options = recording.meta.options
     if options.budget is None:
         return None
-    spells = recording.spells
     cost = ranks.total_cost(recording)
+    spells = [spell for spell in recording.spells if not spell["control"]]
     time_ns = sum(spell["ns"] for spell in spells)
+    all_ns = sum(spell["ns"] for spell in recording.spells)
     traced_ns = sum(spell["ns"] for spell in spells if spell["traced"])
     measured_ns = sum(spell["ns"] for spell in spells if spell["measured"])
     return Kept(
         share=options.budget,
         bytes=options.budget_bytes,
-        spent=cost.net_share,
+        spent=cost.net_share * (all_ns / time_ns if time_ns else 1),
         spent_bytes=ranks.total_trace(recording)["bytes"],
         spells=len({spell["spell"] for spell in spells}),
         traced_spells=len({spell["spell"] for spell in spells if spell["traced"]}),

@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """The median of `count` samples, in their unit.
+    """The median, or the mean (`pooled_interval`), of `count` samples, in their unit.
 
     `low` to `high` holds the true median with the probability `coverage`.
     """
@@ -62,6 +62,20 @@ def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) ->
     # The statistics module would take tens of milliseconds to load.
     median = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
     return Interval(median, ordered[cut], ordered[-1 - cut], count, covered)
+
+
+def pooled_interval(estimates: Sequence[float], half_widths: Sequence[float]) -> Interval:
+    """The mean of independent estimates, each of which has an interval of 95 % of its own.
+
+    As many `half_widths`, in the same unit. Errors of independent estimates add up as squares. Without
+    estimates all numbers are NaN.
+    """
+    count = len(estimates)
+    if count == 0:
+        return Interval(math.nan, math.nan, math.nan, 0, 0.0)
+    mean = sum(estimates) / count
+    error = math.sqrt(sum(width**2 for width in half_widths)) / count
+    return Interval(mean, mean - error, mean + error, count, CONFIDENCE)
 
 
 def coverage(count: int, cut: int) -> float:

@@ -1,7 +1,8 @@
 """What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/spells.h).
 
-Spells that measure are compared with neighbours that do not. Spells between passages of the same call
-sites, of like length and with like numbers of calls, are a stratum. The time of a spell is taken relative
+A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare does
+what it does in any run (with --budget: what the budget allows), are compared with those of them that are
+neighbours. Spells between passages of the same call sites, of like length and with like numbers of calls, are a stratum. The time of a spell is taken relative
 to the centre of its stratum, the middle of the medians of both kinds, so that phases of the program do not
 blur the difference. The spells, in order of time, are then cut into blocks: a block ends as soon as it has
 spells of both kinds. A block says how much longer a passage takes with measuring, as the logarithm of a
@@ -39,9 +40,9 @@ STUDENT = 2.09 / 1.96
 class Trial:
     """The outcome. Shares are of the time that the program takes without measuring: 0.03 is 3 %."""
 
-    measured: int  # spells
-    unmeasured: int
-    unmeasured_share: float  # of the time of all spells
+    measured: int  # spells that are not controls
+    unmeasured: int  # controls
+    unmeasured_share: float  # of the time of all spells, that of controls
     blocks: int
     drains: float  # of `overhead`
     overhead: float | None = None  # None: not determined
@@ -54,7 +55,7 @@ class Trial:
 class _Spell:
     """A spell of all ranks together."""
 
-    measured: bool
+    measured: bool  # no control
     key: tuple[object, ...]
     begin_ns: int
     passages: int
@@ -108,9 +109,8 @@ def trial(spells: Sequence[Spell]) -> Trial | None:
 
 
 def _what_is_missing(spells: Sequence[Spell], blocks: int, spent_ns: float) -> str:
-    if all(spell["has_requests"] for spell in spells if not spell["measured"]) and not all(
-        spell["measured"] for spell in spells
-    ):
+    controls = [spell for spell in spells if spell["control"]]
+    if controls and all(spell["has_requests"] for spell in controls):
         return "requests are under way wherever all ranks pass together"
     more_s = (BLOCKS_NEEDED / max(blocks, 1) - 1) * spent_ns / 1e9
     return f"{blocks} of {BLOCKS_NEEDED} comparisons; at least {more_s:.2g} s more needed"
@@ -131,8 +131,8 @@ def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
 
 
 def _leaks(rows: Sequence[Spell]) -> bool:
-    """Whether an unmeasured spell measured too many calls: requests were under way at its begin."""
-    if not any(row["has_requests"] for row in rows):
+    """Whether a control measured too many calls: requests were under way at its begin."""
+    if not any(row["control"] and row["has_requests"] for row in rows):
         return False
     measured = sum(row["measured_calls"] for row in rows)
     counted = sum(row["counted_calls"] for row in rows)
@@ -148,7 +148,7 @@ def _joined_spell(rows: Sequence[Spell], *, by_calls: bool) -> _Spell:
     calls = sum(row["measured_calls"] + row["counted_calls"] for row in rows) / passages
     like = round(8 * math.log2(1 + calls)) if by_calls else 0  # within about 9 %
     key = (sites, passages.bit_length(), like)
-    return _Spell(first["measured"], key, first["begin_ns"], passages, ns, drain_ns)
+    return _Spell(not first["control"], key, first["begin_ns"], passages, ns, drain_ns)
 
 
 def _blocks(spells: Iterable[_Spell]) -> Iterator[_Block]:

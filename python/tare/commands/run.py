@@ -353,7 +353,6 @@ def run(
     if budget is not None:
         _check_alone(
             {
-                "--weigh": weigh is not None,
                 "--sample": sample is not None,
                 "--monitor": monitor is not None,
                 "--forward": forward,

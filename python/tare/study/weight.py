@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weight:
-    """Times are seconds of a rank, the mean over ranks; shares are of the time without measuring."""
+    """Times are seconds of a rank, the mean over ranks; shares are of the time without measuring.
+
+    The account is that of a run without controls (`--weigh`): what the rest of the run took, for all of it.
+    """
 
     account_s: float
     account_error_s: float | None  # half the width of the interval of 95 %; None: not known
@@ -34,6 +37,9 @@ def of_run(recording: Run) -> Weight | None:
     known = [error for error in errors if error is not None]
     error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
     found = trial.of_run(recording)
+    if found is not None and found.unmeasured_share < 1:
+        spent_ns /= 1 - found.unmeasured_share
+        error_ns = None if error_ns is None else error_ns / (1 - found.unmeasured_share)
     return Weight(
         spent_ns * 1e-9 / len(costs),
         None if error_ns is None else error_ns * 1e-9 / len(costs),

@@ -170,9 +170,12 @@ inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr
   return entry;
 }
 
-// Of the time of a call, for each of the requests that it completed.
+// How long a call has waited, and those before it that it stands for, as they were not timed.
+inline std::uint64_t waited(const recorder::Call& call) noexcept { return (call.leave - call.enter) * call.stands_for; }
+
+// Of that, for each of the requests that it completed.
 inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
-  const std::uint64_t ticks = call.leave - call.enter;
+  const std::uint64_t ticks = waited(call);
   if (requests == 2) return ticks / 2;  // the most usual of those that a division would be slow for
   return requests <= 1 ? ticks : ticks / requests;
 }
@@ -215,9 +218,9 @@ struct CompletesOne : Role {
     if (handle == 0 || handle == bits(A::request_null())) return;
     const std::uint32_t block = recording_block(thread);
     if (result == A::success) [[likely]]
-      complete<A, samples>(thread, block, handle, known, status(), call.leave - call.enter);
+      complete<A, samples>(thread, block, handle, known, status(), waited(call));
     else if (*request == A::request_null())
-      complete<A, samples>(thread, block, handle, known, nullptr, call.leave - call.enter);
+      complete<A, samples>(thread, block, handle, known, nullptr, waited(call));
     else if (known != nullptr)
       requests.stop_waiting(*known);
   }
@@ -438,7 +441,7 @@ struct CompletesAny : Role {
   void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     if (result == A::success && (flag == nullptr || *flag != 0) && *index >= 0 && *index < count)
-      snapshot.complete_one(thread, *index, status(), call.leave - call.enter);
+      snapshot.complete_one(thread, *index, status(), waited(call));
     if (flag == nullptr) snapshot.stop_waiting(count);
   }
 };

@@ -154,6 +154,7 @@ bool apply_spell(Entry entry, Definitions& to) {
   to.spells[in.spell] = {(in.head.flags & unmeasured_spell) == 0,
                          (in.head.flags & traced_spell) != 0,
                          (in.head.flags & cut_spell) != 0,
+                         (in.head.flags & control_spell) != 0,
                          (in.head.flags & spell_with_requests) != 0,
                          in.passages,
                          in.first_site,

@@ -92,6 +92,7 @@ struct Spell {
   bool measured = true;
   bool traced = false;
   bool cut = false;           // less was kept of its end
+  bool control = false;       // the others are compared with it
   bool has_requests = false;  // format::spell_with_requests
   std::uint32_t passages = 0;
   std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: the program has named the passage

@@ -15,8 +15,9 @@ constexpr double overdrawn_ms = 50;      // owed beyond what was planned: the sp
 constexpr double surprise = 3;           // times the planned cost
 constexpr double weighed_calls = 32;     // over which costs are averaged
 constexpr double least_measured = 0.02;  // of the spells
+constexpr double enough = 0.8;           // of the budget: if timing all calls takes no more, it begins again
 // In nanoseconds: of a call that is only counted (one that goes straight takes 1), and until calls have been weighed.
-constexpr double counting_ns = 2, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
+constexpr double counting_ns = 2, thinned_ns = 30, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
 
 }  // namespace
 
@@ -35,17 +36,21 @@ void Governor::note_cost(Depth depth, std::uint64_t ticks) noexcept {
 
 double Governor::cost_of(Depth depth) const noexcept {
   const double ns = ticks_per_ms_ * 1e-6;
-  const double profile = cost_[static_cast<unsigned>(Depth::profile)],
-               trace = cost_[static_cast<unsigned>(Depth::trace)];
-  const double drain = drained_calls_ >= 1 ? drained_ticks_ / drained_calls_ : draining_ns * ns;
+  const double known = cost_[static_cast<unsigned>(depth)];
   switch (depth) {
     case Depth::counts:
       return counting_ns * ns;
-    case Depth::profile:
-      if (profile != 0) return profile;
+    case Depth::thinned:
+      return known != 0 ? known : std::min(thinned_ns * ns, cost_of(Depth::profile));
+    case Depth::profile: {
+      const double trace = cost_[static_cast<unsigned>(Depth::trace)];
+      if (known != 0) return known;
       return trace != 0 ? std::max(trace - tracing_ns * ns, trace / 2) : profiling_ns * ns;
-    case Depth::trace:
-      return (trace != 0 ? trace : cost_of(Depth::profile) + tracing_ns * ns) + drain;
+    }
+    case Depth::trace: {
+      const double drain = drained_calls_ >= 1 ? drained_ticks_ / drained_calls_ : draining_ns * ns;
+      return (known != 0 ? known : cost_of(Depth::profile) + tracing_ns * ns) + drain;
+    }
   }
   return 0;
 }
@@ -75,7 +80,7 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
 
 Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_ticks) noexcept {
   const double counting = rate_ * cost_of(Depth::counts);
-  const double profiling = rate_ * cost_of(Depth::profile);
+  const double timing_all = rate_ * cost_of(Depth::profile);
   const double tracing = rate_ * cost_of(Depth::trace);
   planned_ = tracing;
   planned_ticks_ = static_cast<double>(expected_ticks);
@@ -84,6 +89,9 @@ Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_tic
   const auto part = [target](double low, double high) {
     return high <= low ? 1.0 : std::clamp((target - low) / (high - low), 0.0, 1.0);
   };
+  // Where the times of all calls cannot be had, what is left goes to a trace of some spells.
+  thins_ = timing_all > (thins_ ? enough * earned : earned);
+  const double profiling = thins_ ? rate_ * cost_of(Depth::thinned) : timing_all;
   if (profiling < earned) return {part(profiling, tracing), 1};  // what is owed was the trace's
   return {0, std::max(part(counting, profiling), least_measured)};
 }
@@ -93,8 +101,9 @@ Depth Governor::limit(const Budget& budget, Depth depth) const noexcept {
   const double spent = rate_ * cost_of(depth);
   if (depth == Depth::counts || spent <= budget.share) return depth;
   const bool is_surprise = balance_ < 0 && spent > surprise * std::max(planned_, budget.share);
-  if (depth == Depth::trace) return balance_ < overdrawn || is_surprise ? Depth::profile : depth;
-  return balance_ < 2 * overdrawn ? Depth::counts : depth;  // not for what the trace has cost
+  if (depth == Depth::trace) return balance_ < overdrawn || is_surprise ? Depth::thinned : depth;
+  if (balance_ < 2 * overdrawn) return Depth::counts;  // not for what the trace has cost
+  return balance_ < overdrawn || is_surprise ? Depth::thinned : depth;
 }
 
 bool Governor::has_saved(const Budget& budget) const noexcept {

@@ -14,9 +14,10 @@
 
 namespace tare::recorder {
 
-// How much is kept of calls: their number; what the profile says of them; beside that, each of them.
-enum class Depth : std::uint8_t { counts, profile, trace };
-inline constexpr unsigned depths = 3;
+// How much is kept of calls: their number; what the profile says of them, with the times of some of those that are
+// brief (timing_sample.h), or of all; beside that, each of them.
+enum class Depth : std::uint8_t { counts, thinned, profile, trace };
+inline constexpr unsigned depths = 4;
 
 // What the user allows.
 struct Budget {
@@ -42,12 +43,16 @@ struct Governor {
   // The thread's net time begins. `ticks_per_ms`: about.
   void begin(const Progress& progress, double ticks_per_ms) noexcept;
   bool has_begun() const noexcept { return ticks_per_ms_ != 0; }
+  // Up to here nothing is earned or spent.
+  void pass_over(const Progress& progress) noexcept { last_ = progress; }
   // A weighed call took so many ticks of the wrapper's own, without drains.
   void note_cost(Depth depth, std::uint64_t ticks) noexcept;
   // Time has passed, at one depth.
   void advance(const Budget& budget, Depth depth, const Progress& progress) noexcept;
   // A spell begins, about `expected_ticks` long. The shares that the spells from now on should have.
   Shares plan(const Budget& budget, std::uint64_t expected_ticks) noexcept;
+  // How deep the profile of a spell that is not traced goes from now on: this needs no agreement of the ranks.
+  Depth profile_depth() const noexcept { return thins_ ? Depth::thinned : Depth::profile; }
   // How deep the rest of a spell that has begun at `depth` may go.
   Depth limit(const Budget& budget, Depth depth) const noexcept;
   // Whether so much has been left over that an untraced thread may be traced for a while, though no spell begins.
@@ -69,6 +74,7 @@ struct Governor {
   double drained_calls_;  // and calls that were traced
   double planned_;        // the share of the time that the calls of this spell were expected to take, if traced
   double planned_ticks_;  // of the spell
+  bool thins_;
 };
 
 }  // namespace tare::recorder

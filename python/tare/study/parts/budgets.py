@@ -1,39 +1,37 @@
-"""Whether tare keeps to its budget: what runs with a budget cost, beside what they were allowed."""
+"""Whether tare keeps to its budget: what runs with a budget cost, beside what they were allowed.
+
+The difference between whole runs is the truth, but scatters. Runs that are their own experiment
+(`tare run --budget … --weigh`) know much better what the budget cost them: their trials are pooled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tare.study import statistics
+from tare.analysis.intervals import Interval, pooled_interval
 from tare.study.analysis import Analysis, Pair
-from tare.study.sections import CHANGE, COUNT, RATIO, Section, Table, columns
+from tare.study.parts.weights import WEIGH
+from tare.study.sections import CHANGE, COUNT, RATIO, Column, Section, Table, columns
 
 BUDGET = "budget"
 
 
 @dataclass(frozen=True)
 class _Promise:
-    """A cell with a budget: a share of the net time, and how much longer its runs take than bare ones."""
+    """A cell with a budget: a share of the net time, and how much longer its runs take than bare ones, or, by
+    their trials, than they would take without measuring."""
 
     pair: Pair
     allowed: float
-    truth: statistics.Paired
+    truth: Interval  # share
+    by_trial: bool
 
 
 def budgets(analysis: Analysis) -> Section | None:
     promises = list(_promises(analysis))
     if not promises:
         return None
-    names = columns(
-        "run", ("budget", CHANGE), ("truth", CHANGE), ("interval", CHANGE), ("account", CHANGE),
-        ("truth/budget", RATIO), "verdict", ("blocks", COUNT),
-    )  # fmt: skip
-    note = (
-        f"Truth: median of the differences within blocks. {analysis.interval_note()} Account: what the runs "
-        "said themselves. Kept: the whole interval is within the budget. Passed: none of it is. Not known: "
-        "the budget is within the interval; more blocks or longer runs are needed."
-    )
     kept = sum(_verdict(each) == "kept" for each in promises)
     passed = sum(_verdict(each) == "passed" for each in promises)
     section = Section(
@@ -41,17 +39,40 @@ def budgets(analysis: Analysis) -> Section | None:
         f"Of {len(promises)} cells with a budget {kept} kept to it and {passed} passed it; of "
         f"{len(promises) - kept - passed} it is not known.",
     )
-    section.parts.append(Table("Promise and truth", names, [_row(each) for each in promises], note))
+    verdicts = (
+        "Account: what the runs said themselves. Kept: the whole interval is within the budget. Passed: none of "
+        "it is. Not known: the budget is within the interval; more blocks or longer runs are needed."
+    )
+    by_trial = [_row(each) for each in promises if each.by_trial]
+    if by_trial:
+        truth = "Truth: mean of the trials of the runs (--weigh), with an interval of 95 % that is made of theirs."
+        section.parts.append(Table("Promise and trial", _names("runs"), by_trial, f"{truth} {verdicts}"))
+    by_runs = [_row(each) for each in promises if not each.by_trial]
+    if by_runs:
+        truth = f"Truth: median of the differences within blocks. {analysis.interval_note()}"
+        section.parts.append(Table("Promise and truth", _names("blocks"), by_runs, f"{truth} {verdicts}"))
     return section
+
+
+def _names(counted: str) -> tuple[Column, ...]:
+    return columns(
+        "run", ("budget", CHANGE), ("truth", CHANGE), ("interval", CHANGE), ("account", CHANGE),
+        ("truth/budget", RATIO), "verdict", (counted, COUNT),
+    )  # fmt: skip
 
 
 def _promises(analysis: Analysis) -> Iterator[_Promise]:
     for pairs in analysis.timed_pairs().values():
         for pair in pairs:
             allowed = _share(pair.cell.by_factor.get(BUDGET))
-            net = analysis.paired(pair, "net")
-            if allowed is not None and net is not None:
-                yield _Promise(pair, allowed, net)
+            if allowed is None:
+                continue
+            if pair.cell.by_factor.get(WEIGH) == "true":
+                runs = pair.ours[pair.ours["trial"].notna()]
+                half_widths = (runs["trial high"] - runs["trial low"]) / 2
+                yield _Promise(pair, allowed, pooled_interval(list(runs["trial"]), list(half_widths)), True)
+            elif (net := analysis.paired(pair, "net")) is not None:
+                yield _Promise(pair, allowed, net.relative, False)
 
 
 def _share(level: str | None) -> float | None:
@@ -66,7 +87,7 @@ def _share(level: str | None) -> float | None:
 
 
 def _row(promise: _Promise) -> list[object]:
-    truth = promise.truth.relative
+    truth = promise.truth
     account = float(promise.pair.ours["account"].median()) / float(promise.pair.bare["net"].median())
     return [
         promise.pair.label, promise.allowed, truth.median, (truth.low, truth.high), account,
@@ -75,7 +96,6 @@ def _row(promise: _Promise) -> list[object]:
 
 
 def _verdict(promise: _Promise) -> str:
-    found = promise.truth.relative
-    if found.high <= promise.allowed:
+    if promise.truth.high <= promise.allowed:
         return "kept"
-    return "passed" if found.low > promise.allowed else "not known"
+    return "passed" if promise.truth.low > promise.allowed else "not known"
