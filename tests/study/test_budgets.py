@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_up_runs import outcome
@@ -52,7 +53,7 @@ def made_section(tmp_path: Path, costs: dict[str, float], spread: float = 0.001)
     return section
 
 
-def rows_of(part: object) -> list[dict[str, object]]:
+def rows_of(part: object) -> list[dict[str, Any]]:
     assert isinstance(part, Table)
     names = [column.name for column in part.columns]
     return [dict(zip(names, row, strict=True)) for row in part.rows]
@@ -78,6 +79,6 @@ def test_promise_and_trial(tmp_path: Path) -> None:
     rows, _ = (rows_of(part) for part in section.parts)
     assert [row["truth"] for row in rows] == pytest.approx([0, 0.03], abs=1e-3)
     for row in rows:
-        low, high = row["interval"]  # type: ignore[misc]
+        low, high = row["interval"]
         assert (high - low) / 2 == pytest.approx(0.02 / BLOCKS**0.5)
     assert [row["verdict"] for row in rows] == ["kept", "passed"]

@@ -22,7 +22,7 @@ def spell(number: int, rank: int = 0, **of: Any) -> Spell:
         "measured_calls": 0, "counted_calls": 0, "counted_polls": 0,
     }  # fmt: skip
     row |= of
-    return {"control": not row["measured"], **row}  # type: ignore[return-value]
+    return {"control": not row["measured"]} | row  # type: ignore[return-value]
 
 
 def simulated(random: Random, cost: float, count: int = 240) -> list[Spell]:

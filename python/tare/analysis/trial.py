@@ -1,15 +1,16 @@
 """What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/spells.h).
 
-A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare does
-what it does in any run (with --budget: what the budget allows), are compared with those of them that are
-neighbours. Spells between passages of the same call sites, of like length and with like numbers of calls, are a stratum. The time of a spell is taken relative
-to the centre of its stratum, the middle of the medians of both kinds, so that phases of the program do not
-blur the difference. The spells, in order of time, are then cut into blocks: a block ends as soon as it has
-spells of both kinds. A block says how much longer a passage takes with measuring, as the logarithm of a
-ratio. The estimate is the mean of the blocks, weighted by their time, without the lowest and the highest
-tenth: one interruption by the machine may be longer than all that measuring costs. Its interval is that of
-a bootstrap over blocks (Efron, Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's
-factor. Spells are chosen at random, so nothing but measuring differs between the two kinds.
+A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare
+does what it does in any run (with --budget: what the budget allows), are compared with controls that are
+neighbours. Spells between passages of the same call sites, of like length and with like numbers of
+calls, are a stratum. The time of a spell is taken relative to the centre of its stratum, the middle of
+the medians of both kinds, so that phases of the program do not blur the difference. The spells, in order
+of time, are then cut into blocks: a block ends as soon as it has spells of both kinds. A block says how
+much longer a passage takes with measuring, as the logarithm of a ratio. The estimate is the mean of the
+blocks, weighted by their time, without the lowest and the highest tenth: one interruption by the machine
+may be longer than all that measuring costs. Its interval is that of a bootstrap over blocks (Efron,
+Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's factor. Spells are chosen at
+random, so nothing but measuring differs between the two kinds.
 
 The time that drains took is known, and seldom: it is taken out first, and added to the estimate.
 """

@@ -31,7 +31,7 @@ def of_run(recording: Run) -> Weight | None:
     costs = [process["cost"] for process in recording.processes if process["rank"] >= 0]
     if not costs:
         return None
-    spent_ns = sum(cost["wrapper_ns"] + cost["flush_ns"] + cost["offload_ns"] for cost in costs)
+    spent_ns: float = sum(cost["wrapper_ns"] + cost["flush_ns"] + cost["offload_ns"] for cost in costs)
     # Ranks weigh their calls independently.
     errors = [cost["wrapper_error_ns"] for cost in costs]
     known = [error for error in errors if error is not None]

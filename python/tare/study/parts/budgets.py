@@ -40,12 +40,12 @@ def budgets(analysis: Analysis) -> Section | None:
         f"{len(promises) - kept - passed} it is not known.",
     )
     verdicts = (
-        "Account: what the runs said themselves. Kept: the whole interval is within the budget. Passed: none of "
-        "it is. Not known: the budget is within the interval; more blocks or longer runs are needed."
+        "Account: what the runs said themselves. Kept: the whole interval is within the budget. Passed: none "
+        "of it is. Not known: the budget is within the interval; more blocks or longer runs are needed."
     )
     by_trial = [_row(each) for each in promises if each.by_trial]
     if by_trial:
-        truth = "Truth: mean of the trials of the runs (--weigh), with an interval of 95 % that is made of theirs."
+        truth = "Truth: mean of the trials of the runs (--weigh); its interval of 95 % is made of theirs."
         section.parts.append(Table("Promise and trial", _names("runs"), by_trial, f"{truth} {verdicts}"))
     by_runs = [_row(each) for each in promises if not each.by_trial]
     if by_runs:
