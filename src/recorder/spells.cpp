@@ -81,6 +81,7 @@ void Spells::forget() noexcept {
   stored_.store(0, std::memory_order_relaxed);
   controls_ = seed_ = passages_ = 0;
   budget_ = {};
+  cost_factor_ = {};
   next_ = 1;
   is_named_ = is_cut_ = is_control_ = has_requests_ = false;
   spell_ = 0;
@@ -108,7 +109,7 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   begin_spell(location, site, time);
 }
 
-void Spells::end_spell(const Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
   spell_summer.end(location, spell_sums());
   format::SpellDefinition spell{};
   spell.head.kind = format::DefinitionKind::spell;
@@ -128,6 +129,21 @@ void Spells::end_spell(const Location& location, std::uint32_t site, std::uint64
   spell.counted_calls = location.counted_calls - counted_;
   spell.counted_polls = location.counted_polls - counted_polls_;
   define(&spell, sizeof spell);
+  if (has_budget()) compare(location, spell);
+}
+
+void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
+  // Of a spell that was cut, or that had to measure what it was to count, it is not known what it has cost at which
+  // depth.
+  if (is_cut_ || spell.passages == 0 || spell.ticks <= spell.flush_ticks) return;
+  if (depth_ == Depth::counts && has_requests_) return;
+  const SpellTime time{spell.first_site, spell.last_site, spell.passages, spell.measured_calls + spell.counted_calls,
+                       spell.ticks - spell.flush_ticks};
+  if (depth_ == Depth::counts)
+    cost_factor_.note_counted(time);
+  else
+    cost_factor_.note_recorded(time, location.governor.account_of(depth_, spell.measured_calls));
+  location.governor.note_factor(cost_factor_.value());
 }
 
 void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {

@@ -24,7 +24,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "recorder/budget/cost_factor.h"
 #include "recorder/budget/governor.h"
+
+namespace tare::format {
+struct SpellDefinition;
+}
 
 namespace tare::recorder {
 
@@ -61,8 +66,10 @@ class Spells {
   static constexpr double least_bytes_left = 0.02;  // buffers are not empty when the trace ends
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  void end_spell(const Location& location, std::uint32_t site, std::uint64_t time) noexcept;
+  void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
+  // What the spell that ends says of the cost.
+  void compare(Location& location, const format::SpellDefinition& spell) noexcept;
   struct Chosen {
     Depth depth;
     double measured;  // with what probability such a spell is
@@ -77,6 +84,7 @@ class Spells {
 
   std::uint64_t controls_ = 0;  // a spell whose hash is below is a control; 0: there is no trial
   Budget budget_{};
+  CostFactor cost_factor_{};
   std::atomic<std::uint64_t> stored_{0};  // bytes of the trace on disk, of all threads
   std::uint64_t seed_ = 0;
   std::uint64_t passages_ = 0;

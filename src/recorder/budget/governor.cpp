@@ -34,25 +34,37 @@ void Governor::note_cost(Depth depth, std::uint64_t ticks) noexcept {
   cost = cost == 0 ? taken : cost + (std::min(taken, 8 * cost) - cost) / weighed_calls;
 }
 
-double Governor::cost_of(Depth depth) const noexcept {
+double Governor::account_of_call(Depth depth) const noexcept {
   const double ns = ticks_per_ms_ * 1e-6;
   const double known = cost_[static_cast<unsigned>(depth)];
+  const double trace = cost_[static_cast<unsigned>(Depth::trace)];
   switch (depth) {
     case Depth::counts:
       return counting_ns * ns;
     case Depth::thinned:
-      return known != 0 ? known : std::min(thinned_ns * ns, cost_of(Depth::profile));
-    case Depth::profile: {
-      const double trace = cost_[static_cast<unsigned>(Depth::trace)];
+      return known != 0 ? known : std::min(thinned_ns * ns, account_of_call(Depth::profile));
+    case Depth::profile:
       if (known != 0) return known;
       return trace != 0 ? std::max(trace - tracing_ns * ns, trace / 2) : profiling_ns * ns;
-    }
-    case Depth::trace: {
-      const double drain = drained_calls_ >= 1 ? drained_ticks_ / drained_calls_ : draining_ns * ns;
-      return (known != 0 ? known : cost_of(Depth::profile) + tracing_ns * ns) + drain;
-    }
+    case Depth::trace:
+      return known != 0 ? known : account_of_call(Depth::profile) + tracing_ns * ns;
   }
   return 0;
+}
+
+double Governor::account_of(Depth depth, std::uint64_t calls) const noexcept {
+  return account_of_call(depth) * static_cast<double>(calls);
+}
+
+double Governor::paid_for(Depth depth) const noexcept {
+  const double factor = factor_ != 0 && depth != Depth::counts ? factor_ : 1;
+  return factor * account_of_call(depth);
+}
+
+double Governor::cost_of(Depth depth) const noexcept {
+  if (depth != Depth::trace) return paid_for(depth);
+  const double drain = drained_calls_ >= 1 ? drained_ticks_ / drained_calls_ : draining_ns * ticks_per_ms_ * 1e-6;
+  return paid_for(depth) + drain;
 }
 
 double Governor::most_saved(const Budget& budget) const noexcept {
@@ -70,10 +82,9 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const double drain_part = ticks / (ticks + drain_ms * ticks_per_ms_);
   drained_ticks_ += flushed - drain_part * drained_ticks_;
   drained_calls_ += (depth == Depth::trace ? calls : 0) - drain_part * drained_calls_;
-  // A drain is paid when it comes, though it is of many calls.
-  const double own = cost_[static_cast<unsigned>(depth)] != 0 ? cost_[static_cast<unsigned>(depth)]
-                                                              : cost_of(depth == Depth::trace ? Depth::profile : depth);
-  balance_ += margin * budget.share * ticks - calls * own - counted * cost_of(Depth::counts) - flushed;
+  const double own =
+      cost_[static_cast<unsigned>(depth)] != 0 || depth != Depth::trace ? paid_for(depth) : paid_for(Depth::profile);
+  balance_ += margin * budget.share * ticks - calls * own - counted * paid_for(Depth::counts) - flushed;
   balance_ = std::clamp(balance_, -budget.share * owed_ms * ticks_per_ms_, most_saved(budget));
   rate_ += ((calls + counted) / ticks - rate_) * ticks / (ticks + rate_ms * ticks_per_ms_);
 }

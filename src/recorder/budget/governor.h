@@ -47,6 +47,11 @@ struct Governor {
   void pass_over(const Progress& progress) noexcept { last_ = progress; }
   // A weighed call took so many ticks of the wrapper's own, without drains.
   void note_cost(Depth depth, std::uint64_t ticks) noexcept;
+  // Measuring costs so many times what the account says (cost_factor.h).
+  void note_factor(double factor) noexcept { factor_ = factor; }
+  // What a spell has cost that was recorded from begin to end at one depth, by the account alone: ticks, without
+  // drains.
+  double account_of(Depth depth, std::uint64_t calls) const noexcept;
   // Time has passed, at one depth.
   void advance(const Budget& budget, Depth depth, const Progress& progress) noexcept;
   // A spell begins, about `expected_ticks` long. The shares that the spells from now on should have.
@@ -63,6 +68,9 @@ struct Governor {
 
  private:
   double cost_of(Depth depth) const noexcept;
+  double account_of_call(Depth depth) const noexcept;
+  // Without drains, which are paid when they come, though they are of many calls.
+  double paid_for(Depth depth) const noexcept;
   double most_saved(const Budget& budget) const noexcept;
 
   Progress last_;
@@ -74,6 +82,7 @@ struct Governor {
   double drained_calls_;  // and calls that were traced
   double planned_;        // the share of the time that the calls of this spell were expected to take, if traced
   double planned_ticks_;  // of the spell
+  double factor_;         // 0: not known
   bool thins_;
 };
 

@@ -1,0 +1,67 @@
+#include "recorder/budget/cost_factor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tare::recorder {
+namespace {
+
+// The same of numbers that are alike: within an eighth.
+std::uint64_t likeness(std::uint64_t number) noexcept {
+  const auto width = static_cast<unsigned>(std::bit_width(number));
+  return width <= 4 ? number : std::uint64_t{width} << 3 | (number >> (width - 4) & 7);
+}
+
+std::uint64_t key_of(const SpellTime& spell) noexcept {
+  const std::uint64_t like = likeness(spell.calls / spell.passages);
+  const auto length = static_cast<std::uint64_t>(std::bit_width(spell.passages));
+  std::uint64_t key = (std::uint64_t{spell.first_site} << 32 | spell.last_site) * 0x9e3779b97f4a7c15U;
+  key = (key ^ key >> 29 ^ (like << 8 | length)) * 0xbf58476d1ce4e5b9U;
+  return (key ^ key >> 32) | 1U << 31;  // none is 0
+}
+
+double ticks_of_passage(const SpellTime& spell) noexcept { return static_cast<double>(spell.ticks) / spell.passages; }
+
+}  // namespace
+
+void CostFactor::note_counted(const SpellTime& spell) noexcept {
+  const std::uint64_t key = key_of(spell);
+  Stratum& stratum = stratum_of(key);
+  if (stratum.key != key) stratum = {key, 0, 0, 0};
+  const double ticks = ticks_of_passage(spell);
+  if (++stratum.spells == 1) {
+    stratum.mean = ticks;
+    return;
+  }
+  double off = ticks - stratum.mean;
+  if (stratum.spells > enough) {
+    const double limit = widest * std::sqrt(stratum.variance);
+    off = std::clamp(off, -limit, limit);
+  }
+  const double part = 1.0 / std::min(stratum.spells, remembered);
+  stratum.mean += part * off;
+  stratum.variance += part * ((1 - part) * off * off - stratum.variance);
+}
+
+void CostFactor::note_recorded(const SpellTime& spell, double account) noexcept {
+  const std::uint64_t key = key_of(spell);
+  const Stratum& stratum = stratum_of(key);
+  if (stratum.key != key || stratum.spells < enough || stratum.variance <= 0) return;
+  const double a = account / spell.passages;
+  // The mean is not known exactly either.
+  const double variance = stratum.variance * (1 + 1.0 / std::min(stratum.spells, remembered));
+  const double limit = widest * std::sqrt(variance);
+  // What is cut off is what differs from the cost that is expected: else a dear spell would seem to be an accident.
+  const double expected = value() * a;
+  const double r = expected + std::clamp(ticks_of_passage(spell) - stratum.mean - expected, -limit, limit);
+  products_ = kept * products_ + a * r / variance;
+  squares_ = kept * squares_ + a * a / variance;
+}
+
+double CostFactor::value() const noexcept {
+  constexpr double precision = 1 / (prior_deviation * prior_deviation);
+  return std::clamp((precision * prior + products_) / (precision + squares_), least, most);
+}
+
+}  // namespace tare::recorder
