@@ -198,7 +198,7 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
         "FROM runs r JOIN ranks k USING (run)",
     )
     found = {row[0]: row[1:] for row in rows}
-    assert len(rows) == len(found) == 9
+    assert len(rows) == len(found) == 10
     assert {(state, timed) for _, state, timed, *_ in found.values()} == {("ok", True)}
     assert found["none"][3] == 0
     # 1000 MPI_Send, MPI_Init, MPI_Finalize and two MPI_Wtime, which are counted.
@@ -210,8 +210,14 @@ def test_the_shipped_tools_of_this_machine_work(tmp_path: Path) -> None:
         events.pop(f"tare-{name}") >= 1000 for name in ("trace true inline", "trace true tared", "keep")
     )
     assert events == {"tare": 0, "tare-trace false inline": 0, "tare-samples random:1": 0}
-    traces = tmp_path / "known-results" / "outputs" / f"run-{found['eztrace'][0]}"
+    outputs = tmp_path / "known-results" / "outputs"
+    traces = outputs / f"run-{found['eztrace true'][0]}"
     assert list(traces.rglob("*.otf2")), "EZTrace has recorded"
+    unwritten = outputs / f"run-{found['eztrace false'][0]}"
+    assert not list(unwritten.rglob("*")), "and has written nothing"
+    assert found["eztrace false"][3] == 0
+    parts = report(file)["Instrumentation and writing"]["Parts of the overhead"]
+    assert any("eztrace" in row["run"] for row in parts), "so its overhead is split"
 
 
 def test_an_interrupted_study_goes_on_without_repeating(

@@ -79,6 +79,9 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
         local = values | {"value": level}
         options += placeholders.fill_all(around.before_launcher, local, where)
         inner += placeholders.fill_all(around.before_program, local, where)
+        preload += [
+            _library(name, tool.needs.home) for name in placeholders.fill_all(around.preload, local, where)
+        ]
         for name, value in around.environment.items():
             variables[name] = placeholders.fill(value, local, where)
     variables |= {
@@ -108,6 +111,7 @@ def _values(description: Description, cell: Cell, output: Path) -> dict[str, str
         "study": description.path.stem,
         "here": str(description.path.resolve().parent),
         "tare": str(Path(sys.executable).with_name("tare")),
+        "libraries": str(library.find(library.MEASURING).parent),
     }
 
 
