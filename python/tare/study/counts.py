@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tare.errors import TareError
-from tare.study import placeholders, toolbox, weight
+from tare.study import placeholders, sampled, toolbox, weight
+from tare.study.sampled import Chosen, Latency
 from tare.study.toolbox import Tool
 from tare.study.weight import Weight
 
@@ -46,6 +47,8 @@ class Counts:
     ranks: tuple[RankCounts, ...] = ()
     flushes: tuple[Flush, ...] = ()
     weight: Weight | None = None  # of runs of tare
+    chosen: tuple[Chosen, ...] = ()  # of runs that sample messages, as the next
+    latencies: tuple[Latency, ...] = ()
     trouble: str = field(default="", compare=False)
 
 
@@ -93,11 +96,11 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
 
     try:
         recording = open_run(run_dir)
-        sampled = {(row["world"], row["rank"]): row["chosen"] for row in recording.sample_summaries}
+        of_rank = {(row["world"], row["rank"]): row["chosen"] for row in recording.sample_summaries}
         ranks = tuple(
             RankCounts(
                 process["rank"],
-                process["trace"]["events"] or sampled.get((process["world"], process["rank"]), 0),
+                process["trace"]["events"] or of_rank.get((process["world"], process["rank"]), 0),
                 process["calls"],
                 process["cost"]["flushes"] + process["cost"]["drains"],
                 process["cost"]["flush_ns"] * 1e-9,  # what tared takes, it does not take from the rank
@@ -118,10 +121,11 @@ def _by_tare(run_dir: Path, size: int, files: int, single_flushes: bool) -> Coun
             for row in (recording.events(None, list(FLUSHES), None, None, MOST_FLUSHES) if wanted else ())
         ]
         weighed = weight.of_run(recording)
+        chosen, latencies = sampled.of_run(recording)
     except (TareError, OSError) as error:
         return Counts(size, files, trouble=f"the run cannot be read: {error}")
     events = sum(rank.events or 0 for rank in ranks)
-    return Counts(size, files, events, ranks, tuple(flushes), weighed)
+    return Counts(size, files, events, ranks, tuple(flushes), weighed, chosen, latencies)
 
 
 def number(pattern: re.Pattern[str], text: str, take: str) -> float | None:

@@ -33,6 +33,7 @@ class Measure:
     scale: float
     unit: str
     take: str  # which, where several ranks or rounds print it
+    message_bytes: int = 0  # length of the message that takes this time; 0: it is none
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,9 @@ def _exit_code(table: Table) -> int:
 
 
 def _phase(name: str, table: Table) -> list[Measure]:
-    unit, take = _unit(table, "s"), _take(table)
+    unit, take, message = _unit(table, "s"), _take(table), table.value("message_bytes", int, 0)
     measures = [
-        Measure(name, quantity, table.pattern(quantity), UNITS[unit], "s", take)
+        Measure(name, quantity, table.pattern(quantity), UNITS[unit], "s", take, message)
         for quantity in ("wall", "cpu")
         if quantity in table
     ]
@@ -338,7 +339,19 @@ def narrowed(description: Description, selections: Sequence[str]) -> Description
 
 
 # What every run gives a value, beside factors and parameters.
-RUN_VALUES = {"ranks", "mpi", "family", "workload", "tool", "study", "output", "tare", "cc", "here"}
+RUN_VALUES = {
+    "ranks",
+    "mpi",
+    "family",
+    "workload",
+    "tool",
+    "study",
+    "output",
+    "tare",
+    "libraries",
+    "cc",
+    "here",
+}
 
 
 def summary(description: Description) -> dict[str, Any]:

@@ -20,8 +20,19 @@ if TYPE_CHECKING:
 VERSION = 1
 FILE = "study.duckdb"
 FEW_ROWS = 20
-TABLES = ("study", "environments", "runs", "ranks", "measures", "flushes", "weights", "sessions")
-OF_RUNS = ("ranks", "measures", "flushes", "weights")  # rows that belong to a run
+TABLES = (
+    "study",
+    "environments",
+    "runs",
+    "ranks",
+    "measures",
+    "flushes",
+    "weights",
+    "sampled",
+    "latencies",
+    "sessions",
+)
+OF_RUNS = ("ranks", "measures", "flushes", "weights", "sampled", "latencies")  # rows that belong to a run
 SCHEMA = """
 CREATE TABLE study (name VARCHAR PRIMARY KEY, value VARCHAR);
 CREATE TABLE environments (environment VARCHAR, fact VARCHAR, value VARCHAR,
@@ -46,10 +57,14 @@ CREATE TABLE flushes (run INTEGER, rank INTEGER, start_s DOUBLE, duration_s DOUB
 CREATE TABLE sessions (started TIMESTAMP, set_name VARCHAR, elapsed_s DOUBLE, runs_s DOUBLE, pauses_s DOUBLE,
     runs INTEGER);
 """
-# Younger than the others: results of before are given it when they are written to, and are read without it.
-WEIGHTS = """
+# Younger than the others: older results are given them when they are written to, and are read without them.
+YOUNGER = """
 CREATE TABLE IF NOT EXISTS weights (run INTEGER, account_s DOUBLE, account_error_s DOUBLE, trial DOUBLE,
     trial_low DOUBLE, trial_high DOUBLE, trial_why VARCHAR);
+CREATE TABLE IF NOT EXISTS sampled (run INTEGER, rank INTEGER, spec VARCHAR, sent BIGINT, received BIGINT,
+    chosen BIGINT, paired BIGINT);
+CREATE TABLE IF NOT EXISTS latencies (run INTEGER, bytes BIGINT, messages BIGINT, mean_ns DOUBLE,
+    min_ns BIGINT, max_ns BIGINT);
 """
 
 
@@ -70,7 +85,7 @@ class Store:
                 self._connection.execute(SCHEMA)
                 self.describe({"schema": f"tare.study/{VERSION}"})
             if create:
-                self._connection.execute(WEIGHTS)
+                self._connection.execute(YOUNGER)
             version = self.described("schema")
         if version != f"tare.study/{VERSION}":
             raise CommandError(f"{path} has schema {version}, this tare reads tare.study/{VERSION}")
@@ -192,6 +207,8 @@ class Store:
         self._insert_many("flushes", [{"run": run, **vars(flush)} for flush in counts.flushes])
         if counts.weight is not None:
             self._insert("weights", [{"run": run, **vars(counts.weight)}])
+        self._insert_many("sampled", [{"run": run, **vars(rank)} for rank in counts.chosen])
+        self._insert_many("latencies", [{"run": run, **vars(size)} for size in counts.latencies])
         return int(run)
 
     def _insert(

@@ -1,0 +1,52 @@
+"""What a run of tare sampled of its messages: how many of each rank, and what latencies they had, by size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tare.analysis import samples
+
+if TYPE_CHECKING:
+    from tare.runs.run import Run
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Messages of a rank: sent and received, of those sent the chosen, and those whose latency is known."""
+
+    rank: int
+    spec: str  # as in tare run --sample
+    sent: int
+    received: int
+    chosen: int
+    paired: int
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The sampled messages of one size, of all ranks: from the start of the send to the end of the receive."""
+
+    bytes: int
+    messages: int
+    mean_ns: float
+    min_ns: int
+    max_ns: int
+
+
+def of_run(recording: Run) -> tuple[tuple[Chosen, ...], tuple[Latency, ...]]:
+    """Both are empty of a run that sampled nothing."""
+    chosen = tuple(
+        Chosen(row["rank"], row["spec"], row["sent"], row["received"], row["chosen"], row["paired"])
+        for row in recording.sample_summaries
+        if row["rank"] >= 0
+    )
+    if not chosen:
+        return (), ()
+    sizes = samples.summed(recording.sample_rows, recording.sites, ["size"])
+    latencies = [
+        Latency(row.bytes, row.count, row.mean_ns, row.min_ns, row.max_ns)
+        for row in sizes
+        if row.bytes is not None
+    ]
+    return chosen, tuple(sorted(latencies, key=lambda latency: latency.bytes))
