@@ -25,7 +25,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Latency:
-    """The sampled messages of one size, of all ranks: from the start of the send to the end of the receive."""
+    """Sampled messages of one size, of all ranks, from the start of the send to the end of the receive."""
 
     bytes: int
     messages: int
