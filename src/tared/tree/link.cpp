@@ -7,6 +7,8 @@ namespace tare::tared {
 namespace {
 constexpr int handshake_ms = 5000;
 constexpr int backlog = 1024;  // children of a node that come at once
+// What encryption adds to a frame, and the limit is of that: 33 bytes (CurveZMQ, RFC 26).
+constexpr std::size_t encryption_bytes = 64;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& frame) {
   return {static_cast<const std::byte*>(frame.data()), frame.size()};
@@ -18,7 +20,7 @@ void set_limits(zmq::socket_t& socket, std::uint32_t window) {
   const int messages = static_cast<int>(4 * window + 64);
   socket.set(zmq::sockopt::sndhwm, messages);
   socket.set(zmq::sockopt::rcvhwm, messages);
-  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(max_frame_bytes));
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(max_frame_bytes + encryption_bytes));
   socket.set(zmq::sockopt::handshake_ivl, handshake_ms);
   socket.set(zmq::sockopt::backlog, backlog);
   socket.set(zmq::sockopt::linger, 0);

@@ -10,8 +10,9 @@
 
 namespace tare::tared {
 
-// A peer that has not yet proven who it is can make libzmq hold one frame: larger packets are sent as several.
-constexpr std::size_t max_frame_bytes = std::size_t{1} << 20U;
+// A peer that has not yet proven who it is can make libzmq hold one frame, and as many may connect as a process has
+// descriptors: frames are small, and larger packets are sent as several.
+constexpr std::size_t max_frame_bytes = std::size_t{64} << 10U;
 
 // Bounded buffers, no waiting at the end, and no patience with peers that do not shake hands.
 void set_limits(zmq::socket_t& socket, std::uint32_t window);
