@@ -25,7 +25,8 @@ static_assert(offsetof(recorder::Location, shared) == 0);
 static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 
 // Whether calls of a function can go straight on: none of their roles is needed later (Role::is_needed), but those of
-// requests, if some are open. Polls are counted apart.
+// requests, if some are open. Polls are counted apart, and so are collectives that spells may end with, which none
+// with a root is.
 bool can(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
   if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival) return false;
   switch (meaning.kind) {
@@ -36,6 +37,8 @@ bool can(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
     case CallClass::start:
     case CallClass::completion:
       return !requests_open;
+    case CallClass::collective:
+      return meaning.form == CallForm::blocking && meaning.is_rooted;
     default:
       return false;
   }

@@ -1,8 +1,10 @@
-/* libtare-otf2-unwritten.so: tools that write with OTF2's shared library record and encode as always, and write nothing.
+/* libtare-otf2-unwritten.so: tools that write with OTF2's shared library record and encode as always, and write
+ * nothing.
  *
  * Archives are opened with OTF2_SUBSTRATE_NONE, which OTF2's manual has "to suppress file writing at all", in place of
- * what the tool asks for: all of the tool's and of OTF2's own work stays, and only the files go. `tare study` preloads it,
- * to tell instrumentation from writing (docs/study.md). Numbers are those of OTF2_GeneralDefinitions.h, OTF2 1.2 to 3.
+ * what the tool asks for: all of the tool's and of OTF2's own work stays, and only the files go. `tare study` preloads
+ * it, to tell instrumentation from writing (docs/study.md). Numbers are those of OTF2_GeneralDefinitions.h, OTF2 1.2
+ * to 3.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -16,6 +16,7 @@ class Weight:
     """Times are seconds of a rank, the mean over ranks; shares are of the time without measuring.
 
     The account is that of a run without controls (`--weigh`): what the rest of the run took, for all of it.
+    Where the trial has no result, controls are few and unlike the rest: the account is that of the whole run.
     """
 
     account_s: float
@@ -37,7 +38,7 @@ def of_run(recording: Run) -> Weight | None:
     known = [error for error in errors if error is not None]
     error_ns = sum(error**2 for error in known) ** 0.5 if len(known) == len(errors) else None
     found = trial.of_run(recording)
-    if found is not None and found.unmeasured_share < 1:
+    if found is not None and found.overhead is not None:
         spent_ns /= 1 - found.unmeasured_share
         error_ns = None if error_ns is None else error_ns / (1 - found.unmeasured_share)
     return Weight(

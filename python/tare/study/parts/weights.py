@@ -55,13 +55,14 @@ def weights(analysis: Analysis) -> Section | None:
     ]
     if trials:
         names = columns(
-            "run", ("truth", CHANGE), ("interval", CHANGE), ("trial", CHANGE), ("half width", CHANGE),
-            ("runs", COUNT), ("determined", COUNT), ("cover the truth", COUNT), ("meet its interval", COUNT),
+            "run", ("truth", CHANGE), ("interval", CHANGE), ("account", CHANGE), ("trial", CHANGE),
+            ("half width", CHANGE), ("account/trial", RATIO), ("runs", COUNT), ("determined", COUNT),
+            ("cover the truth", COUNT), ("meet its interval", COUNT),
         )  # fmt: skip
         note = (
-            "Truth: of the runs without a trial. Trial: median over runs, and half the width of its interval "
-            "of 95 %. Cover the truth: runs whose interval holds the median of the truth. Meet its interval: "
-            "runs whose interval has a part of the truth's."
+            "Truth and account: of the runs without a trial. Trial: median over runs, and half the width of "
+            "its interval of 95 %. Cover the truth: runs whose interval holds the median of the truth. Meet "
+            "its interval: runs whose interval has a part of the truth's."
         )
         section.parts.append(Table("Trial (--weigh)", names, trials, note))
     return section
@@ -85,12 +86,17 @@ def _without_trial(cell: Cell) -> Cell:
 
 def _account_row(analysis: Analysis, known: _Known) -> list[object]:
     truth, bare = known.truth.relative, float(known.pair.bare["net"].median())
-    account = float(known.pair.ours["account"].median()) / bare
+    account = _account(known.pair)
     error = float(known.pair.ours["account error"].median()) / bare
     return [
         known.pair.label, truth.median, (truth.low, truth.high), account, (account - error, account + error),
         account / truth.median if truth.median > 0 else math.nan, _verdict(known.truth, account), truth.count,
     ]  # fmt: skip
+
+
+def _account(pair: Pair) -> float:
+    """As a share of the bare net time."""
+    return float(pair.ours["account"].median()) / float(pair.bare["net"].median())
 
 
 def _verdict(truth: statistics.Paired, account: float) -> str:
@@ -111,9 +117,12 @@ def _trial_row(analysis: Analysis, weighed: _Known, untouched: _Known) -> list[o
     runs = weighed.pair.ours
     determined = runs[runs["trial"].notna()]
     low, high = determined["trial low"], determined["trial high"]
+    trial = float(determined["trial"].median())
+    account = _account(untouched.pair)
     return [
-        untouched.pair.label, truth.median, (truth.low, truth.high), float(determined["trial"].median()),
-        float((high - low).median()) / 2, len(runs), len(determined),
+        untouched.pair.label, truth.median, (truth.low, truth.high), account, trial,
+        float((high - low).median()) / 2, account / trial if trial > 0 else math.nan, len(runs),
+        len(determined),
         int(((low <= truth.median) & (truth.median <= high)).sum()),
         int(((low <= truth.high) & (truth.low <= high)).sum()),
     ]  # fmt: skip
