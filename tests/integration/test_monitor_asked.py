@@ -129,7 +129,10 @@ def test_what_sweetspot_has_found_is_known_to_runs_of_such_trees(
         assert between["source"] == INTERPOLATED and between["events"] == 23
         share = math.log(23 / 16) / math.log(32 / 16)
         assert between["boi"] == pytest.approx(boi[16] * (boi[32] / boi[16]) ** share, rel=1e-3)
-        assert line["now"]["source"] == INTERPOLATED and 1 < line["now"]["events"] < 16
+        # How many events the ranks have offloaded so far depends on when the program asks.
+        events = line["now"]["events"]
+        assert 1 <= events <= 32
+        assert line["now"]["source"] == (CACHED if events in boi else INTERPOLATED)
         assert line["other"]["source"] == UNKNOWN and line["other"]["known"] == 0
     # A run with another filter forms another tree.
     spec = "--monitor=auto:20ms,filter=statistics"
