@@ -25,7 +25,7 @@ enum class ChunkType : std::uint8_t {
   calls = 10,       // of a process that did not finish: the call that each thread was in, and requests (segment.h)
   offloads = 11,    // an OffloadAccount (offload_ring.h); the newest of a process counts
   rounds = 12,      // rounds of a monitored run, and the names of their events (tared/monitor/round_file.h)
-  spell_sums = 13,  // SpellSums of each function (spell_sums.h); the newest of a process counts
+  spell_sums = 13,  // SpellSums of each function and call site (spell_sums.h); the newest of a process counts
 };
 
 enum class Compression : std::uint8_t { none = 0, zstd = 1 };

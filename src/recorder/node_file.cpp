@@ -165,7 +165,7 @@ bool write_spell_sums(const format::SegmentHeader& segment) noexcept {
   if (segment.spell_sums_at == 0) return true;
   const auto& table =
       *reinterpret_cast<const format::SpellSumsTable*>(reinterpret_cast<const char*>(&segment) + segment.spell_sums_at);
-  const std::size_t bytes = table.functions * sizeof(format::SpellSums);
+  const std::size_t bytes = table.entries * sizeof(format::SpellSums);
   if (bytes == 0) return true;
   ChunkMemory memory(bytes);
   return memory && memory.append(identity(segment, format::ChunkType::spell_sums), table.sums, bytes);

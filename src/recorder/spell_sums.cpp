@@ -1,6 +1,6 @@
 #include "recorder/spell_sums.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "recorder/location.h"
 
@@ -10,56 +10,113 @@ constinit SpellSummer spell_summer;
 
 namespace {
 
-// nullptr: there is no room for another function.
-format::SpellSums* sums_of(format::SpellSumsTable& table, std::uint32_t function) noexcept {
-  for (std::uint32_t i = 0; i < table.functions; ++i)
-    if (table.sums[i].function == function) return &table.sums[i];
-  if (table.functions == format::spell_sums_capacity) return nullptr;
-  format::SpellSums& sums = table.sums[table.functions];
+constexpr std::uint16_t no_entry = UINT16_MAX;  // there is no room for it
+
+// The number of an entry, plus 1; no_entry.
+std::uint16_t entry_of(format::SpellSumsTable& table, std::uint32_t function, std::uint32_t site) noexcept {
+  for (std::uint32_t i = 0; i < table.entries; ++i)
+    if (table.sums[i].function == function && table.sums[i].site == site) return static_cast<std::uint16_t>(i + 1);
+  const std::uint32_t left_free = site == format::all_sites ? 0 : format::spell_sums_for_functions;
+  if (table.entries >= format::spell_sums_capacity - left_free) return no_entry;
+  format::SpellSums& sums = table.sums[table.entries];
   sums.function = function;
-  ++table.functions;
-  return &sums;
+  sums.site = site;
+  return static_cast<std::uint16_t>(++table.entries);
+}
+
+// Of all calls of the row: those that were not timed are taken to have lasted as long as the others.
+std::uint64_t ticks_of(const format::ProfileRow& row) noexcept {
+  return row.pending == 0 ? row.ticks : row.ticks + row.pending * mean_ticks(row);
 }
 
 }  // namespace
 
-void SpellSummer::add_rows(const Location& location, std::uint64_t sign) noexcept {
-  const std::uint32_t rows = location.shared->summary.rows;
+void SpellSummer::forget() noexcept {
+  if (location_ == nullptr) return;
+  weight_ = 0;
+  location_ = nullptr;
+  std::fill(std::begin(noted_), std::end(noted_), Made{});
+  std::fill(std::begin(entry_of_row_), std::end(entry_of_row_), 0);
+  std::fill(std::begin(entry_of_function_), std::end(entry_of_function_), 0);
+}
+
+void SpellSummer::note_rows(const Location& location) noexcept {
+  const std::uint32_t rows = std::min(location.shared->summary.rows, most_rows);
   for (std::uint32_t number = 0; number < rows; ++number) {
     const format::ProfileRow& row = location.rows[number];
-    Made& made = made_[row.function];
-    made.calls += sign * row.calls;
-    made.ticks += sign * (row.ticks + row.pending * mean_ticks(row));
-    made.bytes += sign * row.bytes;
+    Made& noted = noted_[number];
+    if (noted.calls != row.calls) noted = {row.calls, ticks_of(row), row.bytes};
   }
 }
 
 void SpellSummer::begin(const Location& location, double probability) noexcept {
   weight_ = 1 / probability;
-  std::memset(made_, 0, sizeof made_);
-  add_rows(location, ~std::uint64_t{0});
+  location_ = &location;
+  last_.row = no_row;
+  note_rows(location);
+}
+
+void SpellSummer::leave_out(const Location& location, const format::ProfileRow& row, std::uint64_t ticks,
+                            std::uint64_t bytes) noexcept {
+  if (&location == location_) last_ = {static_cast<std::uint32_t>(&row - location.rows), ticks, bytes};
+}
+
+void SpellSummer::add(std::uint16_t entry, const Made& made) noexcept {
+  if (entry == no_entry) return;
+  const auto at = static_cast<std::uint16_t>(entry - 1);
+  if (made_[at].calls == 0) touched_[touched_count_++] = at;
+  made_[at].calls += made.calls;
+  made_[at].ticks += made.ticks;
+  made_[at].bytes += made.bytes;
+}
+
+void SpellSummer::add_rows(const Location& location, format::SpellSumsTable& table) noexcept {
+  const std::uint32_t rows = std::min(location.shared->summary.rows, most_rows);
+  for (std::uint32_t number = 0; number < rows; ++number) {
+    const format::ProfileRow& row = location.rows[number];
+    const Made noted = noted_[number];
+    if (noted.calls == row.calls) continue;
+    Made made{row.calls - noted.calls, ticks_of(row) - noted.ticks, row.bytes - noted.bytes};
+    if (number == last_.row) {
+      --made.calls;
+      made.ticks -= last_.ticks;
+      made.bytes -= last_.bytes;
+    }
+    if (made.calls == 0) continue;
+    std::uint16_t& of_function = entry_of_function_[row.function];
+    if (of_function == 0) of_function = entry_of(table, row.function, format::all_sites);
+    std::uint16_t& of_row = entry_of_row_[number];
+    if (of_row == 0) of_row = entry_of(table, row.function, row.site);
+    if (of_function == no_entry) continue;
+    add(of_function, made);
+    add(of_row, made);
+  }
 }
 
 void SpellSummer::end(const Location& location, format::SpellSumsTable* table) noexcept {
   if (weight_ == 0 || table == nullptr) return;
-  add_rows(location, 1);
+  add_rows(location, *table);
   const double others = weight_ - 1, of_products = weight_ * others;
-  for (std::uint32_t function = 0; function <= format::function_count; ++function) {
-    if (made_[function].calls == 0 && made_[function].bytes == 0) continue;
-    format::SpellSums* sums = sums_of(*table, function);
-    if (sums == nullptr) break;
-    const auto calls = static_cast<double>(made_[function].calls), ticks = static_cast<double>(made_[function].ticks),
-               bytes = static_cast<double>(made_[function].bytes);
-    ++sums->spells;
-    sums->calls += others * calls;
-    sums->ticks += others * ticks;
-    sums->bytes += others * bytes;
-    sums->calls_calls += of_products * calls * calls;
-    sums->calls_ticks += of_products * calls * ticks;
-    sums->ticks_ticks += of_products * ticks * ticks;
-    sums->calls_bytes += of_products * calls * bytes;
-    sums->bytes_bytes += of_products * bytes * bytes;
+  for (std::uint32_t i = 0; i < touched_count_; ++i) {
+    const Made& made = made_[touched_[i]];
+    format::SpellSums& sums = table->sums[touched_[i]];
+    // Fewer ticks than none: calls of before, which were not timed, turned out to be shorter than the others.
+    const auto calls = static_cast<double>(made.calls), bytes = static_cast<double>(made.bytes),
+               ticks = static_cast<double>(static_cast<std::int64_t>(made.ticks));
+    const auto of_function = static_cast<double>(made_[entry_of_function_[sums.function] - 1].calls);
+    ++sums.spells;
+    sums.calls += others * calls;
+    sums.ticks += others * ticks;
+    sums.bytes += others * bytes;
+    sums.calls_calls += of_products * calls * calls;
+    sums.ticks_ticks += of_products * ticks * ticks;
+    sums.bytes_bytes += of_products * bytes * bytes;
+    sums.calls_of_function += of_products * calls * of_function;
+    sums.ticks_of_function += of_products * ticks * of_function;
+    sums.bytes_of_function += of_products * bytes * of_function;
   }
+  for (std::uint32_t i = 0; i < touched_count_; ++i) made_[touched_[i]] = {};
+  touched_count_ = 0;
   weight_ = 0;
 }
 

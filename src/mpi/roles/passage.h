@@ -4,6 +4,7 @@
 
 #include "mpi/roles/envelope.h"
 #include "recorder/segment.h"
+#include "recorder/spell_sums.h"
 #include "recorder/spells.h"
 
 namespace tare::mpi {
@@ -18,12 +19,21 @@ struct Passes : Role {
   void counted(Thread& thread) noexcept {
     if (has_all_ranks(thread)) recorder::spells.pass_silently(thread);
   }
-  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int) noexcept {
     if (recorder::spells.are_asked() && has_all_ranks(thread)) [[unlikely]]
-      recorder::spells.pass(thread, call.site, call.leave);
+      pass(thread, call, row);
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] static void pass(Thread& thread, const recorder::Call& call,
+                                                const format::ProfileRow& row) noexcept {
+    if (recorder::spells.end_with_next()) {
+      const std::uint64_t ticks = call.leave != 0 ? call.leave - call.enter : recorder::mean_ticks(row);
+      const std::uint64_t bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
+      recorder::spell_summer.leave_out(thread, row, ticks, bytes);
+    }
+    recorder::spells.pass(thread, call.site, call.leave);
+  }
   [[gnu::cold, gnu::noinline]] bool has_all_ranks(Thread& thread) const noexcept {
     const Communicator& known = known_communicator(thread, bits(comm));
     const auto* segment = recorder::segment();

@@ -45,7 +45,7 @@ struct Process {
   Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
   ProfileSources profiles;
   SampleSource samples;
-  std::vector<format::SpellSums> spell_sums;  // of the first thread, by function; of a trial or a budget
+  std::vector<format::SpellSums> spell_sums;  // of the first thread, by function and call site; of a trial or a budget
   format::OffloadAccount offloads{};          // of a run that is monitored
   std::vector<ChunkRef> events;               // on disk
   std::vector<format::ClockPair> clock_pairs;

@@ -1,32 +1,17 @@
 // What the calls of each function have in the whole run, also in spells of which tare only counts the calls: those of a
 // trial or a budget (recorder/spells.h).
 //
-// Calls are exact. Time and bytes of calls that were only counted are estimated by their number, times the ratio in
-// the spells that were measured and stand for others (format/spell_sums.h): a ratio estimate, whose variance is that of
-// spells which are chosen independently of each other, each with a probability of its own (Särndal, Swensson, Wretman:
-// Model Assisted Survey Sampling, Springer 1992, sections 5.6 and 7.3).
+// Calls are exact. Time and bytes of calls that were only counted are estimates (counted_calls.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "format/spell_sums.h"
 #include "reader/model/process.h"
 #include "reader/profile/profile_sums.h"
 
 namespace tare::reader {
-
-// With half the width of its 95 % confidence interval; nothing: it is not known. Then too few spells were measured, and
-// the value is that of the measured calls alone; or many calls were counted behind cuts.
-struct Estimate {
-  double value = 0;
-  std::optional<double> error;
-};
-
-// What so many calls have that were only counted, in ticks and in bytes.
-Estimate ticks_of_counted(double calls, const format::SpellSums& sums) noexcept;
-Estimate bytes_of_counted(double calls, const format::SpellSums& sums) noexcept;
 
 struct FunctionTotal {
   std::int32_t world = -1, rank = -1;
@@ -34,7 +19,7 @@ struct FunctionTotal {
   std::uint64_t calls = 0;           // all
   std::uint64_t measured_calls = 0;  // of them
   double time_ns = 0;
-  std::optional<double> time_error_ns;  // as Estimate::error; 0: all calls were measured
+  std::optional<double> time_error_ns;  // half of the 95 % interval; nothing: not known; 0: all calls were measured
   double bytes = 0;                     // without ProfileSum::received
   std::optional<double> bytes_error;
 };

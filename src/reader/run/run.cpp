@@ -102,6 +102,27 @@ std::vector<PhaseSum> Run::phases(const TablesQuery& query) {
   return std::move(answer({.phases = {query}}).phases.front());
 }
 
+std::vector<SiteTotal> Run::site_totals(SumsQuery query) {
+  constexpr std::size_t most_ranks = 4096;
+  SiteTotals totals(query.site_of, query.rank);
+  const auto is_wanted = [worlds = query.worlds, ranks = query.ranks](const Process& process) {
+    const auto has = [](const Wanted& wanted, std::int32_t number) {
+      return !wanted || std::find(wanted->begin(), wanted->end(), number) != wanted->end();
+    };
+    return has(worlds, process.world) && has(ranks, process.record.rank);
+  };
+  query.world = query.rank = query.function = query.site = true;
+  for (std::size_t next = 0; next < processes_.size();) {
+    const std::int32_t world = processes_[next].world;
+    query.worlds = std::vector{world};
+    query.ranks = std::vector<std::int32_t>{};
+    for (; next < processes_.size() && processes_[next].world == world && query.ranks->size() < most_ranks; ++next)
+      if (is_wanted(processes_[next])) query.ranks->push_back(processes_[next].record.rank);
+    if (!query.ranks->empty()) totals.add(processes_, profile_sums(query));
+  }
+  return totals.take();
+}
+
 const Totals& Run::totals(std::size_t process) {
   if (totals_.empty()) profile_sums({});  // all of them, in one
   return totals_[process];

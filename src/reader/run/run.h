@@ -13,6 +13,7 @@
 #include "reader/model/locations.h"
 #include "reader/model/process.h"
 #include "reader/model/site_index.h"
+#include "reader/profile/site_totals.h"
 #include "reader/result.h"
 #include "reader/run/questions.h"
 #include "reader/run/site_frames.h"
@@ -57,6 +58,10 @@ class Run {
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
   std::vector<PeerSum> peers(const TablesQuery& query);
   std::vector<PhaseSum> phases(const TablesQuery& query);
+  // Totals of the whole run by function and call site (profile/site_totals.h). Of the query: by rank or not, what is
+  // chosen of it, and site_of; it chooses no communicators. Memory goes with the sites of some thousand ranks.
+  std::vector<SiteTotal> site_totals(SumsQuery query);
+
   // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
   const Totals& totals(std::size_t process);
   // What these are the sums of, sorted by process and block. Profiles that are damaged are left out, and warned of.

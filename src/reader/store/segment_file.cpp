@@ -170,10 +170,9 @@ Result<std::string> SegmentFile::samples() const {
 
 Result<std::string> SegmentFile::spell_sums() const {
   if (layout_.spell_sums_at == 0) return std::string{};
-  std::uint32_t functions = 0;
-  if (!read(&functions, sizeof functions, layout_.spell_sums_at + offsetof(SpellSumsTable, functions)))
-    return cut_off();
-  std::string payload(std::min(functions, spell_sums_capacity) * sizeof(SpellSums), '\0');
+  std::uint32_t entries = 0;
+  if (!read(&entries, sizeof entries, layout_.spell_sums_at + offsetof(SpellSumsTable, entries))) return cut_off();
+  std::string payload(std::min(entries, spell_sums_capacity) * sizeof(SpellSums), '\0');
   if (!read(payload.data(), payload.size(), layout_.spell_sums_at + offsetof(SpellSumsTable, sums))) return cut_off();
   return payload;
 }

@@ -1,0 +1,87 @@
+#include "reader/profile/counted_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace tare::reader {
+namespace {
+
+using format::SpellSums;
+
+constexpr std::uint32_t least_spells = 3;
+constexpr double most_unlike = 0.02;  // of the counted calls
+
+// That 95 % of Student's distribution lie within, from 2 degrees of freedom on: Cornish and Fisher's expansion
+// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), right to 1 %.
+double student_95(double freedom) noexcept {
+  constexpr double z = 1.959964, z2 = z * z;
+  constexpr double terms[] = {z, (z2 + 1) * z / 4, ((5 * z2 + 16) * z2 + 3) * z / 96,
+                              (((3 * z2 + 19) * z2 + 17) * z2 - 15) * z / 384,
+                              ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) * z / 92160};
+  double sum = 0;
+  for (std::size_t i = std::size(terms); i-- > 0;) sum = sum / freedom + terms[i];
+  return sum;
+}
+
+// How many spells with equal shares in the estimate would know as much, at least: where few spells with many calls
+// stand for many others, the other spells say little (Kish, Survey Sampling, Wiley 1965). No fewer than 3, and no more
+// than there are.
+double effective_spells(const SpellSums& of) noexcept {
+  const double equal = of.calls_calls > 0 ? of.calls * of.calls / of.calls_calls : 0;
+  return std::clamp<double>(equal, least_spells, of.spells);
+}
+
+// Sums of weight - 1 times y, and of weight * (weight - 1) times y squared and y times the calls of the function.
+struct Sums {
+  double y, yy, xy;
+};
+
+// `at`: the sums of the function, or of it at a site.
+Estimate estimate(double calls, const Sums& of, const SpellSums& at, const SpellSums& function) noexcept {
+  if (calls == 0) return {0, 0};
+  if (!(function.calls > 0)) return {};
+  const double ratio = of.y / function.calls;
+  if (at.spells < least_spells) return {calls * ratio, std::nullopt};
+  // Also spells that have calls of the function, and none at the site, say how much spells differ.
+  const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
+  const double spells = effective_spells(at);
+  const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
+  return {calls * ratio, student_95(spells - 1) * deviation};
+}
+
+}  // namespace
+
+Estimate ticks_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(calls, {of.ticks, of.ticks_ticks, of.ticks_of_function}, of, function);
+}
+
+Estimate bytes_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(calls, {of.bytes, of.bytes_bytes, of.bytes_of_function}, of, function);
+}
+
+Estimate calls_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(calls, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
+}
+
+bool are_cuts_few(const Process& process) {
+  double counted = 0, behind_cuts = 0;
+  for (const auto& [number, spell] : process.spells) {
+    counted += static_cast<double>(spell.counted_calls);
+    if (spell.measured && spell.cut) behind_cuts += static_cast<double>(spell.counted_calls);
+  }
+  return behind_cuts <= most_unlike * counted;
+}
+
+bool are_leaks_few(const Process& process) {
+  double calls = 0, leaked = 0;
+  for (const auto& [number, spell] : process.spells) {
+    if (spell.measured) continue;
+    calls += static_cast<double>(spell.counted_calls);
+    // All spells measure the call that they end with.
+    if (spell.has_requests && spell.measured_calls > 1) leaked += static_cast<double>(spell.measured_calls - 1);
+  }
+  return leaked <= most_unlike * (calls + leaked);
+}
+
+}  // namespace tare::reader

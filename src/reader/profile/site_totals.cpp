@@ -1,0 +1,131 @@
+#include "reader/profile/site_totals.h"
+
+#include <algorithm>
+
+#include "reader/profile/counted_calls.h"
+
+namespace tare::reader {
+namespace {
+
+using format::SpellSums;
+
+constexpr double less_than_a_call = 0.5;
+
+// What a process says of a function.
+struct OfFunction {
+  double counted = 0;
+  const SpellSums* sums = nullptr;
+  double at_sites = 0;  // of the counted calls: those whose sites are known
+};
+
+// Of a function at sites that are taken for one.
+struct OfSite {
+  Estimate calls{0, 0}, ticks{0, 0}, bytes{0, 0};
+};
+
+void add(std::optional<double>& to, std::optional<double> error) {
+  if (to) to = error ? std::optional(*to + *error) : std::nullopt;
+}
+
+void add(Estimate& to, const Estimate& from) {
+  to.value += from.value;
+  add(to.error, from.error);
+}
+
+}  // namespace
+
+void SiteTotals::add(const std::vector<Process>& processes, const std::vector<ProfileSum>& sums) {
+  std::map<std::pair<std::int32_t, std::int32_t>, const Process*> by_rank;
+  for (const Process& process : processes) by_rank[{process.world, process.record.rank}] = &process;
+  const ProfileSum* const end = sums.data() + sums.size();
+  for (const ProfileSum* begin = sums.data(); begin != end;) {
+    const ProfileSum* const next = std::find_if(begin, end, [begin](const ProfileSum& sum) {
+      return sum.key.world != begin->key.world || sum.key.rank != begin->key.rank;
+    });
+    if (const auto found = by_rank.find({begin->key.world, begin->key.rank}); found != by_rank.end())
+      add(*found->second, begin, next);
+    begin = next;
+  }
+}
+
+void SiteTotals::add(const Process& process, const ProfileSum* begin, const ProfileSum* end) {
+  std::map<std::uint16_t, OfFunction> functions;
+  for (const ProfileSum* sum = begin; sum != end; ++sum)
+    functions[sum->key.function].counted += static_cast<double>(sum->calls - sum->timed_calls);
+  const auto function_of = [&process](const SpellSums& sums) {
+    return FunctionNames::lookup(*process.functions, sums.function);
+  };
+  for (const SpellSums& sums : process.spell_sums)
+    if (const auto found = functions.find(function_of(sums));
+        found != functions.end() && sums.site == format::all_sites)
+      found->second.sums = &sums;
+
+  const bool has_errors = are_cuts_few(process) && are_leaks_few(process);
+  std::map<std::pair<std::uint16_t, std::int32_t>, OfSite> sites;
+  for (const SpellSums& sums : process.spell_sums) {
+    if (sums.site == format::all_sites) continue;
+    const auto found = functions.find(function_of(sums));
+    if (found == functions.end() || found->second.sums == nullptr) continue;
+    OfFunction& of = found->second;
+    OfSite& site = sites[{found->first, standing_for(process.sites.find(sums.site))}];
+    const Estimate calls = calls_of_counted(of.counted, sums, *of.sums);
+    of.at_sites += calls.value;
+    reader::add(site.calls, calls);
+    reader::add(site.ticks, ticks_of_counted(of.counted, sums, *of.sums));
+    reader::add(site.bytes, bytes_of_counted(of.counted, sums, *of.sums));
+  }
+
+  const double tick_ns = process.clock.rate();
+  for (const ProfileSum* sum = begin; sum != end; ++sum) {
+    if (sum->timed_calls == 0) continue;
+    const OfFunction& of = functions[sum->key.function];
+    SiteTotal& total = total_of(process, sum->key.function, sum->key.site);
+    OfSite site;
+    if (const auto found = sites.find({sum->key.function, sum->key.site}); found != sites.end()) site = found->second;
+    // What has not been seen in a spell that stands for others may be in these all the same.
+    else if (of.counted > 0)
+      site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
+    if (of.counted > 0 && !has_errors) site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
+    if (site.ticks.error) *site.ticks.error *= tick_ns;
+    total.measured_calls += sum->timed_calls;
+    total.calls += static_cast<double>(sum->timed_calls) + site.calls.value;
+    total.time_ns += static_cast<double>(sum->time_ns) + site.ticks.value * tick_ns;
+    total.bytes += static_cast<double>(sum->bytes) + site.bytes.value;
+    reader::add(total.calls_error, site.calls.error);
+    reader::add(total.time_error_ns, site.ticks.error);
+    reader::add(total.bytes_error, site.bytes.error);
+  }
+  for (const auto& [function, of] : functions) {
+    const double rest = of.counted - of.at_sites;
+    if (rest < less_than_a_call) continue;
+    SiteTotal& total = total_of(process, function, -1);
+    total.calls += rest;
+    if (of.sums != nullptr) total.calls_error = std::nullopt;
+    total.time_error_ns = total.bytes_error = std::nullopt;
+  }
+}
+
+SiteTotal& SiteTotals::total_of(const Process& process, std::uint16_t function, std::int32_t site) {
+  const std::int32_t rank = by_rank_ ? process.record.rank : -1;
+  SiteTotal& total = totals_[{process.world, rank, function, site}];
+  total.world = process.world;
+  total.rank = rank;
+  total.function = function;
+  total.site = site;
+  return total;
+}
+
+std::int32_t SiteTotals::standing_for(std::int32_t site) const {
+  const auto number = static_cast<std::size_t>(site);
+  return site >= 0 && number < site_of_.size() ? site_of_[number] : site;
+}
+
+std::vector<SiteTotal> SiteTotals::take() {
+  std::vector<SiteTotal> totals;
+  totals.reserve(totals_.size());
+  for (auto& [key, total] : totals_) totals.push_back(total);
+  totals_.clear();
+  return totals;
+}
+
+}  // namespace tare::reader
