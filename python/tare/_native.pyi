@@ -151,6 +151,24 @@ class FunctionTotal(TypedDict):
     bytes: int
     bytes_error: int | None
 
+class SiteTotal(TypedDict):
+    """Calls of a function at a site, in the whole run (src/reader/profile/site_totals.h).
+
+    Errors are half the widths of 95 % confidence intervals; None: not known.
+    """
+
+    world: int
+    rank: int  # -1: of all ranks of the query
+    function: str
+    site: int  # -1: no site, or none is known
+    calls: int
+    calls_error: int | None
+    measured_calls: int
+    time_ns: int
+    time_error_ns: int | None
+    bytes: int
+    bytes_error: int | None
+
 class Spell(TypedDict):
     """What a process did between two passages (src/recorder/spells.h)."""
 
@@ -528,6 +546,7 @@ TableName = Literal[
     "peers",
     "phases",
     "totals",
+    "site_totals",
     "samples",
     "rounds",
     "reductions",
@@ -804,6 +823,9 @@ class Run:
     def locations(self) -> list[Location]: ...
     def spells(self) -> list[Spell]: ...
     def function_totals(self) -> list[FunctionTotal]: ...
+    def site_totals(self, query: SumsQuery) -> list[SiteTotal]:
+        """By world, function and site, and by rank if the query says so. It chooses no communicators."""
+
     def functions(self) -> list[str]:
         """Names of the functions that the run may have calls of."""
 

@@ -75,6 +75,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("locations", rows(location_rows));
   run.def("spells", rows(spell_rows));
   run.def("function_totals", rows(function_total_rows));
+  run.def("site_totals", rows(site_total_rows), "query"_a);
   run.def("functions", rows(functions));
   run.def("event_names", rows(event_names));
   run.def("sites", rows(site_rows));

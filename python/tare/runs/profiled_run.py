@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Questions,
         SampleRow,
         SampleSummary,
+        SiteTotal,
         SumKey,
         SumsQuery,
         TotalCost,
@@ -113,6 +114,14 @@ class ProfiledRun(ReadRun):
         """Calls of each function on each rank, over the whole run."""
         with self._reading():
             return self._native.function_totals() if self._native else []
+
+    def totals_by_site(self, query: SumsQuery) -> list[SiteTotal]:
+        """Calls of each function at each site, over the whole run: of each rank, or of all together.
+
+        `query` is as for `profile_sums`, but for communicators.
+        """
+        with self._reading():
+            return self._native.site_totals(query) if self._native else []
 
     @cached_property
     def sample_rows(self) -> list[SampleRow]:

@@ -76,6 +76,11 @@ class OpenRun(Run):
         return self._table("totals")
 
     @property
+    def site_totals(self) -> Table:
+        """The same for each function, call site and rank; calls are an estimate, too."""
+        return self._table("site_totals")
+
+    @property
     def clock_violation_table(self) -> Table:
         """A row for each two ranks whose clocks disagree: one ended what the other had not begun."""
         return self._table("clock_violations")

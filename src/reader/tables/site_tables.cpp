@@ -1,6 +1,9 @@
 #include "reader/tables/site_tables.h"
 
+#include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +20,11 @@ template <class Row>
 void append(std::vector<RowColumn<Row>>& columns, std::vector<RowColumn<Row>> more) {
   for (RowColumn<Row>& column : more) columns.push_back(std::move(column));
 }
+
+struct SiteTotalRow {
+  SiteTotal total;
+  std::int32_t function;  // number of its text
+};
 
 // The columns of the place on one side of a message.
 std::vector<RowColumn<SampledClass>> side_columns(const std::shared_ptr<const PlaceTexts>& places,
@@ -39,6 +47,42 @@ Result<TableStream> callsite_table(Run& run) {
   std::vector<RowColumn<Row>> columns{int32<Row>("site", [](const Row& site) { return site; })};
   append(columns, places->columns<Row>(place));
   columns.push_back(places->path_column<Row>(place));
+  return stream_of(std::move(columns), std::move(rows));
+}
+
+Result<TableStream> site_total_table(Run& run) {
+  using Row = SiteTotalRow;
+  arrow::Dictionary functions;
+  const auto places = std::make_shared<const PlaceTexts>(run, true);
+  const auto place = [places](const Row& row) -> const PlaceNumbers& { return places->of(row.total.site); };
+  std::vector<Row> rows;
+  for (const SiteTotal& total : run.site_totals({.rank = true}))
+    rows.push_back({total, functions.number_of(run.functions().names()[total.function])});
+  // INT64_MIN, which tables show as null, for nothing.
+  const auto rounded = [](const char* name, std::optional<double> (*of)(const SiteTotal&)) {
+    return int64<Row>(name, [of](const Row& row) {
+      const std::optional<double> number = of(row.total);
+      return number ? static_cast<std::int64_t>(std::llround(*number)) : INT64_MIN;
+    });
+  };
+  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.total.world; }),
+                                      int32<Row>("rank", [](const Row& row) { return row.total.rank; }),
+                                      text_column("function", functions, &Row::function),
+                                      index<Row>("site", [](const Row& row) { return row.total.site; })};
+  append(columns, places->columns<Row>(place));
+  columns.push_back(places->path_column<Row>(place));
+  append<Row>(columns, {rounded("calls", [](const SiteTotal& total) { return std::optional(total.calls); }),
+                        rounded("calls_error", [](const SiteTotal& total) { return total.calls_error; }),
+                        int64<Row>("measured_calls",
+                                   [](const Row& row) { return static_cast<std::int64_t>(row.total.measured_calls); }),
+                        rounded("time_ns",
+                                [](const SiteTotal& total) {
+                                  // Of calls of which none was timed, it is not known.
+                                  return total.measured_calls == 0 ? std::nullopt : std::optional(total.time_ns);
+                                }),
+                        rounded("time_error_ns", [](const SiteTotal& total) { return total.time_error_ns; }),
+                        rounded("bytes", [](const SiteTotal& total) { return std::optional(total.bytes); }),
+                        rounded("bytes_error", [](const SiteTotal& total) { return total.bytes_error; })});
   return stream_of(std::move(columns), std::move(rows));
 }
 

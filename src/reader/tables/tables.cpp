@@ -22,6 +22,7 @@ constexpr TableKind kinds[] = {
     {"peers", "two ranks that exchanged messages", peer_table},
     {"phases", "a phase on a rank", phase_table},
     {"totals", "a function on a rank, over the whole run", total_table},
+    {"site_totals", "a function at a call site on a rank, over the whole run", site_total_table},
     {"samples", "a class of sampled messages", sample_table},
     {"rounds", "a metric of an event in a round (--monitor)", round_table},
     {"reductions", "what a filter other than statistics made of an event in a round (--monitor)", reduction_table},
