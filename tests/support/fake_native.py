@@ -368,6 +368,24 @@ class Run:
     def function_totals(self) -> list[dict[str, Any]]:
         return FUNCTION_TOTALS
 
+    def site_totals(self, query: dict[str, Any]) -> list[dict[str, Any]]:
+        """Of timed calls ten times as many, known to 5 %, but for receives; of others their number."""
+        rows = []
+        for row in summed(PROFILE, query):
+            timed = row["timed_calls"]
+            whole = {name: row[name] * (10 if timed else 1) for name in ("calls", "time_ns", "bytes")}
+            known = timed > 0 and row["function"] != "MPI_Recv"
+            rows.append(
+                {
+                    "world": row["world"], "rank": row.get("rank", -1), "function": row["function"],
+                    "site": row["site"], "measured_calls": timed, **whole,
+                    "calls_error": whole["calls"] // 20 if known else None,
+                    "time_error_ns": whole["time_ns"] // 20 if known else None,
+                    "bytes_error": whole["bytes"] // 20 if known else None,
+                }
+            )  # fmt: skip
+        return rows
+
     def processes(self) -> list[dict[str, Any]]:
         return PROCESSES
 

@@ -6,7 +6,7 @@ docs/profile.md defines the figures. Times are nanoseconds, sizes are bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -14,7 +14,7 @@ from tare.analysis.rows import PLACE, UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET, is_collective, meaning
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, Frame, Process, ProfileSum, Site, SumKey, SumsQuery
+    from tare._native import Communicator, Frame, Process, ProfileSum, Site, SiteTotal, SumKey, SumsQuery
 
 Key = Literal["site", "line", "function", "size", "communicator", "rank"]
 KEYS: tuple[Key, ...] = ("site", "line", "function", "size", "communicator", "rank")
@@ -53,6 +53,15 @@ FIGURES = (
     "lookups",
 )
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
+# Of rows by site, line or function.
+OF_WHOLE_RUN = (
+    "whole_calls",
+    "whole_calls_error",
+    "whole_time_ns",
+    "whole_time_error_ns",
+    "whole_bytes",
+    "whole_bytes_error",
+)
 OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
 
 
@@ -79,7 +88,23 @@ class OverRanks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(Placed, CallPath, OverRanks):
+class OfWholeRun:
+    """Calls that were only counted included, where there are some (`--budget`, `--weigh`).
+
+    None if all calls were measured, or if it is not known. Errors are half the widths of 95 % confidence
+    intervals; 0: exact; None beside a figure: not known.
+    """
+
+    whole_calls: int | None = None
+    whole_calls_error: int | None = None
+    whole_time_ns: int | None = None
+    whole_time_error_ns: int | None = None
+    whole_bytes: int | None = None
+    whole_bytes_error: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Placed, CallPath, OverRanks, OfWholeRun):
     """The sum of the calls with the same keys, over all ranks unless rank is a key.
 
     Fields of keys that were not asked for have their defaults. `columns` lists the fields that are set.
@@ -165,16 +190,23 @@ def columns(keys: Sequence[Key]) -> list[str]:
         names += KEY_COLUMNS[key]
     names += OF_A_RANK if list(keys) == ["rank"] else FIGURES
     names += OVER_RANKS if "rank" not in keys else ()
+    names += OF_WHOLE_RUN if {"site", "line", "function"} & set(keys) else ()
     return list(dict.fromkeys(names))
 
 
-def summed(recorded: Recorded, keys: Sequence[Key], chosen: Chosen | None = None) -> list[Row]:
+def summed(
+    recorded: Recorded,
+    keys: Sequence[Key],
+    chosen: Chosen | None = None,
+    totals: Callable[[SumsQuery], Sequence[SiteTotal] | None] | None = None,
+) -> list[Row]:
     """One row for each combination of `keys` that occurs, in the order of the run.
 
     MPI_Init and MPI_Finalize are only in rows by function, line or site: their time would hide all others.
+    `totals` says what rows have in the whole run (totals.by_keys); None: rows are not to say so.
     """
-    (rows,) = summed_together(recorded, [keys], chosen)
-    return rows
+    plan = _Summing(recorded, keys, chosen or Chosen())
+    return plan.rows(recorded.profile_sums(plan.queries), totals(plan.queries[0]) if totals else None)
 
 
 def summed_together(
@@ -219,15 +251,32 @@ class _Summing:
         finest_query["functions"] = [name for name in functions if is_collective(name)]
         self.queries.append(finest_query)
 
-    def rows(self, answers: Sequence[list[ProfileSum]]) -> list[Row]:
-        """`answers` to `queries`."""
+    def rows(
+        self, answers: Sequence[list[ProfileSum]], totals: Sequence[SiteTotal] | None = None
+    ) -> list[Row]:
+        """`answers` to `queries`; `totals` of the rows of the first."""
+        by = self.queries[0]["by"]
+        whole = {_key(total, by): _of_whole_run(total) for total in totals or ()}
+        # Of calls that were only counted, all of which are taken to have been made at known sites.
+        otherwise = OfWholeRun() if totals is None else OfWholeRun(whole_calls=0)
         row = self._description.row
         if len(answers) == 1:
-            return [row(each, self._keys, OverRanks(), None) for each in answers[0]]
+            return [
+                row(each, self._keys, OverRanks(), None, whole.get(_key(each, by), otherwise))
+                for each in answers[0]
+            ]
         sums, single = answers
-        by = self.queries[0]["by"]
         imbalances = _imbalances(single, by, self._site_of)
-        return [row(each, self._keys, _over_ranks(each), imbalances.get(_key(each, by))) for each in sums]
+        return [
+            row(
+                each,
+                self._keys,
+                _over_ranks(each),
+                imbalances.get(_key(each, by)),
+                whole.get(_key(each, by), otherwise),
+            )
+            for each in sums
+        ]
 
 
 def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:
@@ -313,7 +362,14 @@ class _Description:
             query["communicators"] = [number for number, name in named if name in chosen.communicators]
         return query
 
-    def row(self, of: ProfileSum, keys: Sequence[Key], spread: OverRanks, imbalance_ns: int | None) -> Row:
+    def row(
+        self,
+        of: ProfileSum,
+        keys: Sequence[Key],
+        spread: OverRanks,
+        imbalance_ns: int | None,
+        whole: OfWholeRun,
+    ) -> Row:
         with_place = "site" in keys or "line" in keys
         place = place_of(of["site"], self._sites) if with_place else UNKNOWN
         path = call_path(of["site"], self._sites) if "site" in keys else _NO_PATH
@@ -358,6 +414,12 @@ class _Description:
             rank_max_ns=spread.rank_max_ns,
             rank_max=spread.rank_max,
             imbalance_ns=imbalance_ns,
+            whole_calls=whole.whole_calls,
+            whole_calls_error=whole.whole_calls_error,
+            whole_time_ns=whole.whole_time_ns,
+            whole_time_error_ns=whole.whole_time_error_ns,
+            whole_bytes=whole.whole_bytes,
+            whole_bytes_error=whole.whole_bytes_error,
         )
 
 
@@ -389,6 +451,19 @@ def _line(frame: Frame | Site) -> Hashable:
 
 def _key(row: Mapping[str, Any], by: Iterable[SumKey]) -> Hashable:
     return tuple(row[part] for part in by)
+
+
+def _of_whole_run(total: SiteTotal) -> OfWholeRun:
+    """Of calls of which none was measured, no more is known than their number."""
+    measured = total["measured_calls"] > 0
+    return OfWholeRun(
+        whole_calls=total["calls"],
+        whole_calls_error=total["calls_error"],
+        whole_time_ns=total["time_ns"] if measured else None,
+        whole_time_error_ns=total["time_error_ns"] if measured else None,
+        whole_bytes=total["bytes"] if measured else None,
+        whole_bytes_error=total["bytes_error"] if measured else None,
+    )
 
 
 def _over_ranks(row: ProfileSum) -> OverRanks:

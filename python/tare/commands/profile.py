@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 from tare import streams
 from tare.analysis import profile as sums
-from tare.analysis import tables
+from tare.analysis import tables, totals
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import AnyRow, Chosen, Key, RankRow, Row
 from tare.analysis.ranks import total_mpi_ns
@@ -217,7 +218,8 @@ def _table(
     if keys == ["rank"]:
         ranks = _limited(_ordered(sums.by_rank(recording, chosen), keys, columns, sort), limit)
         return _Table(columns, *ranks, lambda: _rank_sheet(ranks[0], worlds))
-    rows = _limited(_ordered(sums.summed(recording, keys, chosen), keys, columns, sort), limit)
+    summed = sums.summed(recording, keys, chosen, partial(totals.by_keys, recording))
+    rows = _limited(_ordered(summed, keys, columns, sort), limit)
     total_ns = total_mpi_ns(recording.processes)
     return _Table(columns, *rows, lambda: _sheet(rows[0], keys, total_ns, worlds), rows[0])
 
@@ -303,6 +305,8 @@ def _show(
     out = console()
     reporter.show_efficiencies(out, found_efficiencies)
     reporter.show(out, sheet, found.calls, found.left_out, by_site="site" in names, with_paths=paths)
+    if recording.has_counted_spells and "phase" not in names:
+        reporter.show_what_was_counted(out, found.calls)
     reporter.show_unreturned(out, recording)
     reporter.draw(out, recording, names)
 

@@ -10,7 +10,7 @@ from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.spread import spread
 from tare.measuring import unseen
 from tare.reporters import explanation, summary
-from tare.reporters.profile import OVERFLOW_NOTE
+from tare.reporters.profile import MEASURED_ONLY, OVERFLOW_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +55,9 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
         "trace": ranks.total_trace(run),
         "findings": explanation.sentences(explained, run.start_ns),
         "notes": _notes(run, sites),
+        "measured_only": f"{MEASURED_ONLY}. `tare profile` estimates the whole run."
+        if run.has_counted_spells
+        else None,
     }
 
 

@@ -10,6 +10,7 @@ from tare.analysis.efficiency import NO_TRACE, TOO_MANY_EVENTS
 from tare.analysis.ranks import total_mpi_ns, total_unreturned_ns
 from tare.functions import OUTSIDE_NET
 from tare.reporters import drawing, paths, profile_drawings, terminal
+from tare.reporters import totals as total_sheet
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING
 
@@ -45,6 +46,16 @@ FIGURES = (
 )  # fmt: skip
 # Only where requests have been waited for.
 IN_WAITS = Heading("In waits", optional=True)
+# Where some calls were only counted: all calls, and half the widths of intervals as shares.
+OF_WHOLE_RUN = (
+    Heading("All calls"), Heading("±"), Heading("All time"), Heading("±"),
+    Heading("All bytes", optional=True), Heading("±", optional=True),
+)  # fmt: skip
+MEASURED_ONLY = "These rows are those of the spells that were measured (docs/budget.md)"
+WHOLE_NOTE = (
+    f"{MEASURED_ONLY}. All: an estimate for the whole run, ± half of its 95 % interval; ?: that is not known"
+)
+BY_OTHERS_NOTE = f"{MEASURED_ONLY}; by site, line or function the whole run is estimated"
 OF_A_RANK = (Heading("Calls"), Heading("MPI time"), Heading("Bytes"), Heading("MPI share"))
 LABEL_WIDTH = 24
 # A share of the time that is not worth mentioning.
@@ -63,6 +74,8 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
     waited = any(row.waited_ns for row in rows)
     headings += FIGURES
     headings += [IN_WAITS] if waited else []
+    whole = has_whole_run(rows)
+    headings += OF_WHOLE_RUN if whole else ()
     if worlds > 1:
         headings.append(Heading("World", key=True))
     result = Sheet(headings)
@@ -70,6 +83,7 @@ def sheet(rows: Sequence[Row], keys: Sequence[Key], total_ns: int, worlds: int) 
         cells = [cell for key in keys for cell in (*_key_cells(row, key), *_through(row, key, between))]
         cells += _figures(row, total_ns)
         cells += [units.duration(row.waited_ns) if row.waited_ns else NOTHING] if waited else []
+        cells += _of_whole_run(row) if whole else []
         result.rows.append(cells + ([str(row.world)] if worlds > 1 else []))
     callers = next((column for column, each in enumerate(headings) if each.title == "Caller"), None)
     if callers is not None and all(row[callers] == NOTHING for row in result.rows):
@@ -142,6 +156,16 @@ def draw(out: Console, recording: Run, keys: Sequence[str]) -> None:
         profile_drawings.ranks(out, recording)
     elif "peer" in keys:
         profile_drawings.peers(out, recording)
+
+
+def has_whole_run(rows: Sequence[Row]) -> bool:
+    """Whether some rows say what they have in the whole run, where calls were only counted."""
+    return any(row.whole_calls is not None for row in rows)
+
+
+def show_what_was_counted(out: Console, rows: Sequence[Row]) -> None:
+    """Of a run in which some calls were only counted: what the rows are of."""
+    out.paragraph(WHOLE_NOTE if has_whole_run(rows) else BY_OTHERS_NOTE)
 
 
 def show_unreturned(out: Console, recording: Run) -> None:
@@ -246,6 +270,21 @@ def _figures(row: Row, total_ns: int) -> list[str]:
         units.duration(row.mean_ns) if timed else NOTHING,
         units.duration(row.max_ns) if timed else NOTHING,
     ]
+
+
+def _of_whole_run(row: Row) -> list[str]:
+    if not row.whole_calls:
+        return [NOTHING] * len(OF_WHOLE_RUN)
+    cells = [units.count(row.whole_calls), total_sheet.error(row.whole_calls_error, row.whole_calls)]
+    if row.whole_time_ns is None:
+        return [*cells, *[NOTHING] * 4]
+    cells += [
+        units.duration(row.whole_time_ns),
+        total_sheet.error(row.whole_time_error_ns, row.whole_time_ns),
+    ]
+    if not row.whole_bytes:
+        return [*cells, NOTHING, NOTHING]
+    return [*cells, units.size(row.whole_bytes), total_sheet.error(row.whole_bytes_error, row.whole_bytes)]
 
 
 def _waiting(row: Row) -> str:

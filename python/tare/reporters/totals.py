@@ -37,16 +37,16 @@ def sheet(totals: Sequence[Total]) -> Sheet:
                 units.count(total.calls),
                 units.percent(total.measured_calls / total.calls),
                 units.duration(total.time_ns),
-                _error(total.time_error_ns, total.time_ns),
+                error(total.time_error_ns, total.time_ns),
                 units.size(total.bytes) if total.bytes else NOTHING,
-                _error(total.bytes_error, total.bytes) if total.bytes else NOTHING,
+                error(total.bytes_error, total.bytes) if total.bytes else NOTHING,
             ]
         )
     return result
 
 
-def _error(error: int | None, of: int) -> str:
-    """As a share; "?": not known."""
+def error(error: int | None, of: int) -> str:
+    """Half the width of an interval, as a share; "?": not known."""
     if error is None or of == 0:
         return "?"
     return f"{100 * error / of:.1f} %"

@@ -70,6 +70,7 @@
     into.append(
       element("h2", {}, "Call sites"),
       element("p", { class: "lead" }, "Where the program calls MPI, and how it came there. Choose a row for its call path and source text. “Of MPI” is the share of all time in MPI between MPI_Init and MPI_Finalize."),
+      ...(content.overview.measured_only ? [element("p", { class: "notice" }, content.overview.measured_only)] : []),
       element("div", { class: "tools" }, element("span", { class: "group", role: "group", "aria-label": "A row stands for" }, buttons)),
       holder, chosen);
 

@@ -113,7 +113,8 @@
       element("ol", { class: "findings" }, overview.findings.map((finding) => element("li", {}, finding.replace(/(\d) %/g, "$1\u00a0%"))))));
     into.append(element("div", { class: "two" },
       element("div", { class: "panel" }, element("h3", {}, "Where the time goes"), stack(overview.parts)),
-      element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"), topSites(sites, overview.mpi_ns))));
+      element("div", { class: "panel" }, element("h3", {}, "Call sites with the most time in MPI"),
+        overview.measured_only ? element("p", { class: "notice" }, overview.measured_only) : null, topSites(sites, overview.mpi_ns))));
     into.append(element("div", { class: "panel detail" }, element("h3", {}, "Cost of measuring, all ranks"), cost(overview)));
   }
   tare.sections = [{ id: "overview", title: "Overview", draw }];
