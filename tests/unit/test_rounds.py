@@ -164,6 +164,44 @@ def test_a_rank_that_stops_is_seen(chunks: dict[str, list[bytes]], files: list[s
     assert send.share == 0 and send.calls_per_s == 0
 
 
+def test_rates_are_of_rounds_with_the_same_ranks(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    """Where a rank with little time is missing, the mean of the others is no time that has passed."""
+
+    def without_rank_0(number: int) -> bytes:
+        values = {"MPI_Send": (50.0 * number, 100 * S + number * S / 4, 5000.0 * number)}
+        return a_round(number, 100 * S + number * S // 2, values, who=ranks((1, 1)), lost=ranks((0, 1)))
+
+    chunks[files[0]] = [names(), *growing(20), without_rank_0(21)]
+    live = Live(Path())
+    live.update()
+    (send,) = live.activities()
+    assert send.share == pytest.approx(0.25) and send.calls_per_s == pytest.approx(10)
+    assert all(share == pytest.approx(0.25) for share in send.history)
+    # From the second one without it on, it is known what the other does.
+    chunks[files[0]] += [without_rank_0(22), without_rank_0(23)]
+    live.update()
+    (send,) = live.activities()
+    assert send.share == pytest.approx(0.5) and send.calls_per_s == pytest.approx(100)
+    assert send.history[-1] == pytest.approx(0.5) and max(send.history) == pytest.approx(0.5)
+
+
+def test_totals_are_of_all_ranks_where_one_has_lost_a_round(
+    chunks: dict[str, list[bytes]], files: list[str]
+) -> None:
+    def of_one_rank(number: int) -> bytes:
+        values = {"MPI_Send": (1000.0, 1000.0 * S, 1.0)}
+        return a_round(number, 100 * S + number * S // 2, values, who=ranks((1, 1)), lost=ranks((0, 1)))
+
+    chunks[files[0]] = [names(), *growing(20), of_one_rank(21)]
+    live = Live(Path())
+    live.update()
+    assert {event.name: event.calls.mean for event in live.totals()}["MPI_Send"] == 100
+    # It is gone.
+    chunks[files[0]] += [of_one_rank(number) for number in range(22, 26)]
+    live.update()
+    assert {event.name: event.calls.mean for event in live.totals()}["MPI_Send"] == 1000
+
+
 def test_hosts_are_put_together(chunks: dict[str, list[bytes]], files: list[str]) -> None:
     files.append("monitor-b.tare")
     chunks["monitor-a.tare"] = [names(), *growing(6)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,6 +19,8 @@ KEPT_NS = 60 * NS_PER_S
 MOST_KEPT = 4096
 BINS = 30  # of the history of an event, each of a second
 OF_LATE_NS = 10 * NS_PER_S
+# A rank that has been missing for so long is not there; before, it has lost a round.
+MISSING_NS = 2 * NS_PER_S
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,24 @@ class Activity:
     imbalance_of_late: float = 0.0  # the least that `imbalance` can be in the last ten seconds alone
 
 
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Of a round: when it began, and the sums of the ranks that are in it."""
+
+    at_ns: int
+    ranks: Ranks
+    sums: dict[tuple[Kind, str], Sums]
+
+
 @dataclass
 class _Host:
-    """The rounds of one file."""
+    """The rounds of one file. Sums are means over the ranks of a round, so what came between two rounds is
+    known where both have the same ranks."""
 
     file: RoundFile
     last: Round | None = None
-    kept: deque[tuple[int, dict[tuple[Kind, str], Sums]]] = field(
-        default_factory=lambda: deque(maxlen=MOST_KEPT)
-    )
+    fullest: Round | None = None  # the newest with most ranks, of late
+    kept: deque[_Kept] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
 
     def take(self, made: Round) -> None:
         if not made.filter:
@@ -65,20 +75,42 @@ class _Host:
         self.last = made
         if not made.events:
             return
+        before = self.fullest
+        if (
+            before is None
+            or len(made.ranks) >= len(before.ranks)
+            or made.first_ns - before.first_ns > MISSING_NS
+        ):
+            self.fullest = made
         sums = {
             (event.kind, event.name): Sums(
                 event.calls.mean, event.time.mean, event.bytes.mean, event.time.most
             )
             for event in made.events
         }
-        self.kept.append((made.first_ns, sums))
-        while self.kept[0][0] < made.first_ns - KEPT_NS:
+        self.kept.append(_Kept(made.first_ns, made.ranks, sums))
+        while self.kept[0].at_ns < made.first_ns - KEPT_NS:
             self.kept.popleft()
 
-    def before(self, back_ns: int) -> tuple[int, dict[tuple[Kind, str], Sums]]:
-        """The newest that is at least so much older than the last one; the oldest if none is."""
-        wanted = self.kept[-1][0] - back_ns
-        return next((each for each in reversed(self.kept) if each[0] <= wanted), self.kept[0])
+    def latest(self) -> _Kept:
+        """The newest whose ranks are those of an earlier one, both of the last ten seconds; without any, the
+        newest."""
+        since_ns = self.kept[-1].at_ns - OF_LATE_NS
+        oldest: dict[Ranks, _Kept] = {}
+        found = self.kept[-1]
+        for each in self.kept:
+            if each.at_ns >= since_ns and oldest.setdefault(each.ranks, each) is not each:
+                found = each
+        return found
+
+    def at(self, at_ns: int) -> _Kept:
+        """The newest that is no later; the oldest if none is."""
+        return next((each for each in reversed(self.kept) if each.at_ns <= at_ns), self.kept[0])
+
+    def before(self, end: _Kept, back_ns: int) -> _Kept:
+        """The newest with the same ranks that is at least so much older; the oldest of them if none is."""
+        same = [each for each in self.kept if each.at_ns <= end.at_ns and each.ranks == end.ranks]
+        return next((each for each in reversed(same) if each.at_ns <= end.at_ns - back_ns), same[0])
 
 
 class Live:
@@ -134,10 +166,11 @@ class Live:
         return {rank: since for of in self._silent.values() for rank, since in of.items()}
 
     def totals(self) -> list[Event]:
-        """What each event has had since the start, over the ranks of the last rounds."""
+        """What each event has had since the start, over the ranks of the last rounds. Without a rank that has
+        lost a round, means would be others: the round before is told then."""
         return [
             event
-            for event in totals.of_rounds(host.last for host in self._hosts.values() if host.last)
+            for event in totals.of_rounds(host.fullest for host in self._hosts.values() if host.fullest)
             if not rounds.is_outside_phases(event.kind, event.name)
         ]
 
@@ -154,23 +187,26 @@ class Live:
 
 def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
     assert host.last is not None
-    now_ns, now = host.kept[-1]
-    before_ns, before = host.before(NOW_NS)
-    _, of_late = host.before(OF_LATE_NS)
-    passed_ns = max(now_ns - before_ns, 1)
-    bins = [host.before(back * NOW_NS) for back in range(BINS, -1, -1)]
+    end = host.latest()
+    before, of_late = host.before(end, NOW_NS), host.before(end, OF_LATE_NS)
+    if before is end:  # ranks are others in each round: means over nearly all of them are near enough
+        before, of_late = host.at(end.at_ns - NOW_NS), host.at(end.at_ns - OF_LATE_NS)
+    passed_ns = max(end.at_ns - before.at_ns, 1)
+    is_new = end.at_ns > before.at_ns
+    ends = [host.at(end.at_ns - back * NOW_NS) for back in range(BINS - 1, -1, -1)]
+    bins = [(host.before(each, NOW_NS), each) for each in ends]
     nothing = Sums(0, 0, 0)
     for event in host.last.events:
         key = (event.kind, event.name)
         if rounds.is_outside_phases(*key):
             continue
-        new, old = now[key], before.get(key, nothing)
-        is_new = now_ns > before_ns
+        new, old = end.sums.get(key, nothing), before.sums.get(key, nothing)
         mean_ns = event.time.mean
         history = [
-            (later.get(key, nothing).time_ns - earlier.get(key, nothing).time_ns) / (to - begin)
-            for (begin, earlier), (to, later) in itertools.pairwise(bins)
-            if to > begin
+            (to.sums.get(key, nothing).time_ns - begin.sums.get(key, nothing).time_ns)
+            / (to.at_ns - begin.at_ns)
+            for begin, to in bins
+            if to.at_ns > begin.at_ns
         ]
         is_counter = event.kind == "counter"
         per_s = NS_PER_S / passed_ns if is_new else 0.0
@@ -179,14 +215,14 @@ def _of_host(host: _Host) -> Iterable[tuple[Activity, int]]:
                 event.name,
                 event.kind,
                 max(0.0, (new.time_ns - old.time_ns) / passed_ns) if is_new else 0.0,
-                (new.calls - old.calls) * per_s,
-                0.0 if is_counter else (new.bytes - old.bytes) * per_s,
+                max(0.0, (new.calls - old.calls) * per_s),
+                0.0 if is_counter else max(0.0, (new.bytes - old.bytes) * per_s),
                 event.bytes.mean if is_counter else None,
                 event.time.most / mean_ns - 1 if mean_ns > 0 else 0.0,
                 event.time.least_rank,
                 event.time.most_rank,
                 history,
-                _imbalance_since(of_late.get(key, nothing), new),
+                _imbalance_since(of_late.sums.get(key, nothing), new),
             ),
             event.ranks,
         )
