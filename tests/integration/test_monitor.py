@@ -187,8 +187,7 @@ def test_a_reader_that_is_slow_costs_the_ranks_nothing(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
 ) -> None:
     """tared is stopped: what has no room is lost and counted, and the program ends as ever."""
-    run, count = tmp_path / "run", 2_000  # more ranks than processors: each call may take milliseconds
-    end = tmp_path / "end"
+    run, end = tmp_path / "run", tmp_path / "end"
     with running(tare, mpi, run, [program, "calls", "100", end], "--monitor=1ms,policy=lossy") as job:
         wait_until(lambda: len(live(run)) > 3)
         stopped = tared_of(run)
@@ -200,16 +199,56 @@ def test_a_reader_that_is_slow_costs_the_ranks_nothing(
         end.touch()
         assert job.wait(PATIENCE_S) == 0
     assert cost_of(tare, run)["offload_wait_ns"] == 0
-    measured = measure(
-        tare,
-        mpi,
-        RANKS,
-        [program, "points", str(count)],
-        tmp_path / "block",
-        "--monitor=points,policy=block,every=100",
-    )
-    assert measured.ended.returncode == 0
-    assert measured.info()["cost"]["offload_points"] == RANKS * count
+
+
+@both_families
+def test_under_block_a_rank_waits_once_for_a_reader_that_hangs(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """As long as it was told to, and not again before the reader has come; what has no room is counted."""
+    run, end = tmp_path / "run", tmp_path / "end"
+    wait_ns = 20_000_000
+    with running(
+        tare, mpi, run, [program, "calls", "100", end], "--monitor=1ms,policy=block,wait=20ms"
+    ) as job:
+        wait_until(lambda: len(live(run)) > 3)
+        before = cost_of(tare, run)["offload_wait_ns"]
+        stopped = tared_of(run)
+        os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: cost_of(tare, run)["offloads_lost"] > 300)
+        waited = cost_of(tare, run)["offload_wait_ns"]
+        wait_until(lambda: cost_of(tare, run)["offloads_lost"] > 500)
+        later = cost_of(tare, run)["offload_wait_ns"]
+        os.kill(stopped, signal.SIGCONT)
+        end.touch()
+        assert job.wait(PATIENCE_S) == 0
+    assert waited - before >= RANKS * wait_ns and later == waited
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_that_rounds_are_missing_is_told(number: signal.Signals, tare: Path, tmp_path: Path) -> None:
+    """tared is killed, or hangs, while the program runs; that ends as ever."""
+    mpi = openmpi4()
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    run, end = tmp_path / "run", tmp_path / "end"
+    job_of_two = [*mpi.mpiexec, "-n", 2, program, "calls", 200, end]
+    command = [tare, "run", "--monitor=20ms", "-o", run, "--", *job_of_two]
+    with subprocess.Popen(
+        [str(word) for word in command], env=mpi.environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True,
+    ) as job:  # fmt: skip
+        try:
+            wait_until(lambda: len(live(run)) > 3)
+            os.kill(tared_of(run), number)
+        finally:
+            end.touch()
+        _, said = job.communicate(timeout=PATIENCE_S)
+    assert job.returncode == 0, said
+    how = "was killed by signal 9" if number == signal.SIGKILL else "hung"
+    told = " ".join(said.split())  # it is wrapped
+    assert f"tared {how}" in told and "the rounds since then are missing" in told
+    assert len(live(run)) > 3
 
 
 def test_rounds_are_in_sql_parquet_and_archives(tare: Path, tmp_path: Path) -> None:

@@ -465,6 +465,8 @@ def _notes(measured: Measured) -> list[str]:
     notes = list(collected["messages"])
     if measured.trouble:
         notes.append(measured.trouble)
+    if measured.unmonitored:
+        notes.append(measured.unmonitored)
     notes.extend(_nodes_alone(measured))
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")

@@ -30,6 +30,7 @@ class Measured:
     """A run that has ended; `collected` and `recording` are None if no process called MPI.
 
     `trouble` says what went wrong after the command had ended; it does not change the exit code.
+    `unmonitored` says why rounds are missing, if the root of the monitoring tree was not there all the time.
     """
 
     run_dir: Path
@@ -38,6 +39,7 @@ class Measured:
     collected: Collected | None
     recording: Run | None
     trouble: str | None
+    unmonitored: str = ""
 
 
 def measure(
@@ -57,7 +59,7 @@ def measure(
     try:
         variables = launch.environment(meta, run_dir, preload)
         watch = _native.EndingWatch([directory.segment_dir(run_dir, meta), run_dir], meta.run_id)
-        with tared.serving(meta, run_dir), runner.watched(run_dir):
+        with tared.serving(meta, run_dir) as served, runner.watched(run_dir):
             ending = launch.run(command, variables, ("tare.runs.run", *modules))
     except CommandError:
         directory.discard(run_dir)
@@ -65,7 +67,7 @@ def measure(
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )
-    return _finished(run_dir, meta, ending, watch)
+    return replace(_finished(run_dir, meta, ending, watch), unmonitored=served.trouble)
 
 
 def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch) -> Measured:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tare.errors import CommandError
@@ -36,12 +37,20 @@ def variables(meta: Metadata) -> dict[str, str]:
     return result
 
 
+@dataclass
+class Served:
+    """What there is to say of it afterwards."""
+
+    trouble: str = ""  # in words; empty: it was there until the command had ended
+
+
 @contextmanager
-def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
+def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
     """Has it run, if it is asked for. The ranks do without it where it hangs or dies."""
     options = meta.options
+    served = Served()
     if not drains(options) and not options.monitor:
-        yield
+        yield served
         return
     import subprocess
 
@@ -70,16 +79,30 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[None]:
             f"cannot start {program}: {error.strerror}; leave out --drain tared and --monitor"
         ) from error
     try:
-        yield
+        yield served
     finally:
+        early = tared.poll()
         tared.terminate()
+        hung = False
         try:
             tared.wait(ROOT_ENDS_WITHIN_S if options.monitor else ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
+            hung = True
             tared.kill()
             tared.wait()
+        # What it does not drain, the ranks do.
+        if chosen and (hung or early is not None):
+            served.trouble = f"--monitor: tared {_ending(early)}: the rounds since then are missing"
         import shutil
 
         if chosen:
             sweet_spots.take(chosen, run_dir / MEETING_PLACE)
         shutil.rmtree(run_dir / MEETING_PLACE, ignore_errors=True)
+
+
+def _ending(code: int | None) -> str:
+    """`code` as Popen has it; None of one that had to be killed."""
+    if code is None:
+        return "hung"
+    how = f"was killed by signal {-code}" if code < 0 else "ended"
+    return f"{how} while the command ran"
