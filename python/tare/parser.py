@@ -178,7 +178,19 @@ def _split(parser: Parser, arguments: Sequence[str], rest: str) -> tuple[list[st
         if not word.startswith("-") or word == "-":
             break
         at += 2 if _awaits_value(word, takes_value) else 1
+    _check_value(parser, arguments, at)
     return list(arguments[:at]), list(arguments[at:])
+
+
+def _check_value(parser: Parser, arguments: Sequence[str], at: int) -> None:
+    """The command begins `at`, unless that was meant as the option's value: `--monitor 1s -- COMMAND`."""
+    import shutil
+
+    bare = {name for action in parser._actions if action.nargs == "?" for name in action.option_strings}
+    if list(arguments[at + 1 : at + 2]) == ["--"] and at > 0 and arguments[at - 1] in bare:
+        option, word = arguments[at - 1], arguments[at]
+        if shutil.which(word) is None:
+            parser.error(f"no program '{word}'; if it is the value of {option}, write {option}={word}")
 
 
 def _cut(words: list[str], separator: str) -> tuple[list[str], bool, list[str]]:

@@ -33,9 +33,11 @@ def start(
     command: Annotated[list[str], Argument("COMMAND", "What is started.", rest=True)],
     output: Annotated[str | None, Option("-o", "--output")] = None,
     quiet: Annotated[bool, Option("-q", "--quiet")] = False,
+    watch: Annotated[str | None, Option("--watch", bare="1s", show_default=False)] = None,
 ) -> None:
     """Start a command."""
-    called.append({"command": command, "output": output, "quiet": quiet})
+    watched = {"watch": watch} if watch else {}
+    called.append({"command": command, "output": output, "quiet": quiet} | watched)
 
 
 called: list[dict[str, Any]] = []
@@ -75,6 +77,14 @@ def test_a_command_begins_with_the_first_word_that_is_no_option(
 ) -> None:
     assert parser.call(start, words, "tare start") == 0
     assert called == [{"command": command, "output": output, "quiet": quiet}]
+
+
+def test_a_value_that_is_optional_follows_an_equals_sign() -> None:
+    for words, watch in ((["--watch", "sh", "--", "q"], "1s"), (["--watch=auto", "--", "sh"], "auto")):
+        assert parser.call(start, words, "tare start") == 0
+        assert called[-1]["watch"] == watch and called[-1]["command"][0] == "sh"
+    with pytest.raises(UsageError, match="if it is the value of --watch, write --watch=auto-50"):
+        parser.call(start, ["--watch", "auto-50", "--", "sh"], "tare start")
 
 
 @pytest.mark.parametrize(
