@@ -70,6 +70,11 @@ class LiveTree:
         """bspbench: each round is work for an interval, a barrier and an offload."""
         return self._ask(f"bsp {events} {rounds} {interval_ns:.0f} {policy} {int(offloads)}")
 
+    def controlled(self, events: int, rounds: int, point_ns: float) -> dict[str, Any]:
+        """So many rounds at the interval that the root finds and keeps, as `--monitor=auto` does; ranks could
+        offload each `point_ns`, and drop what has no room."""
+        return self._ask(f"controlled {events} {rounds} {point_ns:.0f}")
+
     def _ask(self, line: str) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
         try:

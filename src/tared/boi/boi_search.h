@@ -18,8 +18,8 @@
 // The buffers of a tree hold about l rounds, so l rounds can be sent too quickly unnoticed, and what is found is up to
 // a third too low. Confirmation therefore takes the paper's test of what it found (Figure 7) as the last steps: many
 // rounds at a fifth below it. They cannot arrive more often than at the true interval. But a tree that is saturated may
-// be slower than one that is not quite: so what was confirmed is lowered a little as long as rounds are sustained
-// there, and no further than by what the paper calls an error.
+// be slower than one that is not quite: so what was confirmed is lowered step by step as long as rounds are sustained
+// there.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ double typical_arrival_interval(const Burst& burst);
 
 // Of an interval that was found: goes on until rounds that are sent a fifth more often arrive at it, within 5 %. On a
 // machine whose pace changes they may never do; then the median of the last three is what is told. What was confirmed
-// is lowered by 4 %, up to twice, as long as rounds that are sent so often arrive so often, within 3 %.
+// is lowered by 4 %, up to four times, as long as rounds that are sent so often arrive so often, within 3 %.
 class Confirmation {
  public:
   explicit Confirmation(double boi_ns) : boi_(boi_ns) {}
@@ -92,7 +92,7 @@ class Confirmation {
   static constexpr double below = 0.2;
   static constexpr std::size_t most_steps = 6;
   static constexpr double lower_by = 0.04;
-  static constexpr unsigned most_lowered = 2;
+  static constexpr unsigned most_lowered = 4;
 
   void confirm(double sent, double arrives);
 

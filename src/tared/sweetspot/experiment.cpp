@@ -18,8 +18,11 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t patience_ns = 30 * second;
-constexpr std::int64_t head_start_ns = 2'000'000;  // for a command to reach all nodes before the first round
-constexpr std::uint32_t crowd = 64;                // from so many processes on, signs of life take longer
+constexpr std::int64_t head_start_ns = 2'000'000;        // for a command to reach all nodes before the first round
+constexpr std::int64_t first_interval_ns = second / 10;  // of controlled offloads
+constexpr std::int64_t longest_control_ns = 60 * second;
+constexpr std::int64_t end_notice_ns = second / 10;  // longer than a player is ahead of the clock
+constexpr std::uint32_t crowd = 64;                  // from so many processes on, signs of life take longer
 
 StageShape stage_of(const ExperimentOptions& options, const std::vector<RankSet>& places) {
   const auto players = std::ranges::count_if(places, [](const RankSet& ranks) { return !ranks.empty(); });
@@ -65,6 +68,7 @@ Burst Outcome::burst(double interval_ns) const {
 void Experiment::Sink::round(const Round& round) {
   const std::lock_guard lock(mutex_);
   arrived_.push_back({round.round, round.first_offload_ns, round.arrived_ns, round.lost, round.cost});
+  if (keeper_ != nullptr) keeper_->add(round);
   next_ = round.round + 1;
   ++seen_;
   changed_.notify_all();
@@ -94,6 +98,22 @@ bool Experiment::Sink::wait_for(std::uint64_t round, std::int64_t patience) {
 std::vector<ArrivedRound> Experiment::Sink::take() {
   const std::lock_guard lock(mutex_);
   return std::move(arrived_);
+}
+
+void Experiment::Sink::tell(PaceKeeper* keeper) {
+  const std::lock_guard lock(mutex_);
+  keeper_ = keeper;
+}
+
+std::optional<Pace> Experiment::Sink::decide() {
+  const std::lock_guard lock(mutex_);
+  return keeper_ != nullptr ? keeper_->decide(realtime_ns()) : std::nullopt;
+}
+
+std::size_t Experiment::Sink::count_from(std::uint64_t round) {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(arrived_, [round](const ArrivedRound& arrived) { return arrived.round >= round; }));
 }
 
 Experiment::Experiment(const ExperimentOptions& options, const TreeShape& shape)
@@ -221,6 +241,58 @@ std::optional<Outcome> Experiment::play(Play play) {
   if (!outcome.rounds.empty() && play.in_step != 0)
     outcome.drained_ns = std::max<std::int64_t>(outcome.rounds.back().arrived_ns - ended_ns, 0);
   return outcome;
+}
+
+// Until so many rounds have come since the first one of an interval that the keeper keeps: that one's number.
+std::optional<std::uint64_t> Experiment::control(PaceKeeper& keeper, std::uint32_t rounds) {
+  std::optional<std::uint64_t> kept_from;
+  for (const std::int64_t until_ns = monotonic_ns() + longest_control_ns; monotonic_ns() < until_ns;) {
+    if (const auto pace = sink_.decide()) {
+      root_->set_pace(*pace);
+      if (!kept_from && keeper.state() == PaceKeeper::State::keeps) kept_from = pace->from_round;
+    }
+    if (kept_from && sink_.count_from(*kept_from) >= rounds) return kept_from;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+std::optional<ControlledOutcome> Experiment::play_controlled(std::uint32_t events, std::uint32_t rounds,
+                                                             std::int64_t point_ns) {
+  Play play;
+  play.first_round = next_round_;
+  play.events = events;
+  play.interval_ns = point_ns;
+  play.policy = Policy::lossy;
+  play.every = static_cast<std::uint32_t>(std::max<std::int64_t>(first_interval_ns / point_ns, 1));
+  stage_.reset(0);
+  stage_.last_point() = UINT64_MAX;
+  sink_.begin();
+  play.start_ns = realtime_ns() + head_start_ns;
+  const auto first_ns = static_cast<std::int64_t>(play.first_round) * point_ns;
+  PaceKeeper keeper(PointClock(point_ns, play.start_ns - first_ns), point_ns);
+  sink_.tell(&keeper);
+  root_->command(std::as_bytes(std::span(&play, 1)));
+  const auto kept_from = control(keeper, rounds);
+  sink_.tell(nullptr);
+  // All ranks end at the same point, to which none has come.
+  const std::int64_t left_ns = realtime_ns() + end_notice_ns - play.start_ns;
+  const std::uint64_t last = play.first_round + static_cast<std::uint64_t>(left_ns / point_ns);
+  stage_.last_point().store(last, std::memory_order_release);
+  next_round_ = last + 2;
+  if (!sink_.wait_for(last + 1, patience_ns)) return {};
+  for (std::uint32_t player = 0; player < stage_.shape().players; ++player)
+    while (stage_.played_ns(player).load(std::memory_order_acquire) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!kept_from) return {};
+  ControlledOutcome found;
+  found.outcome.wanted = rounds;
+  found.outcome.rounds = sink_.take();
+  std::erase_if(found.outcome.rounds,
+                [&](const ArrivedRound& round) { return round.round < *kept_from || round.round > last; });
+  found.interval_ns = keeper.interval_ns();
+  found.boi_ns = keeper.boi_ns();
+  return found;
 }
 
 std::optional<std::vector<double>> Experiment::rest(std::uint32_t events, std::uint32_t rounds) {

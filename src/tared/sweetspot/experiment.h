@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tared/boi/boi_search.h"
+#include "tared/boi/pace_keeper.h"
 #include "tared/sweetspot/player.h"
 #include "tared/sweetspot/stage.h"
 #include "tared/tree/node.h"
@@ -52,6 +53,13 @@ struct Outcome {
   Burst burst(double interval_ns) const;
 };
 
+// Of ranks whose offloads the root controls, as `--monitor=auto` does: what came when the interval was found.
+struct ControlledOutcome {
+  Outcome outcome;
+  std::int64_t interval_ns = 0;  // that was kept in the end
+  double boi_ns = 0;             // that the root found
+};
+
 class Experiment {
  public:
   // Nothing if the tree cannot be formed, with the reason in `error`.
@@ -62,6 +70,9 @@ class Experiment {
 
   // Nothing if rounds are missing for `patience_ns` that no rank has dropped.
   std::optional<Outcome> play(Play play);
+  // Ranks come to a point each `point_ns` and drop what has no room; the root says which points are offloads. Goes on
+  // until so many rounds have come since the root has found an interval. Nothing if that takes more than a minute.
+  std::optional<ControlledOutcome> play_controlled(std::uint32_t events, std::uint32_t rounds, std::int64_t point_ns);
   // Stop-and-go: one-way delays of rounds each of which begins when the one before has arrived.
   std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
   std::optional<BoiSearch> search(std::uint32_t events, const Spread& rest, double low_ns,
@@ -86,11 +97,16 @@ class Experiment {
     // Until `round` has been seen, or nothing has come for `patience_ns`.
     bool wait_for(std::uint64_t round, std::int64_t patience_ns);
     std::vector<ArrivedRound> take();
+    // Rounds are told to it; nullptr: to nobody any more.
+    void tell(PaceKeeper* keeper);
+    std::optional<Pace> decide();  // of it
+    std::size_t count_from(std::uint64_t round);
 
    private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<ArrivedRound> arrived_;
+    PaceKeeper* keeper_ = nullptr;
     std::uint64_t next_ = 0;  // after the last round seen
     std::uint64_t seen_ = 0;
   };
@@ -100,6 +116,7 @@ class Experiment {
   NodeOptions options_of(std::uint32_t node) const;
   int run_process(std::uint32_t node);
   std::uint32_t player_of(std::uint32_t node) const;
+  std::optional<std::uint64_t> control(PaceKeeper& keeper, std::uint32_t rounds);
 
   ExperimentOptions options_;
   TreeShape shape_;

@@ -8,11 +8,14 @@
 //                                               which is confirmed at the end
 //   burst EVENTS ROUNDS INTERVAL                rounds by the clock
 //   random EVENTS ROUNDS INTERVAL               rounds at random intervals, INTERVAL is their mean
+//   controlled EVENTS ROUNDS POINT              so many rounds at the interval that the root finds, where ranks could
+//                                               offload each POINT
 //   bsp EVENTS ROUNDS INTERVAL POLICY OFFLOADS  bspbench: POLICY is block, unbound or lossy; OFFLOADS is 0 or 1
 //
 // It ends at the end of its input.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -104,6 +107,11 @@ void add_rounds(Line& line, const Outcome& outcome, const Burst& burst) {
       .number("packet_ns", packet_ns)
       .number("reductions", reductions)
       .number("packets", packets);
+}
+
+double incomplete(const Outcome& outcome) {
+  return static_cast<double>(
+      std::ranges::count_if(outcome.rounds, [](const ArrivedRound& round) { return !round.lost.empty(); }));
 }
 
 void add_offloads(Line& line, Experiment& experiment, std::uint32_t rounds) {
@@ -199,10 +207,23 @@ std::string run_play(Experiment& experiment, std::istringstream& words, const st
       .number("most_under_way", static_cast<double>(experiment.counts().most_under_way));
   add_rounds(line, *outcome, outcome->burst(interval));
   add_offloads(line, experiment, play.rounds);
-  std::vector<std::string> incomplete;
-  for (const ArrivedRound& round : outcome->rounds)
-    if (!round.lost.empty()) incomplete.push_back(std::to_string(round.round));
-  return line.number("incomplete", static_cast<double>(incomplete.size())).json();
+  return line.number("incomplete", incomplete(*outcome)).json();
+}
+
+std::string run_controlled(Experiment& experiment, std::istringstream& words) {
+  std::uint32_t events = 0;
+  std::uint32_t rounds = 0;
+  double point = 0;
+  words >> events >> rounds >> point;
+  if (events > experiment.stage().shape().most_events || point < 1) return failed("more events than there is room for");
+  const auto found = experiment.play_controlled(events, rounds, static_cast<std::int64_t>(point));
+  if (!found) return failed("no interval was found that the tree takes");
+  Line line;
+  line.number("interval", static_cast<double>(found->interval_ns))
+      .number("boi", found->boi_ns)
+      .number("incomplete", incomplete(found->outcome));
+  add_rounds(line, found->outcome, found->outcome.burst(static_cast<double>(found->interval_ns)));
+  return line.json();
 }
 
 std::string run_command(Experiment& experiment, const std::string& text) {
@@ -211,6 +232,7 @@ std::string run_command(Experiment& experiment, const std::string& text) {
   words >> name;
   if (name == "tree") return tell_tree(experiment);
   if (name == "boi") return run_boi(experiment, words);
+  if (name == "controlled") return run_controlled(experiment, words);
   if (name == "burst" || name == "random" || name == "bsp") return run_play(experiment, words, name);
   if (name != "rest") return failed("no such command");
   std::uint32_t events = 0;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "monitor/cadence.h"
 #include "tared/filters/bytes.h"
 #include "tared/filters/clock.h"
 
@@ -63,9 +64,15 @@ void Player::command(std::span<const std::byte> command) {
   Reader in(command);
   const auto play = in.get<Play>();
   if (!in.at_end() || play.events > stage_.shape().most_events || play.rounds > stage_.shape().most_rounds) return;
+  cadence_.store(0, std::memory_order_release);  // what was said of the play before
   const std::lock_guard lock(mutex_);
   plays_.push_back(play);
   changed_.notify_all();
+}
+
+void Player::set_pace(const Pace& pace) {
+  cadence_.store(monitor::Cadence::word(pace.from_round, std::max<std::uint64_t>(pace.every, 1)),
+                 std::memory_order_release);
 }
 
 void Player::work() {
@@ -86,6 +93,7 @@ void Player::play(const Play& play) {
   values_.resize(play.events);
   sleep_until(play.start_ns);
   const std::int64_t began_ns = realtime_ns();
+  if (play.every != 0) offload_as_told(play);
   for (std::uint32_t round = 0; round < play.rounds; ++round) {
     if (play.in_step == 0) {
       const std::int64_t after_ns =
@@ -98,8 +106,9 @@ void Player::play(const Play& play) {
     for (std::uint32_t rank = 0; rank < count_ && play.offloads != 0; ++rank) offload(play, rank, round);
   }
   // Where a rank dropped its last rounds, nothing else says that nobody is to wait for them.
+  const std::uint64_t number = play.every != 0 ? stage_.last_point() + 1 : play.first_round + play.rounds;
   if (play.policy == Policy::lossy && play.offloads != 0)
-    for (std::uint32_t rank = 0; rank < count_; ++rank) offload_last(play, rank);
+    for (std::uint32_t rank = 0; rank < count_; ++rank) offload_last(play, rank, number);
   stage_.played_ns(number_).store(std::max<std::int64_t>(realtime_ns() - began_ns, 1), std::memory_order_release);
   // All ranks in turn: a round leaves, and makes room, when it has the last of them.
   while (std::ranges::any_of(held_, [](const auto& held) { return !held.empty(); })) {
@@ -108,9 +117,25 @@ void Player::play(const Play& play) {
   }
 }
 
-void Player::offload_last(const Play& play, std::uint32_t rank) {
+// As a program comes to its points: a decision is heard of long before the point from which on it holds.
+void Player::offload_as_told(const Play& play) {
+  constexpr std::int64_t most_ahead_ns = 1'000'000;  // a sleep at each point would take the tree's processors
+  monitor::Cadence cadence(play.every);
+  std::int64_t slept_ns = play.start_ns;
+  for (std::uint64_t point = play.first_round; point <= stage_.last_point().load(std::memory_order_acquire); ++point) {
+    const bool is_taken = cadence.takes(point, cadence_.load(std::memory_order_acquire));
+    const std::int64_t at_ns = play.start_ns + static_cast<std::int64_t>(point - play.first_round) * play.interval_ns;
+    if (!is_taken && at_ns - slept_ns < most_ahead_ns) continue;
+    sleep_until(at_ns);
+    slept_ns = at_ns;
+    const auto round = static_cast<std::uint32_t>(point - play.first_round);
+    for (std::uint32_t rank = 0; rank < count_ && is_taken; ++rank) offload(play, rank, round);
+  }
+}
+
+void Player::offload_last(const Play& play, std::uint32_t rank, std::uint64_t number) {
   while (!stage_.has_room(first_ + rank)) pause_shortly(play);
-  stage_.put(first_ + rank, play.first_round + play.rounds, realtime_ns(), values_);
+  stage_.put(first_ + rank, number, realtime_ns(), values_);
 }
 
 void Player::hand_over_held(std::uint32_t rank) {
@@ -139,7 +164,7 @@ void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) 
     fate = Stage::Fate::dropped;
   }
   const std::int64_t cost_ns = realtime_ns() - begin_ns;
-  Stage::Offload& told = stage_.offload(first_ + rank, round);
+  Stage::Offload& told = stage_.offload(first_ + rank, round % stage_.shape().most_rounds);
   told.cost_ns.store(static_cast<std::uint32_t>(std::min<std::int64_t>(cost_ns, UINT32_MAX)),
                      std::memory_order_relaxed);
   told.fate.store(fate, std::memory_order_release);

@@ -5,6 +5,7 @@
 // the ranks of a node offload one after another.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -27,12 +28,14 @@ class Player : public SnapshotSource {
   RankSet ranks() override { return RankSet::of_range(first_, count_); }
   std::size_t poll(SnapshotTaker& taker) override;
   void command(std::span<const std::byte> command) override;
+  void set_pace(const Pace& pace) override;
 
  private:
   void work();
   void play(const Play& play);
+  void offload_as_told(const Play& play);
   void offload(const Play& play, std::uint32_t rank, std::uint32_t round);
-  void offload_last(const Play& play, std::uint32_t rank);
+  void offload_last(const Play& play, std::uint32_t rank, std::uint64_t number);
   void hand_over_held(std::uint32_t rank);
 
   Stage& stage_;
@@ -42,6 +45,7 @@ class Player : public SnapshotSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Play> plays_;
+  std::atomic<std::uint64_t> cadence_ = 0;  // the last word of it (monitor/cadence.h); 0: none in this play
   bool is_ended_ = false;
   std::vector<Metrics> values_;
   struct Held {

@@ -30,7 +30,8 @@ Stage::Stage(const StageShape& shape) : shape_(shape) {
   const std::uint64_t keys = rounded(shape.most_events * sizeof(EventKey));
   const std::uint64_t players = rounded(shape.players * sizeof(std::atomic<std::int64_t>));
   const std::uint64_t slots = std::uint64_t{shape.ranks} * shape.slots * slot_bytes_;
-  bytes_ = rings + offloads + keys + players + rounded(sizeof(pthread_barrier_t)) + slots;
+  const std::uint64_t last_point = rounded(sizeof(std::atomic<std::uint64_t>));
+  bytes_ = rings + offloads + keys + players + rounded(sizeof(pthread_barrier_t)) + last_point + slots;
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<std::byte*>(memory);
@@ -41,6 +42,7 @@ Stage::Stage(const StageShape& shape) : shape_(shape) {
   keys_ = reinterpret_cast<EventKey*>(place(keys));
   played_ns_ = reinterpret_cast<std::atomic<std::int64_t>*>(place(players));
   barrier_ = reinterpret_cast<pthread_barrier_t*>(place(rounded(sizeof(pthread_barrier_t))));
+  last_point_ = reinterpret_cast<std::atomic<std::uint64_t>*>(place(last_point));
   slots_ = at;
   for (std::uint32_t event = 0; event < shape.most_events; ++event)
     keys_[event] = event_key("synthetic event " + std::to_string(event));

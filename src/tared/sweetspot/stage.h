@@ -31,6 +31,9 @@ struct Play {
   std::uint32_t in_step = 0;    // 1: work for an interval, barrier, offload (bspbench); 0: by the clock
   std::uint32_t offloads = 1;   // 0: the same without offloads
   std::uint32_t irregular = 0;  // 1: intervals are random, with `interval_ns` as their mean; on all ranks the same ones
+  // Not 0: rounds are points, each so many of which are an offload until the root says otherwise (PaceKeeper), up to
+  // Stage::last_point().
+  std::uint32_t every = 0;
 };
 // Of an irregular play: from its start to a round. Intervals are exponential, so rounds come as in a Poisson process.
 std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns);
@@ -79,6 +82,7 @@ class Stage {
   void put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values);
   pthread_barrier_t& barrier() { return *barrier_; }
   std::atomic<std::int64_t>& played_ns(std::uint32_t player) { return played_ns_[player]; }
+  std::atomic<std::uint64_t>& last_point() { return *last_point_; }
   void reset(std::uint32_t rounds);
 
  private:
@@ -91,6 +95,7 @@ class Stage {
   EventKey* keys_ = nullptr;
   pthread_barrier_t* barrier_ = nullptr;
   std::atomic<std::int64_t>* played_ns_ = nullptr;  // of each player: how long the last play took; 0: not done
+  std::atomic<std::uint64_t>* last_point_ = nullptr;
   std::byte* slots_ = nullptr;
 };
 
