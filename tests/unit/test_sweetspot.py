@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tare.commands.sweetspot import sweetspot
+from tare.errors import CommandError
 from tare.measuring import sweet_spots
 from tare.monitor import advice, cache, calibrate, characterise, simulate
 from tare.monitor.characterise import Probe, Stability
@@ -37,6 +41,30 @@ def test_the_advice_is_the_tree_that_takes_profiles_most_often() -> None:
 def test_the_limiting_overhead_is_that_of_the_paper() -> None:
     assert probe(boi_ns=75.0, overall_ns=25.0).limiting_overhead == pytest.approx(25)
     assert probe(overall_ns=-5.0).limiting_overhead == 0, "noise is no gain"
+
+
+class MadeUpTree:
+    """Of which the true interval is known; it is slower when rounds come more often."""
+
+    def __init__(self, true_ns: float) -> None:
+        self.true_ns = true_ns
+
+    def burst(self, _events: int, _rounds: int, interval_ns: float) -> dict[str, float]:
+        is_sustained = interval_ns >= self.true_ns
+        return {"arrival_interval": interval_ns if is_sustained else 1.1 * self.true_ns}
+
+
+@pytest.mark.parametrize("true_ns", [0.85e6, 0.9e6, 1e6, 1.07e6, 1.2e6])
+def test_the_true_value_is_the_least_interval_that_is_sustained(true_ns: float) -> None:
+    tree: Any = MadeUpTree(true_ns)
+    assert characterise.least_sustained(tree, 64, 1e6) == pytest.approx(true_ns, rel=0.02)
+
+
+def test_a_true_value_that_is_far_away_is_beyond_all_steps() -> None:
+    low: Any = MadeUpTree(0.5e6)
+    high: Any = MadeUpTree(2e6)
+    assert characterise.least_sustained(low, 64, 1e6) < 0.82e6
+    assert characterise.least_sustained(high, 64, 1e6) > 1.22e6
 
 
 def test_rank_sets_are_read() -> None:
@@ -133,6 +161,57 @@ def test_a_model_that_is_off_is_not_borne_out() -> None:
     model = calibrate.fitted(64, found, 2)
     assert not model.is_borne_out
     assert model.checks[0].error == pytest.approx(-2 / 3, abs=0.05)
+
+
+def simulated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: dict[Topology, list[float]]
+) -> dict[str, Any]:
+    """What the command says if trees of this machine are like that."""
+
+    def calibrated(sizes: list[int], processors: int, _: object) -> list[calibrate.Model]:
+        return [calibrate.fitted(events, found, 2) for events in sizes]
+
+    monkeypatch.setattr(calibrate, "calibrated", calibrated)
+    sweetspot(ranks="64,1000000", events="16", simulate=True, json=True)
+    content: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return content
+
+
+def test_trees_that_are_not_here_are_simulated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("simpy")
+    truth = Costs(snapshot_ns=2_000, packet_ns=30_000, round_ns=5_000, copy_ns=1_000)
+    found = simulated(monkeypatch, capsys, paces(truth, 2, 0.1))
+    assert len(found["checks"]) == len(calibrate.HELD_OUT)
+    worst = max(abs(check["error_percent"]) for check in found["checks"])
+    assert 0 < worst <= 50
+    million = [row for row in found["simulated"] if row["ranks"] == 1_000_000]
+    assert {row["fan_out"] for row in million} == {8, 16, 32, 64}
+    for row in million:
+        fan_out = row["fan_out"]
+        exact = simulate.boi_ns(simulate.Shape(1_000_000, fan_out), truth, None)
+        assert row["boi_ns"] == pytest.approx(exact, rel=0.5)
+        assert row["boi_low_ns"] == pytest.approx(row["boi_ns"] / (1 + worst / 100))
+        assert row["boi_high_ns"] == pytest.approx(row["boi_ns"] * (1 + worst / 100))
+        assert row["model_error_percent"] == pytest.approx(worst)
+        assert row["nodes"] == simulate.Shape(1_000_000, fan_out).nodes > 1_000_000 / fan_out
+        assert row["resting_delay_ns"] >= next(
+            other["resting_delay_ns"]
+            for other in found["simulated"]
+            if other["ranks"] == 64 and other["fan_out"] == fan_out
+        )
+
+
+def test_a_simulation_that_is_off_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("simpy")
+    found = paces(Costs(2_000, 30_000), 2)
+    found[calibrate.HELD_OUT[0]] = [value * 3 for value in found[calibrate.HELD_OUT[0]]]
+    with pytest.raises(CommandError, match=r"the model is off by \d\d\.\d %"):
+        simulated(monkeypatch, capsys, found)
+    assert capsys.readouterr().out == ""
 
 
 def test_repeated_probes_have_a_spread() -> None:

@@ -24,6 +24,10 @@ EVENTS = "64,1024"
 PERCENT = 2.0
 PROBES = 5
 MOST_RANKS = 4096
+# Times events: what made-up ranks hold in memory is 192 times as many bytes.
+MOST_ROWS = 2**22
+# Of a simulation: the ranks of the largest tree that is measured for it.
+CALIBRATED_RANKS = 64
 
 
 def _numbers(text: str) -> list[int]:
@@ -96,16 +100,37 @@ def sweetspot(
         raise UsageError(f"--transport {transport}: it is unix or tcp")
     if figures is not None and find_spec("matplotlib") is None:
         raise CommandError(f"--figures needs matplotlib: {how_to_install(['matplotlib'])}")
+    if min(fan_outs) < 2:
+        raise UsageError(f"--fan-out {min(fan_outs)}: a node has two children at least")
     if simulate:
-        return _simulate(counts, sizes, json)
+        _check_simulated({"--filter": filter != DEFAULT_FILTER, "--transport": transport != "unix",
+                          "--figures": figures is not None})  # fmt: skip
+        _check_rows(CALIBRATED_RANKS, sizes)
+        return _simulate(counts, sizes, None if fan_out == FAN_OUTS else fan_outs, json)
     if max(counts) > MOST_RANKS:
         raise UsageError(f"--ranks {max(counts)}: more than {MOST_RANKS:,} are told of by --simulate")
+    _check_rows(max(counts), sizes)
     topologies = _topologies(counts, fan_outs, transport, filter.split(","))
     found = _surveyed(topologies, sizes, fresh=fresh, probes=0 if brief else probes, apart_s=apart / 1e9)
     if figures is not None:
         _draw(figures, found)
     _report(found, at_most, json)
     return 0
+
+
+def _check_rows(ranks: int, sizes: list[int]) -> None:
+    if ranks * max(sizes) > MOST_ROWS:
+        raise UsageError(
+            f"--events {max(sizes)}: with {ranks:,} ranks at most {MOST_ROWS // ranks:,} are measured"
+        )
+
+
+def _check_simulated(others: dict[str, bool]) -> None:
+    for option, is_given in others.items():
+        if is_given:
+            raise UsageError(
+                f"--simulate tells of trees with unix sockets and the filter statistics: leave out {option}"
+            )
 
 
 def _topologies(counts: list[int], fan_outs: list[int], transport: str, filters: list[str]) -> list[Topology]:
@@ -176,7 +201,7 @@ def _print_json(content: dict[str, Any]) -> None:
     json_reporter.write(sys.stdout, SCHEMA, None, content)
 
 
-def _simulate(counts: list[int], sizes: list[int], json: bool) -> int:
+def _simulate(counts: list[int], sizes: list[int], fan_outs: list[int] | None, json: bool) -> int:
     from importlib.util import find_spec
 
     from tare.packages import how_to_install
@@ -195,7 +220,7 @@ def _simulate(counts: list[int], sizes: list[int], json: bool) -> int:
             f"the model is off by {units.percent(worst.error)} on a tree of this machine, with "
             f"{worst.events:,} events: something else takes the processors; try again when they are idle"
         )
-    rows = reporter.rows(models, counts)
+    rows = reporter.rows(models, counts, fan_outs or reporter.FAN_OUTS)
     if json:
         _print_json({"simulated": rows, "checks": reporter.checks(models)})
     else:

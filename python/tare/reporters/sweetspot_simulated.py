@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 FAN_OUTS = (8, 16, 32, 64)
 
 
-def rows(models: Sequence[Model], counts: Sequence[int]) -> list[dict[str, Any]]:
+def rows(models: Sequence[Model], counts: Sequence[int], fan_outs: Sequence[int]) -> list[dict[str, Any]]:
     """Of each number of ranks, size and fan-out, with a processor for each node; also for JSON."""
     found = []
     for model in models:
         for count in counts:
-            for fan_out in FAN_OUTS:
+            for fan_out in fan_outs:
                 shape = simulate.Shape(count, fan_out)
                 boi_ns = simulate.boi_ns(shape, model.costs, None)
                 found.append(
