@@ -81,7 +81,11 @@ def test_it_shows_a_job_and_ends_with_it(
         terminal.press("w")
         wait_until(lambda: "MPI_Allreduce" in terminal.text() and "Back" in terminal.text())
         terminal.press("Escape")
-        wait_until(lambda: "Time now" in terminal.text())
+        wait_until(lambda: "Time now" in terminal.text() and "Imbalance" in terminal.text())
+        terminal.press("c")
+        wait_until(lambda: "MPI_Allreduce         main monitored" in terminal.text())
+        terminal.press("Escape")
+        wait_until(lambda: "Imbalance" in terminal.text())
         end.touch()
         assert job.wait(60) == 0
         wait_until(lambda: ending.exists() and ending.read_text() != "")

@@ -264,6 +264,18 @@ def test_wrong_options_are_named(options: tuple[str, ...], named: str, tare: Pat
     assert done.returncode == 2 and named in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+def test_an_imbalance_that_no_round_tells_of_is_refused(tare: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    subprocess.run(
+        [tare, "run", "-q", "--monitor=1s,filter=groups", "-o", run, "--", "true"], check=True, timeout=60
+    )
+    done = subprocess.run(
+        [tare, "watch", run, "--alert", "imbalance:30%"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert "filter statistics" in done.stderr and "groups" in done.stderr
+
+
 def test_a_command_that_is_not_there_is_told_before_watching(tare: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     subprocess.run([tare, "run", "-q", "--monitor", "-o", run, "--", "true"], check=True, timeout=60)

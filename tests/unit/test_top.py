@@ -8,15 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tare.analysis.rows import Placed
+from tare.monitor import call_sites
+from tare.monitor.call_sites import CallSite, Reading, Sums
 from tare.monitor.heat import Column, Columns
 from tare.monitor.live import Activity, Live
-from tare.monitor.screen import Top, Where
+from tare.monitor.screen import CallSites, Top, Where
+from tare.reporters import live as reporter
 from tare.runs.histograms import Bins
 from tare.runs.rounds import Kind, Ranks, Round
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 NOBODY = Ranks(())
+S = 1_000_000_000
 
 
 class Made(Live):
@@ -88,6 +93,7 @@ class Driven:
             lambda: "rank 2 MPI_Recv",
             lambda: "monitoring: 8 offloads",
             lambda: self.hang,
+            lambda: "MPI_Send solver.c:120",
         )
 
     def text(self, widget: str) -> str:
@@ -210,6 +216,43 @@ def test_a_key_shows_where_ranks_are() -> None:
         assert not isinstance(driven.app.screen, Where)
 
     drive(steps)
+
+
+def test_a_key_shows_call_sites() -> None:
+    async def steps(driven: Driven, pilot: Pilot[None]) -> None:
+        await pilot.press("c")
+        await pilot.pause()
+        screen = driven.app.screen
+        assert isinstance(screen, CallSites)
+        await driven.app.workers.wait_for_complete()
+        screen.refresh_now()
+        assert "MPI_Send solver.c:120" in str(screen.query_one("#where", Static).render())
+        await pilot.press("c")
+        await pilot.pause()
+        assert not isinstance(driven.app.screen, CallSites)
+
+    drive(steps)
+
+
+def test_time_by_call_site_is_that_between_readings() -> None:
+    send, wait = (CallSite(name, Placed(file="/a/solver.c", line=7, caller="main")) for name in ("S", "W"))
+    readings = iter(
+        [
+            Reading(2, {send: Sums(10, 4 * S)}),
+            Reading(2, {send: Sums(30, 5 * S), wait: Sums(4, 2 * S)}),
+            Reading(2, {send: Sums(30, 5 * S), wait: Sums(4, 2 * S)}),
+        ]
+    )
+    times = iter([100.0, 102.0, 103.0])
+    sites = call_sites.CallSites(lambda: next(readings), lambda: next(times))
+    assert sites.now() == []
+    first, second = sites.now()
+    assert (first.site, first.share, first.calls_per_s) == (wait, 0.5, 1)
+    assert (second.site, second.share, second.calls_per_s) == (send, 0.25, 5)
+    head, *lines = reporter.site_lines([first, second])
+    assert head.split() == ["Time", "now", "Calls/s", "Function", "Caller", "and", "place"]
+    assert lines[0].split() == ["50.0", "%", "1", "W", "main", "solver.c:7"]
+    assert sites.now() == [] and len(reporter.site_lines([])) == 1
 
 
 def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

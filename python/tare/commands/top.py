@@ -13,6 +13,7 @@ from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError
 from tare.options import Option
 from tare.runs import directory, runner
+from tare.runs.rounds import chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
     from tare.monitor.live import Live
@@ -40,7 +41,7 @@ def top(
 
     For runs of tare run --monitor (docs/monitoring.md). Needs Textual, unless --once or --json is given.
     Below the table: how the ranks differ in the event that the cursor is on, round by round.
-    Keys: w shows where the ranks are, h hides how ranks differ, p pauses, q ends.
+    Keys: c shows time by call site, w where the ranks are, h hides how ranks differ, p pauses, q ends.
 
     Example: tare top app-20260131-120000
     """
@@ -76,6 +77,7 @@ def top(
         lambda: _where(run),
         lambda: _cost(run),
         _hang(run, live),
+        _call_sites(run),
         stay=stay,
         event=event,
     ).run()
@@ -84,12 +86,11 @@ def top(
 
 
 def _check_filter(run: Path, meta: Metadata) -> None:
-    chosen = [part for part in (meta.options.monitor or "").split(",") if part.startswith("filter=")]
-    names = [name.partition(":")[0] for part in chosen for name in part.removeprefix("filter=").split("+")]
-    if names and not {"statistics", "histogram"} & set(names):
+    chosen = chosen_filter(meta.options.monitor)
+    if chosen and not {"statistics", "histogram"} & set(names_of_filters(chosen)):
         raise CommandError(
-            f"tare top shows the filters statistics and histogram, and {run} has "
-            f"{chosen[0].removeprefix('filter=')}: tare sql {run} 'SELECT * FROM reductions' shows that"
+            f"tare top shows the filters statistics and histogram, and {run} has {chosen}: "
+            f"tare sql {run} 'SELECT * FROM reductions' shows that"
         )
 
 
@@ -169,6 +170,23 @@ def _where(run: Path) -> str:
         [sys.executable, "-m", "tare", "where", str(run)], capture_output=True, text=True, check=False
     )
     return done.stdout or done.stderr
+
+
+def _call_sites(run: Path) -> Callable[[], str]:
+    """What goes on by call site, since it was asked last; may take a second."""
+    from tare.monitor.call_sites import CallSites, of_run
+    from tare.reporters import live as reporter
+    from tare.runs.run import open_run
+
+    sites = CallSites(lambda: of_run(open_run(run)))
+
+    def text() -> str:
+        try:
+            return "\n".join(reporter.site_lines(sites.now()))
+        except (TareError, OSError) as error:
+            return str(error)
+
+    return text
 
 
 def _hang(run: Path, live: Live) -> Callable[[], str]:

@@ -14,6 +14,7 @@ from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Argument, Option
 from tare.runs import directory, runner
+from tare.runs.rounds import STATISTICS, chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
     from tare.monitor.alerts import Condition
@@ -87,6 +88,7 @@ def watch(
     meta = directory.read_meta(run, _native.FORMAT_VERSION)
     if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
+    _check_filter(run, meta, alert or [])
     telling = Telling(run.resolve(), command, json=json)
     watching = _Watching(run, meta, Live(run), alert or [], telling)
     endpoint = None
@@ -117,6 +119,17 @@ def _endpoint(run: Path, meta: Metadata, address: Address, watching: _Watching) 
     if not address.is_loopback:
         streams.tell("Everyone who reaches this address can read the metrics.")
     return endpoint
+
+
+def _check_filter(run: Path, meta: Metadata, conditions: list[Condition]) -> None:
+    chosen = chosen_filter(meta.options.monitor)
+    if chosen and STATISTICS not in names_of_filters(chosen):
+        unbalanced = next((each for each in conditions if each.kind == "imbalance"), None)
+        if unbalanced is not None:
+            raise CommandError(
+                f"--alert {unbalanced.text}: that is known of runs with the filter {STATISTICS}, "
+                f"and {run} has {chosen}"
+            )
 
 
 class _Watching:

@@ -19,6 +19,7 @@ from tare.runs.rounds import Kind
 from tare.streams import visible
 
 REFRESH_S = 0.5
+SITES_EVERY_S = 1.0
 # So long without a round, and it is asked where the ranks are.
 SILENT_AFTER_S = 5.0
 BARS = " ▁▂▃▄▅▆▇█"
@@ -67,6 +68,34 @@ class Where(ModalScreen[None]):
         yield Footer()
 
 
+class CallSites(Where):
+    """Time by call site, read again and again in a thread: what is shown is one reading old."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,c,q", "dismiss", "Back")]
+
+    def __init__(self, read: Callable[[], str]) -> None:
+        super().__init__("")
+        self._read = read
+        self._reads = False
+
+    def on_mount(self) -> None:
+        self.refresh_now()
+        self.set_interval(SITES_EVERY_S, self.refresh_now)
+
+    def refresh_now(self) -> None:
+        if self._reads or not self.query("#where"):
+            return
+        self.query_one("#where", Static).update(self._text)
+        self._reads = True
+        self.run_worker(self._look, thread=True)
+
+    def _look(self) -> None:
+        try:
+            self._text = self._read()
+        finally:
+            self._reads = False
+
+
 class Top(App[None]):
     """Ends by itself when the run has ended, unless it is to stay."""
 
@@ -76,6 +105,7 @@ class Top(App[None]):
     #heat { height: auto; padding: 0 1; border-top: solid $panel; }"""
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit", "Quit"),
+        ("c", "call_sites", "Call sites"),
         ("w", "where", "Where ranks are"),
         ("h", "heat", "How ranks differ"),
         ("p", "pause", "Pause"),
@@ -90,19 +120,21 @@ class Top(App[None]):
         where: Callable[[], str],
         cost: Callable[[], str],
         hang: Callable[[], str] = lambda: "",
+        call_sites: Callable[[], str] = lambda: "",
         *,
         stay: bool = False,
         event: str | None = None,
     ) -> None:
-        """`is_going_on`: whether the run is; `where`, `cost`, `hang`: what to say of ranks, of monitoring
-        them, of those that hang. `hang` may take long, and is called from a thread. `event` is what the
-        cursor is on at first."""
+        """`is_going_on`: whether the run is; `where`, `cost`, `hang`, `call_sites`: what to say of ranks, of
+        monitoring them, of those that hang, of time by call site. The last two may take long, and are called
+        from a thread. `event` is what the cursor is on at first."""
         super().__init__()
         self._name = visible(name)
         self._live = live
         self._is_going_on = is_going_on
         self._where = where
         self._cost = cost
+        self._call_sites = call_sites
         self._stay = stay
         self._paused = False
         self._ended = False
@@ -226,6 +258,9 @@ class Top(App[None]):
 
     def action_where(self) -> None:
         self.push_screen(Where(self._where()))
+
+    def action_call_sites(self) -> None:
+        self.push_screen(CallSites(self._call_sites))
 
     def action_heat(self) -> None:
         self._shows_heat = not self._shows_heat

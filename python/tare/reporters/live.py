@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
+from tare.streams import visible
 
 if TYPE_CHECKING:
+    from tare.monitor.call_sites import SiteActivity
     from tare.monitor.live import Activity
     from tare.reporters.console import Console
     from tare.runs.rounds import Round
@@ -40,6 +42,18 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
     sheet.rows += [_cells(activity) for activity in activities]
     terminal.show_sheet(out, sheet)
     return None
+
+
+def site_lines(sites: Sequence[SiteActivity]) -> list[str]:
+    """Where time goes now, by call site: a line for each, and one above them."""
+    if not sites:
+        return ["no call since it was looked last"]
+    lines = [f"{'Time now':>9}  {'Calls/s':>9}  {'Function':<20}  Caller and place"]
+    for each in sites:
+        function, place = each.site.function, each.site.place
+        now = f"{units.percent(each.share):>9}  {each.calls_per_s:>9,.0f}"
+        lines.append(visible(f"{now}  {function:<20}  {terminal.caller(place)} {terminal.place(place)}"))
+    return lines
 
 
 def show_heat(out: Console, lines: Sequence[str]) -> None:

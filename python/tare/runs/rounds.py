@@ -241,6 +241,17 @@ class RoundFile:
         ]
 
 
+def chosen_filter(spec: str | None) -> str:
+    """The filter that a SPEC of --monitor names, as it was written; empty if it leaves that to tare."""
+    words = [word.strip() for word in (spec or "").split(",")]
+    return next((word.removeprefix("filter=") for word in words if word.startswith("filter=")), "")
+
+
+def names_of_filters(used: str) -> list[str]:
+    """Of one or several with a plus between them; without their arguments."""
+    return [name.partition(":")[0] for name in used.split("+")]
+
+
 def parts_of(used: str, reduced: bytes) -> list[tuple[str, bytes]]:
     """Each of the filters in the text, and its result."""
     if "+" not in used or used.endswith(".so") or ".so:" in used:
