@@ -269,6 +269,7 @@ nb::list spell_rows(reader::Run& run) {
   nb::list rows;
   for (const reader::Process& process : run.processes()) {
     for (const auto& [number, spell] : process.spells) {
+      if (!spell.finished) continue;
       nb::dict row;
       row["world"] = process.world;
       row["rank"] = process.record.rank;

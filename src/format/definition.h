@@ -189,6 +189,9 @@ enum SpellFlags : std::uint16_t {
   traced_spell = 4,    // calls were in the trace, too
   cut_spell = 8,       // less was kept of its end than of its begin
   control_spell = 16,  // chosen at random to be compared with: calls were only counted
+  // Behind a gap in the trace a spell is also written at its begin, as it then is: a process may be killed in it. Where
+  // it ends, it is written again.
+  unfinished_spell = 32,
 };
 
 // A spell (recorder/spells.h), written at its end: what the first thread of a process did between two passages.

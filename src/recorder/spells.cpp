@@ -109,8 +109,7 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   begin_spell(location, site, time);
 }
 
-void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
-  spell_summer.end(location, spell_sums());
+format::SpellDefinition Spells::definition() const noexcept {
   format::SpellDefinition spell{};
   spell.head.kind = format::DefinitionKind::spell;
   if (depth_ == Depth::counts) spell.head.flags |= format::unmeasured_spell;
@@ -121,8 +120,14 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
   spell.spell = spell_;
   spell.passages = length_;
   spell.first_site = site_;
-  spell.last_site = site;
   spell.begin = begin_;
+  return spell;
+}
+
+void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
+  spell_summer.end(location, spell_sums());
+  format::SpellDefinition spell = definition();
+  spell.last_site = site;
   spell.ticks = time > begin_ ? time - begin_ : 0;
   spell.flush_ticks = location.shared->summary.flush_ticks - flush_ticks_;
   spell.measured_calls = location.weighing.calls() - calls_;
@@ -161,6 +166,7 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   // What this takes is in no spell.
   if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
   begin_ = now();
+  const bool ends_gap = location.gap_begin != 0;
   change(location, chosen, begin_);
   depth_ = depth_of(location);  // without a trace, or while paused, none is as deep as that
   if (location.counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
@@ -168,6 +174,11 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   counted_ = location.counted_calls;
   counted_polls_ = location.counted_polls;
   flush_ticks_ = location.shared->summary.flush_ticks;
+  if (ends_gap && depth_ == Depth::trace) {
+    format::SpellDefinition spell = definition();
+    spell.head.flags |= format::unfinished_spell;
+    define(&spell, sizeof spell);
+  }
 }
 
 Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint64_t expected_ticks) noexcept {

@@ -66,6 +66,8 @@ class Spells {
   static constexpr double least_bytes_left = 0.02;  // buffers are not empty when the trace ends
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
+  // What is known of the spell under way at its begin.
+  format::SpellDefinition definition() const noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // What the spell that ends says of the cost.

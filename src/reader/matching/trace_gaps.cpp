@@ -8,18 +8,18 @@ namespace {
 // The times of a loss and of a spell are rounded on their own.
 constexpr std::int64_t rounding_ns = 2;
 
-// No other rank of the world is in it.
-constexpr std::uint32_t own_epoch(std::int32_t rank) { return 0x80000000U | static_cast<std::uint32_t>(rank); }
+// From here on, epochs that one rank alone is in. Spells have lower numbers.
+constexpr std::uint32_t first_own_epoch = 0x80000000U;
 
 }  // namespace
 
 TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().size()) {
+  std::uint32_t own_epoch = first_own_epoch;
   for (const Process& process : run.processes())
     for (const auto& [number, spell] : process.spells)
       if (spell.traced) {
         const std::int64_t begin_ns = process.shown(0, process.time_of(spell.begin >> process.shift()));
-        epochs_[{process.world, process.record.rank}][begin_ns] =
-            spell.has_requests ? own_epoch(process.record.rank) : number;
+        epochs_[{process.world, process.record.rank}][begin_ns] = spell.has_requests ? own_epoch++ : number;
       }
 }
 

@@ -94,6 +94,7 @@ struct Spell {
   bool cut = false;           // less was kept of its end
   bool control = false;       // the others are compared with it
   bool has_requests = false;  // format::spell_with_requests
+  bool finished = true;       // else only its begin is known
   std::uint32_t passages = 0;
   std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: the program has named the passage
   std::uint64_t begin = 0;
