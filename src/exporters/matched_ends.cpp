@@ -49,6 +49,7 @@ Result<std::optional<MatchedEnds>> MatchedEnds::read(Run& run, const std::functi
 
 void MatchedEnds::add(const Message& message, std::uint64_t number) {
   if (!message.is_matched() || !is_seen_complete(message.received)) return;
+  if (message.received.bytes == format::no_bytes) return;  // the receive failed, so there is no record of it
   const PartCall &sent = message.sent.posted, &posted = message.received.posted;
   const std::int32_t source = message.sent.rank, destination = message.received.rank;
   add(message.world, source, sent, {number, sent.request, destination, MatchedEnd::Kind::sent});
