@@ -34,7 +34,7 @@ PATTERNS = re.compile(r"VERB|\*|<|>|meta\.json")
 
 def named(text: str) -> list[str]:
     """What the page calls a file or a folder, but for the section on what does not exist yet."""
-    before, _, after = text.partition("## Room for what comes")
+    before, _, after = text.partition("## Places for planned features")
     present = before + after[after.index("\n## ") :]
     words = re.findall(r"`([\w./*<>-]+)`", present)
     return [word for word in words if word.endswith((*ENDINGS, "/")) and not PATTERNS.search(word)]
