@@ -1,4 +1,4 @@
-"""Quantities as people read them, and sizes as people write them."""
+"""Quantities as people read them; sizes, times and shares as people write them."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def parse_duration(text: str) -> int:
     if match is None:
         raise ValueError(f"'{text}' is not a duration; write it like 500ms, 30s or 5min")
     return int(float(match[1]) * _SECONDS[match[2]] * NS_PER_S)
+
+
+def parse_share(text: str) -> float:
+    """0.2 of "20%" or "0.2"; ValueError if it is no number."""
+    word = text.strip()
+    return float(word[:-1]) / 100 if word.endswith("%") else float(word)
 
 
 def duration(time_ns: float) -> str:

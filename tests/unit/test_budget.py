@@ -13,7 +13,8 @@ import pytest
 import tare
 from some_run import metadata
 from tare.analysis import budget, totals
-from tare.commands.run import Budget, _budget
+from tare.measuring.limits import Budget
+from tare.measuring.limits import budget as budget_of
 from tare.reporters import summary
 from tare.reporters.console import console
 from tare.runs.metadata import Options
@@ -101,7 +102,7 @@ def test_errors_of_ranks_add_up(recording: Run) -> None:
 
 def test_spells_that_were_cut(recording: Run) -> None:
     recording.__dict__["spells"] = [spell(1, "trace", cut=True)]
-    assert "1 of 1 spells turned out dearer" in shown(recording)
+    assert "1 of 1 spells cost more" in shown(recording)
 
 
 def test_ranks_that_never_passed_together(recording: Run) -> None:
@@ -128,4 +129,4 @@ def test_a_budget_that_was_passed_is_named(recording: Run) -> None:
     ],
 )
 def test_a_budget_as_people_write_it(text: str, expected: Budget) -> None:
-    assert _budget(text) == expected
+    assert budget_of(text) == expected

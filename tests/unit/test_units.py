@@ -29,6 +29,17 @@ def test_durations_have_a_unit(text: str, time_ns: int) -> None:
         units.parse_duration(text.rstrip("minsh"))
 
 
+@pytest.mark.parametrize(("text", "share"), [("20%", 0.2), ("0.2", 0.2), (" 1.5% ", 0.015), ("-5%", -0.05)])
+def test_shares_are_numbers_or_percentages(text: str, share: float) -> None:
+    assert units.parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["", "%", "half", "5%%"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="float"):
+        units.parse_share(text)
+
+
 @pytest.mark.parametrize("text", ["", "M", "-4M", "4X", "four"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write it like"):

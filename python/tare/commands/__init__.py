@@ -23,6 +23,9 @@ ShownTimes = Annotated[
         help="Of the trace: as recorded; with corrected clocks; compensated: also without measuring.",
     ),
 ]
+OnlyRanks = Annotated[
+    list[int] | None, Option("--rank", help="Only this rank (may be repeated).", show_default=False)
+]
 Json = Annotated[bool, Option("--json", help="Print JSON (docs/json.md).")]
 
 # The largest number that the reader takes.

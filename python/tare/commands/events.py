@@ -9,7 +9,7 @@ from typing import Annotated
 from tare import streams
 from tare.analysis.events import described
 from tare.analysis.ranks import total_trace
-from tare.commands import MOST_ROWS, AnyMember, Json, RunDirectory, choice, new_path, seconds
+from tare.commands import MOST_ROWS, AnyMember, Json, OnlyRanks, RunDirectory, choice, new_path, seconds
 from tare.commands.reading import Counted, conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
@@ -21,10 +21,7 @@ SCHEMA = "tare.events/1"
 
 def events(
     run: RunDirectory,
-    rank: Annotated[
-        list[int] | None,
-        Option(help="Only this rank (may be repeated).", show_default=False),
-    ] = None,
+    rank: OnlyRanks = None,
     function: Annotated[
         list[str] | None,
         Option(help="Only this function, like MPI_Send, or event (may be repeated).", show_default=False),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import AnyMember, RunDirectory, ShownTimes, choice, new_path, seconds
+from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_path, seconds
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
@@ -60,10 +60,7 @@ def export(
             help="What to write; must be new. By default beside the run, and named after it.",
         ),
     ] = None,
-    rank: Annotated[
-        list[int] | None,
-        Option(help="Only this rank (may be repeated).", show_default=False),
-    ] = None,
+    rank: OnlyRanks = None,
     start: Annotated[
         float | None,
         Option("--from", parser=seconds, metavar="SECONDS", help="From so long after the start of the run."),

@@ -16,7 +16,7 @@ from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.profile import AnyRow, Chosen, Key, RankRow, Row
 from tare.analysis.ranks import total_mpi_ns
 from tare.analysis.rows import fields
-from tare.commands import AnyMember, Json, RunDirectory, choice
+from tare.commands import AnyMember, Json, OnlyRanks, RunDirectory, choice
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, Incompatible, UsageError
 from tare.options import Option
@@ -60,33 +60,34 @@ TABLE_COLUMNS: dict[tables.Subject, dict[Sort, tuple[str, ...]]] = {
 # Rows whose own order says more.
 IN_ORDER = (["rank"], ["size"])
 
+RowKeys = Annotated[
+    str,
+    Option(
+        metavar="KEYS",
+        help="What each row stands for: site, line, function, size, communicator or rank, or several of "
+        "them, like function,size. Also peer (alone, or with rank or communicator) and phase (alone, "
+        "or with rank).",
+    ),
+]
+SortKey = Annotated[
+    Sort | None,
+    Option(
+        help="Sort by this, largest first. By default time; ranks and sizes in their order.",
+        show_default=False,
+    ),
+]
+
 
 def profile(
     run: RunDirectory,
-    by: Annotated[
-        str,
-        Option(
-            metavar="KEYS",
-            help="What each row stands for: site, line, function, size, communicator or rank, or several of "
-            "them, like function,size. Also peer (alone, or with rank or communicator) and phase (alone, "
-            "or with rank).",
-        ),
-    ] = "site",
-    sort: Annotated[
-        Sort | None,
-        Option(
-            help="Sort by this, largest first. By default time; ranks and sizes in their order.",
-            show_default=False,
-        ),
-    ] = None,
+    by: RowKeys = "site",
+    sort: SortKey = None,
     limit: Annotated[int, Option(min=0, help="Print at most N rows; 0 prints all.")] = 0,
     function: Annotated[
         list[str] | None,
         Option(help="Only this function, like MPI_Send (may be repeated).", show_default=False),
     ] = None,
-    rank: Annotated[
-        list[int] | None, Option(help="Only this rank (may be repeated).", show_default=False)
-    ] = None,
+    rank: OnlyRanks = None,
     communicator: Annotated[
         list[str] | None,
         Option(help="Only this communicator (may be repeated).", show_default=False),
@@ -124,9 +125,8 @@ def profile(
     )
     subject = _subject_of(names)
     recording = open_readable(run, member)
-    if (
-        subject is None
-    ):  # so that the profiles are read once, for this and for the rows by rank that checks need
+    # So that the profiles are read once, for the table and for the rows by rank that the checks need.
+    if subject is None:
         recording.expect({"profile": sums.questions(recording, [cast("list[Key]", names)], chosen)})
     _check(recording, chosen)
     found = _table(recording, names, subject, chosen, sort, limit)

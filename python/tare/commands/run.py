@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import streams, units
+from tare import streams
 from tare.commands import new_path
 from tare.errors import TareError, UsageError
-from tare.measuring import launch, monitoring, unseen
+from tare.measuring import launch, limits, monitoring, unseen
+from tare.measuring.limits import Budget, Keep
 from tare.measuring.measurement import Measured, measure
 from tare.options import Argument, Option
 from tare.runs import directory
@@ -23,17 +23,6 @@ NO_MPI = (
     "no process of this command called MPI; nothing was measured. Is it an MPI program, "
     "linked dynamically, and not setuid? `tare doctor` checks this machine"
 )
-
-
-# Two of the smallest sub-buffers (src/recorder/full_buffer.cpp).
-SMALLEST_BUFFER = 8 * units.KIB
-# Of spells of either kind: fewer leave nothing to compare.
-LEAST_SHARE = 0.05
-# Of a budget: counting calls takes some nanoseconds each, and with half of the time anything can be afforded.
-LEAST_BUDGET, MOST_BUDGET = 0.001, 0.5
-LEAST_TRACE = units.MIB
-# What a count of nanoseconds can hold.
-LONGEST_NS = 2**63 - 1
 
 
 class Policy(StrEnum):
@@ -56,264 +45,172 @@ class Write(StrEnum):
     none = "none"
 
 
-@dataclass(frozen=True)
-class Keep:
-    """What a flight recorder keeps: the last events of a time, or those that fit so many bytes."""
-
-    time_ns: int | None = None
-    size: int | None = None
-
-
-def _keep(text: str) -> Keep:
-    word, _, amount = text.partition(":")
-    wrong = f"'{text}' does not say what to keep; write it like last:30s or last:64M"
-    if word != "last":
-        raise ValueError(wrong)
-    try:
-        time_ns = units.parse_duration(amount)
-    except ValueError:
-        try:
-            size = units.parse_size(amount)
-        except ValueError:
-            raise ValueError(wrong) from None
-        return Keep(size=_possible(size, amount))
-    if not 0 < time_ns <= LONGEST_NS:
-        raise ValueError(f"'{text}' is not a time that tare can keep")
-    return Keep(time_ns=time_ns)
-
-
-def _size(text: str) -> int:
-    return _possible(units.parse_size(text), text)
-
-
-def _possible(size: int, text: str) -> int:
-    """The size of a thread's buffer, as this machine can have it."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if size > memory:
-        raise ValueError(f"{text} for each thread is more than this machine's memory ({units.size(memory)})")
-    if size < SMALLEST_BUFFER:
-        raise ValueError(f"{text} is too small: a buffer has at least {units.size(SMALLEST_BUFFER)}")
-    return size
-
-
-def _share(text: str) -> float:
-    """The share of spells that do not measure."""
-    word = text.strip()
-    try:
-        share = float(word[:-1]) / 100 if word.endswith("%") else float(word)
-    except ValueError:
-        share = 0.0
-    if not LEAST_SHARE <= share <= 1 - LEAST_SHARE:
-        raise ValueError(
-            f"'{text}' is no share of the spells: write a number like 0.5 or 20%, from 0.05 to 0.95"
-        )
-    return share
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What measuring may cost: a share of the time, and bytes of the trace."""
-
-    share: float
-    size: int | None = None
-
-
-def _budget(text: str) -> Budget:
-    share_text, comma, size = text.partition(",")
-    word = share_text.strip()
-    try:
-        share = float(word[:-1]) / 100 if word.endswith("%") else float(word)
-    except ValueError:
-        share = 0.0
-    if not LEAST_BUDGET <= share <= MOST_BUDGET:
-        raise ValueError(
-            f"'{text}' is no budget: write a share of the time from 0.1% to 50%, like 1%, "
-            "and if you like a size of the trace behind it, like 1%,500M"
-        )
-    if not comma:
-        return Budget(share)
-    bytes_ = units.parse_size(size)
-    if bytes_ < LEAST_TRACE:
-        raise ValueError(
-            f"{size.strip()} is too small for a trace: it has at least {units.size(LEAST_TRACE)}"
-        )
-    return Budget(share, bytes_)
-
-
 def _monitor(text: str) -> str:
     """The SPEC of --monitor, if it is one."""
     monitoring.parse(text)
     return text
 
 
-def _with_places(monitor: str, command: list[str]) -> str:
-    """The SPEC with addresses for the lines of code in it."""
-    from tare.measuring.source_sites import with_labelled_addresses
-
-    spec = with_labelled_addresses(monitor, command)
-    try:
-        monitoring.parse(spec)
-    except ValueError as error:
-        raise UsageError(f"--monitor {monitor}: {error} (docs/monitoring.md)") from error
-    return spec
-
-
-def _sample(spec: str, command: list[str], *, trace: bool) -> str:
-    """What is asked for, as the preload library takes it."""
-    from tare import _native
-    from tare.measuring.source_sites import with_addresses
-
-    spec = with_addresses(spec, command)
-    try:
-        method = _native.sample_method(spec)
-    except ValueError as error:
-        raise UsageError(f"--sample {spec}: {error} (docs/samples.md)") from error
-    if method == "write" and not trace:
-        raise UsageError("--sample with write puts messages into the trace: add --trace")
-    return spec
+# The options, in the order of the help.
+CommandArgument = Annotated[
+    list[str],
+    Argument(metavar="COMMAND", help="The command, as you would start it.", rest=True),
+]
+BufferOption = Annotated[
+    int | None,
+    Option(
+        parser=limits.buffer_size,
+        metavar="SIZE",
+        show_default=False,
+        help="Size of the event buffer of each thread, like 512K or 4M. For traces.",
+    ),
+]
+PolicyOption = Annotated[
+    Policy | None,
+    Option(
+        show_default=False,
+        help="What a thread does when its event buffer is full: write the buffer to disk (block, the "
+        "default), drop new events and count them (drop), or overwrite the oldest events (overwrite). "
+        "Implies --trace.",
+    ),
+]
+KeepOption = Annotated[
+    Keep | None,
+    Option(
+        parser=limits.keep,
+        metavar="last:TIME|SIZE",
+        show_default=False,
+        help="Flight recorder: keep only the newest events, like last:30s, or last:64M for each thread. "
+        "Implies --trace --policy overwrite.",
+    ),
+]
+WriteOption = Annotated[
+    Write,
+    Option(help="disk writes the trace. none records and encodes it, then discards it; implies --trace."),
+]
+DrainOption = Annotated[
+    Drain | None,
+    Option(
+        show_default=False,
+        help="Who writes full event buffers to disk: each thread its own (inline, the default), or one "
+        "process on each node (tared), which wants a processor to itself. Implies --trace.",
+    ),
+]
+StackOption = Annotated[
+    int | None,
+    Option(
+        min=1,
+        max=32,
+        metavar="N",
+        show_default=False,
+        help="Keep N frames of each call path (default: 4), and always the first frame in the program "
+        "itself. With 1, keep one frame only.",
+    ),
+]
+TimeLookupsOption = Annotated[
+    bool,
+    Option(
+        "--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too. By default they are only counted."
+    ),
+]
+SampleOption = Annotated[
+    str | None,
+    Option(
+        "--sample",
+        metavar="SPEC",
+        show_default=False,
+        help="Sample one-way latencies of messages. random:0.01 samples one message in 100, "
+        "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
+    ),
+]
+WeighOption = Annotated[
+    float | None,
+    Option(
+        parser=limits.spells_share,
+        metavar="SHARE",
+        bare="0.5",
+        show_default=False,
+        help="Find out what measuring costs this program: for short spells, this share of them (half), "
+        "calls are only counted (docs/weigh.md).",
+    ),
+]
+BudgetOption = Annotated[
+    Budget | None,
+    Option(
+        parser=limits.budget,
+        metavar="SHARE[,SIZE]",
+        show_default=False,
+        help="What measuring may cost: a share of the time, like 1%, and a size of the trace, like "
+        "1%,500M. Records the most that this allows: a trace, a trace of some iterations, or a profile "
+        "(docs/budget.md).",
+    ),
+]
+MonitorOption = Annotated[
+    str | None,
+    Option(
+        parser=_monitor,
+        metavar="SPEC",
+        bare=monitoring.DEFAULT,
+        show_default=False,
+        help="Monitor the program while it runs: ranks hand over profiles, each second or as SPEC says, "
+        "like 100ms or points,policy=block (docs/monitoring.md). tare top shows it.",
+    ),
+]
+PrintSampleOption = Annotated[
+    bool,
+    Option(
+        "--print-sample",
+        help="Start nothing. Print SPEC with addresses for lines of COMMAND's compiled code, as running "
+        "programs take it.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    Option(
+        "-o",
+        "--output",
+        parser=new_path,
+        metavar="DIR",
+        show_default=False,
+        help="The run directory. It must be empty or new.",
+    ),
+]
+KeepEnvOption = Annotated[
+    list[str] | None,
+    Option(
+        "--keep-env",
+        metavar="PATTERN",
+        help="Also keep environment variables of this name, like MKL_*, in meta.json (may be repeated).",
+    ),
+]
+GroupOption = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        show_default=False,
+        help="Let a group that you belong to read the run. By default only you can read it.",
+    ),
+]
 
 
 def run(
-    command: Annotated[
-        list[str],
-        Argument(metavar="COMMAND", help="The command, as you would start it.", rest=True),
-    ],
+    command: CommandArgument,
     trace: Annotated[bool, Option("--trace", help="Record every call, not only sums.")] = False,
-    buffer: Annotated[
-        int | None,
-        Option(
-            parser=_size,
-            metavar="SIZE",
-            show_default=False,
-            help="Size of the event buffer of each thread, like 512K or 4M. For traces.",
-        ),
-    ] = None,
-    policy: Annotated[
-        Policy | None,
-        Option(
-            show_default=False,
-            help="What a thread does when its event buffer is full: write the buffer to disk (block, the "
-            "default), drop new events and count them (drop), or overwrite the oldest events (overwrite). "
-            "Implies --trace.",
-        ),
-    ] = None,
-    keep: Annotated[
-        Keep | None,
-        Option(
-            parser=_keep,
-            metavar="last:TIME|SIZE",
-            show_default=False,
-            help="Flight recorder: keep only the newest events, like last:30s, or last:64M for each thread. "
-            "Implies --trace --policy overwrite.",
-        ),
-    ] = None,
-    write: Annotated[
-        Write,
-        Option(help="disk writes the trace. none records and encodes it, then discards it; implies --trace."),
-    ] = Write.disk,
-    drain: Annotated[
-        Drain | None,
-        Option(
-            show_default=False,
-            help="Who writes full event buffers to disk: each thread its own (inline, the default), or one "
-            "process on each node (tared), which wants a processor to itself. Implies --trace.",
-        ),
-    ] = None,
-    stack: Annotated[
-        int | None,
-        Option(
-            min=1,
-            max=32,
-            metavar="N",
-            show_default=False,
-            help="Keep N frames of each call path (default: 4), and always the first frame in the program "
-            "itself. With 1, keep one frame only.",
-        ),
-    ] = None,
-    time_lookups: Annotated[
-        bool,
-        Option(
-            "--time-lookups", help="Time look-ups (MPI_Comm_rank, ...) too. By default they are only counted."
-        ),
-    ] = False,
-    sample: Annotated[
-        str | None,
-        Option(
-            "--sample",
-            metavar="SPEC",
-            show_default=False,
-            help="Sample one-way latencies of messages. random:0.01 samples one message in 100, "
-            "random:1,site=solver.c:120 every message of that line (docs/samples.md).",
-        ),
-    ] = None,
-    weigh: Annotated[
-        float | None,
-        Option(
-            parser=_share,
-            metavar="SHARE",
-            bare="0.5",
-            show_default=False,
-            help="Find out what measuring costs this program: for short spells, this share of them (half), "
-            "calls are only counted (docs/weigh.md).",
-        ),
-    ] = None,
-    budget: Annotated[
-        Budget | None,
-        Option(
-            parser=_budget,
-            metavar="SHARE[,SIZE]",
-            show_default=False,
-            help="What measuring may cost: a share of the time, like 1%, and a size of the trace, like "
-            "1%,500M. Records the most that this allows: a trace, a trace of some iterations, or a profile "
-            "(docs/budget.md).",
-        ),
-    ] = None,
-    monitor: Annotated[
-        str | None,
-        Option(
-            parser=_monitor,
-            metavar="SPEC",
-            bare=monitoring.DEFAULT,
-            show_default=False,
-            help="Watch the run while it goes on: ranks hand over profiles, each second or as SPEC says, "
-            "like 100ms or points,policy=block (docs/monitoring.md). tare top shows it.",
-        ),
-    ] = None,
-    print_sample: Annotated[
-        bool,
-        Option(
-            "--print-sample",
-            help="Start nothing. Print SPEC with addresses for lines of COMMAND's compiled code, as running "
-            "programs take it.",
-        ),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="DIR",
-            show_default=False,
-            help="The run directory. It must be empty or new.",
-        ),
-    ] = None,
-    keep_env: Annotated[
-        list[str] | None,
-        Option(
-            "--keep-env",
-            metavar="PATTERN",
-            help="Also keep environment variables of this name, like MKL_*, in meta.json (may be repeated).",
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            show_default=False,
-            help="Let a group that you belong to read the run. By default only you can read it.",
-        ),
-    ] = None,
+    buffer: BufferOption = None,
+    policy: PolicyOption = None,
+    keep: KeepOption = None,
+    write: WriteOption = Write.disk,
+    drain: DrainOption = None,
+    stack: StackOption = None,
+    time_lookups: TimeLookupsOption = False,
+    sample: SampleOption = None,
+    weigh: WeighOption = None,
+    budget: BudgetOption = None,
+    monitor: MonitorOption = None,
+    print_sample: PrintSampleOption = False,
+    output: OutputOption = None,
+    keep_env: KeepEnvOption = None,
+    group: GroupOption = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print no summary.")] = False,
     forward: Annotated[bool, Option("--forward", hidden=True)] = False,
 ) -> int:
@@ -334,21 +231,10 @@ def run(
     if print_sample and sample is not None:
         streams.say(sample)
         return 0
-    if monitor is not None and (weigh is not None or forward):
-        other = "--forward" if forward else "--weigh"
-        raise UsageError(f"--monitor takes profiles, which {other} does not make all the time: leave out one")
-    if monitor is not None and "site=" in monitor:
-        launch.check_startable(command)
-        monitor = _with_places(monitor, command)
     if monitor is not None:
-        monitoring.check(monitoring.parse(monitor))
-    if weigh is not None and (sample is not None or forward):
-        other = (
-            "--forward measures nothing"
-            if forward
-            else "--sample numbers every message, and so has no such spells"
-        )
-        raise UsageError(f"--weigh measures in some spells and not in others; {other}")
+        monitor = _monitored(monitor, command, weigh=weigh is not None, forward=forward)
+    if weigh is not None:
+        _check_weighable(sample=sample is not None, forward=forward)
     chosen_policy = _policy(policy, keep)
     if budget is not None:
         _check_alone(
@@ -383,6 +269,56 @@ def run(
         _summarize(measured, expect_records=not forward)
     number = measured.ending.signal
     return launch.exit_by_signal(number) if number else measured.ending.exit_code or 0
+
+
+def _with_places(monitor: str, command: list[str]) -> str:
+    """The SPEC with addresses for the lines of code in it."""
+    from tare.measuring.source_sites import with_labelled_addresses
+
+    spec = with_labelled_addresses(monitor, command)
+    try:
+        monitoring.parse(spec)
+    except ValueError as error:
+        raise UsageError(f"--monitor {monitor}: {error} (docs/monitoring.md)") from error
+    return spec
+
+
+def _sample(spec: str, command: list[str], *, trace: bool) -> str:
+    """What is asked for, as the preload library takes it."""
+    from tare import _native
+    from tare.measuring.source_sites import with_addresses
+
+    spec = with_addresses(spec, command)
+    try:
+        method = _native.sample_method(spec)
+    except ValueError as error:
+        raise UsageError(f"--sample {spec}: {error} (docs/samples.md)") from error
+    if method == "write" and not trace:
+        raise UsageError("--sample with write puts messages into the trace: add --trace")
+    return spec
+
+
+def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool) -> str:
+    """The SPEC of --monitor as the preload library takes it; UsageError if this run cannot do it."""
+    if weigh or forward:
+        other = "--forward" if forward else "--weigh"
+        raise UsageError(f"--monitor takes profiles, which {other} does not make all the time: leave out one")
+    if "site=" in spec:
+        launch.check_startable(command)
+        spec = _with_places(spec, command)
+    monitoring.check(monitoring.parse(spec))
+    return spec
+
+
+def _check_weighable(*, sample: bool, forward: bool) -> None:
+    if not sample and not forward:
+        return
+    other = (
+        "--forward measures nothing"
+        if forward
+        else "--sample numbers every message, and so has no such spells"
+    )
+    raise UsageError(f"--weigh measures in some spells and not in others; {other}")
 
 
 def _policy(policy: Policy | None, keep: Keep | None) -> Policy:

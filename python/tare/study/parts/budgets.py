@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tare import units
 from tare.analysis.intervals import Interval, pooled_interval
 from tare.study.analysis import Analysis, Pair
 from tare.study.parts.weights import WEIGH
@@ -79,9 +80,8 @@ def _share(level: str | None) -> float | None:
     """Of a level like 1% or 0.01,500M; None: there is no budget."""
     if level is None:
         return None
-    word = level.partition(",")[0].strip()
     try:
-        return float(word[:-1]) / 100 if word.endswith("%") else float(word)
+        return units.parse_share(level.partition(",")[0])
     except ValueError:
         return None
 
