@@ -228,6 +228,21 @@ def test_what_runs_differ_in_is_named() -> None:
     assert lines[0] == "Not the same program: base app; new other"
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (Options(trace=True, budget=0.01, budget_bytes=1 << 20), "trace, budget 0.01, budget_bytes 1048576"),
+        (Options(monitor="1s"), "monitor 1s"),
+        (Options(keep_env=("MKL_*",), group="staff"), "none"),  # they change nothing in what is measured
+    ],
+)
+def test_options_that_change_the_measurement_are_named(options: Options, said: str) -> None:
+    found = comparable.differing([recorded()], [recorded(options=options)])
+    assert [each.new for each in found if each.what == "measured with"] == (
+        [] if said == "none" else [(said,)]
+    )
+
+
 def test_where_a_program_lies_is_no_difference() -> None:
     moved = recorded("mpiexec -n 2 /elsewhere/app 12", process={"executable": "/elsewhere/app"})
     assert comparable.differing([recorded()], [moved]) == []

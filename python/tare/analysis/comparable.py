@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
-import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
+from tare.analysis.endings import signal_name
 from tare.command_name import arguments
 from tare.runs.metadata import Options
 
@@ -16,19 +17,8 @@ if TYPE_CHECKING:
     from tare._native import Process
     from tare.runs.metadata import Metadata
 
-# Of the options of `tare run`: those that change what measuring costs.
-OPTIONS = (
-    "trace",
-    "buffer",
-    "policy",
-    "keep_ns",
-    "write",
-    "drain",
-    "stack",
-    "sample",
-    "time_lookups",
-    "weigh",
-)
+# Options of `tare run` that change nothing in what is measured.
+ELSEWHERE = ("keep_env", "group")
 
 
 class MeasuredRun(Protocol):
@@ -52,6 +42,7 @@ class Differing:
 
 
 def differing(base: Sequence[MeasuredRun], new: Sequence[MeasuredRun]) -> list[Differing]:
+    """What is not the same in all runs of both sides, besides times; empty if all is."""
     found = []
     for what, value_of in _VALUES.items():
         sides = [tuple(dict.fromkeys(map(value_of, side))) for side in (base, new)]
@@ -68,7 +59,7 @@ def failure_reason(run: MeasuredRun) -> str | None:
     if not processes:
         return "no process called MPI"
     if meta.signal is not None:
-        return f"killed by {_signal_name(meta.signal)}"
+        return f"killed by {signal_name(meta.signal)}"
     if meta.exit_code:
         return f"exit code {meta.exit_code}"
     if meta.tare is not None and meta.exit_code is None:
@@ -90,13 +81,6 @@ def _process_failure(process: Process) -> str | None:
     if process["rank"] >= 0 and not process["finalized"]:
         return "exited without MPI_Finalize"
     return None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _program(run: MeasuredRun) -> str:
@@ -127,14 +111,13 @@ def _version(text: str) -> str:
 def _options(run: MeasuredRun) -> str:
     """Those that are not as usual."""
     chosen = []
-    for name in OPTIONS:
-        value = getattr(run.meta.options, name)
-        if value != getattr(_USUAL, name):
-            chosen.append(name if value is True else f"{name} {value}")
+    for field in dataclasses.fields(Options):
+        value = getattr(run.meta.options, field.name)
+        if value != field.default and field.name not in ELSEWHERE:
+            chosen.append(field.name if value is True else f"{field.name} {value}")
     return ", ".join(chosen) or "none"
 
 
-_USUAL = Options()
 _VALUES: dict[str, Callable[[MeasuredRun], str]] = {
     "program": _program,
     "arguments": _arguments,
