@@ -109,10 +109,10 @@ def _controlled(name: str, tree: LiveTree, bois: dict[int, list[float]]) -> Tabl
         boi_ns = statistics.median(bois[events]) * NS_PER_MS
         told = tree.controlled(events, PLAY_ROUNDS, boi_ns / 2)
         rows += [
-            Row(f"{events:,} events: delivered", told["delivered"], None),
-            Row(f"{events:,} events: delivered, not whole", told["incomplete"], None),
-            Row(f"{events:,} events: growth of the delay, %", _growth_percent(told["delays"]), None),
-            Row(f"{events:,} events: interval that is kept, in BOIs", told["interval"] / boi_ns, None),
+            Row(f"{events:,} events: delivered", told.delivered, None),
+            Row(f"{events:,} events: delivered, not whole", told.incomplete, None),
+            Row(f"{events:,} events: growth of the delay, %", _growth_percent(told.delays), None),
+            Row(f"{events:,} events: interval that is kept, in BOIs", told.interval / boi_ns, None),
         ]
     return Table(f"1,000 rounds at half the BOI, lossy, with control, {name}", "", "", rows, 1, over="")
 
@@ -124,10 +124,10 @@ def _lossy(name: str, tree: LiveTree, bois: dict[int, list[float]]) -> Table:
         interval_ns = 2 * statistics.median(bois[events]) * NS_PER_MS
         told = tree.bsp(events, PLAY_ROUNDS, interval_ns, "lossy")
         rows += [
-            Row(f"{events:,} events: delivered, not whole", told["incomplete"], None),
-            Row(f"{events:,} events: not delivered", PLAY_ROUNDS - told["delivered"], None),
-            Row(f"{events:,} events: growth of the delay, %", _growth_percent(told["delays"]), None),
-            Row(f"{events:,} events: rounds under way", told["most_under_way"], None),
+            Row(f"{events:,} events: delivered, not whole", told.incomplete, None),
+            Row(f"{events:,} events: not delivered", PLAY_ROUNDS - told.delivered, None),
+            Row(f"{events:,} events: growth of the delay, %", _growth_percent(told.delays), None),
+            Row(f"{events:,} events: rounds under way", told.most_under_way, None),
         ]
     return Table(f"1,000 rounds at twice the BOI, lossy, {name}", "", "", rows, 1, over="")
 
@@ -138,13 +138,13 @@ def _crowd() -> Table:
     with live_tree.formed(CROWD, 16, CROWD_ROUNDS) as tree:
         shape = tree.shape()
         told = tree.burst(16, CROWD_ROUNDS, 20 * NS_PER_MS)
-    kib = shape["proportional_kib"]
+    kib = shape.proportional_kib
     rows = [
-        Row("to form, s", shape["formed_ns"] / 1e9),
+        Row("to form, s", shape.formed_ns / 1e9),
         Row("in all, s", time.perf_counter() - begin),
         Row("memory of all, MiB", sum(kib) / 1024),
         Row("memory of the largest, MiB", max(kib) / 1024),
-        Row(f"rounds delivered, of {CROWD_ROUNDS}", told["delivered"]),
-        Row("delay, median, ms", statistics.median(told["delays"]) / NS_PER_MS),
+        Row(f"rounds delivered, of {CROWD_ROUNDS}", told.delivered),
+        Row("delay, median, ms", statistics.median(told.delays) / NS_PER_MS),
     ]
     return Table("A tree of 1,000 processes, fan-out 10", "", "", rows, 1, digits=2, over="")

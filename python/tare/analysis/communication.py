@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,14 +55,27 @@ def sent(run: Run, most: int) -> Sent | None:
     )
 
 
-def sizes(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows of the profile by size class, the smallest first; calls that move nothing left out."""
-    kept = ("size_from", "size_to", "calls", "bytes", "received", "time_ns")
-    sized = [row for row in rows if row.size_to is not None]
-    merged: dict[int, dict[str, Any]] = {}
-    for row in sized:  # of several worlds
-        into = merged.setdefault(row.size_to or 0, {**dict.fromkeys(kept, 0)})
-        for name in kept[2:]:
-            into[name] += getattr(row, name)
-        into["size_from"], into["size_to"] = row.size_from, row.size_to
-    return [merged[key] for key in sorted(merged)]
+@dataclass
+class SizeClass:
+    """Calls that move from `size_from` to below `size_to` bytes."""
+
+    size_from: int
+    size_to: int
+    calls: int = 0
+    bytes: int = 0
+    received: int = 0
+    time_ns: int = 0
+
+
+def sizes(rows: Sequence[Row]) -> list[SizeClass]:
+    """The profile by size class, the smallest first, summed over worlds; without calls that move nothing."""
+    classes: dict[int, SizeClass] = {}
+    for row in rows:
+        if row.size_from is None or row.size_to is None:
+            continue
+        into = classes.setdefault(row.size_to, SizeClass(row.size_from, row.size_to))
+        into.calls += row.calls
+        into.bytes += row.bytes
+        into.received += row.received
+        into.time_ns += row.time_ns
+    return [classes[key] for key in sorted(classes)]

@@ -80,7 +80,7 @@ def _pace(tree: LiveTree, events: int) -> float:
     interval_ns = statistics.median(tree.rest(events, 5)) / 4
     for _ in range(HALVINGS):
         rounds = round(min(max(LONG_ENOUGH_NS / interval_ns, LEAST_ROUNDS), MOST_ROUNDS))
-        arrives_ns: float = tree.burst(events, rounds, interval_ns)["arrival_interval"]
+        arrives_ns = tree.burst(events, rounds, interval_ns).arrival_interval
         if arrives_ns > SATURATED * interval_ns:
             return arrives_ns
         interval_ns /= 2

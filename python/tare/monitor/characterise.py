@@ -109,22 +109,22 @@ def probe(tree: LiveTree, sizes: Sequence[int], trials: int = TRIALS) -> list[Pr
         rest = statistics.fmean(delays), statistics.stdev(delays)
         quiet = _quiet(delays)
         searches = [tree.search(events, low_ns, quiet, ROUNDS, K, "guarded") for _ in range(trials)]
-        searches.sort(key=lambda search: search["boi"])
+        searches.sort(key=lambda search: search.boi)
         middle = searches[(trials - 1) // 2]
         printed = tree.search(events, 0.0, rest, ROUNDS, K, "printed")
-        boi_ns = statistics.median(search["boi"] for search in searches)
+        boi_ns = statistics.median(search.boi for search in searches)
         probes.append(
             Probe(
                 events,
                 *rest,
                 boi_ns,
-                [search["boi"] for search in searches],
-                printed["boi"],
-                sum(bool(search["confirmed"]) for search in searches),
-                middle["steps"],
+                [search.boi for search in searches],
+                printed.boi,
+                sum(bool(search.confirmed) for search in searches),
+                middle.steps,
                 **_costs(tree, events, boi_ns),
                 arrivals_below=arrivals_below(tree, events, boi_ns),
-                confirmations=middle["confirmations"],
+                confirmations=middle.confirmations,
             )
         )
         # Half of it: what was found is above the truth as often as below.
@@ -151,11 +151,11 @@ def _costs(tree: LiveTree, events: int, boi_ns: float) -> dict[str, float]:
     without = tree.bsp(events, COST_ROUNDS, boi_ns, "block", offloads=False)
     offloaded = tree.bsp(events, COST_ROUNDS, boi_ns, "block")
     return {
-        "direct_ns": statistics.fmean(offloaded["mean_costs"]),
-        "worst_ns": statistics.fmean(offloaded["worst_costs"]),
-        "overall_ns": (offloaded["played"] - without["played"]) / COST_ROUNDS,
-        "reduction_ns": offloaded["reduce_ns"] / max(offloaded["reductions"], 1),
-        "packet_ns": offloaded["packet_ns"] / max(offloaded["packets"], 1),
+        "direct_ns": statistics.fmean(offloaded.mean_costs),
+        "worst_ns": statistics.fmean(offloaded.worst_costs),
+        "overall_ns": (offloaded.played - without.played) / COST_ROUNDS,
+        "reduction_ns": offloaded.reduce_ns / max(offloaded.reductions, 1),
+        "packet_ns": offloaded.packet_ns / max(offloaded.packets, 1),
     }
 
 
@@ -168,7 +168,7 @@ def arrivals_below(tree: LiveTree, events: int, boi_ns: float) -> list[float]:
     """
     rounds = round(min(max(LONG_ENOUGH_NS / boi_ns, LEAST_ROUNDS), MOST_ROUNDS))
     return [
-        100 * (tree.burst(events, rounds, boi_ns * (1 - below))["arrival_interval"] / boi_ns - 1)
+        100 * (tree.burst(events, rounds, boi_ns * (1 - below)).arrival_interval / boi_ns - 1)
         for below in BELOW
     ]
 
@@ -198,18 +198,18 @@ def naive(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Naive
         for factor in NAIVE:
             interval_ns = factor * boi_ns
             told = tree.bsp(events, rounds, interval_ns, policy)
-            whole = told["delivered"] - told["incomplete"]
+            whole = told.delivered - told.incomplete
             found.append(
                 Naive(
                     interval_ns,
                     policy,
-                    told["worst_costs"],
-                    told["delays"],
-                    statistics.fmean(told["worst_costs"]),
-                    told["drained"],
-                    told["played"],
+                    told.worst_costs,
+                    told.delays,
+                    statistics.fmean(told.worst_costs),
+                    told.drained,
+                    told.played,
                     100 * whole / rounds,
-                    told["dropped"],
+                    told.dropped,
                 )
             )
     return found
@@ -258,7 +258,7 @@ class Stability:
 def short_probe(tree: LiveTree, events: int) -> tuple[float, float]:
     """The resting delay and the BOI, of one search."""
     rest = _quiet(_rest(tree, events))
-    return rest[0], tree.search(events, 0.0, rest, ROUNDS, K, "guarded")["boi"]
+    return rest[0], tree.search(events, 0.0, rest, ROUNDS, K, "guarded").boi
 
 
 def _variation(values: Sequence[float]) -> float:
@@ -280,8 +280,8 @@ def irregular(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[R
     found = []
     for factor in MEAN_INTERVALS:
         interval_ns = factor * boi_ns
-        regular = tree.burst(events, rounds, interval_ns)["delays"]
-        at_random = sorted(tree.irregular(events, rounds, interval_ns)["delays"])
+        regular = tree.burst(events, rounds, interval_ns).delays
+        at_random = sorted(tree.irregular(events, rounds, interval_ns).delays)
         found.append(
             Regularity(
                 interval_ns,

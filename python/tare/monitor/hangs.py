@@ -32,7 +32,7 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
     if look.deadlock is not None:
         return _deadlock(look.deadlock, "wait for one another, or for ranks that have ended")
     if look.stalled is not None:
-        return _deadlock(look.stalled, "wait for one another in vain, unless one stops polling")
+        return _deadlock(look.stalled, "wait for one another for ever, unless one stops polling")
     running = {row.rank: row for row in look.rows if row.world == 0 and row.state == "running"}
     if all_silent_ns >= limit_ns:
         held_up_by = {rank for world, rank in look.waited_for if world == 0} & running.keys()

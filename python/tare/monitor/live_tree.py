@@ -1,13 +1,14 @@
-"""A monitoring tree of this machine's processes, with made-up ranks (src/tared/sweetspot/main.cpp)."""
+"""A monitoring tree of processes of this machine, with synthetic ranks (src/tared/sweetspot/main.cpp)."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
+
+import msgspec
 
 from tare.errors import CommandError
 from tare.measuring import library
@@ -35,47 +36,108 @@ class Topology:
         return f"{self.ranks} ranks, {where}, {self.transport}, {self.filter}"
 
 
+# Answers of the program. Times are in ns.
+
+
+class Shape(msgspec.Struct):
+    nodes: int
+    depth: int
+    formed_ns: float
+    proportional_kib: list[float]  # memory (PSS) of each process
+
+
+class Search(msgspec.Struct):
+    """A search for the bottleneck offload interval."""
+
+    boi: float
+    searched: float  # before it was confirmed
+    confirmed: float  # 1: it was
+    confirmations: list[dict[str, float]]
+    threshold: float  # of the growth of the delay
+    error: float
+    steps: list[dict[str, float]]
+
+
+class Rounds(msgspec.Struct):
+    """Rounds that were sent, and those of them that have arrived."""
+
+    played: float  # duration
+    drained: float  # until the last has arrived
+    arrival_interval: float
+    most_under_way: float  # rounds at a time
+    delivered: int
+    incomplete: int  # of the delivered ones
+    delays: list[float]
+    arrivals: list[float]
+    reduce_ns: float
+    packet_ns: float
+    reductions: float
+    packets: float
+    worst_costs: list[float]  # of the offloads of each round
+    mean_costs: list[float]
+    dropped: list[str]  # of each round, the ranks
+
+
+class Controlled(msgspec.Struct):
+    """Rounds at an interval that the root finds and keeps."""
+
+    interval: float  # that was kept at the end
+    delivered: int
+    incomplete: int  # of the delivered ones
+    delays: list[float]
+
+
+class _Delays(msgspec.Struct):
+    delays: list[float]
+
+
+class _Failure(msgspec.Struct):
+    error: str
+
+
+Answer = TypeVar("Answer", Shape, Search, Rounds, Controlled, _Delays)
+
+
 class LiveTree:
-    """Answers are in ns, as the program gives them."""
+    """CommandError if the tree cannot do what it is asked for."""
 
     def __init__(self, process: subprocess.Popen[str], topology: Topology) -> None:
         self._process = process
         self.topology = topology
 
-    def shape(self) -> dict[str, Any]:
-        return self._ask("tree")
+    def shape(self) -> Shape:
+        return self._ask("tree", Shape)
 
     def rest(self, events: int, rounds: int) -> list[float]:
         """One-way delays under stop-and-go."""
-        delays: list[float] = self._ask(f"rest {events} {rounds}")["delays"]
-        return delays
+        return self._ask(f"rest {events} {rounds}", _Delays).delays
 
     def search(
         self, events: int, low_ns: float, rest: tuple[float, float], rounds: int, k: float, rule: str
-    ) -> dict[str, Any]:
+    ) -> Search:
         """The bottleneck offload interval; `rest` is the mean and the deviation of the resting delay."""
-        return self._ask(f"boi {events} {low_ns:.0f} {rest[0]:.0f} {rest[1]:.0f} {rounds} {k} {rule}")
+        return self._ask(f"boi {events} {low_ns:.0f} {rest[0]:.0f} {rest[1]:.0f} {rounds} {k} {rule}", Search)
 
-    def burst(self, events: int, rounds: int, interval_ns: float) -> dict[str, Any]:
+    def burst(self, events: int, rounds: int, interval_ns: float) -> Rounds:
         """Rounds by the clock."""
-        return self._ask(f"burst {events} {rounds} {interval_ns:.0f}")
+        return self._ask(f"burst {events} {rounds} {interval_ns:.0f}", Rounds)
 
-    def irregular(self, events: int, rounds: int, mean_interval_ns: float) -> dict[str, Any]:
+    def irregular(self, events: int, rounds: int, mean_interval_ns: float) -> Rounds:
         """Rounds at random intervals (exponential), the same on all ranks."""
-        return self._ask(f"random {events} {rounds} {mean_interval_ns:.0f}")
+        return self._ask(f"random {events} {rounds} {mean_interval_ns:.0f}", Rounds)
 
     def bsp(
         self, events: int, rounds: int, interval_ns: float, policy: str, *, offloads: bool = True
-    ) -> dict[str, Any]:
+    ) -> Rounds:
         """bspbench: each round is work for an interval, a barrier and an offload."""
-        return self._ask(f"bsp {events} {rounds} {interval_ns:.0f} {policy} {int(offloads)}")
+        return self._ask(f"bsp {events} {rounds} {interval_ns:.0f} {policy} {int(offloads)}", Rounds)
 
-    def controlled(self, events: int, rounds: int, point_ns: float) -> dict[str, Any]:
+    def controlled(self, events: int, rounds: int, point_ns: float) -> Controlled:
         """So many rounds at the interval that the root finds and keeps, as `--monitor=auto` does; ranks could
         offload each `point_ns`, and drop what has no room."""
-        return self._ask(f"controlled {events} {rounds} {point_ns:.0f}")
+        return self._ask(f"controlled {events} {rounds} {point_ns:.0f}", Controlled)
 
-    def _ask(self, line: str) -> dict[str, Any]:
+    def _ask(self, line: str, kind: type[Answer]) -> Answer:
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -83,12 +145,13 @@ class LiveTree:
             answer = self._process.stdout.readline()
         except BrokenPipeError:
             answer = ""
-        found: dict[str, Any] = json.loads(answer) if answer else {"error": "it has ended"}
-        if isinstance(found.get("error"), str):
-            raise CommandError(
-                f"the tree of {self.topology.name}: {found['error']}; try again with fewer ranks"
-            )
-        return found
+        try:
+            return msgspec.json.decode(answer, type=kind)
+        except msgspec.ValidationError:
+            why = msgspec.json.decode(answer, type=_Failure).error
+        except msgspec.DecodeError:
+            why = "it has ended"
+        raise CommandError(f"the tree of {self.topology.name}: {why}; try again with fewer ranks")
 
 
 @contextmanager

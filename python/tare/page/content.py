@@ -39,7 +39,7 @@ def of_run(run: Run, other: Run | None = None) -> dict[str, Any]:
         "sites": sites,
         "ranks": rank_columns.of_run(run),
         "matrix": messages.matrix(run),
-        "sizes": communication.sizes(by_size),
+        "sizes": [asdict(each) for each in communication.sizes(by_size)],
         "latencies": messages.latencies(run),
         "phases": _phases(run),
         "flushes": rank_columns.flushes(run),

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def sizes(out: Console, recording: Run) -> None:
     """Calls and time by how much they move."""
     found = communication.sizes(profile.summed(recording, ["size"]))
-    total_ns = sum(row["time_ns"] for row in found)
+    total_ns = sum(each.time_ns for each in found)
     if not total_ns:
         return
     rows = [
         (
-            units.size_range(row["size_from"], row["size_to"]),
-            row["time_ns"],
-            f"{units.percent(row['time_ns'] / total_ns):>7}  {units.count(row['calls'])} calls",
+            units.size_range(each.size_from, each.size_to),
+            each.time_ns,
+            f"{units.percent(each.time_ns / total_ns):>7}  {units.count(each.calls)} calls",
         )
-        for row in found
+        for each in found
     ]
     drawing.bars(out, "Time in calls, by size", rows)
 
