@@ -183,6 +183,42 @@ def test_nothing_is_wider_than_the_screen(browser: Any, file: Path, width: int) 
     context.close()
 
 
+def test_on_paper_it_is_light_and_nothing_is_cut_off(browser: Any, file: Path) -> None:
+    """Also of a wide window with a dark page of which only the beginning has been in view."""
+    context = browser.new_context(viewport={"width": 1600, "height": 400}, offline=True, color_scheme="dark")
+    opened = Opened(context.new_page(), file.as_uri())
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == "light"
+    parts = "main :is(canvas, .card, .panel, .tabulator-row, .tabulator-header)"
+    rights = opened.page.eval_on_selector_all(
+        parts, "elements => elements.map(each => each.getBoundingClientRect().right)"
+    )
+    assert len(rights) > 20
+    assert max(rights) <= 980
+    charts = opened.page.eval_on_selector_all(
+        "main .chart", "elements => elements.map(each => each.dataset.ready)"
+    )
+    assert charts
+    assert set(charts) == {"1"}
+    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert opened.page.pdf().startswith(b"%PDF")
+    assert opened.complaints == []
+    context.close()
+
+
+def test_an_address_with_any_text_is_read_as_it_was_written(browser: Any, file: Path) -> None:
+    context = browser.new_context(offline=True)
+    opened = Opened(context.new_page(), f"{file.as_uri()}#callsites?sites.q=%2526%E0%A4%A")
+    assert opened.page.input_value("#callsites input[type=search]").startswith("%26")
+    opened.page.evaluate("location.hash = '#%E0%A4%A'")
+    opened.wait("location.hash.startsWith('#%E0')")
+    assert opened.complaints == []
+    context.close()
+
+
 def test_where_it_cannot_be_written_one_line_says_so(tare: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [tare, "report", RUN, "-o", tmp_path / "none" / "x.html"],

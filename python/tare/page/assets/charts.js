@@ -54,9 +54,10 @@
     return { holder, redraw: () => of.made && of.draw(), chart: () => of.made };
   }
   const redraw = () => drawn.forEach((of) => of.made && of.draw());
-  addEventListener("beforeprint", () => drawn.forEach((of) => of.draw()));
   tare.chart = chart;
   tare.axis = axis;
   tare.tooltip = tooltip;
   tare.redrawCharts = redraw;
+  tare.drawCharts = () => drawn.forEach((of) => of.draw()); // also those that have not come into view
+  tare.fitCharts = () => drawn.forEach((of) => of.made?.resize());
 })();

@@ -5,7 +5,7 @@
 
   function drawWaits(into, content) {
     const rows = content.sites.map((site, id) => ({ ...site, id })).filter((site) => site.imbalance_ns > 0 || site.waited_ns > 0);
-    into.append(element("h2", {}, "Waiting"), element("p", { class: "lead" }, "“At collectives”: time beyond that of the rank with the least, which the others waited for. “For requests”: time in MPI_Wait and its kin for requests that were started at this place."));
+    into.append(element("h2", {}, "Waiting"), element("p", { class: "lead" }, "“At collectives”: time beyond that of the rank with the least, which the others waited for. “For requests”: time in MPI_Wait and similar functions for requests that were started at this place."));
     const holder = element("div", {});
     into.append(holder);
     tare.table(holder, {

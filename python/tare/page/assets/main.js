@@ -11,7 +11,7 @@
   const button = document.getElementById("theme");
   function paint() {
     const chosen = tare.state.get("theme");
-    const isDark = chosen ? chosen === "dark" : dark.matches;
+    const isDark = !root.classList.contains("paper") && (chosen ? chosen === "dark" : dark.matches);
     root.dataset.theme = isDark ? "dark" : "light";
     button.textContent = isDark ? "Light" : "Dark";
     tare.redrawCharts();
@@ -23,6 +23,19 @@
   });
   dark.addEventListener("change", paint);
   paint();
+
+  // On paper: light colours, and the width of a page. Observers of sizes run too late for printing.
+  function fit(isPaper) {
+    root.classList.toggle("paper", isPaper);
+    tare.fitTables();
+    tare.fitCharts();
+    paint();
+  }
+  addEventListener("beforeprint", () => {
+    tare.drawCharts();
+    fit(true);
+  });
+  addEventListener("afterprint", () => fit(false));
 
   // Other times are other data: the page begins anew, with all else that is chosen.
   const { times, allTimes, wantedTimes } = tare.data;

@@ -3,15 +3,10 @@
   "use strict";
   const heard = [];
   function parse() {
-    const [section, query] = decodeURI(location.hash.slice(1)).split("?", 2);
+    const [section, query] = location.hash.slice(1).split("?", 2);
     return { section: section || "", values: new URLSearchParams(query || "") };
   }
-  let current = { section: "", values: new URLSearchParams() };
-  try {
-    current = parse();
-  } catch {
-    // A fragment that is none of ours.
-  }
+  let current = parse();
   function write() {
     const query = current.values.toString();
     history.replaceState(null, "", `#${current.section}${query ? `?${query}` : ""}`);

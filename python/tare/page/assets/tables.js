@@ -3,6 +3,7 @@
   "use strict";
   const { element, format } = tare;
   const SHORT = 40; // so many rows are shown whole
+  const tables = [];
 
   const KINDS = {
     text: { align: "left", show: (value) => value ?? format.NOTHING },
@@ -64,6 +65,7 @@
       index: "id",
       columnDefaults: { headerSortTristate: false },
     });
+    tables.push({ holder, made });
     const tell = (shown) => {
       const all = options.rows.length;
       count.textContent = shown === all ? `${format.grouped(all)} rows` : `${format.grouped(shown)} of ${format.grouped(all)} rows`;
@@ -122,4 +124,7 @@
     return made;
   }
   tare.table = table;
+  tare.fitTables = () => {
+    for (const { holder, made } of tables) if (holder.dataset.ready === "1" && holder.clientWidth) made.redraw(true);
+  };
 })();
