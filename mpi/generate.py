@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import meanings as outputs
-from roles import acts_in_vain, in_vain, is_sampled, roles, roles_where_sampled
+from roles import acts_if_idle, is_idle, is_sampled, roles, roles_where_sampled
 from standard import Function, functions, without_varargs
 from table import TableError, checked, meanings
 from wrappers import counted_wrapper, wrapper
@@ -51,11 +51,11 @@ def generated(table: dict[str, Any]) -> dict[str, list[str]]:
         "meanings.inc": outputs.for_cpp(known),
         "_functions.py": outputs.for_python(known),
         "wrappers.inc": [
-            wrapper(without_varargs(each.function), roles(each), in_vain(each)) for each in known
+            wrapper(without_varargs(each.function), roles(each), is_idle(each)) for each in known
         ],
         "counted.inc": [counted_wrapper(without_varargs(each.function)) for each in counted],
         "sampled.inc": [
-            wrapper(each.function, roles_where_sampled(each), in_vain(each), acts_in_vain=acts_in_vain(each))
+            wrapper(each.function, roles_where_sampled(each), is_idle(each), acts_if_idle=acts_if_idle(each))
             for each in sampled
         ],
         "sampled_functions.inc": [f"TARE_SAMPLED({each.function.name})" for each in sampled],

@@ -103,13 +103,13 @@ def is_sampled(of: Meaning) -> bool:
     )
 
 
-def in_vain(of: Meaning) -> str | None:
-    """Of a poll, when it has found nothing."""
+def is_idle(of: Meaning) -> str | None:
+    """The C++ condition that a poll has found nothing; None for functions that do not poll."""
     return f"*{of.poll} == 0" if of.poll else None
 
 
-def acts_in_vain(of: Meaning) -> bool:
-    """Whether there is something to do where messages are sampled also if a poll has found nothing."""
+def acts_if_idle(of: Meaning) -> bool:
+    """Whether a poll that has found nothing has something to do where messages are sampled."""
     return bool(of.poll) and roles_where_sampled(of) != roles(of)
 
 

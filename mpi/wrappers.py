@@ -10,10 +10,10 @@ _CONVERSION = re.compile(r"_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$")
 
 
 def wrapper(
-    function: Function, roles: list[str], in_vain: str | None = None, *, acts_in_vain: bool = False
+    function: Function, roles: list[str], is_idle: str | None = None, *, acts_if_idle: bool = False
 ) -> str:
-    """The text of a wrapper; `in_vain`: of a poll, when it found nothing; `acts_in_vain`: roles have to do
-    something then, too."""
+    """The text of a wrapper; `is_idle`: of a poll, the condition that it found nothing; `acts_if_idle`: roles
+    have something to do then, too."""
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
     names = []
@@ -28,17 +28,17 @@ def wrapper(
     lines = [f"static {function.returns} {function.name}({parameters}) {{"]
     lines += [f"  {role};" for role in roles]
     call = f"real(&{function.name}, Function::{function.name})({arguments})"
-    if in_vain is None:
+    if is_idle is None:
         lines += [
             f"  return measure<A, Function::{function.name}>(TARE_CALLER,",
             f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }}",
         ]
     else:
-        path = "acting_poll" if acts_in_vain else "poll"
+        path = "acting_poll" if acts_if_idle else "poll"
         lines += [
             f"  return {path}<A, Function::{function.name}>(TARE_CALLER,",
             f"      [={used}]() __attribute__((always_inline)) {{ return {call}; }},",
-            f"      [=] {{ return {in_vain}; }}",
+            f"      [=] {{ return {is_idle}; }}",
         ]
     lines[-1] += "".join(", " + n for n in names) + ");"
     return "\n".join([*lines, "}"])

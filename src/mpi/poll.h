@@ -19,9 +19,9 @@ recorder::Call begun_poll(const Thread& thread) noexcept {
 }
 
 // Makes and ends a poll that has begun, and is timed. `skips`: the next ones of its site need not be.
-template <class A, bool skips, class Real, class InVain, class... Roles>
+template <class A, bool skips, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const Frame& caller, recorder::Call& call,
-                                                    recorder::KnownRows& rows, Real real, InVain in_vain,
+                                                    recorder::KnownRows& rows, Real real, IsIdle is_idle,
                                                     Roles&... roles) {
   format::CurrentCall& current = thread.shared->current;
   const std::uint64_t last = current.leave;
@@ -29,35 +29,35 @@ template <class A, bool skips, class Real, class InVain, class... Roles>
   call.enter = current.enter = thread.polls.begin(thread, last, now);
   const int result = real();
   current.function.store(call.function | format::returned, std::memory_order_release);
-  const bool vain = result == A::success && in_vain();
+  const bool idle = result == A::success && is_idle();
   call.leave = current.leave = recorder::now();
   format::ProfileRow& row = end_call(thread, call, rows, result, roles...);
   if (thread.mode == recorder::Mode::paused) return result;
-  thread.polls.end(thread, call, vain);
-  if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, vain, last, now);
+  thread.polls.end(thread, call, idle);
+  if (skips && !thread.traced()) thread.polls.note(thread, thread.paths, caller, call, row, idle, last, now);
   thread.end_weighing(call.function, call.leave - now);
   return result;
 }
 
 // A poll that is timed whatever it finds.
-template <class A, Function F, bool skips = true, class Real, class InVain, class... Roles>
-[[gnu::noinline]] int timed_poll(Thread& thread, const Frame caller, Real real, InVain in_vain, Roles&... roles) {
+template <class A, Function F, bool skips = true, class Real, class IsIdle, class... Roles>
+[[gnu::noinline]] int timed_poll(Thread& thread, const Frame caller, Real real, IsIdle is_idle, Roles&... roles) {
   const Inside inside;
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
   const Site site = site_of(thread, caller.return_address, caller.stack, caller.base);
   call.site = site.number;
   begin_call(thread, call, roles...);
-  return finish_timed_poll<A, skips>(thread, caller, call, *site.rows, real, in_vain, roles...);
+  return finish_timed_poll<A, skips>(thread, caller, call, *site.rows, real, is_idle, roles...);
 }
 
 // The same, of one that has begun as if it were not.
-template <class A, Function F, class Real, class InVain, class... Roles>
-[[gnu::noinline, gnu::cold]] int timed_after_all(Thread& thread, const Frame caller, Real real, InVain in_vain,
+template <class A, Function F, class Real, class IsIdle, class... Roles>
+[[gnu::noinline, gnu::cold]] int timed_after_all(Thread& thread, const Frame caller, Real real, IsIdle is_idle,
                                                  Roles&... roles) {
   const Inside inside;
   recorder::Call call = begun_poll<F>(thread);
-  return finish_timed_poll<A, true>(thread, caller, call, thread.any_rows, real, in_vain, roles...);
+  return finish_timed_poll<A, true>(thread, caller, call, thread.any_rows, real, is_idle, roles...);
 }
 
 // The rest of a poll that was not timed, but found something.
@@ -73,10 +73,10 @@ template <Function F, class... Roles>
   thread.polls.end_streak(thread, site, call, last);
 }
 
-// Measures real(), a call of the function F that was made in `caller` (TARE_CALLER); in_vain() says of one that has
-// succeeded whether it found nothing. With a trace all are timed.
-template <class A, Function F, class Real, class InVain, class... Roles>
-[[gnu::always_inline]] inline int poll(const Frame& caller, Real real, InVain in_vain, Roles&... roles) {
+// Measures real(), a call of the function F that was made in `caller` (TARE_CALLER); is_idle() says
+// whether a call that succeeded found nothing. With a trace all are timed.
+template <class A, Function F, class Real, class IsIdle, class... Roles>
+[[gnu::always_inline]] inline int poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]]
     return real();
@@ -90,13 +90,13 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   thread.begin_weighing();
   const std::uint64_t key = Polls::key_of(caller.return_address, static_cast<std::uint16_t>(F));
   Polls::Site& site = thread.polls.site(key);
-  if (!site.has_skips(key, caller)) return timed_poll<A, F>(thread, caller, real, in_vain, roles...);
+  if (!site.has_skips(key, caller)) return timed_poll<A, F>(thread, caller, real, is_idle, roles...);
   recorder::Call call;
   call.function = static_cast<std::uint16_t>(F);
   call.site = site.number;
   begin_call(thread, call, roles...);
   if (call.communicator != site.communicator) [[unlikely]]
-    return timed_after_all<A, F>(thread, caller, real, in_vain, roles...);
+    return timed_after_all<A, F>(thread, caller, real, is_idle, roles...);
   const Inside inside;
   std::uint64_t ticks = 0;
   if (thread.weighing.is_under_way()) [[unlikely]]
@@ -105,7 +105,7 @@ template <class A, Function F, class Real, class InVain, class... Roles>
   if (thread.weighing.is_under_way()) [[unlikely]]
     ticks = recorder::now() - ticks;
   thread.shared->current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  if (result == A::success && in_vain()) [[likely]] {
+  if (result == A::success && is_idle()) [[likely]] {
     site.skip();
     if (thread.mode == recorder::Mode::in_phase) [[unlikely]]
       ++thread.phase->calls;
@@ -118,14 +118,14 @@ template <class A, Function F, class Real, class InVain, class... Roles>
 }
 
 // The same where a role has something to do before and after a poll that finds nothing, too: all are timed.
-template <class A, Function F, class Real, class InVain, class... Roles>
-[[gnu::always_inline]] inline int acting_poll(const Frame& caller, Real real, InVain in_vain, Roles&... roles) {
+template <class A, Function F, class Real, class IsIdle, class... Roles>
+[[gnu::always_inline]] inline int acting_poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]]
     return real();
   auto& thread = static_cast<Thread&>(*location);
   thread.begin_weighing();
-  return timed_poll<A, F, false>(thread, caller, real, in_vain, roles...);
+  return timed_poll<A, F, false>(thread, caller, real, is_idle, roles...);
 }
 
 }  // namespace tare::mpi

@@ -30,11 +30,11 @@ bool Polls::settle(recorder::Location& location, const Site& site, std::uint64_t
 }
 
 void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& caller, const recorder::Call& call,
-                 format::ProfileRow& row, bool in_vain, std::uint64_t last, std::uint64_t now) noexcept {
+                 format::ProfileRow& row, bool is_idle, std::uint64_t last, std::uint64_t now) noexcept {
   const std::uint64_t key = key_of(caller.return_address, call.function);
   Site& at = site(key);
   if (skipping_ != nullptr && skipping_ != &at) {
-    settle(location, *skipping_, skipping_->vain_ticks, last, now);
+    settle(location, *skipping_, skipping_->idle_ticks, last, now);
     skipping_->streak = 0;
     skipping_->allow(0);
     skipping_ = nullptr;
@@ -42,7 +42,7 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
   const std::uint64_t ticks = call.leave - now;
   const bool same = at.key == key && at.row == &row && at.number == call.site && at.communicator == call.communicator &&
                     at.conditions.holds(caller);
-  const bool is_all = settle(location, at, same && in_vain ? ticks : at.vain_ticks, last, now);
+  const bool is_all = settle(location, at, same && is_idle ? ticks : at.idle_ticks, last, now);
   if (!same) {
     if (skipping_ == &at) skipping_ = nullptr;
     at = {};
@@ -64,7 +64,7 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
     ++at.cycles;
     at.cycle_ticks += cycle;
   }
-  if (in_vain)
+  if (is_idle)
     at.streak = quick ? std::min(at.streak + 1, period) : 0;
   else
     at.streak = at.streak >= period - few ? period - few : 0;
@@ -72,12 +72,12 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
   skipping_ = at.streak == period ? &at : nullptr;
   last_ = &at;
   at.leave = call.leave;
-  (in_vain ? at.vain_ticks : at.found_ticks) = ticks;
+  (is_idle ? at.idle_ticks : at.found_ticks) = ticks;
 }
 
 void Polls::end_streak(recorder::Location& location, Site& site, const recorder::Call& call,
                        std::uint64_t last) noexcept {
-  settle(location, site, site.vain_ticks, last, call.enter);
+  settle(location, site, site.idle_ticks, last, call.enter);
   site.streak = period - few;
   site.allow(0);
   site.leave = call.leave;
@@ -88,14 +88,14 @@ void Polls::end_streak(recorder::Location& location, Site& site, const recorder:
 // What is pending is settled when the next one is timed.
 void Polls::forget() noexcept {
   for (Site& site : sites_) site.skips = 0;
-  vain_leave_ = 0;
+  idle_leave_ = 0;
 }
 
 void Polls::clear(std::uint64_t clock_ticks) noexcept {
   std::memset(sites_, 0, sizeof sites_);
   skipping_ = nullptr;
   last_ = nullptr;
-  vain_leave_ = vain_head_ = 0;
+  idle_leave_ = idle_head_ = 0;
   quick_ticks_ = gap_ns << recorder::tick_shift();
   clock_ticks_ = clock_ticks;
 }

@@ -1,17 +1,19 @@
-// Polls: calls that ask whether something has come, and do not wait for it. Most find nothing.
+// Polls: calls that ask whether something has completed or arrived, and do not wait for it. Most are *idle*: they find
+// nothing.
 //
-// A program that polls again and again waits, also between its polls. So a poll that follows one in vain within
-// `gap_ns`, without another call of MPI or of tare's API between, begins where that one has ended. Profile and trace
-// have it so: their times and all that is made of them agree on what is waiting.
+// A program that polls repeatedly is waiting, also between its polls. So a poll that follows an idle poll within
+// `gap_ns`, without another call of MPI or of tare's API in between, begins where the idle one ended. This holds for
+// profile and trace alike, so everything that is computed from them agrees on what is waiting.
 //
 // A program may poll every few nanoseconds; reading the clock before and after would more than double the time of a
-// poll. So where the polls of a call site have found nothing `period` times in a row, and follow one another quickly,
-// only one of `period` is timed. The others are counted. Together they took all the time up to the next that is timed,
-// if that is not much longer than as many took when all were timed; else something came between, and each is taken to
-// have lasted as long as the one that is timed next (ProfileRow::estimated). One of these others that finds something
-// ends the streak: it is taken to have lasted as long as the last one that found something and was timed, and to have
-// ended when it did. The program deals with what was found; then a few in vain begin the next streak. All are timed of
-// polls of several sites in turn.
+// poll. So after `period` idle polls of a call site in quick succession (a streak), only one poll in `period` is timed;
+// the others are counted. Together, the untimed ones get all the time until the next timed one, if that is not much
+// longer than as many took when all were timed. Otherwise the program did something else in between, and each gets the
+// duration of the next timed one (ProfileRow::estimated).
+//
+// An untimed poll that finds something ends the streak. It gets the duration of the last timed poll that found
+// something, and the time of its end is read. While the program handles what was found, polls are timed again; a few
+// idle ones then begin the next streak. If polls of several sites alternate, all are timed.
 //
 // Only the owning thread uses it; zero-initialised, and cleared before its first use.
 #pragma once
@@ -38,15 +40,15 @@ class Polls {
     std::uint32_t left;    // of the next ones, how many need not be timed
     std::uint32_t number;  // of the call site
     std::uint32_t communicator;
-    // Timed ones in vain, quickly one after another; up to period: then `left` counts. What is found in a streak of
-    // that many, or just after, leaves all but a few of it.
+    // Timed idle polls in quick succession, at most `period`: from then on `left` counts. A poll that finds something
+    // in such a streak, or just after it, lowers this by `few` only.
     std::uint32_t streak;
     PathMemo::Conditions conditions;
     std::uint64_t key;          // return address and function; 0: there are none
     std::uint64_t leave;        // of the last one that was timed, and how long
-    std::uint64_t vain_ticks;   // the last one that was timed took that was in vain,
-    std::uint64_t found_ticks;  // and the last one that was not; 0: there is none
-    // Of those that were timed one after another quickly, how many, and the time from the end of each to that of the
+    std::uint64_t idle_ticks;   // duration of the last timed poll that was idle,
+    std::uint64_t found_ticks;  // and of the last one that was not; 0: there is none
+    // Timed polls in quick succession: their number, and the sum of the times from the end of one to the end of the
     // next.
     std::uint64_t cycles, cycle_ticks;
 
@@ -69,7 +71,7 @@ class Polls {
     std::uint32_t pending() const noexcept { return streak == period ? period - 1 - left : 0; }
     // When one probably began that was not timed, and found something, at `time`.
     std::uint64_t estimated_enter(std::uint64_t time) const noexcept {
-      return time - std::min(std::max(vain_ticks, found_ticks), time - leave);
+      return time - std::min(std::max(idle_ticks, found_ticks), time - leave);
     }
   };
 
@@ -81,21 +83,21 @@ class Polls {
   // When one that is timed has begun: at `now`, when the call of the thread before it had ended at `last`. Where it
   // begins as profile and trace have it.
   std::uint64_t begin(const recorder::Location& location, std::uint64_t last, std::uint64_t now) const noexcept {
-    const bool goes_on = last == vain_leave_ && now - last < quick_ticks_ && location.head == vain_head_ &&
+    const bool goes_on = last == idle_leave_ && now - last < quick_ticks_ && location.head == idle_head_ &&
                          location.shared->summary.phase_since <= last && (skipping_ == nullptr || pending() == 0);
     return goes_on ? last : now;
   }
   // When it has ended, and been committed.
-  void end(const recorder::Location& location, const recorder::Call& call, bool in_vain) noexcept {
-    vain_leave_ = in_vain ? call.leave : 0;
-    vain_head_ = location.head;
+  void end(const recorder::Location& location, const recorder::Call& call, bool is_idle) noexcept {
+    idle_leave_ = is_idle ? call.leave : 0;
+    idle_head_ = location.head;
   }
   // After one that found something, and was not timed. `last` as above.
   void end_streak(recorder::Location& location, Site& site, const recorder::Call& call, std::uint64_t last) noexcept;
   // After one that has been timed, and committed to `row`, where there is no trace. `last` and `now` as above.
   void note(recorder::Location& location, PathMemo& paths, const Frame& caller, const recorder::Call& call,
-            format::ProfileRow& row, bool in_vain, std::uint64_t last, std::uint64_t now) noexcept;
-  // All are timed again, until there are streaks anew.
+            format::ProfileRow& row, bool is_idle, std::uint64_t last, std::uint64_t now) noexcept;
+  // All are timed again, until new streaks begin.
   void forget() noexcept;
   // `clock_ticks`: that a reading of the clock adds to a time.
   void clear(std::uint64_t clock_ticks) noexcept;
@@ -113,8 +115,8 @@ class Polls {
 
   Site* skipping_;            // of which some need not be timed, or were not; nullptr: none
   const Site* last_;          // of the last one that was timed
-  std::uint64_t vain_leave_;  // end of the last call, if that was a poll in vain
-  std::uint64_t vain_head_;   // Location::head then
+  std::uint64_t idle_leave_;  // end of the last call, if that was an idle poll
+  std::uint64_t idle_head_;   // Location::head then
   std::uint64_t
       quick_ticks_;  // gap_ns; also of polls that follow one another quickly, from the end of one to the next's
   std::uint64_t clock_ticks_;

@@ -46,13 +46,13 @@ class PollsTest : public testing::Test {
   Polls::Site& site() { return polls_->site(key()); }
   bool is_skipped() { return site().has_skips(key(), caller()); }
   // One that is timed, `gap` after the one before.
-  void poll(std::uint64_t gap, bool in_vain = true, std::uint64_t ticks = 20) {
+  void poll(std::uint64_t gap, bool is_idle = true, std::uint64_t ticks = 20) {
     const std::uint64_t last = call_.leave;
     const std::uint64_t now = last + gap;
     call_.enter = polls_->begin(*location_, last, now);
     call_.leave = now + ticks;
-    polls_->end(*location_, call_, in_vain);
-    polls_->note(*location_, *paths_, caller(), call_, row_, in_vain, last, now);
+    polls_->end(*location_, call_, is_idle);
+    polls_->note(*location_, *paths_, caller(), call_, row_, is_idle, last, now);
   }
   // One that was not timed, and found something.
   void find_untimed() {
@@ -271,7 +271,7 @@ TEST_F(PollsTest, WhatIsNotTimedIsWaitingAsMuchAsIfItWere) {
   struct Kind {
     const char* name;
     std::uint64_t gap, ticks;  // between polls, and of one
-    unsigned polls;            // in vain, one after another,
+    unsigned polls;            // idle, one after another,
     std::uint64_t computing;   // and then so much computing,
     bool finds;                // after one that found something
   };
@@ -286,12 +286,12 @@ TEST_F(PollsTest, WhatIsNotTimedIsWaitingAsMuchAsIfItWere) {
     std::mt19937_64 random{7};
     const auto about = [&](std::uint64_t ticks) { return ticks - ticks / 4 + random() % (ticks / 2 + 1); };
     std::uint64_t now = ending, last = ending, truth = 0, timed = 0, calls = 0;
-    bool in_vain = false;  // the one before
+    bool is_idle = false;  // the one before
     std::uint64_t ended = 0;
     const auto one = [&](bool finds) {
       const std::uint64_t enter = now, leave = now += about(kind.ticks);
-      truth += leave - (in_vain && enter - ended < Polls::gap_ns << recorder::tick_shift() ? ended : enter);
-      in_vain = !finds;
+      truth += leave - (is_idle && enter - ended < Polls::gap_ns << recorder::tick_shift() ? ended : enter);
+      is_idle = !finds;
       ended = leave;
       ++calls;
       if (is_skipped() && !finds) return site().skip();
