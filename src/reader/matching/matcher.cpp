@@ -89,7 +89,7 @@ struct Matcher::State {
   void add_collective(Rank& rank, const EventRow& row, const PartCall& call, CallRole role);
   void start(Rank& rank, std::uint64_t key, const Started& started);
   void complete_requests(Rank& rank, const EventRow& row, const PartCall& call);
-  void doubt(Rank& rank);
+  void add_cancel(Rank& rank);
   void add_gap(Rank& rank, const EventRow& row);
   void abandon(Rank& rank);
 
@@ -110,7 +110,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
       row.start_ns, sum(row.start_ns, row.duration_ns), rank.next_call(row.thread), row.thread, row.site, row.function,
       row.request};
   if (gaps.has_rank(row.world, row.rank)) return;
-  if (row.function == cancel) return doubt(rank);
+  if (row.function == cancel) return add_cancel(rank);
   const bool blocks = row.request == no_request;
   const Transfer to_peer{row.communicator, row.peer, row.peer_world, row.tag, row.bytes, rank.epoch};
   Started started;
@@ -213,13 +213,13 @@ void Matcher::State::complete_requests(Rank& rank, const EventRow& row, const Pa
   }
 }
 
-void Matcher::State::doubt(Rank& rank) {
+void Matcher::State::add_cancel(Rank& rank) {
   if (!rank.has_new_receives) return;
   rank.has_new_receives = false;
   std::vector<MessageMatcher::Slot> under_way;
   for (const auto& [key, each] : rank.started)
     if (each.received != none) under_way.push_back(each.received);
-  message_matcher.doubt(std::move(under_way));
+  message_matcher.may_cancel(std::move(under_way));
 }
 
 Matcher::Matcher(Run& run, Wanted wanted) : state_(std::make_unique<State>(run, wanted)) {}

@@ -9,7 +9,7 @@ using namespace tare::format;
 
 namespace {
 
-constexpr std::size_t most_doubted = 4096;  // receives of a channel that wait for an older one
+constexpr std::size_t most_cancellable = 4096;  // receives of a channel that wait for an older one
 
 }  // namespace
 
@@ -93,8 +93,9 @@ void MessageMatcher::pair(Slot slot) {
   if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // stays alone
   if (half.direction == Direction::received) {
     half.order = ++last_order_;
-    if (!doubted_.empty())
-      if (const auto doubted = doubted_.find(at); doubted != doubted_.end()) doubted->second.push_back(slot);
+    if (!cancellable_.empty())
+      if (const auto cancellable = cancellable_.find(at); cancellable != cancellable_.end())
+        cancellable->second.push_back(slot);
   }
   Slot other = none;
   do {
@@ -129,7 +130,7 @@ void MessageMatcher::part(Slot slot) {
 void MessageMatcher::hand_over_if_complete(Slot slot) {
   const Half& half = halves_[slot];
   if (half.other == none || !half.part.is_complete || !halves_[half.other].part.is_complete) return;
-  if (!doubted_.empty() && is_held(half.direction == Direction::received ? slot : half.other)) return;
+  if (!cancellable_.empty() && is_held(half.direction == Direction::received ? slot : half.other)) return;
   hand_over(slot);
 }
 
@@ -139,7 +140,8 @@ void MessageMatcher::complete(Slot slot, const PartCall& call) {
   half.part.is_complete = true;
   half.part.completed = call;
   if (half.other != none) add_end(slot);
-  if (!doubted_.empty() && half.direction == Direction::received && is_held(slot)) return settle(Channel(half.channel));
+  if (!cancellable_.empty() && half.direction == Direction::received && is_held(slot))
+    return settle(Channel(half.channel));
   hand_over_if_complete(slot);
 }
 
@@ -173,39 +175,39 @@ void MessageMatcher::complete_unseen(Slot slot) {
   complete(slot, PartCall(half.part.posted));
 }
 
-void MessageMatcher::doubt(std::vector<Slot> under_way) {
+void MessageMatcher::may_cancel(std::vector<Slot> under_way) {
   std::erase_if(under_way, [this](Slot slot) { return halves_[slot].order == 0; });
   const auto is_before = [this](Slot one, Slot other) { return halves_[one].order < halves_[other].order; };
   std::sort(under_way.begin(), under_way.end(), is_before);
   for (const Slot slot : under_way) {
-    Doubted& doubted = doubted_[halves_[slot].channel];
-    if (doubted.empty() || is_before(doubted.back(), slot)) doubted.push_back(slot);
+    Cancellable& cancellable = cancellable_[halves_[slot].channel];
+    if (cancellable.empty() || is_before(cancellable.back(), slot)) cancellable.push_back(slot);
   }
 }
 
 // Whether a receive may still lose its message, or get another one.
 bool MessageMatcher::is_held(Slot slot) const {
-  const auto found = doubted_.find(halves_[slot].channel);
-  return found != doubted_.end() && halves_[slot].order >= halves_[found->second.front()].order;
+  const auto found = cancellable_.find(halves_[slot].channel);
+  return found != cancellable_.end() && halves_[slot].order >= halves_[found->second.front()].order;
 }
 
 // Takes nothing: its message is the next receive's, whose message is that of the one behind it, and so on. False if
-// it was not doubted: then it failed.
+// no MPI_Cancel can have reached it: then it failed.
 bool MessageMatcher::cancel(Slot slot) {
   const Channel channel = halves_[slot].channel;
-  const auto found = doubted_.find(channel);
-  if (found == doubted_.end()) return false;
-  Doubted& doubted = found->second;
-  auto at = std::find(doubted.begin(), doubted.end(), slot);
-  if (at == doubted.end()) return false;
+  const auto found = cancellable_.find(channel);
+  if (found == cancellable_.end()) return false;
+  Cancellable& cancellable = found->second;
+  auto at = std::find(cancellable.begin(), cancellable.end(), slot);
+  if (at == cancellable.end()) return false;
   Slot message = halves_[slot].other;
   if (message == none)
     channels_.withdraw(channel, Direction::received, slot);
   else
     part(slot);
-  at = doubted.erase(at);
+  at = cancellable.erase(at);
   free(slot);
-  for (; at != doubted.end() && message != none; ++at) {
+  for (; at != cancellable.end() && message != none; ++at) {
     const Slot next = halves_[*at].other;
     if (next == none)
       channels_.withdraw(channel, Direction::received, *at);
@@ -221,16 +223,17 @@ bool MessageMatcher::cancel(Slot slot) {
 
 // Hands over what nothing that is under way was posted before.
 void MessageMatcher::settle(const Channel& channel) {
-  const auto found = doubted_.find(channel);
-  if (found == doubted_.end()) return;
-  Doubted& doubted = found->second;
+  const auto found = cancellable_.find(channel);
+  if (found == cancellable_.end()) return;
+  Cancellable& cancellable = found->second;
   std::vector<Slot> settled;
   // A request that was freed is never complete: it must not hold the others for ever.
-  while (!doubted.empty() && (halves_[doubted.front()].part.is_complete || doubted.size() > most_doubted)) {
-    settled.push_back(doubted.front());
-    doubted.pop_front();
+  while (!cancellable.empty() &&
+         (halves_[cancellable.front()].part.is_complete || cancellable.size() > most_cancellable)) {
+    settled.push_back(cancellable.front());
+    cancellable.pop_front();
   }
-  if (doubted.empty()) doubted_.erase(found);
+  if (cancellable.empty()) cancellable_.erase(found);
   for (const Slot slot : settled) {
     if (halves_[slot].part.is_complete && halves_[slot].other != none) add_end(slot);
     hand_over_if_complete(slot);
@@ -257,7 +260,7 @@ void MessageMatcher::hand_over(Slot slot) {
 void MessageMatcher::add_end(Slot slot) {
   if (ends_ == nullptr || halves_[slot].is_told) return;
   Half& half = halves_[slot];
-  if (!doubted_.empty() && half.direction == Direction::received && is_held(slot)) return;
+  if (!cancellable_.empty() && half.direction == Direction::received && is_held(slot)) return;
   half.is_told = true;
   const Part& other = halves_[half.other].part;
   const bool is_sent = half.direction == Direction::sent;

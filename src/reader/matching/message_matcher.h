@@ -53,9 +53,9 @@ class MessageMatcher {
   // The request was freed: how it completed is not known.
   void complete_unseen(Slot slot);
   // A rank calls MPI_Cancel; the trace does not say for which request. `under_way` are its receives that are not
-  // complete: none of them is sure of its message any more. Until they are complete, nothing that was posted behind
-  // them on their channels is handed over, so that a cancellation can give its message to the next receive.
-  void doubt(std::vector<Slot> under_way);
+  // complete: each may have been cancelled, and then its message belongs to the next receive of the channel. So until
+  // they are complete, receives that were posted after them on the same channels are not handed over.
+  void may_cancel(std::vector<Slot> under_way);
 
   // No more is to come of this rank.
   void finish(Receives& receives);
@@ -74,8 +74,8 @@ class MessageMatcher {
     bool is_exchange = false;  // completes together with a send, in silence perhaps
     bool is_told = false;      // its end is
   };
-  // Receives of a channel in the order in which they were posted: the first is under way, and so may others be.
-  using Doubted = std::deque<Slot>;
+  // Receives of a channel, in the order in which they were posted, from the oldest one that may have been cancelled.
+  using Cancellable = std::deque<Slot>;
 
   bool is_known(std::int32_t communicator) const {
     return communicator >= 0 && run_.communicators()[static_cast<std::size_t>(communicator)].key != 0;
@@ -114,7 +114,7 @@ class MessageMatcher {
   std::vector<Half> halves_;
   std::vector<Slot> free_slots_;
   Channels<Slot> channels_;
-  std::unordered_map<Channel, Doubted, ChannelHash> doubted_;
+  std::unordered_map<Channel, Cancellable, ChannelHash> cancellable_;
   std::uint64_t last_order_ = 0;
 };
 

@@ -90,7 +90,7 @@ Burst PaceKeeper::burst(std::size_t count) const {
   return last;
 }
 
-// So many rounds should have come by now, and twice that. Of a program that makes points nobody knows.
+// So many rounds should have come by now, and twice that. Not known of a program that makes its own points.
 bool PaceKeeper::is_overdue(std::size_t count, std::int64_t now_ns) const {
   return !points_.is_by_program() &&
          now_ns - since_ns_ > 2 * static_cast<std::int64_t>(count) * interval_ns() + 4 * notice_ns;

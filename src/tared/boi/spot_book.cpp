@@ -29,7 +29,7 @@ void SpotBook::cached(std::vector<SweetSpot> spots) {
   while (spots.size() > most_cached)
     for (std::size_t i = 1; i + 1 < spots.size(); ++i) spots.erase(spots.begin() + static_cast<std::ptrdiff_t>(i));
   for (SweetSpot& spot : spots) spot.source = format::SpotSource::cached;
-  has_news_ |= !spots.empty() || !cached_.empty();
+  has_changed_ |= !spots.empty() || !cached_.empty();
   cached_ = std::move(spots);
 }
 
@@ -55,7 +55,7 @@ void SpotBook::found(const Found& found) {
   known.rest_ns = found.rest.mean;
   known.rest_deviation_ns = found.rest.deviation;
   found_events_ = events_;
-  has_news_ = true;
+  has_changed_ = true;
 }
 
 void SpotBook::round(const Round& round) {
@@ -65,15 +65,15 @@ void SpotBook::round(const Round& round) {
   has_round_ = true;
 }
 
-std::optional<SweetSpots> SpotBook::news(std::uint64_t now_ns) {
-  if (!has_news_ && (!has_round_ || now_ns - told_ns_ < tell_every_ns)) return {};
+std::optional<SweetSpots> SpotBook::take_update(std::uint64_t now_ns) {
+  if (!has_changed_ && (!has_round_ || now_ns - told_ns_ < tell_every_ns)) return {};
   if (has_round_) {
     const Spread delay = spread_of(std::vector<double>(delays_ns_.begin(), delays_ns_.end()));
     SweetSpot& known = spot();
     known.delay_ns = std::max(delay.mean, 0.0);  // clocks of nodes differ
     known.delay_deviation_ns = delay.deviation;
   }
-  has_news_ = has_round_ = false;
+  has_changed_ = has_round_ = false;
   told_ns_ = now_ns;
   return all();
 }

@@ -32,9 +32,9 @@ class SpotBook {
   // A round as it arrives.
   void round(const Round& round);
 
-  // What is to be told, if it has changed since it was told last: at once where a search has ended, delays once a
-  // second. Any clock that rises.
-  std::optional<format::SweetSpots> news(std::uint64_t now_ns);
+  // All that is known, if it has changed since this function returned it last. The result of a search is returned at
+  // once, delays once a second. `now_ns` is of any monotonic clock.
+  std::optional<format::SweetSpots> take_update(std::uint64_t now_ns);
 
   // What the last search has found; nothing before the first.
   std::optional<format::SweetSpot> last_found() const;
@@ -51,7 +51,7 @@ class SpotBook {
   std::deque<format::SweetSpot> spots_;  // the one that was changed last is the last
   std::deque<double> delays_ns_;         // of rounds of this size
   std::vector<format::SweetSpot> cached_;
-  bool has_news_ = false;
+  bool has_changed_ = false;
   bool has_round_ = false;
   std::uint64_t told_ns_ = 0;
 };

@@ -126,7 +126,7 @@ class ToldSpots {
     if (const auto spot = book_.last_found()) keep_found_spot(directory_, tree_, *spot);
   }
   void tell(std::uint64_t now_ns) {
-    if (const auto spots = book_.news(now_ns)) node_.command(std::as_bytes(std::span(&*spots, 1)));
+    if (const auto spots = book_.take_update(now_ns)) node_.command(std::as_bytes(std::span(&*spots, 1)));
   }
 
  private:
