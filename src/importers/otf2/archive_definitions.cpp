@@ -9,10 +9,7 @@ namespace {
 ArchiveDefinitions& of(void* data) { return *static_cast<ArchiveDefinitions*>(data); }
 constexpr OTF2_CallbackCode go_on = OTF2_CALLBACK_SUCCESS;
 
-}  // namespace
-
-OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
-  OTF2_GlobalDefReaderCallbacks* to = OTF2_GlobalDefReaderCallbacks_New();
+void read_clock_and_strings(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(
       to, [](void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t, std::uint64_t realtime) {
         of(data).resolution = std::max<std::uint64_t>(resolution, 1);
@@ -24,12 +21,9 @@ OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
     of(data).strings[self] = text;
     return go_on;
   });
-  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
-      to, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_StringRef, OTF2_RegionRole,
-             OTF2_Paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, std::uint32_t begin, std::uint32_t) {
-        of(data).regions[self] = {name, file, begin == OTF2_UNDEFINED_UINT32 ? 0 : begin, flags};
-        return go_on;
-      });
+}
+
+void read_communicators(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(
       to, [](void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type, OTF2_Paradigm paradigm,
              OTF2_GroupFlag, std::uint32_t count, const std::uint64_t* members) {
@@ -53,6 +47,9 @@ OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
           of(data).communicator_order.push_back(self);
         return go_on;
       });
+}
+
+void read_locations(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(
       to, [](void* data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType, std::uint64_t,
              OTF2_LocationGroupRef group) {
@@ -70,6 +67,15 @@ OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
         of(data).nodes[self] = name;
         return go_on;
       });
+}
+
+void read_source_places(OTF2_GlobalDefReaderCallbacks* to) {
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
+      to, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_StringRef, OTF2_RegionRole,
+             OTF2_Paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, std::uint32_t begin, std::uint32_t) {
+        of(data).regions[self] = {name, file, begin == OTF2_UNDEFINED_UINT32 ? 0 : begin, flags};
+        return go_on;
+      });
   OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(
       to, [](void* data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file, std::uint32_t line) {
         of(data).sources[self] = {file, line};
@@ -81,6 +87,9 @@ OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
         of(data).contexts[self] = {region, source, parent};
         return go_on;
       });
+}
+
+void read_metrics(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(
       to, [](void* data, OTF2_MetricMemberRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_MetricType,
              OTF2_MetricMode, OTF2_Type, OTF2_Base, std::int64_t, OTF2_StringRef unit) {
@@ -100,6 +109,17 @@ OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
         if (found != of(data).metrics.end()) of(data).metrics[self] = std::vector(found->second);
         return go_on;
       });
+}
+
+}  // namespace
+
+OTF2_GlobalDefReaderCallbacks* ArchiveDefinitions::make_callbacks() {
+  OTF2_GlobalDefReaderCallbacks* to = OTF2_GlobalDefReaderCallbacks_New();
+  read_clock_and_strings(to);
+  read_communicators(to);
+  read_locations(to);
+  read_source_places(to);
+  read_metrics(to);
   return to;
 }
 
