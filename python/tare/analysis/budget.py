@@ -23,7 +23,7 @@ class Kept:
     spells: int  # that all ranks together began: 0 where they never passed together
     traced_spells: int  # on at least one rank
     counted_spells: int
-    cut_spells: int  # that turned out dearer than was planned, so that less was kept of their ends
+    cut_spells: int  # that cost more than planned, so that less was kept of their ends
     traced_share: float | None  # of the time of all spells; None: there are none
     measured_share: float | None
     whole_trace: (

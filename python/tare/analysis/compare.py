@@ -32,6 +32,7 @@ class Comparison:
 
     @property
     def new_mean(self) -> float:
+        """Geometric where there is a ratio, as `base_mean`."""
         return _mean(self.new) if self.ratio is None else _geometric_mean(self.new)
 
     @property

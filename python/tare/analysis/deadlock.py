@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Blocked:
-    """A thread that cannot go on, and ranks that it waits for in vain."""
+    """A thread that cannot go on, and the ranks for which it waits for ever."""
 
     call: CurrentCall
     waits_for: tuple[Rank, ...]

@@ -44,6 +44,7 @@ class Line:
 
     @property
     def change_ns(self) -> float:
+        """Mean of the new runs minus that of the base; negative: faster."""
         return self.time_ns.new_mean - self.time_ns.base_mean
 
 
@@ -72,10 +73,12 @@ class Gate:
 
     @property
     def exceeded(self) -> bool:
+        """True also if the noise is not known and the growth is above the threshold."""
         return self.growth > self.threshold and (self.p is None or self.p < ALPHA)
 
 
 def gate(found: Difference, metric: str, threshold: float) -> Gate:
+    """`metric` is a key of `found.figures`; `threshold` a share."""
     comparison = found.figures[metric]
     base, new = comparison.base_mean, comparison.new_mean
     growth = new / base - 1 if base else math.inf if new else 0.0

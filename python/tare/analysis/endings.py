@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tare._native import Process, State
 
 STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running")
-# Other ranks may have waited for these in vain.
+# Other ranks may have waited for these for ever.
 EARLY: tuple[State, ...] = ("exited", "aborted", "killed")
 # Values of `until` that mean that the end was observed (docs/json.md).
 OBSERVED = ("exit", "end")
@@ -22,6 +22,7 @@ CLOSE_NS = NS_PER_S // 50
 
 
 def signal_name(number: int) -> str:
+    """ "SIGSEGV"; "signal 99" if it has no name here."""
     try:
         return signals.Signals(number).name
     except ValueError:

@@ -29,6 +29,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
+        """In the unit of the samples."""
         return (self.high - self.low) / 2
 
     def is_confident(self, confidence: float = CONFIDENCE) -> bool:
@@ -36,6 +37,7 @@ class Interval:
         return self.coverage >= confidence
 
     def scaled(self, factor: float) -> Interval:
+        """The interval of the samples times `factor`, which may be negative."""
         low, high = sorted((self.low * factor, self.high * factor))
         return Interval(self.median * factor, low, high, self.count, self.coverage)
 

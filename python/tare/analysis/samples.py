@@ -381,4 +381,5 @@ def _histogram(group: Sequence[SampleRow]) -> list[Bin] | None:
 
 
 def bin_start(number: int) -> int:
+    """The lowest latency of a bin of the histogram, in ns."""
     return 0 if number == 0 else 2 ** (FIRST_WIDTH + number - 1)

@@ -132,7 +132,7 @@ def _joined(spells: Iterable[Spell]) -> Iterator[_Spell]:
 
 
 def _leaks(rows: Sequence[Spell]) -> bool:
-    """Whether a control measured too many calls: requests were under way at its begin."""
+    """Whether a control measured too many calls: requests were under way at its start."""
     if not any(row["control"] and row["has_requests"] for row in rows):
         return False
     measured = sum(row["measured_calls"] for row in rows)

@@ -108,6 +108,7 @@ class Members:
         return self._known[communicator]
 
     def of_world(self, world: int) -> frozenset[Rank]:
+        """All ranks of a world."""
         return frozenset((world, rank) for rank in range(self.world_sizes[world]))
 
     def _listed(self, communicator: int) -> frozenset[Rank] | None:

@@ -275,7 +275,7 @@ def _living(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
 
 
 def _ended(processes: Iterable[Process], is_over: bool) -> frozenset[Rank]:
-    """Ranks that others may have waited for in vain. An abort ends those who wait for it."""
+    """Ranks for which others may have waited for ever. An abort ends the ranks that wait for it."""
     states = ("finished", "exited") if is_over else ("finished", "exited", "aborted", "killed")
     return frozenset(
         _rank(each)

@@ -47,6 +47,7 @@ class Input:
 
 
 def open_archive(path: Path) -> Archive:
+    """CommandError if there is no such archive, or if it cannot be read."""
     from tare import _native
 
     if path.is_dir():
@@ -62,6 +63,7 @@ def open_archive(path: Path) -> Archive:
 
 
 def is_archive(path: Path) -> bool:
+    """Whether `tare merge` has made the file, as its first bytes say."""
     from tare import _native
 
     return path.is_file() and _native.is_archive(path)
@@ -101,6 +103,7 @@ def _as_run(path: Path, member: Member) -> str:
 
 
 def listed(found: Sequence[Member]) -> str:
+    """Names of members for a message: the first ones, and how many more there are."""
     names = ", ".join(member.name for member in found[:NAMED])
     return f"{names} and {len(found) - NAMED:,} more" if len(found) > NAMED else names
 
@@ -189,7 +192,7 @@ def _text(name: str) -> str:
 
 
 def merge(inputs: Sequence[Input], output: Path, progress: Progress) -> list[Member]:
-    """Writes the archive `output`, as a whole or not at all; returns what it holds."""
+    """Writes the archive `output`, completely or not at all; returns what it holds."""
     from tare import _native
 
     new = _new_beside(output)
@@ -249,7 +252,7 @@ class _Names:
 
 
 def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[Member]:
-    """Takes the archive apart into the directory `output`, as a whole or not at all."""
+    """Takes the archive apart into the directory `output`, completely or not at all."""
     archive = open_archive(path)
     if archive.warnings() and not damaged:
         raise CommandError(f"{archive.warnings()[0]}; take out what is left with --damaged")
@@ -270,11 +273,13 @@ def split(path: Path, output: Path, damaged: bool, progress: Progress) -> list[M
 
 
 def refuse_existing(output: Path) -> None:
+    """UsageError if the name is in use, also by a link that leads nowhere."""
     if output.exists() or output.is_symlink():
         raise UsageError(f"{output} exists; choose another name, or remove it")
 
 
 def refuse_filled(output: Path) -> None:
+    """UsageError unless the name is free or that of an empty directory."""
     if output.is_symlink() or (output.exists() and not (output.is_dir() and not any(output.iterdir()))):
         raise UsageError(f"{output} exists and is not an empty directory; choose another with -o")
 

@@ -102,6 +102,7 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
 
 
 def keep_reserves(run_dir: Path) -> None:
+    """Makes files as large as what the end of the run writes; OSError if there is too little room."""
     with private_files.opened_directory(run_dir) as directory:
         for name, size in RESERVES.items():
             with os.fdopen(private_files.create(directory, name), "wb") as reserve:
@@ -122,7 +123,7 @@ def remove_notes(run_dir: Path) -> None:
 
 
 def write_meta(run_dir: Path, meta: Metadata) -> None:
-    """Replaces meta.json as a whole or not at all."""
+    """Replaces meta.json completely or not at all."""
     private_files.replace(run_dir / META, encode(meta), group_number(meta.options.group))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-# Open MPI and PRRTE, MPICH and its kin, their networks; launchers and batch systems; OpenMP; tare.
+# Open MPI and PRRTE, MPICH and its derivatives, their networks; launchers and batch systems; OpenMP; tare.
 PREFIXES = (
     "OMPI_", "PMIX_", "PRTE_", "MPICH_", "I_MPI_", "MV2_", "MVP_", "FI_", "UCX_", "PSM2_", "PMI_",
     "HYDRA_", "SLURM_", "PALS_", "PBS_", "LSB_", "FLUX_",

@@ -26,6 +26,7 @@ class Bins:
 
     @property
     def width(self) -> float:
+        """Of a bin, in the unit of the metric."""
         return 2.0**self.exponent
 
     def low(self, i: int) -> float:
@@ -61,6 +62,7 @@ def metrics_of(kind: Kind) -> tuple[str | None, str | None, str | None]:
 
 
 def main_metric(kind: Kind) -> str:
+    """The metric that is shown of an event where there is room for one."""
     return "value" if kind == "counter" else "time_ns"
 
 

@@ -1,6 +1,6 @@
 """What meta.json holds (docs/json.md): its types, and the one place that reads and writes its text.
 
-Whoever made the file, what comes out of `decode` has these types and ranges, and all else is a CommandError.
+Whatever is in the file, the result of `decode` has these types and ranges; all else is a CommandError.
 Writing needs no more than the standard library, so that `tare run` starts quickly.
 """
 

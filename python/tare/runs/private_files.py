@@ -72,7 +72,7 @@ def _open_to(fd: int, group: int, *, of_directory: bool = False) -> None:
 
 
 def replace(path: Path, content: bytes, group: int | None = None) -> None:
-    """Writes a file as a whole or not at all."""
+    """Writes a file completely or not at all."""
     new = f"{path.name}.new"
     with opened_directory(path.parent) as directory:
         try:

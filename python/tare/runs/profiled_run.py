@@ -41,6 +41,7 @@ class ProfiledRun(ReadRun):
 
     @property
     def worlds(self) -> int:
+        """The number of MPI_COMM_WORLDs in the run."""
         return len({process["world"] for process in self.processes})
 
     @cached_property

@@ -285,10 +285,12 @@ def _name_and_kind(text: str) -> tuple[str, Kind]:
 
 
 def of_directory(run_dir: Path) -> list[RoundFile]:
+    """The files of rounds in a run directory, by name: one for each node that has stored rounds."""
     return [RoundFile(path) for path in sorted(run_dir.glob(PATTERN))]
 
 
 def of_archive(path: Path, member: str) -> list[RoundFile]:
+    """The same of a run in an archive; CommandError if the archive cannot be read."""
     from fnmatch import fnmatch
 
     from tare import _native

@@ -139,7 +139,7 @@ class Run(ProfiledRun):
     def export_trace(
         self, kind: str, to: Path, ranks: Sequence[int] | None, start_ns: int | None, end_ns: int | None
     ) -> Exported:
-        """Writes the events for another tool; the file is there as a whole or not at all."""
+        """Writes the events for another tool; the file exists completely or not at all."""
         if self._native is None:
             raise CommandError("no process of this run called MPI")
         chosen = None if ranks is None else list(ranks)

@@ -104,6 +104,7 @@ class Basis:
 
     @property
     def ranks(self) -> int:
+        """The number of ranks of the world that is explained."""
         return len(self.processes)
 
     @cached_property
@@ -172,6 +173,7 @@ def line_of(at: Placed) -> Placed:
 
 
 def row_place(row: Row) -> Placed:
+    """The line of a row of the profile; see `line_of`."""
     return line_of(
         Placed(file=row.file, line=row.line, caller=row.caller, object=row.object, offset=row.offset)
     )

@@ -1,4 +1,4 @@
-"""Calls that take the time by themselves: too many, too large, or in vain."""
+"""Calls that take the time by themselves: too many, too large, or unsuccessful polls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def polling(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
         time_ns = row.time_ns - waits.get((row.function, row_place(row)), 0)
         in_vain = row.calls >= POLLS_FOR_MESSAGE * max(messages, 1) and row.calls >= POLLS_FOR_MESSAGE**2
         if meaning(row.function).poll and in_vain and basis.share(time_ns) >= LEAST_SHARE:
-            found.append(_of_row(basis, row, "polling in vain", time_ns, calls=row.calls))
+            found.append(_of_row(basis, row, "unsuccessful polling", time_ns, calls=row.calls))
     return found
 
 

@@ -22,6 +22,7 @@ class Ended(where.Running, Protocol):
 
 
 def findings(run: Ended) -> list[Finding]:
+    """How the run ended, if not well: not measured, still running, deadlock, processes that ended early."""
     if not run.processes:
         return [Finding(kind="nothing measured")]
     if run.is_going_on:

@@ -32,7 +32,7 @@ def explain_basis(run: Explained, basis: Basis) -> Explanation:
     """The same of what has been read."""
     first = ended.findings(run)
     is_too_short = basis.net_ns < SHORTEST_NS
-    # The times of ranks that wait for ever are those of whoever ended the run.
+    # How long ranks waited that wait for ever depends on who ended the run.
     is_stuck = any(each.kind == "deadlock" for each in first)
     found = [] if is_too_short or is_stuck else _limits(basis)
     found.sort(key=lambda each: -each.share)

@@ -26,7 +26,7 @@ Kind = Literal[
     "hot spot",
     "needless barrier",
     "tiny messages",
-    "polling in vain",
+    "unsuccessful polling",
     "large collective",
     "frequent calls",
     "slow iterations",
@@ -45,7 +45,7 @@ OFTEN_PER_S = 10_000
 TINY_BYTES = 1024
 # A collective that moves at least this much for each rank is limited by the network and by memory.
 LARGE_BYTES = 1024 * 1024
-# So many polls for each message are polls in vain.
+# From so many polls for each message on, most polls are unsuccessful.
 POLLS_FOR_MESSAGE = 10
 # A rank through which so much of the messages goes is a hot spot.
 HOT_SHARE = 0.9

@@ -139,4 +139,5 @@ def _hot_spot_of_profile(basis: Basis, hub_rank: int, share: float) -> Finding |
 
 
 def is_of_messages(function: str) -> bool:
+    """Whether a function of MPI sends, receives, or asks or waits for messages between two ranks."""
     return meaning(function).kind in ("send", "receive", "exchange", "probe", "start", "completion")
