@@ -20,7 +20,7 @@ KINDS = {
     "irecv_wait": "MPI_Irecv from nobody, MPI_Wait",
     "exchange": "MPI_Irecv, MPI_Isend to itself, MPI_Waitall",
     "allreduce": "MPI_Allreduce of one rank",
-    "test": "MPI_Test in vain",
+    "test": "MPI_Test, not complete",
 }
 # A buffer that takes all records: what it costs to drain them, `record` measures.
 TOOLS = with_peers((BARE, TWIN, PROFILE, Tool("trace", tare=("--trace", "--buffer", "64M"))))

@@ -87,7 +87,7 @@ typedef struct tare_sweet_spot {
   double resting_delay_deviation;
   double delay; /* the same of the last rounds of the program */
   double delay_deviation;
-  double direct_cost; /* an offload of this rank, from its begin to its end */
+  double direct_cost; /* an offload of this rank, from its start to its end */
   double direct_cost_deviation;
   double overall_cost; /* how much longer an iteration of this rank is with an offload; not known if the deviation is
                           negative. Iterations are between points of the program: those of the clock have none */
@@ -123,7 +123,7 @@ TARE_API tare_id tare_define_event(const char* name, const char* types);
 TARE_API tare_id tare_define_packed(const char* name);
 
 /* Records an event: `count` parameters of 8 bytes each. Integers are extended to 8 bytes, a double is its 8 bytes,
- * a float its 4 bytes and zeros (see tare_word_of_double and its kin). More than 10 are cut. */
+ * a float its 4 bytes and zeros (see tare_word_of_double and similar functions). More than 10 are cut. */
 TARE_API void tare_record(tare_id event, const uint64_t* parameters, unsigned count);
 
 /* The same for few parameters, without an array. */

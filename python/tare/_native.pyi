@@ -412,7 +412,7 @@ class CurrentCall(TypedDict):
     enter_ticks: int
     enter_ns: int
     leave_ns: int | None
-    requests: int  # that a call of MPI_Wait and its kin waits for
+    requests: int  # that a call of MPI_Wait and similar functions waits for
     pending: list[PendingRequest]  # of the process
 
 class EventRequest(TypedDict):

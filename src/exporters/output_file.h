@@ -1,4 +1,4 @@
-// A file that is there as a whole or not at all.
+// A file that exists completely or not at all.
 #pragma once
 
 #include <cstddef>

@@ -230,7 +230,7 @@ class PajeWriter : public TimelineWriter {
   std::set<std::int32_t> variables_;                                // types of counters
 };
 
-// The format wants times in order; spans that are open at the begin of a part of the time have begun before it.
+// The format wants times in order; spans that are open at the start of a part of the time have begun before it.
 PajeWriter& PajeWriter::time(std::int64_t time_ns) {
   last_ns_ = std::max(last_ns_, time_ns);
   const auto since = static_cast<std::uint64_t>(last_ns_ - zero_ns_);

@@ -11,9 +11,9 @@
 
 namespace tare::exporters {
 
-// Writes the file as a whole or not at all. Containers for processes and threads; states for calls, regions, phases and
+// Writes the file completely or not at all. Containers for processes and threads; states for calls, regions, phases and
 // what tare did; variables for counters; events for markers and other events; links for messages. Times are seconds
-// since the begin of the run, and never go back.
+// since the start of the run, and never go back.
 reader::Result<TimelineSummary> write_paje(reader::Run& run, const std::string& path, ExportOptions options);
 
 }  // namespace tare::exporters

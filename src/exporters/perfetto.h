@@ -10,7 +10,7 @@
 
 namespace tare::exporters {
 
-// Writes the file as a whole or not at all. A track for each process, and in it one for each thread and each counter;
+// Writes the file completely or not at all. A track for each process, and in it one for each thread and each counter;
 // slices for calls, regions, phases and what tare did; instants for markers and other events; flows for messages.
 reader::Result<TimelineSummary> write_perfetto(reader::Run& run, const std::string& path, ExportOptions options);
 

@@ -6,7 +6,7 @@
 namespace tare::exporters {
 namespace {
 
-// Bytes of the character at the begin of `bytes`, which is not empty; 0 if it is no valid one, or a control character.
+// Bytes of the character at the start of `bytes`, which is not empty; 0 if it is no valid one, or a control character.
 std::size_t character_length(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(0);

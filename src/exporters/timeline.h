@@ -70,8 +70,8 @@ struct TimelineSummary {
   std::vector<std::string> warnings;
 };
 
-// Hands all events that the filter wants to the writer. Holds a chunk a location. Reads from the begin of the run in
-// any case: what is open at the begin of the time that is wanted, and which message is which, depends on what was
+// Hands all events that the filter wants to the writer. Holds a chunk a location. Reads from the start of the run in
+// any case: what is open at the start of the time that is wanted, and which message is which, depends on what was
 // before.
 reader::Result<TimelineSummary> write_timeline(reader::Run& run, TimelineOptions options, TimelineWriter& writer);
 

@@ -15,7 +15,7 @@ struct CurrentCall {
   std::int32_t peer;
   std::int32_t tag;
   std::atomic<std::uint32_t> function;
-  std::uint32_t requests;  // that a call of MPI_Wait and its kin waits for; those known are in the request table
+  std::uint32_t requests;             // that a call of MPI_Wait, … waits for; those known are in the request table
   std::uint32_t communicator_number;  // as in records; 0 if it is not defined yet
   std::int32_t source;                // as posted, of a call that sends and receives; else no_peer
   std::int32_t source_tag;            // else no_tag

@@ -187,7 +187,7 @@ enum SpellFlags : std::uint16_t {
   // a gap it is not known which messages they take. Of other spells it is not said.
   spell_with_requests = 2,
   traced_spell = 4,    // calls were in the trace, too
-  cut_spell = 8,       // less was kept of its end than of its begin
+  cut_spell = 8,       // less was kept of its end than of its start
   control_spell = 16,  // chosen at random to be compared with: calls were only counted
   // Behind a gap in the trace a spell is also written at its begin, as it then is: a process may be killed in it. Where
   // it ends, it is written again.
@@ -200,7 +200,7 @@ struct SpellDefinition {
   DefinitionHead head;
   std::uint32_t spell;       // from 1
   std::uint32_t passages;    // that it is long
-  std::uint32_t first_site;  // call site of the passage at its begin; 0: the program has named it
+  std::uint32_t first_site;  // call site of the passage at its start; 0: the program has named it
   std::uint32_t last_site;
   std::uint64_t begin;  // ticks
   std::uint64_t ticks;

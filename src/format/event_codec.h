@@ -24,7 +24,7 @@
 //                             order of its first event, a column for each parameter, of the events that have it
 //   columns of raw events:    type, bytes, gap; then the bytes, one event after the other
 //   spans of calls:           gap, duration
-// Compressed, spans are in a zstd frame of their own, as they are: zstd would look through them in vain.
+// In a compressed chunk, spans are stored uncompressed in a separate zstd frame: zstd cannot make them smaller.
 // A column is as in column.h; columns of absent kinds (count 0) are left out. Absent values are those of
 // record.h, so absent bytes are -1. All times are ticks >> tick_shift (ProcessRecord).
 // gap of an event: its time minus that of the one of its kind before (time_base for the first).

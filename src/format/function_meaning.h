@@ -53,7 +53,7 @@ struct FunctionMeaning {
   Waits waits = Waits::unknown;
   bool is_rooted = false;        // it has a root, which stands for a peer in records
   bool is_poll = false;          // it does not wait, and may find nothing
-  bool bounds_net_time = false;  // net time is from the end of such a call to the begin of another one
+  bool bounds_net_time = false;  // net time is from the end of such a call to the start of another one
 };
 
 // Of a function's number; of numbers outside 1 .. function_count, that nothing is known.

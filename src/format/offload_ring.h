@@ -7,7 +7,7 @@
 //   OffloadRing       head, tail, account
 //   OffloadRing::bytes of entries, each with an EntryHead, 8-byte aligned, none of which crosses the end:
 //     snapshot        SnapshotHead, then for each location a SectionHead and Sums[rows + phases + spans]
-//     filler          nothing: the next entry is at the begin
+//     filler          nothing: the next entry is at the start
 //
 // Positions count bytes on and on; a position's place is its remainder by `bytes`, a power of two.
 #pragma once

@@ -29,7 +29,7 @@ struct ProfileRow {
   double ticks_squared;  // sum of squares
   std::uint64_t bytes;
   std::uint64_t received;      // beside those of `bytes`, by calls that send and receive
-  std::uint64_t waited_ticks;  // of the calls of MPI_Wait, MPI_Test and their kin that completed its requests
+  std::uint64_t waited_ticks;  // of the calls of MPI_Wait, MPI_Test and similar functions that completed its requests
   std::uint32_t histogram[duration_bins];
 };
 static_assert(sizeof(ProfileRow) == 192);

@@ -5,7 +5,7 @@
 // All state is in two words of the LocationHeader, each written at once:
 //   head     a position: behind the last record of the sub-buffer that is being filled
 //   drained  how many sub-buffers have left, and the sequence number of the next event chunk; tared too exchanges it
-// So whoever reads the ring, at any moment and also after a kill, finds whole sub-buffers, and
+// So a reader of the ring, at any moment and also after a kill, finds whole sub-buffers, and
 // the records of a sub-buffer always lead to chunks of the same numbers. A record is not overwritten before `drained`
 // is past it: what was copied is right if `drained` has not passed it since.
 //

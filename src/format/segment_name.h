@@ -1,4 +1,4 @@
-// What a segment's file is called: tare-<run id>-<pid>-<n>. Whoever lists a directory believes no other names, as
+// What a segment's file is called: tare-<run id>-<pid>-<n>. Code that lists a directory accepts no other names, as
 // files of these names are read, and removed once they have been collected.
 #pragma once
 

@@ -1,6 +1,6 @@
 // What offloads cost this process, as Nataraj et al. (CLUSTER 2008) define it:
 //
-//   direct    from the begin of an offload to its end
+//   direct    from the start of an offload to its end
 //   overall   how much longer an iteration with an offload is than one without. Iterations are from one point that the
 //             program makes to the next; one with an offload is compared with the one before it without, so that a
 //             program that becomes slower is not taken for a cost.

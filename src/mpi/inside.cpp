@@ -11,7 +11,7 @@
 #include "recorder/system.h"
 
 extern "C" {
-// The loaded image of this library, as the linker defines its begin and the end of its code.
+// The loaded image of this library, as the linker defines its start and the end of its code.
 [[gnu::visibility("hidden")]] extern const char __ehdr_start[];
 [[gnu::visibility("hidden")]] extern const char etext[];
 

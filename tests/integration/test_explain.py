@@ -38,7 +38,7 @@ FAULTS = [
     Fault("hot spot", 4, cause=0, named=(1, 2, 3)),
     Fault("needless barrier", 3),
     Fault("tiny messages", 2),
-    Fault("polling in vain", 2),
+    Fault("unsuccessful polling", 2),
     Fault("large collective", 2),
     Fault("slow iterations", 2),
 ]

@@ -199,7 +199,7 @@ def test_a_part_of_the_time_and_of_the_ranks(tare: Path, tmp_path: Path) -> None
     middle = f"{(times[len(times) // 2] - start_ns(run)) / 1e9:.9f}"
     done = export(tare, run, "otf2", tmp_path / "part", "--rank", "1", "--from", middle)
     assert done.returncode == 0
-    assert done.stderr == "tare: not all messages are shown: the begin of the trace was left out\n"
+    assert done.stderr == "tare: not all messages are shown: the start of the trace was left out\n"
     trace = otf2_trace.read(tmp_path / "part")
     assert {one["process"] for one in trace.spans} == {"rank 1"}
     assert len(trace.spans) == len(rows(tare, run, "--rank", "1", "--from", middle))

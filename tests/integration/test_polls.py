@@ -1,4 +1,4 @@
-"""Polls: MPI_Test and its kin, probes that do not wait, found or not."""
+"""Polls: MPI_Test and similar functions, probes that do not wait, found or not."""
 
 from __future__ import annotations
 

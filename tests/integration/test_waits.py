@@ -65,7 +65,7 @@ def test_waits_are_where_the_program_has_them(
     for row in found.values():
         assert row["cause_rank"] == late
         assert row["cause_line"] == marked(kind, "delay")
-        # From its own begin to the begin of the one that was late, which slept before.
+        # From its own start to the start of the one that was late, which slept before.
         assert row["wait_ns"] == min(row["cause_enter_ns"], row["leave_ns"]) - row["enter_ns"]
         assert row["delay_ns"] + row["passed_on_ns"] <= row["wait_ns"]
         assert row["longest_delay_ns"] <= row["delay_ns"]

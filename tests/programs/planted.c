@@ -193,7 +193,7 @@ static const struct {
     {"hot spot", hot_spot},
     {"needless barrier", needless_barrier},
     {"tiny messages", tiny_messages},
-    {"polling in vain", polling},
+    {"unsuccessful polling", polling},
     {"large collective", large_collective},
     {"slow iterations", slow_iterations},
     {"ended early", crash},

@@ -59,11 +59,14 @@ def sweetspot(
         Option(metavar="PERCENT", min=0.01, max=100, help="What monitoring may cost, in % of the run time."),
     ] = PERCENT,
     simulate: Annotated[
-        bool, Option("--simulate", help="Tell of trees that do not fit here, from costs measured here.")
+        bool,
+        Option(
+            "--simulate", help="Predict trees that are too large for this machine, from costs measured on it."
+        ),
     ] = False,
     fresh: Annotated[bool, Option("--fresh", help="Measure again what was measured here before.")] = False,
     brief: Annotated[
-        bool, Option("--brief", help="Leave out intervals chosen without asking, and repeated probes.")
+        bool, Option("--brief", help="Skip the intervals that ignore the sweet spot, and repeated probes.")
     ] = False,
     probes: Annotated[int, Option(min=2, metavar="N", help="How many repeated probes.")] = PROBES,
     apart: Annotated[

@@ -63,7 +63,7 @@ def watch(
             parser=_condition,
             metavar="CONDITION",
             show_default=False,
-            help="Tell when this begins to be so: hang, hang:30s, imbalance:30%, imbalance:30%,event=NAME, "
+            help="Raise an alert when this begins: hang, hang:30s, imbalance:30%, imbalance:30%,event=NAME, "
             "loss:5% (may be repeated).",
         ),
     ] = None,

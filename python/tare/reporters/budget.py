@@ -18,7 +18,7 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
     yield "budget", _spent(kept) + ("" if kept.is_kept else ": MORE THAN THAT")
     yield "kept", _kept(kept)
     if kept.cut_spells:
-        yield "cut", f"{kept.cut_spells:,} of {kept.spells:,} spells turned out dearer than those before"
+        yield "cut", f"{kept.cut_spells:,} of {kept.spells:,} spells cost more than those before"
     if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
         yield "given up", f"a trace of all calls: at least {100 * kept.whole_trace:.1f} % of net time"
 

@@ -186,7 +186,7 @@ def _often(found: Finding) -> str:
 def _polling(found: Finding) -> str:
     who = f", most on {rank_numbers.named(found.ranks)}" if found.ranks else ""
     return (
-        f"Polling in vain: {units.count(found.calls)} calls of {_call(found.function, found.at)} take "
+        f"Unsuccessful polling: {units.count(found.calls)} calls of {_call(found.function, found.at)} take "
         f"{_takes(found)}{who}, and nearly all of them find nothing."
     )
 
@@ -266,7 +266,7 @@ _SENTENCES: dict[Kind, Callable[[Finding], str]] = {
     "hot spot": _hot_spot,
     "needless barrier": _needless,
     "tiny messages": _tiny,
-    "polling in vain": _polling,
+    "unsuccessful polling": _polling,
     "large collective": _large,
     "frequent calls": _frequent,
     "MPI share": _mpi_share,

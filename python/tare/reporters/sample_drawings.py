@@ -35,7 +35,7 @@ def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> N
 
 
 def _parts(out: Console, rows: Sequence[Row]) -> None:
-    """From the begin of the send to the end of the receive."""
+    """From the start of the send to the end of the receive."""
     named = (
         ("no receive was posted", sum(row.unposted_ns * row.estimate for row in rows)),
         ("posted, and not waited for", sum(row.unwaited_ns * row.estimate for row in rows)),

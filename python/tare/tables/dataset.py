@@ -27,7 +27,7 @@ def written() -> list[str]:
 
 
 def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
-    """Makes the directory as a whole or not at all; how many rows it has.
+    """Makes the directory completely or not at all; how many rows it has.
 
     Parquet: TABLE/*.parquet, of long tables TABLE/world=W/rank=R/*.parquet, as DuckDB, Spark and pandas read
     them; the files have these columns too. CSV: TABLE.csv.

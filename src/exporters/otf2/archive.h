@@ -1,4 +1,4 @@
-// An OTF2 archive that is there as a whole or not at all.
+// An OTF2 archive that exists completely or not at all.
 #pragma once
 
 #include <otf2/otf2.h>

@@ -33,7 +33,7 @@ MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bo
       written_(written),
       roles_(roles_of_calls(run.functions())),
       processes_(run.processes().size()),
-      obstacle_(filter.start_ns ? "the begin of the trace was left out" : "") {
+      obstacle_(filter.start_ns ? "the start of the trace was left out" : "") {
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
   for (const std::string& name : run.functions().names()) {
     ops_.push_back(collective_op_of(name));

@@ -49,7 +49,7 @@ class MpiRecords {
 
   // To be called with every loss of records, in the order of the trace.
   void lose(const reader::EventRow& loss, const Matched& matched);
-  // Calls are missing, nobody knows which.
+  // Calls are missing; it is not known which.
   void lose() { obstacle_ = "calls were lost"; }
   // Whether the records of the call will say its peer, tag and bytes.
   bool will_tell(const reader::EventRow& row, const Matched& matched) const;

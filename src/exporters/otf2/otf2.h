@@ -12,7 +12,7 @@
 
 namespace tare::exporters::otf2 {
 
-// Writes the archive PATH/traces.otf2 as a whole or not at all. Times are unix nanoseconds. Holds a buffer and an open
+// Writes the archive PATH/traces.otf2 completely or not at all. Times are unix nanoseconds. Holds a buffer and an open
 // file for each thread. Not thread-safe: libotf2 tells its errors to one place.
 reader::Result<TimelineSummary> write_otf2(reader::Run& run, const std::string& path, ExportOptions options);
 

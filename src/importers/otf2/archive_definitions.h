@@ -1,5 +1,5 @@
-// The global definitions of an OTF2 archive that an import needs, by their numbers. Any of them may be missing: whoever
-// wrote the archive may have been careless.
+// The global definitions of an OTF2 archive that an import needs, by their numbers. Any of them may be missing:
+// archives of other tools are not always complete.
 #pragma once
 
 #include <otf2/otf2.h>

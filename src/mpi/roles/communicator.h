@@ -36,8 +36,8 @@ struct MakesCommunicator : Role {
   }
 };
 
-// MPI_Comm_idup and its kin: the new communicator, which cannot be asked about before it is complete, is known from
-// the old one. Its key must be found now, for communicators may be used first in any order.
+// MPI_Comm_idup and similar functions: the new communicator, which cannot be asked about before it is complete, is
+// known from the old one. Its key must be found now, for communicators may be used first in any order.
 template <class A>
 struct DuplicatesCommunicator : MakesCommunicator<A> {
   using MakesCommunicator<A>::MakesCommunicator;

@@ -10,10 +10,10 @@
 
 namespace tare::mpi {
 
-// For programs without tare in them, what tare_pause() and its kin do (include/tare/tare.h). 0: from here on nothing of
-// this thread is recorded. 1: it is again; ends the phase. 2: writes the buffer.
-// 3, in a run that is monitored: an offload point. Else it is
-// another: phase "pcontrol LEVEL" begins, in place of the one that a call before has begun; negative: it ends.
+// For programs that do not call tare, the same as tare_pause(), tare_resume() and tare_flush() (include/tare/tare.h).
+// 0: from here on nothing of this thread is recorded. 1: it is again; ends the phase. 2: writes the buffer. 3, in a run
+// that is monitored: an offload point. Else it is another: phase "pcontrol LEVEL" begins, in place of the one that a
+// call before has begun; negative: it ends.
 struct Controls : Role {
   int level;
   explicit Controls(int l) noexcept : level(l) {}

@@ -28,7 +28,7 @@ struct OnFile : OnScope<ScopeKind::file, typename A::File> {
   using OnScope<ScopeKind::file, typename A::File>::OnScope;
 };
 
-// MPI_Win_create and its kin.
+// MPI_Win_create and similar functions.
 template <class A>
 struct MakesWindow : Role {
   typename A::Comm comm;

@@ -2,8 +2,8 @@
 // writer and one reader, in which a record and the word that says it is there are one cache line: telling takes that
 // line to the writer, and taking it to the reader. Nobody ever waits.
 //
-// Whoever maps the memory can write anything into it. So the number of slots is the business of both ends, who know it
-// (`mask`, that number less 1), and nothing that is read from the memory leads out of the mailbox.
+// Every process that maps the memory can write anything into it. So the number of slots is not stored in it: both ends
+// know it (`mask`, that number less 1), and nothing that is read from the memory leads out of the mailbox.
 #pragma once
 
 #include <atomic>

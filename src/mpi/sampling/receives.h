@@ -88,7 +88,7 @@ struct ReceiveQueue {
   Endpoint endpoint;
   std::uint32_t first, last;  // of the list, in order of posting
   std::uint32_t lost_patterns;
-  Pattern lost[6];  // what receives accepted of which nobody knows whether they took a message
+  Pattern lost[6];  // patterns of receives of which it is not known whether they took a message
 };
 
 class ReceivedRing;
@@ -171,7 +171,7 @@ class Receives {
   void end_posting(std::uint32_t receive) noexcept;
 
   // The receive has taken a message of the channel. What is known with it is resolved: resolved(Receive&) is called
-  // for each receive that is complete and has its number (0: nobody knows it), which then exists no more.
+  // for each receive that is complete and has its number (0: it is not known), which then exists no more.
   template <class Resolved>
   void match(std::uint32_t receive, std::uint32_t channel, Resolved resolved) noexcept;
   // The message of a matched receive is there.
@@ -187,7 +187,7 @@ class Receives {
   template <class Resolved>
   void drop(std::uint32_t receive, Resolved resolved) noexcept;
 
-  // The receive failed, and nobody knows whether it took a message.
+  // The receive failed; it is not known whether it took a message.
   template <class Resolved>
   void lose(std::uint32_t receive, Resolved resolved) noexcept;
 

@@ -26,7 +26,7 @@
 
 namespace tare::mpi::sampling {
 
-// A send from its begin to its end.
+// A send from its start to its end.
 struct Ticket {
   SendChannel* channel;  // nullptr: nothing is to be done at the end
   std::uint64_t number;  // of the message in the channel
@@ -149,9 +149,9 @@ class Sampler {
                       std::uint32_t start) noexcept {
     return is_first(receives_.recall(known, communicator, pattern), start);
   }
-  // MPI was asked to cancel a send: nobody knows which messages follow it.
+  // MPI was asked to cancel a send: the numbers of the messages after it are not known.
   void cancelling_send() noexcept;
-  // A call that sends was left, and its ticket lost: whether the message was sent nobody knows.
+  // A call that sends was left, and its ticket lost: whether the message was sent is not known.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
   // Nor of any message that was sent or received so far.
   void forget_numbers() noexcept;
@@ -220,7 +220,7 @@ class Sampler {
   std::uint32_t keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept;
 
   // Any other receive, in steps. The place of a receive is 0 if there was no room; all steps take that.
-  // Posting, and the begin of the call that posts;
+  // Posting, and the start of the call that posts;
   std::uint32_t post(const Endpoint& endpoint, Pattern pattern, bool together) noexcept;
   void posted(std::uint32_t receive, bool together, std::uint64_t ticks, std::uint32_t site) noexcept;
   // Its message is known. False if the receive could not be kept, and then exists no more.
@@ -236,7 +236,7 @@ class Sampler {
   void cancel(std::uint32_t receive) noexcept;
   // The program gives its request up; or the receive failed in taking its message.
   void drop(std::uint32_t receive) noexcept;
-  // It failed, and nobody knows whether it took one.
+  // It failed; it is not known whether it took one.
   void lose(std::uint32_t receive) noexcept;
 
   // The call that receives the message of a matched probe.

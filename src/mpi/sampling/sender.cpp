@@ -105,7 +105,7 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
     const Locked locked(*this);
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
-    if (!success) {  // whether the message was sent nobody knows, nor the numbers of those behind
+    if (!success) {  // whether the message was sent is not known, nor are the numbers of those after it
       if (ticket.told) retract(channel, ticket.number, !ticket.counted);
       channel.id = 0;
     } else if (ticket.to_tell) {

@@ -39,7 +39,7 @@ template <class Row, class Of>
 RowColumn<Row> int32(const char* name, Of of) {  // `absent` is null
   return nullable<Row, std::int32_t>({name, arrow::Type::int32}, absent, of);
 }
-// Of ranks, indices and their kin, of which a negative one is none.
+// Of ranks, indices and the like, of which a negative one is none.
 template <class Row, class Of>
 RowColumn<Row> index(const char* name, Of of) {
   return int32<Row>(name, [of](const Row& row) {

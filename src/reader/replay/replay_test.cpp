@@ -238,7 +238,7 @@ TEST_F(ReplayTest, AThreadBeginsWhenTheFirstHasComeThere) {
   };
   first_call_at(1120);  // 20 after the first receive, which ends at 100
   expect(456, 520, 2050);
-  first_call_at(1300);  // 150 after the begin of the second receive, at 150
+  first_call_at(1300);  // 150 after the start of the second receive, at 150
   expect(456, 700, 2050);
 }
 

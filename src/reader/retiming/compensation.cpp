@@ -21,7 +21,7 @@ struct Thread {
   double wrapper_ns = 0;             // of a call
   double owed_ns = 0;                // of wrappers, less than a nanosecond
   TimeMap map;                       // in the times of the run as it is
-  std::int64_t offset_ns = 0;        // at the begin of the call, and since the end of the one before
+  std::int64_t offset_ns = 0;        // at the start of the call, and since the end of the one before
   std::int64_t free_ns = INT64_MIN;  // end of the call before, or of a flush behind it
   std::int64_t enter_ns = INT64_MIN, leave_ns = INT64_MIN;  // of the call
   std::int64_t waits_until_ns = INT64_MIN;                  // moved end of the call, by what it waited for

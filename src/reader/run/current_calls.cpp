@@ -31,7 +31,7 @@ class Translation {
   const Process& process_;
 };
 
-// What is waited for by a call of MPI_Wait and its kin only.
+// What is waited for by a call of MPI_Wait and similar functions only.
 bool waits(std::uint16_t function) { return meaning_of(function).waits == Waits::requests; }
 
 PendingRequest pending_request(const Translation& means, const RequestEntry& entry) {

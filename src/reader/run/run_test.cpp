@@ -202,7 +202,7 @@ TEST_F(RunTest, ASegmentIsReadLikeAFile) {
   reader::Run run = open();
   ASSERT_EQ(run.processes().size(), 1U);
   EXPECT_EQ(run.processes()[0].state, State::killed);
-  EXPECT_EQ(account(run).wall_ns, 5000) << "up to the begin of the last call";
+  EXPECT_EQ(account(run).wall_ns, 5000) << "up to the start of the last call";
   EXPECT_EQ(run.profile_sums(everything).size(), 2U);
   ASSERT_EQ(run.sites().size(), 1U);
   EXPECT_EQ(run.sites()[0].symbol.caller, "main");

@@ -67,7 +67,7 @@ bool can_be(unsigned pid, const Status& status, const Maker& maker) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%u", pid);
   struct stat owner {};
-  // Processes that may not be looked into are shown as the superuser's, whoever they belong to.
+  // /proc shows processes that may not be inspected as the superuser's, whoever owns them.
   const bool is_anothers = maker.owner && stat(path, &owner) == 0 && owner.st_uid != 0 && owner.st_uid != *maker.owner;
   return !is_anothers && (maker.began_recording == 0 || !started_after(status, maker.began_recording));
 }

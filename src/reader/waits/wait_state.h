@@ -31,7 +31,7 @@ struct WaitState {
   WaitKind kind = WaitKind::late_sender;
   std::int32_t world = 0, rank = -1, communicator = -1;
   PartCall call;             // that waited; of polls that follow one another, it begins with the first
-  std::int64_t wait_ns = 0;  // from the begin of the call
+  std::int64_t wait_ns = 0;  // from the start of the call
   std::int32_t cause_rank = -1;
   PartCall cause;  // the call that it waited for
   // What the cause did longer than this rank since the two last met: the delay. Its share of the wait, and the part of

@@ -32,7 +32,7 @@ void drain(const Job& job) {
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
   while (told_to_end == 0) {
-    // Again and again: a thread that has waited in vain takes it back.
+    // Again and again: a thread whose wait timed out takes it back.
     node_words->tared.store(self, std::memory_order_relaxed);
     const std::uint32_t full = node_words->full.load(std::memory_order_acquire);
     const std::uint32_t begun = node_words->processes.load(std::memory_order_acquire);

@@ -19,7 +19,7 @@ struct [[gnu::packed]] Head {
   std::uint64_t first;
 };
 
-// Whoever sends says how many ranks a bin has; a sum that wraps around might be none.
+// The sender says how many ranks a bin has, which may be wrong: a sum that wraps around could be 0.
 void add_to(std::uint32_t& count, std::uint32_t more) { count += std::min(more, UINT32_MAX - count); }
 
 std::uint64_t whole(double value) {

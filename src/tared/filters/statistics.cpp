@@ -104,7 +104,7 @@ bool StatisticsReduction::unite() {
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];
     const double before = table_.ranks[event];
-    // Whoever sends says how many ranks it has; a sum that wraps around would be none.
+    // The sender says how many ranks it has, which may be wrong: a sum that wraps around would be 0.
     table_.ranks[event] += std::min(other_.ranks[i], UINT32_MAX - table_.ranks[event]);
     const double share = other_.ranks[i] / (before + other_.ranks[i]);
     for (std::size_t metric = 0; metric < metric_count; ++metric) {

@@ -65,7 +65,7 @@ class Stage {
   // Of each rank and round of a play.
   enum class Fate : std::uint32_t { none, offloaded, dropped };
   struct Offload {
-    std::atomic<std::uint32_t> cost_ns;  // from the begin to the end of the offload
+    std::atomic<std::uint32_t> cost_ns;  // from the start to the end of the offload
     std::atomic<Fate> fate;
   };
 

@@ -73,7 +73,7 @@ void RoundTable::advance(ChildState& child, std::uint64_t next) {
   child.next = next;
 }
 
-// One that is far behind would be waited for in vain.
+// Waiting for one that is far behind would not help.
 void RoundTable::hear(ChildState& child, std::uint64_t round) {
   if (!child.is_silent || round + limits_.window < next_round_) return;
   child.is_silent = false;
