@@ -10,7 +10,19 @@ from tare.study import description as descriptions
 from tare.study import extrapolation, figures, frames
 from tare.study.analysis import Analysis
 from tare.study.model import FileSystem
-from tare.study.parts import budgets, cells, claim, costs, overheads, runs, systems, variation, weights
+from tare.study.parts import (
+    budgets,
+    cells,
+    claim,
+    costs,
+    messages,
+    overheads,
+    runs,
+    systems,
+    truths,
+    variation,
+    weights,
+)
 from tare.study.parts.cells import CellFigures
 from tare.study.sections import Figure, Section
 from tare.study.store import Store
@@ -21,6 +33,7 @@ Draw = Callable[[Analysis], list[Figure]]
 # Every section with its figures, in the order of the page.
 SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (overheads.summary, (figures.net_overhead,)),
+    (truths.truths, ()),
     (overheads.overheads, ()),
     (weights.weights, ()),
     (budgets.budgets, ()),
@@ -28,6 +41,8 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
     (costs.written, (figures.parts_of_overhead,)),
     (claim.growth, (figures.parts_over_events,)),
     (costs.event_counts, (figures.over_events, figures.flushes)),
+    (messages.sampled, (figures.messages_sampled,)),
+    (messages.bandwidth, ()),
     (variation.variation, ()),
     (variation.correlations, ()),
     (costs.reported, ()),

@@ -21,6 +21,7 @@ BUILT_IN = ("workload", "tool", "mpi", "ranks")
 VARIABLE = "environment."
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "": 1.0}
 TAKES = ("max", "min", "sum", "mean", "last")
+INSTRUMENTATION, WRITING, OVERHEAD = PARTS_OF_OVERHEAD = ("instrumentation", "writing", "overhead")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,18 @@ class Analysis:
 
 
 @dataclass(frozen=True)
+class Truth:
+    """What must come out, where it is known beforehand: a part of the overhead, or a factor's share."""
+
+    time: str  # a response, like "solve cpu"
+    of: str  # of PARTS_OF_OVERHEAD; or a factor, or several as in "write:buffer"
+    is_share: bool  # `value` is a share of the variation; else seconds
+    value: float
+    within: float  # how far off is still right: of the value, of a share in absolute terms
+    where: Mapping[str, str]  # factors and their levels: of the runs that it is said of
+
+
+@dataclass(frozen=True)
 class Description:
     path: Path
     text: str
@@ -92,6 +105,7 @@ class Description:
     mpis: Mapping[str, Mpi]
     factors: Mapping[str, tuple[str, ...]]
     excluded: tuple[Mapping[str, str], ...]
+    truths: tuple[Truth, ...]
     analysis: Analysis
 
     @property
@@ -135,6 +149,7 @@ def read(path: Path) -> Description:
         mpis=mpis,
         factors=levels,
         excluded=excluded,
+        truths=_truths(root, levels),
         analysis=_analysis(root.table("analysis")),
     )
     study.finish()
@@ -273,6 +288,37 @@ def _excluded(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Mappi
                 raise root.wrong("exclude", f"names '{name}', which is not a factor of this study")
         result.append({name: document.label(level) for name, level in each.items()})
     return tuple(result)
+
+
+def _truths(root: Table, levels: Mapping[str, tuple[str, ...]]) -> tuple[Truth, ...]:
+    found = root.raw("truth") or []
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise root.wrong(
+            "truth", "must be tables: [[truth]] with time, part, seconds, or time, factor, share"
+        )
+    return tuple(_truth(Table(each, root.source, ("truth",)), levels) for each in found)
+
+
+def _truth(table: Table, levels: Mapping[str, tuple[str, ...]]) -> Truth:
+    is_share = "share" in table
+    of, value = ("factor", "share") if is_share else ("part", "seconds")
+    truth = Truth(
+        table.value("time", str),
+        table.value(of, str),
+        is_share,
+        table.fraction(value, 0.0) if is_share else table.seconds(value, 0.0),
+        table.fraction("within", 0.05),
+        table.texts("where"),
+    )
+    if truth.value <= 0:
+        raise table.wrong(value, "is missing, or not above 0")
+    if not is_share and truth.of not in PARTS_OF_OVERHEAD:
+        raise table.wrong("part", f"must be one of {', '.join(PARTS_OF_OVERHEAD)}")
+    for name, level in truth.where.items():
+        if level not in levels.get(name, ()):
+            raise table.wrong("where", f"has {name}={level}, which is no factor and level of this study")
+    table.finish()
+    return truth
 
 
 def _analysis(table: Table) -> Analysis:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tare.streams import visible
+from tare.study import strategies
 from tare.study.analysis import WRITE, Analysis, Split
 from tare.study.plan import Cell
 from tare.study.sections import Figure
@@ -204,6 +205,30 @@ def _events_figure(title: str, up: str, points: Mapping[str, Sequence[EventsPoin
     axes.set_ylabel(up)
     _legend_beside(axes)
     return [Figure(title, _svg(axes))]
+
+
+def messages_sampled(analysis: Analysis) -> list[Figure]:
+    """Vetter's figure 9: messages sampled over the threshold of a random choice, up to 1, where all are."""
+    found: dict[str, dict[float, tuple[float, float]]] = {}
+    for one in strategies.counted(analysis):
+        if one.threshold is not None and one.expected is not None:
+            points = found.setdefault(one.cell.level("workload"), {1.0: (one.sent, one.sent)})
+            points[one.threshold] = one.found, one.expected.messages
+    known = {workload: sorted(points.items()) for workload, points in found.items() if len(points) > 2}
+    if not known:
+        return []
+    axes = _axes(WIDTH_IN, 3.6)
+    for number, (workload, series) in enumerate(known.items()):
+        thresholds = [threshold for threshold, _ in series]
+        colour = f"C{number}"
+        axes.plot(thresholds, [wanted for _, (_, wanted) in series], "--", color=colour, linewidth=0.8)
+        axes.plot(thresholds, [own for _, (own, _) in series], "o", color=colour, label=visible(workload))
+    axes.set_xlabel("threshold")
+    axes.set_ylabel("messages sampled")
+    axes.set_yscale("log")
+    _legend_beside(axes)
+    note = "Of all ranks, medians of the runs. Dashed: expected. At 1: all messages that were sent."
+    return [Figure("Messages sampled over the threshold", _svg(axes), note)]
 
 
 def flushes(analysis: Analysis) -> list[Figure]:

@@ -114,6 +114,27 @@ class Store:
             "SELECT run, account_s, account_error_s, trial, trial_low, trial_high FROM weights ORDER BY run"
         )
 
+    def sampled(self, set_name: str) -> list[tuple[Any, ...]]:
+        """Cell, run, spec, sent, chosen, net_s of each rank of the runs of a set that sampled messages."""
+        if "sampled" not in self._tables():
+            return []
+        return self.rows(
+            "SELECT r.cell, r.run, s.spec, s.sent, s.chosen, k.net_s FROM sampled s JOIN runs r USING (run) "
+            "LEFT JOIN ranks k USING (run, rank) WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' "
+            "ORDER BY r.run, s.rank",
+            set_name,
+        )
+
+    def latencies(self, set_name: str) -> list[tuple[Any, ...]]:
+        """Cell, run, bytes, messages, mean_ns of each length of message that runs of a set have sampled."""
+        if "latencies" not in self._tables():
+            return []
+        return self.rows(
+            "SELECT r.cell, r.run, l.bytes, l.messages, l.mean_ns FROM latencies l JOIN runs r USING (run) "
+            "WHERE r.set_name = ? AND r.block > 0 AND r.state = 'ok' ORDER BY r.run, l.bytes",
+            set_name,
+        )
+
     def _tables(self) -> set[str]:
         return {
             row[0]
