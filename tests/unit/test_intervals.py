@@ -7,7 +7,14 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from tare.analysis.intervals import CONFIDENCE, coverage, median_interval, samples_needed
+from tare.analysis.intervals import (
+    CONFIDENCE,
+    coverage,
+    coverage_reached,
+    median_interval,
+    pooled_interval,
+    samples_needed,
+)
 
 TRIALS = 4000
 # Four standard deviations of the share of TRIALS that cover, where it is farthest from certain.
@@ -30,6 +37,7 @@ def test_stated_coverage_is_true(name: str, count: int) -> None:
     covered = sum(one.low <= median <= one.high for one in found) / TRIALS
     assert covered == pytest.approx(found[0].coverage, abs=MARGIN)
     assert found[0].is_confident() == (count >= 6)
+    assert found[0].coverage == coverage_reached(count)
 
 
 def test_of_intervals_that_suffice_the_narrowest_is_taken() -> None:
@@ -42,11 +50,25 @@ def test_of_intervals_that_suffice_the_narrowest_is_taken() -> None:
 
 def test_samples_that_are_too_few() -> None:
     assert samples_needed() == 6
+    assert (coverage_reached(0), coverage_reached(1), coverage_reached(5)) == (0, 0, 0.9375)
     nothing, one, three = median_interval([]), median_interval([4]), median_interval([1, 2, 9])
     assert math.isnan(nothing.median) and nothing.coverage == one.coverage == 0
     assert one.median == 4 and math.isnan(one.low)
     assert (three.low, three.high, three.coverage) == (1, 9, 0.75)
     assert not three.is_confident()
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+def test_pooled_intervals_cover_what_they_say(count: int) -> None:
+    """Of independent estimates that err by different amounts, each with an interval of 95 %."""
+    random = Random(f"pooled {count}")
+    deviations = [1 + at % 3 for at in range(count)]
+    covered = 0
+    for _ in range(TRIALS):
+        estimates = [random.gauss(7, deviation) for deviation in deviations]
+        one = pooled_interval(estimates, [1.96 * deviation for deviation in deviations])
+        covered += one.low <= 7 <= one.high
+    assert covered / TRIALS == pytest.approx(CONFIDENCE, abs=MARGIN)
 
 
 def test_what_is_not_finite_is_left_out() -> None:

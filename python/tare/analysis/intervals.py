@@ -57,13 +57,23 @@ def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) ->
     if count < 2:
         median = ordered[0] if ordered else math.nan
         return Interval(median, math.nan, math.nan, count, 0.0)
-    cut, covered = 0, coverage(count, 0)
-    while cut + 1 < count - cut - 1 and coverage(count, cut + 1) >= confidence:
-        cut += 1
-        covered = coverage(count, cut)
+    cut = _cut(count, confidence)
     # The statistics module would take tens of milliseconds to load.
     median = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-    return Interval(median, ordered[cut], ordered[-1 - cut], count, covered)
+    return Interval(median, ordered[cut], ordered[-1 - cut], count, coverage(count, cut))
+
+
+def coverage_reached(count: int, confidence: float = CONFIDENCE) -> float:
+    """What `median_interval` covers, of so many samples: less than `confidence` if they are too few."""
+    return coverage(count, _cut(count, confidence)) if count > 1 else 0.0
+
+
+def _cut(count: int, confidence: float) -> int:
+    """Samples that are dropped at each end."""
+    cut = 0
+    while cut + 1 < count - cut - 1 and coverage(count, cut + 1) >= confidence:
+        cut += 1
+    return cut
 
 
 def pooled_interval(estimates: Sequence[float], half_widths: Sequence[float]) -> Interval:
