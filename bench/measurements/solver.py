@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from statistics import median
 
 import peers
+import trials
 from account import Account, account_of
 from interleave import Rounds, interleave
 from programs import built
@@ -15,12 +17,15 @@ from tare.analysis.intervals import median_interval
 from tools import EZTRACE, PROFILE, TRACE, Outcome, Tool, openmpi4, run_once, with_peers
 
 RANKS = 2
+# Seconds of it, so that a trial is narrow enough for the limits.
+SOLVES_OF_A_TRIAL = 24
+LIMITS = {PROFILE: 2.5, TRACE: 6.0}
 DRAIN_LIMIT_NS = 15.0
 
 
 def measure(rounds: int) -> tuple[list[Table], list[Account]]:
     mpi = openmpi4()
-    argv = [built("workloads/diffusion")]
+    argv: list[Path | str] = [built("workloads/diffusion")]
     measured = interleave(rounds, with_peers(), lambda tool: run_once(tool, mpi, RANKS, argv))
     bare = measured.bare(_solve_s)
     table = over_bare(
@@ -30,10 +35,13 @@ def measure(rounds: int) -> tuple[list[Table], list[Account]]:
         "s",
         "%",
         lambda samples: percent(samples, bare),
-        {PROFILE: 2.5, TRACE: 6.0},
+        LIMITS,
         {PROFILE: peers.SOLVER_PROFILE, TRACE: peers.SOLVER_TRACE},
         digits=2,
     )
+    longer = [*argv, "-s", str(SOLVES_OF_A_TRIAL)]
+    weighed = trials.trials(rounds, lambda tool: run_once(tool, mpi, RANKS, longer))
+    trials.add(table, weighed, LIMITS)
     table.notes.extend(_notes(measured))
     return [table, _drains(measured)], account_of(
         "hypre StructSMG",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from report import Row, Table
-from tare.analysis.intervals import Interval, exactly
+from tare.analysis.intervals import Interval, coverage_reached, exactly
 
 from tools import ROOT, TARE, BenchError
 
@@ -18,7 +18,6 @@ RESULTS = ROOT / "build" / "bench" / "studies"
 DATABASE = "study.duckdb"
 LOST_LIMIT = 3.0  # percent of the time
 TRUTH_LIMIT = 5.0  # percent off
-CALL_S, FLUSH_S, CALLS = 1e-6, 5e-3, 100_000
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,8 @@ def _overheads(study: Reduced, rounds: int, table: dict[str, Any]) -> Table:
     rows = []
     for row in table["rows"]:
         low, high = row["interval"] if row["interval"][0] is not None else 2 * [row["net overhead"]]
-        over = Interval(100 * row["net overhead"], 100 * low, 100 * high, rounds, 0.95)
+        blocks = row["blocks"]
+        over = Interval(100 * row["net overhead"], 100 * low, 100 * high, blocks, coverage_reached(blocks))
         hook, wrap = (f"{name} {1e3 * row[f'{name} overhead']:+.0f} ms" for name in ("hook", "wrap"))
         rows.append(Row(row["run"], row["bare net"], over, peers=f"{row['verdict']}; {hook}, {wrap}"))
     title = f"Study {study.name}, {table['title']}: net time"
@@ -89,19 +89,11 @@ def _overheads(study: Reduced, rounds: int, table: dict[str, Any]) -> Table:
 
 def _truth(rounds: int) -> Table:
     """A tool that takes 1 us a call and 5 ms a flush; processor time, so that others do not matter."""
-    report = _run(TRUTH, rounds)
-    rows = []
-    (parts,) = _tables(report, "Instrumentation and writing")
-    for row in parts["rows"]:
-        if row["time"] != "send cpu":
-            continue
-        buffer = int(row["run"].rpartition("buffer=")[2])
-        for name, truth in (
-            ("instrumentation", CALLS * CALL_S),
-            ("writing", CALLS // buffer * FLUSH_S),
-        ):
-            off = 100 * abs(row[name] / truth - 1)
-            rows.append(Row(f"{name}, buffer of {buffer} calls", row[name], exactly(off), TRUTH_LIMIT))
+    parts, _ = _tables(_run(TRUTH, rounds), "The known truth")
+    rows = [
+        Row(f"{row['part']}, {row['run']}", row["measured"], exactly(100 * abs(row["off by"])), TRUTH_LIMIT)
+        for row in parts["rows"]
+    ]
     return Table(
         "Known truth: a tool of 1 us a call and 5 ms a flush", "s", "%", rows, rounds, 4, over="off by"
     )

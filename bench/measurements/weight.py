@@ -11,13 +11,9 @@ from statistics import mean, median
 from interleave import Rounds, interleave
 from programs import built, program
 from report import Row, Table, percent
+from trials import NOT_DETERMINED, WEIGHED, trial_of
 
-from tools import BARE, PROFILE, TRACE, Outcome, Tool, openmpi4, run_once
-
-_WEIGHED = {
-    PROFILE: Tool("profile, --weigh", tare=("--weigh",)),
-    TRACE: Tool("trace, --weigh", tare=("--weigh", "--trace")),
-}
+from tools import BARE, Outcome, Tool, openmpi4, run_once
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def measure(rounds: int) -> list[Table]:
 
 
 def _table(of: _Program, rounds: int) -> Table:
-    tools = (BARE, *_WEIGHED, *_WEIGHED.values())
+    tools = (BARE, *WEIGHED, *WEIGHED.values())
     measured = interleave(rounds, tools, lambda tool: run_once(tool, openmpi4(), of.ranks, of.argv()))
     bare = measured.bare(of.seconds)
     rows = [
@@ -88,7 +84,7 @@ def _table(of: _Program, rounds: int) -> Table:
             percent(measured.samples(tool, of.seconds), bare),
             peers=_trials(measured, weighed),
         )
-        for tool, weighed in _WEIGHED.items()
+        for tool, weighed in WEIGHED.items()
     ]
     return Table(
         f"The true weight: {of.title}, Open MPI",
@@ -117,8 +113,7 @@ def _trials(measured: Rounds, tool: Tool) -> str:
 
 
 def _trial(outcome: Outcome) -> str:
-    assert outcome.info is not None
-    found = outcome.info["trial"]
-    if found is None or found["overhead"] is None:
-        return "not determined"
+    found = trial_of(outcome)
+    if found["overhead"] is None:
+        return NOT_DETERMINED
     return f"{100 * found['overhead']:.1f} ({100 * found['low']:.1f} to {100 * found['high']:.1f})"

@@ -28,3 +28,39 @@ def test_made_runs_can_be_read(tmp_path: Path) -> None:
         [sys.executable, "-c", code, tmp_path], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "ended\n", done.stderr
+
+
+TRIALS = """
+import report, trials
+from interleave import Rounds
+from tools import PROFILE, TRACE, Outcome
+
+def ran(overhead, half_width):
+    known = overhead is not None
+    ends = {"low": overhead - half_width, "high": overhead + half_width} if known else {"why": "too short"}
+    found = {"overhead": overhead, **ends}
+    return Outcome("", 1.0, info={"trial": found})
+
+table = report.Table("t", "s", "%", [], 8)
+weighing = trials.WEIGHED
+outcomes = {weighing[PROFILE]: [ran(0.03, 0.012), ran(0.01, 0.016)], weighing[TRACE]: 2 * [ran(None, 0)]}
+trials.add(table, Rounds(2, outcomes), {PROFILE: 2.5, TRACE: 6.0})
+profile, trace = table.rows
+print(profile.label, round(profile.over.median, 6), round(profile.over.low, 6), profile.verdict)
+print(trace.label, trace.over, repr(trace.verdict))
+print(*table.notes, sep="\\n")
+report.show(table)
+"""
+
+
+def test_trials_stand_beside_whole_runs() -> None:
+    """Together, with their interval; one that is not determined says why, and judges nothing."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRIALS], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.splitlines()[:4] == [
+        "profile, by trial 2.0 1.0 met (uncertain)",
+        "profile and trace, by trial None ''",
+        "profile, by trial: trials of 2 runs of the whole program",
+        "profile and trace, by trial: not determined: too short",
+    ], done.stderr
