@@ -51,7 +51,8 @@ def matched(run: Path) -> list[dict[str, Any]]:
 
 
 def is_seen_complete(row: dict[str, Any]) -> bool:
-    """Receives that failed (a message that was too long) are not shown. Requests under way where a gap begins count as completed where they were started."""
+    """Receives that failed (a message that was too long) are not shown. Requests under way where a gap begins
+    count as completed where they were started."""
     by_itself = row["receive_completion_enter_ns"] == row["receive_enter_ns"]
     is_received = row["receive_completion_leave_ns"] is not None and row["received_bytes"] is not None
     return is_received and not (by_itself and row["receive_function"].startswith("MPI_I"))

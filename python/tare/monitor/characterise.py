@@ -185,7 +185,7 @@ def least_sustained(tree: LiveTree, events: int, boi_ns: float) -> float:
     slower: list[list[float]] = [[] for _ in intervals]
     for _ in range(TRUTH_TRIALS):
         for interval_ns, of in zip(intervals, slower, strict=True):
-            of.append(tree.burst(events, rounds, interval_ns)["arrival_interval"] / interval_ns)
+            of.append(tree.burst(events, rounds, interval_ns).arrival_interval / interval_ns)
     # As many as are too short lie below it, whichever an accident has made so.
     too_short = sum(statistics.median(of) > SUSTAINED for of in slower)
     return float(boi_ns * STEP ** (too_short - STEPS - 0.5))
