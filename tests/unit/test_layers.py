@@ -14,6 +14,7 @@ BELOW = {
     "monitor": {"format", "recorder"},
     "mpi": {"format", "recorder", "monitor"},
     "timing": {"format", "mpi"},
+    "unwritten": set(),
     "tared": {"format", "recorder", "monitor"},
     "reader": {"format"},
     "library": {"format", "reader"},
