@@ -131,7 +131,8 @@ def _latencies(analysis: Analysis) -> Table | None:
         "By the benchmark: its own time of a message, of the same runs. By sampling: the mean latency of the "
         "sampled messages of this length, from the start of the send to the end of the receive. Ratio: "
         f"within runs. Agrees: its interval lies within {100 * AGREES:.0f} %. A sampled message is "
-        "longer by what sampling itself adds to it. Messages that warm up the program are among the samples."
+        "longer by what sampling itself adds to it. Messages that warm up the program are among the samples. "
+        "A timer prefers messages that come after an interruption."
     )
     return Table("Latencies that sampling reports", names, rows, note)
 
