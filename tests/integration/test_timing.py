@@ -150,6 +150,18 @@ def test_above_eztrace(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     assert any(file.stat().st_size for file in (tmp_path / "trace").rglob("*") if file.is_file())
 
 
+@pytest.mark.parametrize("mpi", [openmpi4(), mpich4()], ids=lambda env: env.name, indirect=True)
+def test_above_eztrace_that_writes_nothing(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """EZTrace hands on the LD_PRELOAD that it was given and one of its own: two variables of that name."""
+    program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
+    eztrace: list[Path | str] = ["eztrace", "-t", mpi.family, "-o", tmp_path / "trace"]
+    unwritten = library(tare)[1].with_name("libtare-otf2-unwritten.so")
+    ended = run(recorded(mpi, tmp_path, LD_PRELOAD=str(unwritten)), 2, [*eztrace, *library(tare), program])
+    assert ended.returncode == 0, ended.stderr
+    assert [record["rank"] for record in records(tmp_path)] == [0, 1]
+    assert not any(file.is_file() for file in (tmp_path / "trace").rglob("*"))
+
+
 @pytest.mark.parametrize("mpi", [openmpi4()], ids=lambda env: env.name, indirect=True)
 def test_a_forked_child_is_no_rank(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     program = compile_c(mpi, [SOURCES / "timed.c"], tmp_path / "timed")
