@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,9 +50,9 @@ class MadeUpTree:
     def __init__(self, true_ns: float) -> None:
         self.true_ns = true_ns
 
-    def burst(self, _events: int, _rounds: int, interval_ns: float) -> dict[str, float]:
+    def burst(self, _events: int, _rounds: int, interval_ns: float) -> SimpleNamespace:
         is_sustained = interval_ns >= self.true_ns
-        return {"arrival_interval": interval_ns if is_sustained else 1.1 * self.true_ns}
+        return SimpleNamespace(arrival_interval=interval_ns if is_sustained else 1.1 * self.true_ns)
 
 
 @pytest.mark.parametrize("true_ns", [0.85e6, 0.9e6, 1e6, 1.07e6, 1.2e6])

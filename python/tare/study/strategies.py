@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
+from tare.analysis.intervals import median_interval
 from tare.study.analysis import Analysis
 from tare.study.plan import Cell
 
@@ -100,8 +100,8 @@ def _counted(cell: Cell, runs: Sequence[Sequence[Rank]]) -> Counted:
     return Counted(
         cell,
         float(spec["first"]) if spec is not None and spec["strategy"] == "random" else None,
-        median(sum(rank.sent for rank in ranks) for ranks in runs),
-        median(found),
+        _median(sum(rank.sent for rank in ranks) for ranks in runs),
+        _median(found),
         _medians([one for one in sums if one is not None]),
         len(runs),
         sum(inside),
@@ -118,11 +118,15 @@ def _sum(ranks: Sequence[Rank]) -> Expected | None:
     )
 
 
+def _median(values: Iterable[float]) -> float:
+    return median_interval(list(values)).median
+
+
 def _medians(runs: Sequence[Expected]) -> Expected | None:
     if not runs:
         return None
     return Expected(
-        median(one.messages for one in runs),
-        median(one.low for one in runs),
-        median(one.high for one in runs),
+        _median(one.messages for one in runs),
+        _median(one.low for one in runs),
+        _median(one.high for one in runs),
     )
