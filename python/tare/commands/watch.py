@@ -174,8 +174,10 @@ class _Watching:
     def _seen(self) -> Any:
         from tare.monitor.alerts import Seen
 
-        live = self._live
-        return Seen(time.monotonic(), live.activities(), live.taken, live.lost, live.lost_ranks, self._hang)
+        live, cost = self._live, self._cost_so_far()
+        # Of a round that all ranks have lost nothing comes; their account has it.
+        lost = max(live.lost, cost.lost if cost else 0)
+        return Seen(time.monotonic(), live.activities(), live.taken, lost, live.lost_ranks, self._hang)
 
     def _hang(self, limit_ns: int) -> Hang | None:
         return self._hanging.verdict(limit_ns) if self._going_on else None
@@ -209,6 +211,12 @@ class _Watching:
             if time.monotonic() - at >= COST_EVERY_S:
                 with suppress(TareError, OSError):
                     found = ranks.total_cost(open_run(self._run))
-                    cost = Cost(found.offloads, found.offload_ns, found.offload_wait_ns, found.net_share)
+                    cost = Cost(
+                        found.offloads,
+                        found.offload_ns,
+                        found.offload_wait_ns,
+                        found.net_share,
+                        found.offloads_lost,
+                    )
                 self._cost = (time.monotonic(), cost)
             return cost

@@ -53,6 +53,7 @@ class Cost:
     offload_ns: int
     wait_ns: int
     net_share: float  # of all measuring, in the net time
+    lost: int = 0  # offloads for which there was no room
 
 
 @dataclass(frozen=True)
