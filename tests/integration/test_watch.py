@@ -22,7 +22,7 @@ import pytest
 from environments import ROOT, compile_c, openmpi4
 from measured import PROGRAMS
 from run_processes import tared_of
-from test_monitor import LIBRARY, PATIENCE_S, RANKS, cost_of, live, running, wait_until
+from test_monitor import LIBRARY, PATIENCE_S, RANKS, live, running, wait_until
 
 DASHBOARD = ROOT / "examples" / "grafana-dashboard.json"
 
@@ -229,7 +229,7 @@ def test_an_imbalance_is_told_of_once(program: Path, tare: Path, tmp_path: Path)
 
 
 def test_a_loss_is_told_of(program: Path, tare: Path, tmp_path: Path) -> None:
-    """tared is stopped for a while, so what has no room is lost."""
+    """tared is stopped until then, so what has no room is lost."""
     run, end, recorder = tmp_path / "run", tmp_path / "end", Recorder(tmp_path)
     with running(tare, openmpi4(), run, [program, "calls", "100", end], "--monitor=1ms,policy=lossy") as job:
         wait_until(lambda: len(live(run)) > 3)
@@ -237,9 +237,8 @@ def test_a_loss_is_told_of(program: Path, tare: Path, tmp_path: Path) -> None:
             assert watch.stdout is not None
             stopped = tared_of(run)
             os.kill(stopped, signal.SIGSTOP)
-            wait_until(lambda: cost_of(tare, run)["offloads_lost"] > 1000)
-            os.kill(stopped, signal.SIGCONT)
             wait_until(lambda: len(recorder.alerts()) > 0)
+            os.kill(stopped, signal.SIGCONT)
             assert json.loads(watch.stdout.readline())["alert"] == "loss"
             end.touch()
             assert job.wait(PATIENCE_S) == 0
