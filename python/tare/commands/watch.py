@@ -145,6 +145,7 @@ class _Watching:
         self._meta = meta
         self._live = live
         self._alerts = Alerts(conditions)
+        self._is_loss_asked = any(each.kind == "loss" for each in conditions)
         self._telling = telling
         self._reading = threading.Lock()  # of `_live`
         self._going_on = True
@@ -174,7 +175,8 @@ class _Watching:
     def _seen(self) -> Any:
         from tare.monitor.alerts import Seen
 
-        live, cost = self._live, self._cost_so_far()
+        live = self._live
+        cost = self._cost_so_far() if self._is_loss_asked else None
         # Of a round that all ranks have lost nothing comes; their account has it.
         lost = max(live.lost, cost.lost if cost else 0)
         return Seen(time.monotonic(), live.activities(), live.taken, lost, live.lost_ranks, self._hang)
