@@ -15,6 +15,8 @@
 #include "reader/run/current_calls.h"
 #include "reader/run/run.h"
 #include "reader/tables/tables.h"
+#include "reader/timeline/message_lines.h"
+#include "reader/timeline/timeline.h"
 #include "reader/waits/wait_report.h"
 
 namespace tare::fuzz {
@@ -42,6 +44,20 @@ inline void read_table(reader::Result<reader::TableStream> table) {
   while (table && table->next(columns) != 0) columns.clear();
 }
 
+// What the page's timeline asks: an overview, and the calls and messages of its middle.
+inline void read_timeline(reader::Run& run) {
+  auto timeline = reader::Timeline::read(run);
+  if (!timeline) return;
+  reader::Timeline::Window window{0, timeline->rows().size(), 1, timeline->start_ns(), timeline->end_ns()};
+  timeline->bins(window, 64);
+  const std::int64_t quarter = window.to_ns / 4 - window.from_ns / 4;
+  window.from_ns += quarter;
+  window.to_ns -= quarter;
+  timeline->bins(window, 64);
+  timeline->calls(window, 100);
+  if (auto lines = reader::MessageLines::read(run, *timeline, 100)) lines->of(window, 100);
+}
+
 inline void read_all(reader::Run& run) {
   run.answer(
       {.sums =
@@ -57,6 +73,7 @@ inline void read_all(reader::Run& run) {
   reader::replay(run);
   for (const reader::TableKind& kind : reader::table_kinds()) read_table(kind.open(run));
   reader::wait_report(run);
+  read_timeline(run);
   std::size_t rows = 0;
   auto events = reader::EventStream::open(run, {});
   for (std::size_t got = 1; events && got != 0; rows += got) got = events->next(100).size();

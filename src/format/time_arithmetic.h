@@ -1,5 +1,5 @@
-// Of times, which damage, or whoever writes to shared memory, can make as large as can be: sums and differences that
-// stay at the ends of what an integer holds.
+// Of times, which damage, or whoever writes to shared memory, can make as large as can be: sums, differences and
+// products that stay at the ends of what an integer holds.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,10 @@ inline std::int64_t sum(std::int64_t a, std::int64_t b) noexcept {
 inline std::int64_t difference(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t result = 0;
   return __builtin_sub_overflow(a, b, &result) ? (b < 0 ? INT64_MAX : INT64_MIN) : result;
+}
+inline std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? ((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN) : result;
 }
 
 }  // namespace tare::format

@@ -6,6 +6,7 @@
 namespace tare::reader {
 
 using format::difference;
+using format::product;
 using format::sum;
 
 }  // namespace tare::reader

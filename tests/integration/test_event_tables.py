@@ -63,7 +63,7 @@ def test_stored_traces_have_the_same_rows(run: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "ranks", "argument", "key"),
     [
-        ("persistent.c", 4, "", "requests"),
+        ("persistent.c", 2, "3", "requests"),
         ("onesided.c", 4, "data", "window"),
         ("handover.c", 2, "500", "starter"),
     ],

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "format/function_meaning.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
@@ -156,9 +157,9 @@ Account account_of(const Process& process, const Totals& totals) {
   account.net_ns = clock.duration_ns(net_ticks(process));
   const std::uint64_t under_way = ticks_under_way(process);
   account.mpi_ns = clock.duration_ns(totals.net_ticks + under_way);
-  const std::int64_t measured_ns = account.net_ns - clock.duration_ns(unmeasured_ticks(process));
+  const std::int64_t measured_ns = difference(account.net_ns, clock.duration_ns(unmeasured_ticks(process)));
   account.threads_ns =
-      std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)) + clock.duration_ns(totals.other_ticks);
+      sum(std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)), clock.duration_ns(totals.other_ticks));
   account.unreturned_ns = clock.duration_ns(under_way);
   const Weight weight = weight_of(totals.weighed);
   const double ns = clock.rate();

@@ -1,5 +1,7 @@
 #include "reader/profile/profile_tables.h"
 
+#include "reader/time_arithmetic.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -112,8 +114,8 @@ void add_up(PhaseSum& to, const PhaseSum& sum) {
   to.entries += sum.entries;
   to.calls += sum.calls;
   to.bytes += sum.bytes;
-  to.time_ns += sum.time_ns;
-  to.mpi_ns += sum.mpi_ns;
+  to.time_ns = reader::sum(to.time_ns, sum.time_ns);
+  to.mpi_ns = reader::sum(to.mpi_ns, sum.mpi_ns);
 }
 
 }  // namespace

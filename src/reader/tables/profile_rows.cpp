@@ -6,6 +6,7 @@
 #include <string>
 
 #include "format/function_meaning.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
@@ -105,9 +106,11 @@ SumKey row_key(const SumKey& finest, const SumsQuery& query) {
 // Time of all ranks minus that of the rank with the least.
 std::map<SumKey, std::int64_t> imbalances(const std::vector<ProfileSum>& finest, const SumsQuery& query) {
   std::map<SumKey, std::int64_t> found;
-  for (const ProfileSum& sum : finest)
-    if (sum.ranks > 0)
-      found[row_key(sum.key, query)] += sum.time_ns - static_cast<std::int64_t>(sum.ranks) * sum.rank_time_min_ns;
+  for (const ProfileSum& of : finest) {
+    if (of.ranks <= 0) continue;
+    std::int64_t& imbalance = found[row_key(of.key, query)];
+    imbalance = sum(imbalance, difference(of.time_ns, product(of.ranks, of.rank_time_min_ns)));
+  }
   return found;
 }
 

@@ -10,6 +10,7 @@
 
 #include "reader/tables/round_rows.h"
 #include "reader/tables/stored_rows.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
@@ -53,8 +54,8 @@ const char* name_of(RoundEventKind kind) {
 About about_of(const StoredRound& round, Texts& texts) {
   return {.round = static_cast<std::int64_t>(round.round),
           .first_ns = round.first_ns,
-          .delay_ns = round.arrived_ns - round.first_ns,
-          .spread_ns = round.last_ns - round.first_ns,
+          .delay_ns = difference(round.arrived_ns, round.first_ns),
+          .spread_ns = difference(round.last_ns, round.first_ns),
           .contributing = static_cast<std::int32_t>(round.ranks.count()),
           .lost = static_cast<std::int32_t>(round.lost.count()),
           .lost_ranks = round.lost.runs.empty() ? absent : texts.lost.number_of(round.lost.text())};

@@ -20,7 +20,7 @@ void Bin::add(Activity activity, double part) {
 double Grid::place(std::int64_t time_ns) const {
   if (time_ns <= from_ns) return 0;
   if (time_ns >= to_ns) return static_cast<double>(bins);
-  return static_cast<double>(time_ns - from_ns) / width_ns();
+  return static_cast<double>(difference(time_ns, from_ns)) / width_ns();
 }
 
 BinFiller::BinFiller(const Grid& grid, Bin* bins, std::size_t functions)

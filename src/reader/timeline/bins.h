@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "reader/time_arithmetic.h"
 #include "reader/timeline/activity.h"
 
 namespace tare::reader {
@@ -25,7 +26,7 @@ struct Grid {
   std::int64_t from_ns = 0, to_ns = 0;
   std::size_t bins = 0;
 
-  double width_ns() const { return static_cast<double>(to_ns - from_ns) / static_cast<double>(bins); }
+  double width_ns() const { return static_cast<double>(difference(to_ns, from_ns)) / static_cast<double>(bins); }
   // Where a time lies, counted in bins; outside of the span, at its ends.
   double place(std::int64_t time_ns) const;
 };

@@ -6,11 +6,14 @@
 #include <tuple>
 
 #include "reader/matching/match_stream.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
 
-bool is_longer(const MessageLine& a, const MessageLine& b) { return a.taken_ns - a.sent_ns > b.taken_ns - b.sent_ns; }
+std::int64_t length_ns(const MessageLine& line) { return difference(line.taken_ns, line.sent_ns); }
+
+bool is_longer(const MessageLine& a, const MessageLine& b) { return length_ns(a) > length_ns(b); }
 
 // Leaves the longest ones.
 void trim(std::vector<MessageLine>& lines, std::size_t most) {
@@ -67,8 +70,7 @@ Result<MessageLines> MessageLines::read(Run& run, const Timeline& timeline, std:
   trim(made.lines_, most);
   std::sort(made.lines_.begin(), made.lines_.end(),
             [](const MessageLine& a, const MessageLine& b) { return a.sent_ns < b.sent_ns; });
-  for (const MessageLine& line : made.lines_)
-    made.longest_ns_ = std::max(made.longest_ns_, line.taken_ns - line.sent_ns);
+  for (const MessageLine& line : made.lines_) made.longest_ns_ = std::max(made.longest_ns_, length_ns(line));
   made.warnings_ = stream->warnings();
   return made;
 }
@@ -77,7 +79,7 @@ std::vector<MessageLine> MessageLines::of(const Timeline::Window& window, std::s
   std::vector<MessageLine> found;
   const auto sent_before = [](const MessageLine& line, std::int64_t time) { return line.sent_ns < time; };
   const auto is_in = [&](std::uint32_t row) { return row >= window.first && row < window.first + window.rows; };
-  auto at = std::lower_bound(lines_.begin(), lines_.end(), window.from_ns - longest_ns_, sent_before);
+  auto at = std::lower_bound(lines_.begin(), lines_.end(), difference(window.from_ns, longest_ns_), sent_before);
   for (; at != lines_.end() && at->sent_ns < window.to_ns; ++at)
     if (at->taken_ns >= window.from_ns && (is_in(at->from) || is_in(at->to))) found.push_back(*at);
   trim(found, most);

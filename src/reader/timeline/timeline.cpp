@@ -7,6 +7,7 @@
 
 #include "format/event_columns.h"
 #include "reader/parallel.h"
+#include "reader/time_arithmetic.h"
 
 namespace tare::reader {
 namespace {
@@ -119,7 +120,7 @@ Result<Timeline> Timeline::read(Run& run) {
     made.start_ns_ = made.end_ns_ = 0;
     return made;
   }
-  made.end_ns_ = std::max(made.end_ns_, made.start_ns_ + 1);
+  made.end_ns_ = std::max(made.end_ns_, sum(made.start_ns_, 1));
   made.durations_.resize(made.rows_.size());
   const unsigned threads = threads_for(made.rows_.size(), 1);
   std::vector<Scratch> scratch(threads);
@@ -151,10 +152,10 @@ void Timeline::read_row(std::size_t row, Scratch& scratch) {
         const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
         const std::int64_t duration = scratch.duration_ns[i];
         const std::int64_t start = scratch.start_ns[i];
-        filler.add_call(start, start + duration, activity_[function], function);
+        filler.add_call(start, sum(start, duration), activity_[function], function);
         ++durations[duration_class(duration)];
         chunk.first_ns = std::min(chunk.first_ns, start);
-        chunk.last_ns = std::max(chunk.last_ns, start + duration);
+        chunk.last_ns = std::max(chunk.last_ns, sum(start, duration));
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [start, end] = shown(row, flush);
@@ -179,7 +180,7 @@ void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch
       const auto& calls = scratch.columns.calls;
       const auto& starts = scratch.start_ns;
       for (std::size_t i = 0; i < calls.enter.size() && starts[i] < grid.to_ns; ++i) {
-        const std::int64_t end = starts[i] + scratch.duration_ns[i];
+        const std::int64_t end = sum(starts[i], scratch.duration_ns[i]);
         if (end <= grid.from_ns) continue;
         const std::uint16_t function = scratch.function[static_cast<std::size_t>(calls.signature[i])];
         filler.add_call(starts[i], end, activity_[function], function);
@@ -210,7 +211,7 @@ std::vector<Bin> Timeline::of_row(std::size_t row, const Grid& grid, bool exactl
   for (std::size_t i = 0; i < grid.bins; ++i) {
     // Differences first: unix times have more digits than a double.
     const double from =
-        (static_cast<double>(grid.from_ns - own.from_ns) + static_cast<double>(i) * width) / own.width_ns();
+        (static_cast<double>(difference(grid.from_ns, own.from_ns)) + static_cast<double>(i) * width) / own.width_ns();
     const double to = from + width / own.width_ns();
     const auto last = static_cast<std::int64_t>(std::min(to, static_cast<double>(own.bins)));
     for (auto b = std::max<std::int64_t>(static_cast<std::int64_t>(from), 0); b <= last; ++b) {
@@ -261,8 +262,8 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
       if (chunk.last_ns < window.from_ns || chunk.first_ns >= window.to_ns || chunk.first_ns == INT64_MIN) continue;
       touched.emplace_back(row, &chunk);
       const auto overlap =
-          static_cast<double>(std::min(chunk.last_ns, window.to_ns) - std::max(chunk.first_ns, window.from_ns));
-      const auto length = static_cast<double>(std::max<std::int64_t>(chunk.last_ns - chunk.first_ns, 1));
+          static_cast<double>(difference(std::min(chunk.last_ns, window.to_ns), std::max(chunk.first_ns, window.from_ns)));
+      const auto length = static_cast<double>(std::max<std::int64_t>(difference(chunk.last_ns, chunk.first_ns), 1));
       guessed += overlap / length * chunk.ref->header.records;
     }
   if (guessed > 8 * static_cast<double>(most) + 65536) return result;
@@ -271,13 +272,13 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
     visit(row, *chunk, scratch, [&, row = row] {
       const auto& enter = scratch.start_ns;
       for (std::size_t i = 0; i < enter.size() && enter[i] < window.to_ns && result.calls.size() <= most; ++i) {
-        if (enter[i] + scratch.duration_ns[i] < window.from_ns) continue;
+        if (sum(enter[i], scratch.duration_ns[i]) < window.from_ns) continue;
         result.calls.push_back(described(row, scratch, i));
       }
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [from, to] = shown(row, flush);
         if (to >= window.from_ns && from < window.to_ns)
-          result.calls.push_back({static_cast<std::uint32_t>(row), from, to - from, TimelineCall::flush, -1, -1,
+          result.calls.push_back({static_cast<std::uint32_t>(row), from, difference(to, from), TimelineCall::flush, -1, -1,
                                   static_cast<std::int64_t>(flush.bytes)});
       }
     });

@@ -100,7 +100,9 @@ Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<Trac
     for (std::size_t i = its.next; i < its.pieces.size() && its.pieces[i].begin_ns < end_ns; ++i)
       on_path =
           sum(on_path, difference(std::min(end_ns, its.pieces[i].end_ns), std::max(begin_ns, its.pieces[i].begin_ns)));
-    if (on_path > 0) sums[{thread, site, in_call, function}] += on_path;
+    if (on_path <= 0) return;
+    std::int64_t& of_key = sums[{thread, site, in_call, function}];
+    of_key = sum(of_key, on_path);
   };
   auto events = EventStream::open(run, {});
   if (!events) return events.failure();

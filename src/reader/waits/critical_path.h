@@ -24,7 +24,7 @@ std::vector<PathPiece> critical_path(const Run& run, const std::vector<TracedThr
 // What a rank did on it.
 struct PathSum {
   std::int32_t world = 0, rank = -1;
-  Activity activity;
+  SiteActivity activity;
   std::uint16_t function = 0;  // of the calls, or the call before which the time was spent
   std::int64_t time_ns = 0;
 };

@@ -36,17 +36,17 @@ void Delays::charge(WaitState& wait, const Of& waiting, const Of& cause) {
   double all = passed_on;
   for (const std::uint32_t activity : touched_) {
     const Spent& spent = spent_[activity];
-    all += static_cast<double>(std::max<std::int64_t>(spent.cause_ns - spent.waiting_ns, 0));
+    all += static_cast<double>(std::max<std::int64_t>(difference(spent.cause_ns, spent.waiting_ns), 0));
   }
   const double share = all > 0 ? static_cast<double>(wait.wait_ns) / all : 0;
   double delay = 0, longest = 0;
   for (const std::uint32_t activity : touched_) {
     Spent& spent = spent_[activity];
-    const double cost = static_cast<double>(spent.cause_ns - spent.waiting_ns) * share;
+    const double cost = static_cast<double>(difference(spent.cause_ns, spent.waiting_ns)) * share;
     spent = {};
     if (cost <= 0) continue;
     delay += cost;
-    const Activity of{static_cast<std::int32_t>(activity / 2) - 1, activity % 2 != 0};
+    const SiteActivity of{static_cast<std::int32_t>(activity / 2) - 1, activity % 2 != 0};
     if (cost > longest) {
       longest = cost;
       wait.delay = of;

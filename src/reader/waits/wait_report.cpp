@@ -15,7 +15,7 @@ namespace {
 class CauseSums {
  public:
   void add(const WaitState& wait) {
-    const Activity delay = wait.longest_delay_ns > 0 ? wait.delay : Activity{};
+    const SiteActivity delay = wait.longest_delay_ns > 0 ? wait.delay : SiteActivity{};
     WaitCauseSum& of = sums_[{wait.world, wait.kind, wait.call.function, wait.call.site, wait.cause_rank,
                               wait.cause.function, wait.cause.site, delay.site, delay.in_call}];
     of = {wait.world,

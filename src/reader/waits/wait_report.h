@@ -26,7 +26,7 @@ struct WaitCauseSum {
   WaitKind kind = WaitKind::late_sender;
   std::uint16_t function = 0, cause_function = 0;
   std::int32_t site = -1, cause_site = -1;
-  Activity delay{};  // its site is -1 if no delay was found
+  SiteActivity delay{};  // its site is -1 if no delay was found
   std::uint64_t waits = 0;
   std::int64_t wait_ns = 0, delay_ns = 0, passed_on_ns = 0;
 };

@@ -21,10 +21,10 @@ inline constexpr const char* wait_kind_names[] = {"late sender",    "late receiv
                                                   "late broadcast", "early reduce",  "early scan"};
 
 // Where a rank spent time: in the calls of a site, or before them, since its call before.
-struct Activity {
+struct SiteActivity {
   std::int32_t site = -1;  // index in Run::sites()
   bool in_call = false;    // without waiting
-  bool operator==(const Activity&) const = default;
+  bool operator==(const SiteActivity&) const = default;
 };
 
 struct WaitState {
@@ -37,14 +37,14 @@ struct WaitState {
   // What the cause did longer than this rank since the two last met: the delay. Its share of the wait, and the part of
   // it that took longest; the rest of the wait passes on waits of the cause.
   std::int64_t delay_ns = 0, passed_on_ns = 0;
-  Activity delay{};
+  SiteActivity delay{};
   std::int64_t longest_delay_ns = 0;
 };
 
 // All that an activity of a rank made others wait, by kind of wait.
 struct DelaySum {
   std::int32_t world = 0, rank = -1;
-  Activity activity;
+  SiteActivity activity;
   WaitKind kind = WaitKind::late_sender;
   double cost_ns = 0;
   std::uint64_t waits = 0;

@@ -31,7 +31,7 @@ class WaitStatesTest : public ::testing::Test {
     violations = stream->violations();
   }
   // Sites are lines, whose numbers begin at 1 and are the run's from 0 on.
-  static std::string place(const Activity& of) {
+  static std::string place(const SiteActivity& of) {
     return (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
   }
   std::vector<std::string> lines() const {
