@@ -1,10 +1,12 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS] : builds the fuzzers and runs them, two at a time, in SECONDS (60) of two processors, from seeds
-# of real traces. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is kept
-# in build/fuzz/corpus, and every run goes on from there.
+# fuzz/run.sh [SECONDS [SEED]] : builds the fuzzers and runs them, two at a time, in SECONDS (60) of two processors, from
+# seeds of real traces. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is
+# kept in build/fuzz/corpus, and every run goes on from there. SEED (another each time) starts the random numbers: with
+# the same seed, code and corpus, the inputs are the same.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
+seed=${2:-0} # of libFuzzer; 0: the time
 build=build/fuzz
 
 fail() {
@@ -30,7 +32,7 @@ run() {
         # Packets and specs make their own.
         seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
         $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 4)) -max_len=65536 -timeout=10 \
-            -rss_limit_mb=2048 -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
+            -seed=$seed -rss_limit_mb=2048 -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
             $build/corpus/$fuzzer $seeds >$build/$fuzzer.log 2>&1 ||
             fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
         echo "${fuzzer}_fuzz: $(sed -n 's/stat::number_of_executed_units: *//p' $build/$fuzzer.log) inputs, no finding"

@@ -8,8 +8,9 @@
 // two paths have the same words up to the first difference; the few words that differ between the paths of a caller say
 // which of them it can be.
 //
-// Mostly a path follows on one of the few that it has followed on before. Those are looked at first, and are fetched
-// during the call before: what a program computes between two calls throws them out of the caches.
+// Most often the path before and the return address of a call say which path it is: the one that came last from there
+// after that. This one is looked at first. Paths that have come after a path are fetched during its call: what a program
+// computes between two calls throws them out of the caches.
 #pragma once
 
 #include <bit>
@@ -17,7 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
+#include <utility>
 
 #include "mpi/unwind.h"
 #include "recorder/location.h"
@@ -50,35 +51,38 @@ class PathMemo {
     std::uintptr_t base;
     std::uint32_t number;
     std::uint16_t next;           // place of the next path in the bucket, 0: none
-    std::uint16_t successors[3];  // places of paths that have come after it
+    std::uint16_t successors[2];  // places of paths that have come after it, fetched in advance
     recorder::KnownRows rows;
-    std::uint8_t count;
+    std::uint16_t count;
     // Not 0: this is no path but a branch. It has so many words, of which the addresses count: paths of this caller
     // differ in the words there. Paths that have words at all of them are in branches_, the others further on in the
     // bucket.
-    std::uint8_t branch_words : 7;
-    std::uint8_t needs_base : 1;  // the path depends on the caller's frame pointer
+    std::uint8_t branch_words;
+    bool needs_base;  // the path depends on the caller's frame pointer
     // Word words[count]
   };
   static_assert(sizeof(Path) == 3 * sizeof(Word));
-  static_assert(most_words <= UINT8_MAX);
 
-  // The path of a call made in `caller`, if it is one that is expected after the one before; else nullptr. First the
-  // one that is expected most; then the others.
+  // The path of a call made in `caller`, if it is the one that came last from there after the path before; else nullptr.
   [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
-    return find_successor(at(last_).successors[0], caller);
+    const std::uint16_t place = expected_after(last_, caller.return_address).latest;
+    return is_at(place, caller) ? &go_on_from(place) : nullptr;
   }
+  // The same of the one that came before that. It is expected from here on.
   [[gnu::always_inline]] Path* find_also_expected(const Frame& caller) noexcept {
-    for (unsigned i = 1; i != std::size(Path{}.successors); ++i)
-      if (Path* path = find_successor(at(last_).successors[i], caller)) return path;
-    return nullptr;
+    Expected& expected = expected_after(last_, caller.return_address);
+    if (!is_at(expected.earlier, caller)) return nullptr;
+    std::swap(expected.latest, expected.earlier);
+    return &go_on_from(expected.latest);
   }
-  // A path has come that was not expected; from here on it is, in place of the newest.
+  // A path has come that was not expected: from here on it is.
   void follow(Path& path) noexcept {
-    std::uint16_t* successor = at(last_).successors;
-    while (*successor != 0 && successor != std::end(at(last_).successors) - 1) ++successor;
-    *successor = place_of(path);
-    go_on_from(*successor);
+    const std::uint16_t place = place_of(path);
+    Expected& expected = expected_after(last_, path.return_address);
+    expected = {place, expected.latest};
+    std::uint16_t* const successors = at(last_).successors;
+    if (successors[0] != place) successors[1] = std::exchange(successors[0], place);
+    go_on_from(place);
   }
 
   // The path of a call made in `caller`, with the number given to it; nullptr if it is not known. Of a caller whose
@@ -148,7 +152,7 @@ class PathMemo {
     if (path == nullptr || path->count > Conditions::most_words) return false;
     conditions.stack = path->stack;
     conditions.base = path->base;
-    conditions.base_mask = path->needs_base != 0 ? ~std::uintptr_t{0} : 0;
+    conditions.base_mask = path->needs_base ? ~std::uintptr_t{0} : 0;
     conditions.count = path->count;
     std::memcpy(conditions.words, words_of(*path), path->count * sizeof(Word));
     return true;
@@ -172,6 +176,7 @@ class PathMemo {
   }
 
   void clear() noexcept {
+    std::memset(expected_, 0, sizeof expected_);
     std::memset(buckets_, 0, sizeof buckets_);
     std::memset(branches_, 0, sizeof branches_);
     used_ = 0;
@@ -181,6 +186,7 @@ class PathMemo {
 
  private:
   static constexpr unsigned bucket_bits = 10;
+  static constexpr unsigned expected_bits = 9;
   static constexpr unsigned longest_bucket = 8;
   static constexpr unsigned most_branch_words = 8;
   static constexpr unsigned few = 3;  // paths of a caller are looked at one after another
@@ -196,21 +202,27 @@ class PathMemo {
   std::uint16_t place_of(const Path& path) const noexcept {
     return static_cast<std::uint16_t>((reinterpret_cast<const unsigned char*>(&path) - memory_) / line);
   }
-  [[gnu::always_inline]] Path* find_successor(std::uint16_t place, const Frame& caller) noexcept {
-    Path& path = at(place);
-    if (path.return_address != caller.return_address || path.stack != caller.stack || !is_taken(path, caller))
-      return nullptr;
-    go_on_from(place);
-    return &path;
+  // Places of the paths that have come from one return address after one path.
+  struct Expected {
+    std::uint16_t latest, earlier;
+  };
+  [[gnu::always_inline]] Expected& expected_after(std::uint16_t place, std::uintptr_t return_address) noexcept {
+    const std::uint64_t hash = (return_address ^ std::uint64_t{place} << 32) * 0x9e3779b97f4a7c15U;
+    return expected_[hash >> (64 - expected_bits)];
   }
-  [[gnu::always_inline]] void go_on_from(std::uint16_t place) noexcept {
+  [[gnu::always_inline]] bool is_at(std::uint16_t place, const Frame& caller) noexcept {
+    const Path& path = at(place);
+    return path.return_address == caller.return_address && path.stack == caller.stack && is_taken(path, caller);
+  }
+  [[gnu::always_inline]] Path& go_on_from(std::uint16_t place) noexcept {
     last_ = place;
-    const std::uint16_t* successors = at(place).successors;
-    const auto* likely = reinterpret_cast<const unsigned char*>(&at(successors[0]));
-    __builtin_prefetch(likely);
-    __builtin_prefetch(likely + line);
-    __builtin_prefetch(likely + 2 * line);
-    __builtin_prefetch(&at(successors[1]));
+    Path& path = at(place);
+    for (const std::uint16_t successor : path.successors) {
+      const auto* its_lines = reinterpret_cast<const unsigned char*>(&at(successor));
+      __builtin_prefetch(its_lines);
+      __builtin_prefetch(its_lines + line);
+    }
+    return path;
   }
   static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
   static const Word* words_of(const Path& path) noexcept { return reinterpret_cast<const Word*>(&path + 1); }
@@ -245,7 +257,7 @@ class PathMemo {
            is_taken(path, caller);
   }
   [[gnu::always_inline]] static bool is_taken(const Path& path, const Frame& caller) noexcept {
-    return (path.needs_base == 0 || path.base == caller.base) && are_there(words_of(path), path.count);
+    return (!path.needs_base || path.base == caller.base) && are_there(words_of(path), path.count);
   }
   static bool is_there(const Word& word) noexcept { return read(word.address) == word.value; }
   [[gnu::always_inline]] static bool are_there(const Word* words, std::uint64_t count) noexcept {
@@ -316,7 +328,7 @@ class PathMemo {
   std::uint16_t new_path(const Frame& caller, unsigned count) noexcept {
     const auto place = static_cast<std::uint16_t>(used_ + 1);
     at(place) = {
-        caller.return_address, caller.stack, caller.base, 0, 0, {}, {}, static_cast<std::uint8_t>(count), 0, 0};
+        caller.return_address, caller.stack, caller.base, 0, 0, {}, {}, static_cast<std::uint16_t>(count), 0, false};
     used_ += lines_of(count);
     return place;
   }
@@ -329,7 +341,8 @@ class PathMemo {
   }
 
   std::uint32_t used_;
-  std::uint16_t last_;                         // place of the path that came last
+  std::uint16_t last_;  // place of the path that came last
+  Expected expected_[1U << expected_bits];
   std::uint16_t buckets_[1U << bucket_bits];   // by caller
   std::uint16_t branches_[1U << bucket_bits];  // by caller and words
   alignas(line) unsigned char memory_[(1 + capacity) * std::size_t{line}];

@@ -293,6 +293,18 @@ TEST_F(ExpectedPaths, AreThoseThatCameAfterTheSameOne) {
   EXPECT_FALSE(take(3));  // 2, but not 3, has been followed by 1
 }
 
+TEST_F(ExpectedPaths, AreExpectedFirstIfTheyCameLast) {
+  for (const unsigned which : {1U, 2U, 1U, 3U, 1U}) take(which);
+  EXPECT_EQ(memo_->find_expected(frame_at(words_[2])), nullptr);
+  EXPECT_TRUE(take(3));
+  EXPECT_TRUE(take(1));
+  EXPECT_TRUE(take(2));
+  EXPECT_TRUE(take(1));
+  const PathMemo::Path* latest = memo_->find_expected(frame_at(words_[2]));
+  ASSERT_NE(latest, nullptr);
+  EXPECT_EQ(latest->number, 2U);
+}
+
 TEST_F(ExpectedPaths, AreOfTheSameWordsOnly) {
   for (const unsigned which : {1U, 2U, 1U, 2U, 1U}) take(which);
   words_[2][2] = 7;
@@ -303,11 +315,12 @@ TEST_F(ExpectedPaths, AreOfTheSameWordsOnly) {
 }
 
 TEST_F(ExpectedPaths, GiveWayWhereThereAreMany) {
-  for (const unsigned which : {0U, 0U, 1U, 0U, 2U, 0U, 3U, 0U}) take(which);
+  for (const unsigned which : {0U, 1U, 0U, 2U, 0U, 3U, 0U}) take(which);
+  EXPECT_TRUE(take(3));
   EXPECT_TRUE(take(0));
-  EXPECT_TRUE(take(1));
+  EXPECT_TRUE(take(2));
   EXPECT_TRUE(take(0));
-  EXPECT_FALSE(take(2)) << "3 came later";
+  EXPECT_FALSE(take(1)) << "2 and 3 came later";
 }
 
 TEST_F(ExpectedPaths, AreForgottenWithThePaths) {

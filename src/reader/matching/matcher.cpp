@@ -10,6 +10,7 @@
 #include "reader/matching/collective_matcher.h"
 #include "reader/matching/message_matcher.h"
 #include "reader/matching/trace_gaps.h"
+#include "reader/model/by_rank.h"
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
@@ -17,7 +18,6 @@ namespace {
 
 using namespace tare::format;
 
-constexpr std::int32_t most_ranks = 1 << 24;  // what damage says is more is no rank
 // Requests of a rank that are never completed, as they were freed, must not pile up: more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
 
@@ -66,22 +66,15 @@ struct Matcher::State {
         collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr) {
     for (std::size_t i = 0; i < run.processes().size(); ++i) {
       const Process& process = run.processes()[i];
-      if (process.record.rank < 0 || process.record.rank >= most_ranks || process.world < 0) continue;
-      rank_at(process.world, process.record.rank).is_traced = true;
+      if (!ranks.can_be(process.world, process.record.rank)) continue;
+      ranks.at(process.world, process.record.rank).is_traced = true;
       if (!process.events.empty() && run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank);
     }
   }
 
-  Rank& rank_at(std::int32_t world, std::int32_t rank) {
-    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-    if (w >= ranks.size()) ranks.resize(w + 1);
-    if (r >= ranks[w].size()) ranks[w].resize(r + 1);
-    return ranks[w][r];
-  }
   Rank* find_rank(std::int32_t world, std::int32_t rank) {
-    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-    if (w >= ranks.size() || r >= ranks[w].size() || !ranks[w][r].is_traced) return nullptr;
-    return &ranks[w][r];
+    Rank* found = ranks.find(world, rank);
+    return found != nullptr && found->is_traced ? found : nullptr;
   }
 
   void add_call(Rank& rank, const EventRow& row);
@@ -93,9 +86,9 @@ struct Matcher::State {
   void add_gap(Rank& rank, const EventRow& row);
   void abandon(Rank& rank);
 
-  std::uint16_t cancel;                  // number of MPI_Cancel
-  std::vector<CallRole> roles;           // by function
-  std::vector<std::vector<Rank>> ranks;  // by world
+  std::uint16_t cancel;         // number of MPI_Cancel
+  std::vector<CallRole> roles;  // by function
+  ByRank<Rank> ranks;
   std::vector<Message> messages;
   std::vector<Collective> collectives;
   std::vector<End> ends;
@@ -235,8 +228,7 @@ void Matcher::add(const EventRow& row) {
 }
 
 void Matcher::finish() {
-  for (auto& world : state_->ranks)
-    for (Rank& rank : world) state_->message_matcher.finish(rank.receives);
+  state_->ranks.each([&](Rank& rank) { state_->message_matcher.finish(rank.receives); });
   state_->message_matcher.finish();
   state_->collective_matcher.finish();
 }

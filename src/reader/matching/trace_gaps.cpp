@@ -1,5 +1,7 @@
 #include "reader/matching/trace_gaps.h"
 
+#include <utility>
+
 #include "reader/time_arithmetic.h"
 
 namespace tare::reader {
@@ -23,17 +25,8 @@ TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().s
       }
 }
 
-bool TraceGaps::insert(Ranks& ranks, std::int32_t world, std::int32_t rank) {
-  if (is_in(ranks, world, rank)) return false;
-  const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-  if (w >= ranks.size()) ranks.resize(w + 1);
-  if (r >= ranks[w].size()) ranks[w].resize(r + 1);
-  ranks[w][r] = true;
-  return true;
-}
-
 void TraceGaps::add(std::int32_t world, std::int32_t rank) {
-  if (!insert(ranks_, world, rank)) return;
+  if (std::exchange(ranks_.at(world, rank), true)) return;
   lines_.push_back("the trace of rank " + std::to_string(rank) +
                    " has gaps: its messages are not matched after the first");
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
@@ -43,7 +36,7 @@ void TraceGaps::add(std::int32_t world, std::int32_t rank) {
   }
 }
 
-void TraceGaps::add_chosen(std::int32_t world, std::int32_t rank) { insert(chosen_, world, rank); }
+void TraceGaps::add_chosen(std::int32_t world, std::int32_t rank) { chosen_.at(world, rank) = true; }
 
 std::uint32_t TraceGaps::epoch_behind(const EventRow& loss) const {
   const auto of_rank = epochs_.find({loss.world, loss.rank});

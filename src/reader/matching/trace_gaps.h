@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reader/events/event_stream.h"
+#include "reader/model/by_rank.h"
 #include "reader/run/run.h"
 
 namespace tare::reader {
@@ -23,7 +24,7 @@ class TraceGaps {
   // None yet. The run must outlive it, and show times as the rows do that are asked of.
   explicit TraceGaps(Run& run);
 
-  // A gap begins in the trace of this rank of a world, for good. Both numbers are at least 0.
+  // A gap begins in the trace of this rank of a world, for good. ByRank::can_be(world, rank) holds.
   void add(std::int32_t world, std::int32_t rank);
   // A gap that ends with a spell.
   void add_chosen(std::int32_t world, std::int32_t rank);
@@ -45,14 +46,12 @@ class TraceGaps {
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
-  using Ranks = std::vector<std::vector<bool>>;  // by world
+  using Ranks = ByRank<bool>;
 
   static bool is_in(const Ranks& ranks, std::int32_t world, std::int32_t rank) {
-    if (world < 0 || rank < 0) return false;
-    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-    return w < ranks.size() && r < ranks[w].size() && ranks[w][r];
+    const bool* found = ranks.find(world, rank);
+    return found != nullptr && *found;
   }
-  static bool insert(Ranks& ranks, std::int32_t world, std::int32_t rank);
 
   Run& run_;
   Ranks ranks_, chosen_;

@@ -9,6 +9,7 @@
 #include "format/function_meaning.h"
 #include "reader/events/event_stream.h"
 #include "reader/matching/matcher.h"
+#include "reader/model/by_rank.h"
 #include "reader/time_arithmetic.h"
 #include "reader/waits/delays.h"
 
@@ -18,7 +19,6 @@ namespace {
 using namespace tare::format;
 
 constexpr std::size_t batch_rows = 4096;
-constexpr std::int32_t most_ranks = 1 << 24;  // what damage says is more is no rank
 // Calls that are remembered of a thread, and of all.
 constexpr std::size_t most_calls = 256, least_calls = 32, all_calls = 1U << 22;
 // Polls as close as this are one wait.
@@ -78,8 +78,8 @@ struct WaitStates::State {
     for (const Process& process : of.processes()) locations += process.record.threads + std::size_t{1};
     for (const Process& process : of.processes()) {
       const ProcessRecord& r = process.record;
-      if (r.rank < 0 || r.rank >= most_ranks || process.world < 0) continue;
-      rank_at(process.world, r.rank).begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
+      if (!by_rank.can_be(process.world, r.rank)) continue;
+      by_rank.at(process.world, r.rank).begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
     }
     capacity = std::clamp(all_calls / (locations + 1), least_calls, most_calls);
   }
@@ -97,14 +97,8 @@ struct WaitStates::State {
     std::vector<std::uint32_t> threads;  // indices
     std::int64_t begin_ns = INT64_MIN;   // of its net time
   };
-  Place& rank_at(std::int32_t world, std::int32_t rank) {
-    const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
-    if (w >= by_rank.size()) by_rank.resize(w + 1);
-    if (r >= by_rank[w].size()) by_rank[w].resize(r + 1);
-    return by_rank[w][r];
-  }
   Thread& thread_of(std::int32_t world, std::int32_t rank, std::uint32_t number) {
-    std::vector<std::uint32_t>& of = rank_at(world, rank).threads;
+    std::vector<std::uint32_t>& of = by_rank.at(world, rank).threads;
     for (const std::uint32_t index : of)
       if (traced[index].thread == number) return *threads[index];
     const auto index = static_cast<std::uint32_t>(threads.size());
@@ -113,7 +107,7 @@ struct WaitStates::State {
     threads.push_back(std::make_unique<Thread>());
     threads.back()->index = index;
     // It has come out of MPI_Init, whether or not that is in the trace.
-    if (is_first) threads.back()->last.call.leave_ns = rank_at(world, rank).begin_ns;
+    if (is_first) threads.back()->last.call.leave_ns = by_rank.at(world, rank).begin_ns;
     traced.push_back({world, rank, number});
     return *threads.back();
   }
@@ -124,7 +118,7 @@ struct WaitStates::State {
   Delays delays;
   std::vector<bool> is_barrier;  // by function
   std::size_t capacity = most_calls;
-  std::vector<std::vector<Place>> by_rank;  // by world
+  ByRank<Place> by_rank;
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<TracedThread> traced;
   std::map<std::array<std::int32_t, 3>, std::size_t> violated;
@@ -135,7 +129,7 @@ struct WaitStates::State {
 
 // What the call before waited for is known by now: all that happened before this one began has been read.
 void WaitStates::State::add(const EventRow& row) {
-  if (row.rank < 0 || row.rank >= most_ranks || row.world < 0) return;
+  if (!by_rank.can_be(row.world, row.rank)) return;
   if (row.kind == EventKind::call) {
     Thread& thread = thread_of(row.world, row.rank, row.thread);
     finish(thread);
