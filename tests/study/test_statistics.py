@@ -36,6 +36,16 @@ def test_pairs_remove_what_changes_from_block_to_block() -> None:
     assert found.p_overhead_below > 0.99
 
 
+def test_equal_overheads_are_no_noise_though_rounding_makes_them_differ() -> None:
+    bare = [0.1 * block for block in range(1, 9)]
+    twice = [3.3 * value / 1.1 * (2 / 3) for value in bare]
+    assert len({ours / base for ours, base in zip(twice, bare, strict=True)}) > 1
+    found = statistics.paired(twice, bare, 0.95, 0.01, 0.01)
+    assert (found.p_difference, found.p_overhead_below, found.p_equivalent) == (0, 1, 1)
+    same = statistics.paired([3.3 * value / 1.1 / 3 for value in bare], bare, 0.95, 0.01, 0.01)
+    assert (same.p_difference, same.p_overhead_below, same.p_equivalent) == (1, 0, 0)
+
+
 def test_repetitions_that_are_said_to_suffice_do() -> None:
     first = RANDOM.normal(0, 0.03, 2000)
     needed = statistics.repetitions_for_width(list(first), 0.005, 0.95)

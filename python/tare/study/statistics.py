@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ OUTLIER_Z = 3.5
 MAD_TO_SIGMA = 1.4826
 POWER = 0.8
 MOST_NEEDED = 100_000
+# Of quotients near 1, and of what is left of them when 1 is taken away.
+ROUNDING = 16 * sys.float_info.epsilon
 # Up to here the steps between order statistics matter.
 FEW = 500
 
@@ -50,6 +53,8 @@ class Effect:
 
 @dataclass(frozen=True)
 class Outlier:
+    """A value far from the others: where it stands among them, and by how many deviations it is off."""
+
     index: int
     value: float
     z: float
@@ -77,13 +82,18 @@ def paired(
     )
 
 
+def _are_equal(relative: np.ndarray[Any, Any]) -> bool:
+    """Whether the values differ by no more than what rounding makes of equal quotients: tests would see noise."""
+    return float(relative.max() - relative.min()) <= ROUNDING * (1 + float(abs(relative).max()))
+
+
 def _no_difference(relative: np.ndarray[Any, Any]) -> tuple[float, float]:
     from scipy import stats
 
     if len(relative) < 2:
         return math.nan, math.nan
-    if float(relative.std()) == 0:
-        p = 1.0 if float(relative[0]) == 0 else 0.0
+    if _are_equal(relative):
+        p = 1.0 if abs(float(relative[0])) <= ROUNDING else 0.0
         return p, p
     rank = float(stats.wilcoxon(relative).pvalue) if len(relative) >= 5 else math.nan
     return float(stats.ttest_1samp(relative, 0).pvalue), rank
@@ -95,7 +105,7 @@ def _within(relative: np.ndarray[Any, Any], bound: float) -> tuple[float, float]
 
     if len(relative) < 2:
         return math.nan, math.nan
-    if float(relative.std()) == 0:
+    if _are_equal(relative):
         inside = abs(float(relative[0])) < bound
         return (0.0 if float(relative[0]) < bound else 1.0), (0.0 if inside else 1.0)
     p, _, upper = DescrStatsW(relative).ttost_mean(-bound, bound)
