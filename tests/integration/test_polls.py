@@ -174,4 +174,4 @@ def test_profile_and_trace_agree_on_a_program_that_only_polls(
     # Rank 0, which sleeps outside MPI, is what the other one waits for.
     assert found.most_computing_rank == 0
     outside = {rank["rank"]: 1 - rank["mpi_share"] for rank in measured.info()["ranks"]}
-    assert outside[0] > outside[1], "who polls in vain does not compute"
+    assert outside[0] > outside[1], "a rank that polls without success does not compute"

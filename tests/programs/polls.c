@@ -1,7 +1,7 @@
 /* polls MISSES ROUNDS: one rank polls, with each function that does so, MISSES times for a message that has not been sent,
    then until the message is there; ROUNDS times. Among the requests are null ones and one that is never started. Prints
    as JSON how often it called each function, how many messages of how many bytes it received, and the seconds that
-   the polls in vain took. */
+   the unsuccessful polls took. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

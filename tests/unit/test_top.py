@@ -32,10 +32,10 @@ class Made(Live):
         self.made: list[Activity] = []
         self.latest: Round | None = None
         self.lacking = Ranks(())
-        self.news = 0
+        self.new_rounds = 0
 
     def update(self) -> int:
-        found, self.news = self.news, 0
+        found, self.new_rounds = self.new_rounds, 0
         self.rounds += found
         return found
 
@@ -59,7 +59,7 @@ class Made(Live):
         self.made = list(made)
         self.lacking = lacking
         self.taken, self.lost = self.taken + 4, self.lost + len(lacking)
-        self.news += 1
+        self.new_rounds += 1
 
 
 def activity(event: str, share: float, value: float | None = None) -> Activity:

@@ -17,11 +17,11 @@ from tare.runs import directory, runner
 from tare.runs.rounds import STATISTICS, chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
+    from tare.monitor.alert_output import AlertOutput
     from tare.monitor.alerts import Condition
     from tare.monitor.endpoint import Address, Cost, Endpoint, Snapshot
     from tare.monitor.hangs import Hang
     from tare.monitor.live import Live
-    from tare.monitor.telling import Telling
     from tare.runs.metadata import Metadata
 
 LOOK_EVERY_S = 0.5
@@ -78,8 +78,8 @@ def watch(
     Example: tare watch app-20260131-120000 --prometheus 9464 --alert hang --alert imbalance:30% -- ./notify
     """
     from tare import _native
+    from tare.monitor.alert_output import AlertOutput
     from tare.monitor.live import Live
-    from tare.monitor.telling import Telling
 
     if prometheus is None and not alert:
         raise UsageError("nothing to watch for: add --prometheus PORT, or --alert CONDITION")
@@ -89,8 +89,8 @@ def watch(
     if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
     _check_filter(run, meta, alert or [])
-    telling = Telling(run.resolve(), command, json=json)
-    watching = _Watching(run, meta, Live(run), alert or [], telling)
+    output = AlertOutput(run.resolve(), command, json=json)
+    watching = _Watching(run, meta, Live(run), alert or [], output)
     endpoint = None
     if prometheus is not None:
         endpoint = _endpoint(run, meta, prometheus, watching)
@@ -103,7 +103,7 @@ def watch(
     finally:
         if endpoint is not None:
             endpoint.close()
-        telling.close()
+        output.close()
 
 
 def _endpoint(run: Path, meta: Metadata, address: Address, watching: _Watching) -> Endpoint:
@@ -136,7 +136,7 @@ class _Watching:
     """Follows a run; `snapshot` may be called by other threads."""
 
     def __init__(
-        self, run: Path, meta: Metadata, live: Live, conditions: list[Condition], telling: Telling
+        self, run: Path, meta: Metadata, live: Live, conditions: list[Condition], output: AlertOutput
     ) -> None:
         from tare.commands.hanging import Hanging
         from tare.monitor.alerts import Alerts
@@ -146,7 +146,7 @@ class _Watching:
         self._live = live
         self._alerts = Alerts(conditions)
         self._is_loss_asked = any(each.kind == "loss" for each in conditions)
-        self._telling = telling
+        self._output = output
         self._reading = threading.Lock()  # of `_live`
         self._going_on = True
         self._hanging = Hanging(run, live)
@@ -161,7 +161,7 @@ class _Watching:
             with self._reading:
                 self._live.update()
             for alert in self._alerts.begun(self._seen()):
-                self._telling.tell(alert)
+                self._output.write(alert)
             if self._going_on or stay:
                 time.sleep(LOOK_EVERY_S)
 

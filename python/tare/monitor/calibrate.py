@@ -59,15 +59,16 @@ class Model:
 
     @property
     def is_borne_out(self) -> bool:
+        """Whether all checks have an error of at most MOST_ERROR."""
         return self.error <= MOST_ERROR
 
 
-def calibrated(sizes: Sequence[int], processors: int, telling: Callable[[str], None]) -> list[Model]:
+def calibrated(sizes: Sequence[int], processors: int, report: Callable[[str], None]) -> list[Model]:
     """A model for each size, borne out or not."""
     paces: dict[int, dict[Topology, list[float]]] = {events: {} for events in sizes}
     for number in range(REPEATS):
         for topology in (*FITTED, *HELD_OUT):
-            telling(f"calibrating: {topology.name}, {number + 1} of {REPEATS}")
+            report(f"calibrating: {topology.name}, {number + 1} of {REPEATS}")
             # One at a time: what the others do is no part of it.
             with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
                 for events in sizes:

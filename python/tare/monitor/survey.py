@@ -14,7 +14,7 @@ from tare.monitor.live_tree import Topology
 MOST_ROUNDS = 1000
 PLAY_ROUNDS = 200
 
-Telling = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Detail:
 
 @dataclass(frozen=True)
 class Survey:
+    """What was measured, or is known of earlier measurements."""
+
     probes: dict[Topology, list[Probe]]  # by ascending size
     measured_at: dict[Topology, float | None]  # Unix time in seconds; None: now
     stability: dict[Topology, list[Stability]] = field(default_factory=dict)
@@ -36,22 +38,22 @@ class Survey:
 
 
 def probes_of(
-    topology: Topology, sizes: Sequence[int], telling: Telling, *, fresh: bool = False
+    topology: Topology, sizes: Sequence[int], report: Report, *, fresh: bool = False
 ) -> tuple[list[Probe], float | None]:
     """Measured now, or when they were measured."""
     known = None if fresh else cache.load(topology, list(sizes))
     if known is not None:
         return known
-    telling(f"measuring {topology.name}")
+    report(f"measuring {topology.name}")
     with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:
         probes = characterise.probe(tree, sizes)
     cache.save(topology, probes)
     return probes, None
 
 
-def detail_of(topology: Topology, probe: Probe, telling: Telling) -> Detail:
+def detail_of(topology: Topology, probe: Probe, report: Report) -> Detail:
     """Figures 3 to 6, and irregular offloads."""
-    telling(f"playing {topology.name}")
+    report(f"playing {topology.name}")
     with live_tree.formed(topology, probe.events, MOST_ROUNDS) as tree:
         naive = characterise.naive(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
         regularity = characterise.irregular(tree, probe.events, probe.boi_ns, PLAY_ROUNDS)
@@ -59,7 +61,7 @@ def detail_of(topology: Topology, probe: Probe, telling: Telling) -> Detail:
 
 
 def stability_of(
-    topologies: Sequence[Topology], sizes: Sequence[int], probes: int, apart_s: float, telling: Telling
+    topologies: Sequence[Topology], sizes: Sequence[int], probes: int, apart_s: float, report: Report
 ) -> dict[Topology, list[Stability]]:
     """Figure 8: so many probes (two at least) of each tree and size, which begin so far apart.
 
@@ -68,7 +70,7 @@ def stability_of(
     found: dict[tuple[Topology, int], list[tuple[float, float]]] = {}
     begin = time.monotonic()
     for number in range(probes):
-        telling(f"repeated probes: {number + 1} of {probes}")
+        report(f"repeated probes: {number + 1} of {probes}")
         time.sleep(max(begin + number * apart_s - time.monotonic(), 0))
         for topology in topologies:
             with live_tree.formed(topology, max(sizes), MOST_ROUNDS) as tree:

@@ -20,7 +20,7 @@ from tare.monitor.alerts import Alert
 SCHEMA = "tare.alert/1"
 
 
-class Telling:
+class AlertOutput:
     """Prints alerts, and starts the command for each: one at a time, in their order, beside the watching.
 
     CommandError if there is no such command.
@@ -37,7 +37,8 @@ class Telling:
             self._worker = threading.Thread(target=self._work, daemon=True)
             self._worker.start()
 
-    def tell(self, alert: Alert) -> None:
+    def write(self, alert: Alert) -> None:
+        """Prints an alert at once. A thread runs the command, if there is one."""
         time = datetime.now().astimezone().isoformat(timespec="seconds")
         content = self._content(alert, time)
         streams.say(content if self._json else f"{time} {alert.message}")
