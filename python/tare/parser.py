@@ -26,6 +26,7 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
+        """Raises UsageError, where argparse would print and exit."""
         raise UsageError(f"{_reworded(message)}; see {self.prog} --help")
 
 

@@ -80,6 +80,7 @@ def count(number: int) -> str:
 
 
 def percent(share: float) -> str:
+    """A share as text, with one decimal: 0.123 is "12.3 %"."""
     return f"{100 * share:.1f} %"
 
 

@@ -7,28 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
+from tare.analysis.peers import CountsMessages
 from tare.analysis.waits import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
 from tare.functions import base, is_collective
 
 if TYPE_CHECKING:
-    from tare._native import CurrentCall, PeerSum
+    from tare._native import CurrentCall
     from tare.analysis.deadlock import Blocked, Deadlock
 
 Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unreceived"]
-
-
-class Exchanging(Protocol):
-    """The part of a run (runs.run.Run) that counts messages between ranks."""
-
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]: ...
 
 
 @dataclass(frozen=True)
@@ -76,7 +65,7 @@ def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[
 
 
 def of_deadlock(
-    found: Deadlock, calls: Sequence[CurrentCall], members: Members, run: Exchanging
+    found: Deadlock, calls: Sequence[CurrentCall], members: Members, run: CountsMessages
 ) -> list[Mismatch]:
     """What explains that these wait for one another."""
     return [*_of_collectives(found, members), *_of_messages(found, calls, run)]
@@ -116,7 +105,7 @@ def _side(all_inside: Iterable[Blocked], like: Blocked) -> Side:
     return Side(tuple(ranks), like.call["function"], like.call["communicator"])
 
 
-def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Exchanging) -> Iterator[Mismatch]:
+def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: CountsMessages) -> Iterator[Mismatch]:
     """Receives whose source sends something else, or has sent something that was never received."""
     sent: dict[tuple[Rank, Rank], list[Send]] = {}
     for call in calls:
@@ -131,7 +120,7 @@ def _of_messages(found: Deadlock, calls: Sequence[CurrentCall], run: Exchanging)
                 yield mismatch
 
 
-def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Exchanging) -> Mismatch | None:
+def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: CountsMessages) -> Mismatch | None:
     assert wanted.source is not None
     receiver = Side((here,), wanted.function, wanted.communicator, tag=wanted.tag)
     there = [send for send in sends if send.communicator == wanted.communicator]
@@ -144,7 +133,7 @@ def _of_receive(here: Rank, wanted: Wanted, sends: Sequence[Send], run: Exchangi
     return Mismatch("unreceived", (receiver, Side((wanted.source,), "", -1)), count)
 
 
-def _unreceived(receiver: Rank, sender: Rank, run: Exchanging) -> int:
+def _unreceived(receiver: Rank, sender: Rank, run: CountsMessages) -> int:
     """Messages that the one has sent to the other, and this has not received."""
     world = receiver[0]
     rows = run.peer_sums(["rank"], [world], [receiver[1], sender[1]], None)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import Chosen, communicator_names
 from tare.errors import Incompatible
 
@@ -62,18 +63,11 @@ class PhaseRow:
     rank_max: int
 
 
-class Recorded(Protocol):
+class Recorded(CountsMessages, Protocol):
     """The data of a run that these tables need (runs.run.Run)."""
 
     @property
     def communicators(self) -> list[Communicator]: ...
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]: ...
     def phase_sums(
         self, by: list[str], worlds: list[int] | None, ranks: list[int] | None
     ) -> list[PhaseSum]: ...

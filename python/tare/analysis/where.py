@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from tare.analysis import deadlock, mismatch
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
+from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import communicator_names
 from tare.analysis.rows import PLACE, Placed, fields, place_of
 from tare.analysis.waits import Members, Need, Rank, Waits, is_poll
@@ -19,7 +20,7 @@ from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from tare._native import Communicator, CurrentCall, PeerSum, PendingRequest, Process, ProfileSum, Site
+    from tare._native import Communicator, CurrentCall, PendingRequest, Process, ProfileSum, Site
 
 # A call counts as blocked once it has lasted that long: messages under way arrive sooner.
 BLOCKED_AFTER_NS = NS_PER_S
@@ -108,7 +109,7 @@ def record(row: Row) -> dict[str, Any]:
     return found
 
 
-class Running(Protocol):
+class Running(CountsMessages, Protocol):
     """The data of a run that this module needs (runs.run.Run)."""
 
     @property
@@ -126,15 +127,6 @@ class Running(Protocol):
     def calls_of(self, function: str) -> list[ProfileSum]:
         """The profile of the function, and of calls whose function is not known, by world, rank, function and
         communicator."""
-
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]:
-        """Messages between ranks."""
 
 
 @dataclass(frozen=True)

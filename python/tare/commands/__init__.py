@@ -34,14 +34,23 @@ LONGEST_S = 2**62 / NS_PER_S
 
 
 def new_path(text: str) -> Path:
-    """The value of an option that names what is to be made: `-o --quiet` has forgotten it."""
+    """The value of an option that names a file or directory to be made.
+
+    ValueError if it is empty or looks like an option: in `-o --quiet` the name is missing.
+    """
     if not text.strip() or text.startswith("-"):
         hint = f"; write ./{text} if that is its name" if text.strip("-") else ""
         raise ValueError(f"'{text}' is not a name{hint}")
     return Path(text)
 
 
+def new_output(metavar: str, help: str) -> Option:
+    """The option `-o` of a verb that makes a file or a directory."""
+    return Option("-o", "--output", parser=new_path, metavar=metavar, show_default=False, help=help)
+
+
 def write_text(to: Path, content: str) -> None:
+    """Writes a file. CommandError if it cannot be written."""
     try:
         to.write_text(content, "utf-8")
     except OSError as error:

@@ -59,10 +59,12 @@ def check_ranks(recorded: Recorded, ranks: Iterable[int] | None, option: str = "
 
 
 def check_worlds(recorded: Recorded, worlds: Iterable[int] | None) -> None:
+    """CommandError if the run has no such world."""
     _check_numbers("--world", "world", worlds or (), {process["world"] for process in recorded.processes})
 
 
 def check_communicators(recorded: Recorded, names: Iterable[str] | None) -> None:
+    """CommandError if the run has no communicator of one of these names."""
     there = list(dict.fromkeys(communicator_names(recorded.communicators)))
     for name in names or ():
         if name not in there:

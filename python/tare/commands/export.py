@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tare import streams, units
-from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_path, seconds
+from tare.commands import AnyMember, OnlyRanks, RunDirectory, ShownTimes, choice, new_output, seconds
 from tare.commands.reading import conclude, open_readable
 from tare.errors import CommandError, UsageError
 from tare.options import Option
@@ -51,14 +51,7 @@ def export(
     to: Annotated[Format, Option("--to", help="The format.")],
     output: Annotated[
         Path | None,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="OUT",
-            show_default=False,
-            help="What to write; must be new. By default beside the run, and named after it.",
-        ),
+        new_output("OUT", "What to write; must be new. By default beside the run, and named after it."),
     ] = None,
     rank: OnlyRanks = None,
     start: Annotated[
@@ -175,6 +168,7 @@ def _bytes_of(made: Path) -> int:
 
 
 def check_trace(recording: Run) -> None:
+    """CommandError if the run has no trace."""
     if not recording.processes:
         raise CommandError(choice.NOTHING_MEASURED)
     if not recording.meta.options.trace and not any(
@@ -184,6 +178,7 @@ def check_trace(recording: Run) -> None:
 
 
 def tell_what_lacks(done: Exported) -> None:
+    """Says on standard error what the exported file lacks."""
     if done["open"]:
         streams.tell(f"tare: {done['open']:,} regions or phases have no end in the trace; they end with it")
     if done["ends"]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams
-from tare.commands import new_path
-from tare.options import Argument, Option
+from tare.commands import new_output
+from tare.options import Argument
 from tare.runs.archive import refuse_existing
 
 
@@ -24,14 +24,7 @@ def import_(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="RUN",
-            show_default=False,
-            help="The run directory to make; must be new. By default here, named after the trace.",
-        ),
+        new_output("RUN", "The run directory to make; must be new. By default here, named after the trace."),
     ] = None,
 ) -> None:
     """Make a run of a trace that another tool has recorded (docs/import.md).

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams, units
-from tare.commands import new_path
-from tare.options import Argument, Option
+from tare.commands import new_output
+from tare.options import Argument
 from tare.progress_line import copying
 from tare.runs import archive
 
@@ -19,14 +19,7 @@ def merge(
     ],
     output: Annotated[
         Path,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="ARCHIVE.tare",
-            show_default=False,
-            help="The archive to write. It must be new.",
-        ),
+        new_output("ARCHIVE.tare", "The archive to write. It must be new."),
     ],
 ) -> None:
     """Pack many runs into one archive file.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tare import streams
-from tare.commands import AnyMember, new_path, write_text
+from tare.commands import AnyMember, new_output, write_text
 from tare.commands.reading import conclude, open_readable
 from tare.errors import UsageError
 from tare.options import Argument, Option
@@ -34,13 +34,8 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="FILE",
-            help="The file to write. By default RUN.html, beside the run; of a study, its report.html.",
-            show_default=False,
+        new_output(
+            "FILE", "The file to write. By default RUN.html, beside the run; of a study, its report.html."
         ),
     ] = None,
     compare: Annotated[

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams
-from tare.commands import new_path
+from tare.commands import new_output
 from tare.errors import TareError, UsageError
 from tare.measuring import launch, limits, monitoring, unseen
 from tare.measuring.limits import Budget, Keep
@@ -41,6 +41,8 @@ class Drain(StrEnum):
 
 
 class Write(StrEnum):
+    """What becomes of a trace that is recorded (--write)."""
+
     disk = "disk"
     none = "none"
 
@@ -166,14 +168,7 @@ PrintSampleOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    Option(
-        "-o",
-        "--output",
-        parser=new_path,
-        metavar="DIR",
-        show_default=False,
-        help="The run directory. It must be empty or new.",
-    ),
+    new_output("DIR", "The run directory. It must be empty or new."),
 ]
 KeepEnvOption = Annotated[
     list[str] | None,

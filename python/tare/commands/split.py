@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tare import streams, units
-from tare.commands import Json, new_path
+from tare.commands import Json, new_output
 from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.progress_line import copying
@@ -21,13 +21,8 @@ def split(
     path: Annotated[Path, Argument(metavar="ARCHIVE", help="An archive that `tare merge` made.")],
     output: Annotated[
         Path | None,
-        Option(
-            "-o",
-            "--output",
-            parser=new_path,
-            metavar="DIR",
-            show_default=False,
-            help="The directory to write to. It must be empty or new. By default named after the archive.",
+        new_output(
+            "DIR", "The directory to write to. It must be empty or new. By default named after the archive."
         ),
     ] = None,
     damaged: Annotated[bool, Option("--damaged", help="Unpack what is left of a damaged archive.")] = False,

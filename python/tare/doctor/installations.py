@@ -34,6 +34,7 @@ class Installation:
 
     @property
     def name(self) -> str:
+        """Name and version of the MPI, as shown."""
         return f"{NAMES[self.family]} {self.version}".strip()
 
     def wrapper(self, names: Iterable[str]) -> Path | None:

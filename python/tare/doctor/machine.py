@@ -29,6 +29,7 @@ class Check:
 
 
 def checks() -> list[Check]:
+    """Tests what tare needs of the machine, apart from MPI: its libraries, shared memory, a clock."""
     return [*_libraries(), _shared_memory(), _clock()]
 
 

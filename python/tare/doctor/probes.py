@@ -95,6 +95,10 @@ class Prober:
         ]
 
     def probe(self, binding: Binding) -> Finding:
+        """Compiles, measures and judges the probe of a binding.
+
+        Raises nothing: a failure is a finding, too.
+        """
         finding = Finding(self._mpi, binding.name, "not tested", "")
         try:
             with as_file(files("tare.probes") / binding.source) as source:

@@ -125,17 +125,20 @@ class Relay:
         self._pending: list[int] = []
 
     def install(self) -> None:
+        """Takes over the signals. To be called before the child is started."""
         for number in FROM_TERMINAL:
             self._handle(number, lambda *_: None)
         for number in FORWARDED:
             self._handle(number, self._forward)
 
     def attach(self, child: int) -> None:
+        """Forwards signals to this child from now on, first those that came before it was started."""
         self._child = child
         for number in self._pending:
             os.kill(child, number)
 
     def has_ended(self) -> bool:
+        """Whether the child has ended. It stays a zombie, so its process id is not used again."""
         assert self._child is not None
         return os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 

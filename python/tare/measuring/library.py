@@ -15,6 +15,7 @@ TARED = "tared"
 
 
 def find(name: str) -> Path:
+    """The path of a library of this installation, as LD_PRELOAD takes it. CommandError if it is missing."""
     for folder in tare.__path__:
         path = Path(folder) / "lib" / name
         if path.is_file():

@@ -39,6 +39,7 @@ class Spot:
 
     @staticmethod
     def of_line(line: str) -> Spot | None:
+        """The spot in a line of a file of spots; None if the line is none."""
         try:
             ranks, nodes, events, is_bound, *times = line.split()
             spot = Spot(int(ranks), int(nodes), int(events), int(is_bound), *map(float, times))
@@ -48,16 +49,19 @@ class Spot:
 
     @property
     def makes_sense(self) -> bool:
+        """Whether the numbers are possible ones: other programs may write the files."""
         return min(self.ranks, self.nodes, self.events) > 0 and math.isfinite(self.boi_ns) and self.boi_ns > 0
 
     @property
     def line(self) -> str:
+        """The spot as a line of a file of spots (src/tared/boi/spot_file.h), times in whole nanoseconds."""
         times = (self.boi_ns, self.boi_spread_ns, self.rest_ns, self.rest_deviation_ns, self.direct_ns)
         whole = (self.ranks, self.nodes, self.events, self.is_bound)
         return " ".join([*map(str, whole), *(f"{of:.0f}" for of in times)])
 
 
 def path() -> Path:
+    """The cache file, below XDG_CACHE_HOME or ~/.cache. It need not exist."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "tare" / "sweetspots.json"
 
@@ -69,6 +73,7 @@ def key(tree: dict[str, Any]) -> str:
 
 
 def entries() -> dict[str, Any]:
+    """The entries of the cache by key. Empty if the file is missing or unreadable: it is only a cache."""
     try:
         found = json.loads(path().read_text("utf-8"))
     except (OSError, ValueError):

@@ -90,4 +90,5 @@ def _why_not(path: str) -> str | None:
 
 
 def sentences(meta: Metadata) -> list[str]:
+    """One sentence for each process of the run that used MPI without being measured."""
     return [sentence(row) for row in meta.unseen]

@@ -12,12 +12,15 @@ from tare.monitor.live_tree import Topology
 
 @dataclass(frozen=True)
 class Advice:
+    """The tree and the interval that cost a program no more than a share of its run time."""
+
     topology: Topology
     events: int
     percent: float  # of the run time, at most
     interval_ns: float
 
     def sentence(self) -> str:
+        """The advice as text, with times in readable units."""
         of = self.topology
         where = f"{of.nodes} nodes" if of.nodes else f"fan-out {of.fan_out}"
         return (

@@ -26,6 +26,8 @@ NOBODY = Ranks(())
 
 @dataclass(frozen=True)
 class Condition:
+    """A condition of `tare watch --alert`."""
+
     text: str  # as the user wrote it
     kind: Kind
     threshold: float = 0.0  # a share; of a hang nanoseconds

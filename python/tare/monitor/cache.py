@@ -25,6 +25,8 @@ def load(topology: Topology, sizes: list[int]) -> tuple[list[Probe], float] | No
 
 
 def save(topology: Topology, probes: list[Probe]) -> None:
+    """Stores probes of a topology in the cache. They replace those of the same numbers of events."""
+
     def add(entry: dict[str, Any]) -> None:
         of_sizes = entry.setdefault("probes", {})
         of_sizes |= {str(probe.events): asdict(probe) for probe in probes}

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CallSite:
+    """A function, and the place in the program that calls it."""
+
     function: str
     place: Placed
 
@@ -30,6 +32,8 @@ class Sums:
 
 @dataclass(frozen=True)
 class Reading:
+    """The profile of a running program at one moment."""
+
     ranks: int  # that have recorded
     sums: Mapping[CallSite, Sums]
 

@@ -28,11 +28,14 @@ SILENT_FOR_S = 10
 
 @dataclass(frozen=True)
 class Address:
+    """Where the endpoint listens."""
+
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
         return self.host in LOOPBACK_NAMES
 
 
@@ -81,6 +84,8 @@ class Metrics:
         self._before: dict[tuple[str, str, str], float] = {}
 
     def families(self, now: Snapshot) -> Iterator[Any]:
+        """The metric families of prometheus_client for a snapshot. docs/monitoring.md lists them; times are
+        in seconds."""
         from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
         yield InfoMetricFamily("tare_run", "The run that is watched.", value=self._about)
@@ -263,6 +268,7 @@ class Endpoint:
         self._thread.start()
 
     def close(self) -> None:
+        """Stops serving, and waits for the server's thread."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

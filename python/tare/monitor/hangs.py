@@ -16,6 +16,8 @@ DESCRIBED = 3
 
 @dataclass(frozen=True)
 class Hang:
+    """Ranks that hang, and why, in one line."""
+
     ranks: Ranks
     message: str
 

@@ -73,6 +73,7 @@ class Columns:
         self._kept: deque[_Kept] = deque(maxlen=MOST_COLUMNS)
 
     def take(self, made: Round) -> None:
+        """Adds a round. Rounds without histograms, and rounds too soon after the last one, are left out."""
         if not any(name.partition(":")[0] == histograms.NAME for name, _ in made.parts()):
             return
         for kept in self._kept:

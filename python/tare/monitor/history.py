@@ -84,6 +84,7 @@ def _known(rounds: Mapping[int, list[Round]]) -> set[str]:
 
 
 def hint(name: str, known: Collection[str]) -> str:
+    """The end of an error message: the known name that is most like the wrong one, or some known names."""
     near = get_close_matches(name, known, 1)
     return f"; do you mean '{near[0]}'?" if near else f"; there are {', '.join(sorted(known)[:8])}"
 

@@ -152,6 +152,7 @@ class Live:
 
     @property
     def ranks(self) -> int:
+        """Number of ranks in the last round of each host, added up."""
         return sum(len(host.last.ranks) for host in self._hosts.values() if host.last)
 
     @property

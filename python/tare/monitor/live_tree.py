@@ -32,6 +32,7 @@ class Topology:
 
     @property
     def name(self) -> str:
+        """The topology as text."""
         where = f"{self.nodes} nodes" if self.nodes else f"fan-out {self.fan_out}"
         return f"{self.ranks} ranks, {where}, {self.transport}, {self.filter}"
 
@@ -40,6 +41,8 @@ class Topology:
 
 
 class Shape(msgspec.Struct):
+    """What the processes of a tree are like."""
+
     nodes: int
     depth: int
     formed_ns: float
@@ -106,6 +109,7 @@ class LiveTree:
         self.topology = topology
 
     def shape(self) -> Shape:
+        """Asks the running tree for its shape. CommandError if it does not answer."""
         return self._ask("tree", Shape)
 
     def rest(self, events: int, rounds: int) -> list[float]:

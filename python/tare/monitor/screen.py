@@ -32,6 +32,7 @@ def bars(history: Sequence[float]) -> str:
 
 
 def cells(activity: Activity) -> tuple[str, ...]:
+    """The row of an activity in the table: text, with times as shares and sizes in readable units."""
     is_counter = activity.value is not None
     return (
         visible(activity.event),

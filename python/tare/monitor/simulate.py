@@ -33,6 +33,8 @@ class Costs:
 
 @dataclass(frozen=True)
 class Shape:
+    """A tree in which each node has at most `fan_out` children, and the leaves have the ranks."""
+
     ranks: int
     fan_out: int
 
@@ -46,6 +48,7 @@ class Shape:
 
     @property
     def nodes(self) -> int:
+        """Number of nodes of all levels."""
         return sum(self.levels)
 
 

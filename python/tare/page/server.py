@@ -177,6 +177,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
+        """The address of the page. The token in it keeps other users of the machine out."""
         return f"http://{LOOPBACK}:{self.server_port}/{self.token}/"
 
     def run(self) -> None:

@@ -6,6 +6,7 @@ from unicodedata import category, east_asian_width
 
 
 def width(text: str) -> int:
+    """Columns that a terminal needs for the text; some characters take two, or none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def show(out: Console, findings: Sequence[Finding], checks: Sequence[Check]) -> None:
+    """Prints the checks of the machine, then the findings of each MPI."""
     machine = Sheet([Heading(title, text=True) for title in ("Machine", "", "")])
     machine.rows += [[check.name, check.state, check.detail] for check in checks]
     terminal.show_sheet_with_text(out, machine)

@@ -112,6 +112,7 @@ def differing(found: Sequence[Differing]) -> Iterator[str]:
 
 
 def failed_runs(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
+    """A line for each run that did not end well, with the reason; at most LISTED."""
     for run, why in found[:LISTED]:
         yield f"Did not end well: {run.run_dir}: {why}"
     if len(found) > LISTED:
@@ -119,6 +120,7 @@ def failed_runs(found: Sequence[tuple[Run, str]]) -> Iterator[str]:
 
 
 def notes(*, noise_known: bool) -> Iterator[str]:
+    """What the column "Real" means, depending on whether runs were repeated."""
     if noise_known:
         yield (
             "Real: yes if the difference exceeds the noise (Welch's t-test at 95 %, corrected by Holm for "
@@ -132,6 +134,7 @@ def notes(*, noise_known: bool) -> Iterator[str]:
 
 
 def verdict(gate: Gate) -> str:
+    """The result of a limit (--fail-above) as a line."""
     growth = f"{100 * gate.growth:+.1f} %" if math.isfinite(gate.growth) else "was 0 and is not"
     grown = f"{TITLES[gate.metric]} {growth}, limit {100 * gate.threshold:+g} %"
     if gate.p is None:

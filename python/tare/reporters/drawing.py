@@ -69,6 +69,7 @@ def groups(count: int, most: int) -> list[range]:
 
 
 def group_name(of: range) -> str:
+    """A group of neighbouring ranks as text: "3" or "4-7"."""
     return f"{of.start}" if len(of) == 1 else f"{of.start}-{of.stop - 1}"
 
 

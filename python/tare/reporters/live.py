@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Activity]) -> None:
+    """Prints the last round and the activities of `tare top --once`."""
     if last is None:
         return out.line("no round yet")
     missing = f", without {last.lost}" if len(last.lost) else ""
@@ -57,6 +58,7 @@ def site_lines(sites: Sequence[SiteActivity]) -> list[str]:
 
 
 def show_heat(out: Console, lines: Sequence[str]) -> None:
+    """Prints the heat map, after an empty line."""
     for line in ("", *lines) if lines else ():
         out.line(line)
 

@@ -46,6 +46,7 @@ DRAINS: Column = ("Drains", lambda row: row["drains"], _count)
 
 
 def sheet(locations: Sequence[Location], worlds: int) -> Sheet:
+    """The table of locations: each by itself, or by process and rank if there are more than LISTED."""
     figures = [*FIGURES, DRAINS] if any(row["drains"] for row in locations) else FIGURES
     make = _list if len(locations) <= LISTED else _folded
     return make(locations, worlds, figures)

@@ -13,6 +13,7 @@ _MARKUP = re.compile(r"[\\|<>&*`~\[\]$]|(?<!\w)_|_(?!\w)")
 
 
 def write(stream: TextIO, sheet: Sheet) -> None:
+    """Writes a table as Markdown. Numbers are aligned right."""
     _line(stream, [heading.title for heading in sheet.headings])
     _line(stream, ["---" if heading.text else "---:" for heading in sheet.headings])
     for row in sheet.rows:

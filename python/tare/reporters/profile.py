@@ -181,6 +181,7 @@ def show_unreturned(out: Console, recording: Run) -> None:
 
 
 def show_efficiencies(out: Console, found: Sequence[Efficiency]) -> None:
+    """Prints the efficiencies of each world, with a drawing if the console takes one."""
     for efficiency in found:
         name = f"World {efficiency.world}: " if len(found) > 1 else ""
         ranks = f"{efficiency.ranks:,} rank{'s' if efficiency.ranks != 1 else ''}"

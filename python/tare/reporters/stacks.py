@@ -64,6 +64,8 @@ def _name(frame: Frame) -> str:
 
 
 def write_folded(stacks: list[Stacks], to: Path) -> None:
+    """Writes folded stacks, one line for each path with nanoseconds, for flame graphs (Gregg's
+    flamegraph.pl)."""
     # A semicolon ends a function's name.
     lines = (
         f"{';'.join(name.replace(';', ':') for name in (of.name, *(place[0] for place in path)))} {time_ns}\n"
@@ -74,6 +76,10 @@ def write_folded(stacks: list[Stacks], to: Path) -> None:
 
 
 def write_speedscope(stacks: list[Stacks], to: Path, name: str) -> None:
+    """Writes a file of speedscope.app, one sampled profile for each of the stacks.
+
+    Weights are nanoseconds.
+    """
     numbers: dict[Place, int] = {}
     profiles = [
         {

@@ -51,6 +51,7 @@ def after_run(out: Console, recording: Run, notes: Sequence[str]) -> None:
 
 
 def info(out: Console, recording: Run) -> None:
+    """Prints what `tare info` shows of a run."""
     overview(out, recording)
     _totals(out, recording)
     account(out, recording)
@@ -90,6 +91,7 @@ def account(out: Console, recording: Run) -> None:
 
 
 def where_to_look(out: Console, recording: Run) -> None:
+    """Prints the commands that show more of the run."""
     path = shlex.quote(_short_path(recording.run_dir))
     _heading(out, f"\nRun directory: {path}")
     _field(out, "", f"tare profile {path}")

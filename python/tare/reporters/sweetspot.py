@@ -22,6 +22,7 @@ LOSS_COLUMNS = 72
 
 
 def show(out: Console, found: Survey) -> None:
+    """Prints what trees sustain, by topology."""
     for topology, probes in found.probes.items():
         measured = found.measured_at[topology]
         note = "" if measured is None else f" (measured {units.duration((time.time() - measured) * 1e9)} ago)"

@@ -53,6 +53,7 @@ def checks(models: Sequence[Model]) -> list[dict[str, Any]]:
 
 
 def show(out: Console, found: Sequence[dict[str, Any]], models: Sequence[Model]) -> None:
+    """Prints simulated trees, and how well each model was borne out."""
     sheet = Sheet(
         [Heading(title, key=True) for title in ("Ranks", "Events", "Fan-out", "Nodes", "Delay", "BOI", "+-")]
     )

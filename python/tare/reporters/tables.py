@@ -36,6 +36,7 @@ OUTSIDE = "(in no phase)"
 
 
 def peer_sheet(rows: Sequence[PeerRow], keys: Sequence[str], worlds: int) -> Sheet:
+    """The table of messages between ranks (docs/profile.md)."""
     over_ranks = "rank" not in keys
     headings = [heading for key in keys for heading in OF_KEY[key]]
     headings += [*PEER_FIGURES, *([PARTNERS] if over_ranks else [])]
@@ -48,6 +49,7 @@ def peer_sheet(rows: Sequence[PeerRow], keys: Sequence[str], worlds: int) -> She
 
 
 def phase_sheet(rows: Sequence[PhaseRow], keys: Sequence[str], worlds: int) -> Sheet:
+    """The table of phases (docs/profile.md)."""
     over_ranks = "rank" not in keys
     headings = [heading for key in keys for heading in OF_KEY[key]]
     headings += [*PHASE_FIGURES, *(OVER_RANKS if over_ranks else ())]

@@ -204,6 +204,7 @@ def caller(of: Placed) -> str:
 
 
 def tail_call(function: str) -> str:
+    """How a frame that was left by a tail call is named."""
     return f"{names.short(function)} (tail call)"
 
 

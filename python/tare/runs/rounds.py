@@ -97,6 +97,7 @@ class Round:
             return []
 
     def named(self, key: int) -> tuple[str, Kind]:
+        """Name and kind of the event with this key."""
         return _named(self.names, key)
 
     @property
@@ -106,35 +107,43 @@ class Round:
 
 
 class Malformed(ValueError):
-    pass
+    """A payload ends too early."""
 
 
 class Input:
+    """Reads values from a payload in order, little-endian. Malformed if it is too short."""
+
     def __init__(self, content: memoryview) -> None:
         self._content = content
         self._at = 0
 
     def take(self, count: int) -> memoryview:
+        """The next `count` bytes."""
         if count > len(self._content) - self._at:
             raise Malformed
         self._at += count
         return self._content[self._at - count : self._at]
 
     def rest(self) -> memoryview:
+        """All bytes that are left."""
         return self.take(len(self._content) - self._at)
 
     def number(self) -> int:
+        """An unsigned number of 4 bytes."""
         return int.from_bytes(self.take(4), "little")
 
     def text(self) -> str:
+        """A text: its length in bytes, then UTF-8. Wrong bytes are replaced."""
         return bytes(self.take(self.number())).decode("utf-8", "replace")
 
     def numbers(self, code: str, count: int) -> array[float] | array[int]:
+        """`count` numbers of the type that `code` names for the module array."""
         found = array(code)
         found.frombytes(self.take(count * found.itemsize))
         return found
 
     def ranks(self) -> Ranks:
+        """A set of ranks, stored as ranges."""
         flat = struct.unpack(f"<{2 * (count := self.number())}I", self.take(8 * count))
         return Ranks(tuple(zip(flat[::2], flat[1::2], strict=True)))
 

@@ -28,6 +28,7 @@ def this_process() -> Runner:
 
 
 def process(pid: int) -> Runner | None:
+    """A running process; None if there is none with this id."""
     found = _stat_of(pid)
     return Runner(pid=pid, start_ticks=int(found[_START]), touches=True) if found else None
 

@@ -37,19 +37,23 @@ class Sums:
         self._read({})
 
     def profile(self, queries: Sequence[SumsQuery]) -> list[list[ProfileSum]]:
+        """The profile added up, one list of rows for each query, in their order."""
         return self._answers("profile", queries)
 
     def peers(self, query: TablesQuery) -> list[PeerSum]:
+        """Messages by peer, added up."""
         rows: list[PeerSum]
         (rows,) = self._answers("peers", [query])
         return rows
 
     def phases(self, query: TablesQuery) -> list[PhaseSum]:
+        """Phases, added up."""
         rows: list[PhaseSum]
         (rows,) = self._answers("phases", [query])
         return rows
 
     def exchanges(self, most: int) -> list[Exchange]:
+        """What ranks sent to one another, by at most `most` groups of neighbours."""
         rows: list[Exchange]
         (rows,) = self._answers("exchanges", [most])
         return rows

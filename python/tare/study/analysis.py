@@ -38,6 +38,8 @@ class Split:
 
 
 class Analysis:
+    """The results of a study, as the sections of its report need them. Runs are data frames (frames.py)."""
+
     def __init__(self, description: Description, store: Store, results: Results, set_name: str) -> None:
         self.description = description
         self.store = store
@@ -50,10 +52,12 @@ class Analysis:
         self._by_cell = {key: frame for key, frame in results.runs.groupby("cell", sort=False)}
 
     def runs(self, cell: Cell) -> pd.DataFrame:
+        """The runs of a cell, one row each."""
         frame: pd.DataFrame = self._by_cell[cell.key]
         return frame
 
     def label(self, cell: Cell) -> str:
+        """A cell as text: the levels of the factors that vary, or its workload."""
         return cell.label(frozenset(self.results.varied)) or cell.level("workload")
 
     def short_label(self, cell: Cell) -> str:
@@ -77,12 +81,14 @@ class Analysis:
         return [cell for cell in self.cells if self.runs(cell)["net"].notna().any()]
 
     def timed_by_workload(self) -> dict[str, list[Cell]]:
+        """The cells with times, by workload."""
         result: dict[str, list[Cell]] = {}
         for cell in self.timed_cells():
             result.setdefault(cell.level("workload"), []).append(cell)
         return result
 
     def pairs(self) -> Iterator[Pair]:
+        """Each cell with its baseline, as far as both have runs in the same blocks."""
         for cell in self.cells:
             base = plan.baseline_of(self.description, cell)
             if base is None or base == cell or base.key not in self._by_cell:
@@ -93,6 +99,7 @@ class Analysis:
                 yield Pair(cell, self.label(cell), ours.loc[blocks], bare.loc[blocks])
 
     def timed_pairs(self) -> dict[str, list[Pair]]:
+        """The pairs of which both sides have net times, by workload."""
         result: dict[str, list[Pair]] = {}
         for pair in self.pairs():
             if (pair.ours["net"].notna() & pair.bare["net"].notna()).any():
@@ -124,6 +131,7 @@ class Analysis:
         return statistics.paired(ours.to_list(), bare.to_list(), self.confidence, self.bound, self.precision)
 
     def verdict(self, found: statistics.Paired) -> str:
+        """What the intervals and tests of a pair say of its overhead, in a few words."""
         alpha = 1 - self.confidence
         if found.p_equivalent < alpha:
             return f"none beyond ±{100 * self.bound:g} %"
@@ -134,6 +142,7 @@ class Analysis:
         return "not decided"
 
     def interval(self, values: Iterable[float]) -> Interval:
+        """The median and its confidence interval, in the unit of the values."""
         return median_interval(list(values), self.confidence)
 
     def interval_note(self) -> str:

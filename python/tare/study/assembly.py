@@ -56,6 +56,8 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Report:
+    """All that a report of a study shows."""
+
     title: str
     text: str  # of the description
     set_name: str

@@ -22,6 +22,8 @@ MOST_FLUSHES = 20_000
 
 @dataclass(frozen=True)
 class RankCounts:
+    """What one rank recorded; None: not known. Sizes are bytes."""
+
     rank: int
     events: int | None = None
     calls: int | None = None
@@ -32,6 +34,8 @@ class RankCounts:
 
 @dataclass(frozen=True)
 class Flush:
+    """One drain of one rank. Times are seconds."""
+
     rank: int
     start_s: float  # since the beginning of the run
     duration_s: float
@@ -41,6 +45,8 @@ class Flush:
 
 @dataclass(frozen=True)
 class Counts:
+    """What a run wrote and recorded, as the tool's own output says; None: not known."""
+
     bytes: int = 0
     files: int = 0
     events: int | None = None

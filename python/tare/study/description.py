@@ -39,6 +39,8 @@ class Measure:
 
 @dataclass(frozen=True)
 class Workload:
+    """A program that a study runs, a [workload.NAME] of its file."""
+
     name: str
     command: tuple[str, ...]
     build: tuple[str, ...]
@@ -50,11 +52,14 @@ class Workload:
     mpi: bool  # otherwise started without a launcher, and not timed from within
 
     def used_names(self) -> set[str]:
+        """The names of the placeholders in its command and environment."""
         return placeholders.names([*self.command, *self.environment.values()])
 
 
 @dataclass(frozen=True)
 class Mpi:
+    """An MPI library that a study uses, an [mpi.NAME] of its file."""
+
     name: str
     family: str
     launch: tuple[str, ...]
@@ -87,6 +92,8 @@ class Truth:
 
 @dataclass(frozen=True)
 class Description:
+    """A study, as its file describes it (docs/study.md). Times are seconds."""
+
     path: Path
     text: str
     title: str
@@ -110,6 +117,7 @@ class Description:
 
     @property
     def fingerprint(self) -> str:
+        """SHA-256 of the file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def place_of_outputs(self, directory: Path) -> Path:
@@ -118,6 +126,7 @@ class Description:
 
 
 def read(path: Path) -> Description:
+    """Reads the description of a study. UsageError, with the line, if something in it is wrong."""
     root = document.read(path)
     study, factors = root.table("study"), root.table("factors")
     workloads = {name: _workload(name, table) for name, table in root.table("workload").tables()}

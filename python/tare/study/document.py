@@ -31,9 +31,11 @@ class Table:
         return key in self.content
 
     def wrong(self, key: str, what: str) -> UsageError:
+        """An error about a key of the table, with its line."""
         return self.source.wrong((*self.path, key) if key else self.path, what)
 
     def raw(self, key: str) -> Any:
+        """The value of a key, unchecked; None if it is missing. The key counts as known from now on."""
         self._known.add(key)
         return self.content.get(key)
 
@@ -86,6 +88,7 @@ class Table:
         return found
 
     def seconds(self, key: str, default: float) -> float:
+        """A duration in seconds: a number, or a text with a unit. UsageError if it is neither."""
         found = self.raw(key)
         if found is None:
             return default
@@ -97,6 +100,7 @@ class Table:
         return float(match[1]) * _SECONDS[match[2]]
 
     def fraction(self, key: str, default: float) -> float:
+        """A share: a number, or a text in percent. UsageError if it is neither."""
         found = self.raw(key)
         if found is None:
             return default
@@ -106,6 +110,7 @@ class Table:
         return result
 
     def table(self, key: str) -> Table:
+        """The table under a key, empty if it is missing. UsageError if it is no table."""
         found = self.raw(key)
         if found is None:
             found = {}
@@ -137,6 +142,7 @@ class Source:
         self.text = text
 
     def wrong(self, path: tuple[str, ...], what: str) -> UsageError:
+        """An error about what is found at `path`, with its line."""
         line = self.line(path)
         where = f"{self.name}:{line}" if line else self.name
         return UsageError(f"{where}: {'.'.join(path) or 'the file'} {what}")
@@ -167,6 +173,7 @@ def _parts(dotted: str) -> tuple[str, ...]:
 
 
 def parse(name: str, text: str) -> Table:
+    """The content of a TOML text, which errors call `name`. UsageError if it is not TOML."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -175,6 +182,7 @@ def parse(name: str, text: str) -> Table:
 
 
 def read(path: Path) -> Table:
+    """The content of a TOML file. UsageError if it is missing, or not TOML in UTF-8."""
     try:
         return parse(str(path), path.read_text("utf-8"))
     except FileNotFoundError:

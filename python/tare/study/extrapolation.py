@@ -17,6 +17,7 @@ TITLE = "Predicted time of writing, up to a million ranks"
 
 
 def section_or_reason(store: Store, set_name: str, system: FileSystem) -> Section:
+    """The section of the extrapolation, or one that says why there is none."""
     try:
         return section(store, set_name, system)
     except NoModelError as error:

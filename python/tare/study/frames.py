@@ -103,6 +103,7 @@ def _weights(store: Store, frame: pd.DataFrame) -> None:
 
 
 def newest_set(store: Store) -> str:
+    """The name of the set of the last run. CommandError if there are no runs."""
     found = store.rows("SELECT set_name FROM runs ORDER BY run DESC LIMIT 1")
     if not found:
         raise CommandError("there are no results yet")

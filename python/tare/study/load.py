@@ -19,6 +19,7 @@ class Snapshot:
 
 
 def snapshot() -> Snapshot:
+    """The load of the machine now: processor seconds of all processes and of ended children, load average."""
     busy, total = _processor_seconds()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Snapshot(busy, total, used.ru_utime + used.ru_stime, os.getloadavg()[0])

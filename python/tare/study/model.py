@@ -79,10 +79,12 @@ class Prediction:
 
     @property
     def per_rank_s(self) -> float:
+        """Seconds that a rank spends on its files, with one file for each rank."""
         return self.create_per_rank_s + self.write_per_rank_s
 
     @property
     def per_node_s(self) -> float:
+        """The same with one file for each node."""
         return self.create_per_node_s + self.write_per_node_s
 
 
@@ -128,11 +130,13 @@ def _rate(slope: float) -> float:
 
 
 def efficiency(files: float, system: FileSystem) -> float:
+    """The share of their bandwidth that servers reach when they switch between so many files, 0 to 1."""
     crowd = files / system.servers
     return 1.0 if crowd <= 1 else 1 / (1 + system.switch_cost * math.log2(crowd))
 
 
 def predict(fitted: Fit, demand: Demand, ranks: int, system: FileSystem) -> Prediction:
+    """Seconds that each of `ranks` ranks spends on writing, with one file for each rank and for each node."""
     nodes = math.ceil(ranks / system.ranks_per_node)
 
     def write_s(files: int) -> float:

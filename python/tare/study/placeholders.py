@@ -11,6 +11,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
 def names(texts: Iterable[str]) -> set[str]:
+    """The names of all placeholders in the texts."""
     return {name for text in texts for name in _PLACEHOLDER.findall(text)}
 
 
@@ -26,4 +27,5 @@ def fill(text: str, values: Mapping[str, str], where: str) -> str:
 
 
 def fill_all(words: Iterable[str], values: Mapping[str, str], where: str) -> list[str]:
+    """The words with their placeholders filled in. `where` names the place in errors, as for `fill`."""
     return [fill(word, values, where) for word in words]

@@ -26,9 +26,11 @@ class Cell:
 
     @cached_property
     def by_factor(self) -> Mapping[str, str | None]:
+        """The level of each factor; None if the factor does not matter to the cell."""
         return dict(self.levels)
 
     def level(self, factor: str) -> str:
+        """The level of a factor that matters to the cell."""
         found = self.by_factor[factor]
         assert found is not None, factor
         return found
@@ -39,6 +41,7 @@ class Cell:
         return " ".join(f"{name}={level}" for name, level in self.levels if level is not None)
 
     def label(self, varied: frozenset[str]) -> str:
+        """The levels of those of the factors `varied` that matter to the cell, as text."""
         return " ".join(
             _readable(name, level) for name, level in self.levels if level is not None and name in varied
         )
@@ -52,6 +55,8 @@ def _readable(factor: str, level: str) -> str:
 
 @dataclass(frozen=True)
 class Planned:
+    """One run of the plan: a cell, at a position of a block."""
+
     block: int
     position: int
     cell: Cell
@@ -119,6 +124,7 @@ def varied(all_cells: list[Cell]) -> frozenset[str]:
 
 
 def order(description: Description, all_cells: list[Cell], blocks: range) -> Iterator[Planned]:
+    """The runs of some blocks. Each block has all cells once, in a random order that the seed determines."""
     for block in blocks:
         shuffled = list(all_cells)
         random.Random(f"{description.seed}/{block}").shuffle(shuffled)
@@ -127,4 +133,5 @@ def order(description: Description, all_cells: list[Cell], blocks: range) -> Ite
 
 
 def warmup_blocks(description: Description) -> range:
+    """The numbers of the blocks that only warm up: 0 and below."""
     return range(1 - description.warmup, 1)

@@ -25,6 +25,7 @@ UNKNOWN = "unknown"
 
 
 def machine() -> Provenance:
+    """Facts about this machine, by name."""
     facts = {
         "machine.host": socket.gethostname(),
         "machine.processor": _processor(),
@@ -72,6 +73,10 @@ def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -
 
 
 def mpi(name: str, launcher: str, environment: Mapping[str, str]) -> Provenance:
+    """Facts about an MPI: version, and path and checksum of its launcher.
+
+    Empty if the launcher is missing.
+    """
     path = shutil.which(launcher, path=environment.get("PATH"))
     if path is None:
         return {}
@@ -99,6 +104,7 @@ def environment(variables: Mapping[str, str]) -> Provenance:
 
 
 def fingerprint(facts: Mapping[str, str]) -> str:
+    """A short checksum of facts. Equal facts have equal ones."""
     text = "\n".join(f"{name}={value}" for name, value in sorted(facts.items()))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 

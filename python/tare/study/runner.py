@@ -36,6 +36,8 @@ NOT_INHERITED = ("LD_PRELOAD", "TARE_TIMING", "TARE_RUN_DIR")
 
 @dataclass(frozen=True)
 class Command:
+    """The command of a run, with all placeholders filled in."""
+
     words: list[str]
     environment: dict[str, str]
     values: dict[str, str]  # of placeholders

@@ -20,6 +20,8 @@ LEAST_P = 0.0001
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a table. Its kind says how values are shown."""
+
     name: str
     kind: str = TEXT
 
@@ -44,6 +46,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
+    """A drawing, as SVG."""
+
     title: str
     svg: str
     note: str = ""
@@ -51,12 +55,15 @@ class Figure:
 
 @dataclass
 class Section:
+    """A part of the report, with tables and figures."""
+
     title: str
     about: str = ""
     parts: list[Table | Figure] = field(default_factory=list)
 
 
 def columns(*described: str | tuple[str, str]) -> tuple[Column, ...]:
+    """Columns of these names, or of names and kinds."""
     return tuple(Column(each) if isinstance(each, str) else Column(*each) for each in described)
 
 
@@ -103,6 +110,7 @@ def plain(value: Any) -> Any:
 
 
 def as_json(sections: Sequence[Section]) -> list[dict[str, Any]]:
+    """The tables of sections as report.json has them, without figures."""
     return [
         {
             "title": section.title,

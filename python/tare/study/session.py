@@ -42,6 +42,7 @@ class Progress:
     spent_s: dict[str, list[float]] = field(default_factory=dict)
 
     def ended(self, cell: Cell, seconds: float) -> None:
+        """Counts a run that has ended."""
         self.done += 1
         self.spent_s.setdefault(cell.key, []).append(seconds)
 
@@ -70,6 +71,8 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class Ended:
+    """How a session of a study ended."""
+
     runs: int
     failed: int
     interrupted: bool
@@ -131,6 +134,10 @@ def check_same_environment(store: Store, found: Mapping[str, str], set_name: str
 
 
 def check_same_description(store: Store, description: Description, resume: bool) -> None:
+    """Stores the description in new results.
+
+    UsageError if there are results already, unless they are resumed.
+    """
     if store.described("fingerprint") is None:
         store.describe({"description": description.text, **summary(description)})
         return

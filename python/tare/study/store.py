@@ -91,6 +91,7 @@ class Store:
             raise CommandError(f"{path} has schema {version}, this tare reads tare.study/{VERSION}")
 
     def close(self) -> None:
+        """Closes the file."""
         self._connection.close()
 
     def __enter__(self) -> Store:
@@ -101,9 +102,11 @@ class Store:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection to DuckDB. The store owns it."""
         return self._connection
 
     def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        """The rows that a query returns."""
         return self._connection.execute(query, list(parameters)).fetchall()
 
     def weights(self) -> list[tuple[Any, ...]]:
@@ -144,14 +147,17 @@ class Store:
         }
 
     def describe(self, facts: Mapping[str, str]) -> None:
+        """Stores facts about the study, by name. They replace those of the same names."""
         for name, value in facts.items():
             self._connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", [name, value])
 
     def described(self, name: str) -> str | None:
+        """A fact about the study; None if it is not stored."""
         found = self.rows("SELECT value FROM study WHERE name = ?", name)
         return str(found[0][0]) if found else None
 
     def add_environment(self, name: str, facts: Provenance) -> None:
+        """Stores the facts of an environment, unless it is stored already."""
         if not self.rows("SELECT 1 FROM environments WHERE environment = ? LIMIT 1", name):
             self._connection.executemany(
                 "INSERT INTO environments VALUES (?, ?, ?)",
@@ -175,12 +181,17 @@ class Store:
         return {(block, cell) for block, cell in rows}
 
     def forget_failed(self, set_name: str) -> None:
+        """Deletes the failed runs of a set, with all that belongs to them."""
         failed = "SELECT run FROM runs WHERE set_name = ? AND state <> 'ok'"
         for table in OF_RUNS:
             self._connection.execute(f"DELETE FROM {table} WHERE run IN ({failed})", [set_name])
         self._connection.execute("DELETE FROM runs WHERE set_name = ? AND state <> 'ok'", [set_name])
 
     def add_run(self, planned: Planned, set_name: str, environment: str, outcome: Outcome) -> int:
+        """Stores a run with all that belongs to it, or nothing.
+
+        Returns its number. CommandError if that fails.
+        """
         with _one_line("the results cannot be stored; what is stored goes on with --resume"):
             self._connection.begin()
             try:
@@ -323,6 +334,7 @@ class Store:
         return chosen, int(count)
 
     def add_session(self, session: Mapping[str, Any]) -> None:
+        """Stores a session, by the columns of the table sessions."""
         self._insert("sessions", [dict(session)])
 
     def export(self, directory: Path, kind: str) -> list[Path]:

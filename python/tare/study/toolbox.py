@@ -31,6 +31,7 @@ class Around:
     options_end: tuple[str, ...] = ()  # between what the parameters add before the launcher, and the launcher
 
     def texts(self) -> list[str]:
+        """All of its words and values, which may hold placeholders."""
         words = (*self.before_launcher, *self.options_end, *self.before_program, *self.preload)
         return [*words, *self.environment.values()]
 
@@ -45,6 +46,7 @@ class Parameter:
     levels: Mapping[str, Around]
 
     def around(self, level: str) -> Around:
+        """What a level adds. UsageError if the tool does not know the level."""
         if level in self.levels:
             return self.levels[level]
         if self.any_level is not None:
@@ -66,6 +68,8 @@ class Counter:
 
 @dataclass(frozen=True)
 class Needs:
+    """What must be installed for the tool, and a command that tries it."""
+
     programs: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
@@ -76,6 +80,8 @@ class Needs:
 
 @dataclass(frozen=True)
 class Tool:
+    """A tool that a study measures, as a file in `study/tools/` describes it (docs/study.md)."""
+
     name: str
     title: str
     records: str
@@ -96,14 +102,17 @@ def is_slow_to_count(tool: Tool) -> bool:
 
 
 def builtin_tools() -> dict[str, Tool]:
+    """The tools that tare knows, by name."""
     return {path.stem: load(path) for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 def load(path: Path) -> Tool:
+    """The tool that a file describes. UsageError if something in it is wrong."""
     return parse(path.stem, document.read(path))
 
 
 def parse(name: str, table: Table) -> Tool:
+    """The tool that a table describes. UsageError if something in it is wrong."""
     run, usable, count = table.table("run"), table.table("usable"), table.table("count")
     parameters = {key: _parameter(key, each) for key, each in table.table("parameter").tables()}
     tool = Tool(
@@ -199,6 +208,10 @@ def _trial_failure(tool: Tool) -> str:
 
 
 def find_program(name: str, home: str = "") -> Path | None:
+    """A program in the directory `bin` of what the variable `home` names, else on the PATH;
+
+    None if missing.
+    """
     places = [Path(os.environ[home]) / "bin"] if home and home in os.environ else []
     for place in places:
         if os.access(place / name, os.X_OK):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from tare.analysis import profile
 from tare.analysis.communication import MOST_GROUPS
 from tare.analysis.efficiency import useful_ns
+from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import Row
 from tare.analysis.rows import UNKNOWN, Placed, place_of
 from tare.functions import OUTSIDE_NET
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from tare._native import (
         EventRow,
         Exchange,
-        PeerSum,
         Process,
         Questions,
         TotalCost,
@@ -33,7 +33,7 @@ Line = tuple[str, Placed]
 _Key = TypeVar("_Key")
 
 
-class Recorded(profile.Recorded, Protocol):
+class Recorded(profile.Recorded, CountsMessages, Protocol):
     """The data of a run that findings need (runs.run.Run)."""
 
     @property
@@ -42,13 +42,6 @@ class Recorded(profile.Recorded, Protocol):
     def wait_report(self) -> WaitReport: ...
     def expect(self, questions: Questions) -> None: ...
     def exchanges(self, most_groups: int) -> list[Exchange]: ...
-    def peer_sums(
-        self,
-        by: list[str],
-        worlds: list[int] | None,
-        ranks: list[int] | None,
-        communicators: list[int] | None,
-    ) -> list[PeerSum]: ...
     def total_cost(self, world: int | None = None) -> TotalCost | None: ...
     def total_trace(self, world: int | None = None) -> Trace | None: ...
     def events(

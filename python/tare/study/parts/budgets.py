@@ -30,6 +30,7 @@ class _Promise:
 
 
 def budgets(analysis: Analysis) -> Section | None:
+    """Whether runs with a budget kept to it; None if there are none."""
     promises = list(_promises(analysis))
     if not promises:
         return None

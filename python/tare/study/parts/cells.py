@@ -25,6 +25,8 @@ class Overhead:
 
 @dataclass(frozen=True)
 class CellFigures:
+    """The figures of one cell, as report.json has them."""
+
     label: str
     levels: dict[str, str]  # of the factors that matter to it
     runs: int

@@ -41,6 +41,10 @@ class Growth:
 
 
 def growth(analysis: Analysis) -> Section | None:
+    """How overhead grows with ranks and with events, as Mohror and Karavanic claim;
+
+    None if neither varies.
+    """
     splits = list(analysis.splits())
     found = [
         *_over(analysis, splits, RANKS, _doublings, fixed_but=("ranks",)),

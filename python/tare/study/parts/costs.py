@@ -9,6 +9,7 @@ PARTS = ("net", "init", "finalize", "wrap", "overall")
 
 
 def composition(analysis: Analysis) -> Section | None:
+    """Medians of the parts that the time of runs consists of, in seconds; None if no run was timed."""
     rows = [
         [
             analysis.label(cell),
@@ -66,6 +67,7 @@ def _split_rows(analysis: Analysis, split: Split) -> list[list[object]]:
 
 
 def event_counts(analysis: Analysis) -> Section | None:
+    """Medians of what runs recorded and wrote; None if nothing was written."""
     rows: list[list[object]] = []
     counts = ["events_mean", "events_max", "events", "flushes", "flush_s", "output_bytes"]
     for cell in analysis.cells:

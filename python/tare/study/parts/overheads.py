@@ -40,6 +40,7 @@ def _summary_row(analysis: Analysis, pair: Pair) -> list[object] | None:
 
 
 def overheads(analysis: Analysis) -> Section | None:
+    """The overhead of each pair of cells, by response; None if there are no pairs."""
     rows = []
     for pair in analysis.pairs():
         for response in analysis.responses():
@@ -79,6 +80,7 @@ def _row(analysis: Analysis, pair: Pair, response: str, found: statistics.Paired
 
 
 def power(analysis: Analysis) -> Section | None:
+    """How exactly overheads are known, and how many repetitions would make them exact enough."""
     rows: list[list[object]] = []
     for pair in analysis.pairs():
         found = analysis.paired(pair, "net")

@@ -48,6 +48,7 @@ def _failed(analysis: Analysis) -> int:
 
 
 def overview(analysis: Analysis) -> Section:
+    """Facts of the whole study: how many runs, failures, and what else the machine did."""
     elapsed, used, paused = analysis.store.rows(
         "SELECT sum(elapsed_s), sum(runs_s), sum(pauses_s) FROM sessions WHERE set_name = ?",
         analysis.set_name,
@@ -70,6 +71,7 @@ def overview(analysis: Analysis) -> Section:
 
 
 def sets(analysis: Analysis) -> Section | None:
+    """What differs between sets of runs that were recorded apart; None if there is one set."""
     by_set = analysis.store.provenance_of_sets()
     if len(by_set) < 2:
         return None
@@ -112,6 +114,7 @@ def _change_rows(
 
 
 def outliers(analysis: Analysis) -> Section:
+    """Runs whose times differ much from those of their cell."""
     rows: list[list[object]] = []
     for cell in analysis.cells:
         runs = analysis.runs(cell)

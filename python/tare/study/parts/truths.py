@@ -16,6 +16,7 @@ FOUND, MISSED, UNKNOWN = "found", "not found", "not decided"
 
 
 def truths(analysis: Analysis) -> Section | None:
+    """Measured times beside those that the workload is known to take; None if the description states none."""
     stated = analysis.description.truths
     parts = [row for truth in stated if not truth.is_share for row in _parts(analysis, truth)]
     shares = [row for truth in stated if truth.is_share for row in _shares(analysis, truth)]

@@ -40,14 +40,17 @@ class Share:
 
     @property
     def factor(self) -> str:
+        """The factor, or the combination of factors."""
         return self.effect.name.replace("factor ", "")
 
     def shown(self) -> object:
+        """The share of the variation, marked if it is not significant."""
         share = self.effect.share
         return NotSignificant(share) if self.effect.p > SIGNIFICANCE_LEVEL else share
 
 
 def variation(analysis: Analysis) -> Section | None:
+    """Which factors explain the variation of times, by analysis of variance; None if no factor varies."""
     names = [f"factor {name}" for name in analysis.results.varied if name != "workload"]
     found = [share for design in designs(analysis.results.runs, names) for share in shares(analysis, design)]
     if not found:
@@ -71,6 +74,7 @@ def designs(runs: pd.DataFrame, names: Sequence[str]) -> Iterator[Design]:
 
 
 def shares(analysis: Analysis, design: Design) -> Iterator[Share]:
+    """The share of each factor and combination in the variation of each response (statistics.anova)."""
     kind = analysis.description.analysis.anova_type
     for response in analysis.responses():
         known = design.frame[design.frame[response].notna()]
@@ -116,6 +120,7 @@ def _side_by_side(analysis: Analysis, found: Sequence[Share]) -> Iterator[Table]
 
 
 def in_full(analysis: Analysis, found: Iterable[Share]) -> Table:
+    """The table of all shares, with degrees of freedom, F and p."""
     rows = [
         [
             share.design.name, share.response, share.factor, share.effect.share, share.effect.degrees,

@@ -26,6 +26,7 @@ class _Known:
 
 
 def weights(analysis: Analysis) -> Section | None:
+    """The cost that tare states beside the cost that it had; None if there are no pairs of runs with tare."""
     known = {pair.cell: _Known(pair, net) for pair, net in _known(analysis)}
     if not known:
         return None
