@@ -27,7 +27,7 @@ constinit recorder::SpinLock modules_lock;
 
 bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
 
-// By file name: the Fortran libraries of Open MPI, and of MPICH and its descendants; mpi4py's extension.
+// Recognised by file name: the Fortran libraries of Open MPI, of MPICH and its descendants; mpi4py's extension.
 Binding binding_of(const char* path) noexcept {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash == nullptr ? path : slash + 1;
@@ -40,16 +40,16 @@ Binding binding_of(const char* path) noexcept {
   return Binding::none;
 }
 
-// By file name, but for the program itself, which is the first in the loader's list. Where that is an interpreter,
-// the program is what it interprets.
-Origin origin_of(const char* path, bool is_first) noexcept {
+// Recognised by file name, except for the program itself, which comes first in the loader's list. If the program is an
+// interpreter, it counts as one.
+ModuleKind kind_of(const char* path, bool is_first) noexcept {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash == nullptr ? path : slash + 1;
-  if (begins(name, "libpython")) return Origin::interpreter;
-  if (is_first) return begins(name, "python") ? Origin::interpreter : Origin::program;
+  if (begins(name, "libpython")) return ModuleKind::interpreter;
+  if (is_first) return begins(name, "python") ? ModuleKind::interpreter : ModuleKind::program;
   for (const char* start : {"libc.so", "libc-2", "libpthread"})
-    if (begins(name, start)) return Origin::system;
-  return Origin::elsewhere;
+    if (begins(name, start)) return ModuleKind::system;
+  return ModuleKind::elsewhere;
 }
 
 void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Description& out) noexcept {
@@ -70,8 +70,8 @@ void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Descr
   }
 }
 
-// An object may have been found relative to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"): who
-// looks for its names later has another one. (That of the kernel, linux-vdso.so.1, is nowhere.)
+// An object may have been found relative to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"). The
+// program may change that directory, so the full path is stored. (The kernel's object, linux-vdso.so.1, has no file.)
 void copy_path(const char* path, Description& out) noexcept {
   if (path[0] != '\0') {
     const bool is_relative = path[0] != '/' && std::strchr(path, '/') != nullptr;
@@ -83,7 +83,7 @@ void copy_path(const char* path, Description& out) noexcept {
     std::strncpy(out.path + length, path, sizeof out.path - 1 - length);
     return;
   }
-  const ssize_t n = readlink("/proc/self/exe", out.path, sizeof out.path - 1);  // the program itself has no name
+  const ssize_t n = readlink("/proc/self/exe", out.path, sizeof out.path - 1);  // the program has no name here
   if (n < 0) out.path[0] = '\0';
 }
 
@@ -95,7 +95,7 @@ bool known(std::uintptr_t low) noexcept {
 }
 
 int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
-  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, Origin::elsewhere, false};
+  Module m{UINTPTR_MAX, 0, object->dlpi_addr, Binding::none, ModuleKind::elsewhere, false};
   Description description{};
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
@@ -108,7 +108,7 @@ int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
   if (m.high == 0 || n == max_modules || known(m.low)) return 0;
   copy_path(object->dlpi_name, description);
   m.binding = binding_of(description.path);
-  m.origin = origin_of(description.path, n == 0);
+  m.kind = kind_of(description.path, n == 0);
   modules[n] = m;
   descriptions[n] = description;
   count.store(n + 1, std::memory_order_release);
@@ -116,7 +116,7 @@ int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
 }
 
 std::uint32_t find(std::uintptr_t address) noexcept {
-  // Newest first: an object may lie where another was unloaded.
+  // Newest first, because an object may lie where another was unloaded.
   for (std::uint32_t i = count.load(std::memory_order_acquire); i-- > 0;)
     if (address >= modules[i].low && address < modules[i].high) return i;
   return unknown_module;
@@ -125,7 +125,7 @@ std::uint32_t find(std::uintptr_t address) noexcept {
 }  // namespace
 
 void read_modules() noexcept {
-  // dl_iterate_phdr serialises its callers by the loader's own lock, which also guards the table's growth.
+  // dl_iterate_phdr holds a lock of the loader, which also protects the table while it grows.
   dl_iterate_phdr(add_object, nullptr);
 }
 
@@ -150,7 +150,7 @@ void define_module(std::uint32_t number) noexcept {
   format::ModuleDefinition definition{};
   const std::size_t length = std::strlen(description.path);
   definition.head.kind = format::DefinitionKind::module;
-  definition.head.flags = modules[number].origin == Origin::program ? format::of_program : 0;
+  definition.head.flags = modules[number].kind == ModuleKind::program ? format::of_program : 0;
   definition.module = number;
   definition.path_bytes = static_cast<std::uint32_t>(length);
   definition.bias = modules[number].bias;

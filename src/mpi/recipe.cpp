@@ -6,7 +6,7 @@
 #include "mpi/modules.h"
 #include "recorder/system.h"
 
-// The compiler's own unwinder finds the table entry; it is linked in with the runtime.
+// The compiler's own unwinder finds the table entry. It is linked in with the runtime.
 struct dwarf_eh_bases {
   void* text;
   void* data;
@@ -50,21 +50,21 @@ Recipe::Place place_of(std::uintptr_t return_address) noexcept {
     case Binding::none:
       break;
   }
-  switch (module(number).origin) {
-    case Origin::program:
+  switch (module(number).kind) {
+    case ModuleKind::program:
       return Recipe::program;
-    case Origin::system:
+    case ModuleKind::system:
       return Recipe::system;
-    case Origin::interpreter:
+    case ModuleKind::interpreter:
       return Recipe::interpreter;
-    case Origin::elsewhere:
+    case ModuleKind::elsewhere:
       break;
   }
   return Recipe::elsewhere;
 }
 
-// Remembered recipes: an address has one of a few places. An entry is valid if its address matches before and after
-// the copy; writers invalidate it first (a sequence lock of one word).
+// Remembered recipes. An address has one of a few places. An entry is valid if its address is the same before and after
+// it is copied. Writers invalidate it first (a sequence lock of one word).
 struct Entry {
   std::atomic<std::uintptr_t> address;
   std::atomic<std::uint64_t> offsets;  // cfa_offset, return_offset
@@ -109,7 +109,7 @@ void remember(Entry* set, std::uintptr_t address, const Recipe& recipe) noexcept
 
 Recipe work_out(std::uintptr_t return_address) noexcept {
   dwarf_eh_bases bases{};
-  // The call instruction is the one before: a call may be the last instruction of its function.
+  // Looks up the byte before: a call may be the last instruction of its function.
   const auto pc = return_address - 1;
   const auto* fde = static_cast<const unsigned char*>(_Unwind_Find_FDE(reinterpret_cast<void*>(pc), &bases));
   Recipe recipe{};
