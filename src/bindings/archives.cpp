@@ -19,7 +19,7 @@ namespace {
 
 using PyProgress = std::function<void(std::uint64_t)>;
 
-// Does `work` without the interpreter lock, with a progress that takes it.
+// Runs `work` without the interpreter lock, with a progress callback that takes the lock.
 template <typename Work>
 void copy_unlocked(const PyProgress& progress, const Work& work) {
   std::optional<reader::Failure> failure;
@@ -58,7 +58,7 @@ class PyArchive {
     return lines;
   }
 
-  // A wrong checksum is a failure only if `check`.
+  // A wrong checksum is a failure only if `check` is set.
   void extract(std::size_t number, const std::filesystem::path& to, bool check, const PyProgress& progress) const {
     reader::Source from = source(number);
     if (!check) from.crc.reset();
@@ -70,7 +70,7 @@ class PyArchive {
     return index_.files[number];
   }
 
-  // Of a file that is cut off, what is there.
+  // For an incomplete file: the members that are there.
   reader::Source source(std::size_t number) const {
     const reader::ArchivedFile& from = file(number);
     if (from.present < from.size) return {path_, from.offset, from.present, std::nullopt};

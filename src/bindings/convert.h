@@ -1,4 +1,4 @@
-// What all rows for Python are made of.
+// What all conversions of rows to Python have in common.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,13 +28,13 @@ T unwrap(reader::Result<T> result) {
   return std::move(*result);
 }
 
-// Paths and names are bytes to the system: what is no UTF-8 comes out as Python's os.fsdecode has it.
+// Paths and names are bytes for the system. Bytes that are not UTF-8 are decoded as by Python's os.fsdecode.
 nb::object text(std::string_view bytes);
 nb::object text_or_none(const std::string& bytes);
-// What a program wrote: nearly always text.
+// Text that a program wrote; nearly always UTF-8.
 nb::object escaped_text(std::string_view bytes);
 
-// None for a peer or tag that there is not.
+// None for an absent peer or tag.
 nb::object number_or_none(std::int32_t number);
 
 // One Python string for each function, made once.

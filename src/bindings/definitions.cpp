@@ -29,7 +29,7 @@ nb::object member_runs(const std::optional<reader::Members>& members) {
   return runs;
 }
 
-// What is known of a frame, as fields of `row`.
+// Sets the known values of a frame in `row`.
 void describe(nb::dict& row, const reader::CodeAddress& at, const reader::Symbol& symbol) {
   row["object"] = text(at.object);
   row["offset"] = at.address;
@@ -39,7 +39,7 @@ void describe(nb::dict& row, const reader::CodeAddress& at, const reader::Symbol
   if (symbol.line != 0) row["line"] = symbol.line;
 }
 
-// Frames are shared by paths, but not where a tail call leads to another frame.
+// Paths share frames, except if a tail call leads to another frame.
 nb::dict with_tail_call(const nb::dict& frame, const std::string& function) {
   nb::dict copy;
   copy.update(frame);
@@ -57,7 +57,7 @@ nb::list site_rows(reader::Run& run) {
     sites = &run.sites();
     frames = &run.frames();
   }
-  // Frames are shared by many paths.
+  // Many paths share a frame.
   std::vector<nb::dict> described(frames->size());
   for (std::size_t i = 0; i < frames->size(); ++i) {
     describe(described[i], (*frames)[i].at, (*frames)[i].symbol);

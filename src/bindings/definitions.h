@@ -1,4 +1,5 @@
-// What calls refer to, as rows for Python (Site, Communicator and Scope in _native.pyi).
+// The call sites, communicators and scopes that calls refer to, as rows for Python (Site, Communicator and Scope in
+// _native.pyi).
 #pragma once
 
 #include <nanobind/nanobind.h>

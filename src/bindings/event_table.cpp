@@ -15,7 +15,7 @@
 namespace tare::bindings {
 namespace {
 
-// What is to be read; every stream of it reads anew.
+// What to read. Each stream of it reads the trace again.
 class EventTable {
  public:
   EventTable(std::shared_ptr<PyRun::Shared> run, reader::EventFilter filter,
@@ -25,7 +25,7 @@ class EventTable {
       if (!is_column(name)) throw nb::value_error(("events have no column " + name).c_str());
   }
 
-  // Consumers cast to a schema that they ask for, if it is not what they get.
+  // If a consumer asks for another schema, it must cast to it.
   nb::object stream(const nb::object& /* requested_schema */) const {
     auto tables = std::make_shared<reader::EventTables>(open());
     // Called without the interpreter lock, by any thread.

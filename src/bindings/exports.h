@@ -1,4 +1,4 @@
-// Exports of traces: what the bindings of all formats have in common.
+// What the bindings of all export formats have in common.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@
 
 namespace tare::bindings {
 
-// What Python asks for.
+// A request from Python.
 struct ExportRequest {
   std::string path;
   std::int64_t start_ns = 0;
@@ -27,8 +27,8 @@ struct ExportRequest {
 using Exporter = std::function<reader::Result<exporters::TimelineSummary>(reader::Run&, const std::string&,
                                                                           exporters::ExportOptions)>;
 
-// Exports without the interpreter lock, and looks for signals meanwhile: Ctrl-C ends it, and leaves no file. Warnings
-// go to the run.
+// Exports without the interpreter lock, and checks for signals meanwhile: Ctrl-C ends the export, and no file is left.
+// Warnings are added to the run.
 nanobind::dict export_with(const Exporter& exporter, PyRun& run, ExportRequest request);
 
 void define_exports(nanobind::class_<PyRun>& run);

@@ -64,11 +64,11 @@ NB_MODULE(_native, module) {
   using namespace tare::bindings;
   using namespace nb::literals;
   module.doc() = "The reader of run directories.";
-  // Ctrl-C ends a verb while threads of its server still use objects of this module; that is no leak.
+  // After Ctrl-C, threads of a server may still use objects of this module; that is no leak.
   nb::set_leak_warnings(false);
   module.attr("FORMAT_VERSION") = tare::format::format_version;
   const nb::exception<Error> error(module, "Error");
-  // Messages may have names in them that are no UTF-8.
+  // Messages may contain names that are not UTF-8.
   nb::register_exception_translator(
       [](const std::exception_ptr& thrown, void* type) {
         try {

@@ -1,4 +1,4 @@
-// tare._otf2: what needs libotf2. Typed in python/tare/_otf2.pyi; keep the two in agreement.
+// tare._otf2: the part that needs libotf2. Typed in python/tare/_otf2.pyi; keep the two in agreement.
 
 #include "exporters/otf2/otf2.h"
 
@@ -15,9 +15,9 @@ NB_MODULE(_otf2, module) {
   using namespace tare::bindings;
   using namespace nanobind::literals;
   module.doc() = "Traces in OTF2.";
-  // Ctrl-C ends a verb while threads of its server still use objects of this module; that is no leak.
+  // After Ctrl-C, threads of a server may still use objects of this module; that is no leak.
   nanobind::set_leak_warnings(false);
-  // Run is a class of that module, and so is the error.
+  // The classes Run and Error belong to that module.
   nanobind::module_::import_("tare._native");
   module.def(
       "export_otf2",

@@ -6,12 +6,11 @@
 
 #include "bindings/convert.h"
 #include "reader/model/total_cost.h"
-#include "reader/profile/function_totals.h"
 
 namespace tare::bindings {
 namespace {
 
-// What the times of a process go up to.
+// Which moment the times of a process end at.
 const char* until_of(const reader::Process& process) {
   const format::ProcessRecord& record = process.record;
   if (process.state == reader::State::running) return "now";
@@ -72,7 +71,7 @@ nb::object policy_of(const format::ProcessRecord& record) {
                                                          : "block");
 }
 
-// What a hundred thousand processes have in common is one object.
+// Texts that many processes have in common become one object.
 class SharedTexts {
  public:
   nb::object operator()(std::string_view bytes) {
@@ -153,7 +152,7 @@ nb::list process_rows(reader::Run& run) {
 
 namespace {
 
-// Of all processes, or of the ranks of a world.
+// For all processes, or for the ranks of a world.
 reader::CostSums cost_sums(reader::Run& run, std::optional<int> world) {
   const nb::gil_scoped_release unlocked;
   reader::CostSums sums;
@@ -238,28 +237,6 @@ nb::list location_rows(reader::Run& run) {
     row["drains"] = location.totals.tared.drains;
     row["drain_ns"] = process.clock.duration_ns(location.totals.tared.ticks);
     row["drain_bytes"] = location.totals.tared.bytes;
-    rows.append(row);
-  }
-  return rows;
-}
-
-nb::list function_total_rows(reader::Run& run) {
-  const auto rounded = [](const std::optional<double>& number) -> nb::object {
-    return number ? nb::object(nb::int_(std::llround(*number))) : nb::object(nb::none());
-  };
-  nb::list rows;
-  for (const reader::FunctionTotal& total :
-       reader::function_totals(run.processes(), run.profile_sums(reader::by_rank_and_function))) {
-    nb::dict row;
-    row["world"] = total.world;
-    row["rank"] = total.rank;
-    row["function"] = run.functions().names()[total.function].c_str();
-    row["calls"] = total.calls;
-    row["measured_calls"] = total.measured_calls;
-    row["time_ns"] = rounded(total.time_ns);
-    row["time_error_ns"] = rounded(total.time_error_ns);
-    row["bytes"] = rounded(total.bytes);
-    row["bytes_error"] = rounded(total.bytes_error);
     rows.append(row);
   }
   return rows;

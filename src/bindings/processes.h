@@ -9,14 +9,13 @@
 
 namespace tare::bindings {
 
-// All but the last read the profiles of all processes.
+// All except spell_rows() read the profiles of all processes.
 nanobind::list process_rows(reader::Run& run);
 nanobind::list location_rows(reader::Run& run);
-// Of all processes, or of the ranks of a world (TotalCost and Trace in _native.pyi).
+// For all processes, or for the ranks of a world (TotalCost and Trace in _native.pyi).
 nanobind::dict total_cost(reader::Run& run, std::optional<int> world);
 nanobind::dict total_trace(reader::Run& run, std::optional<int> world);
 // The spells of a trial or a budget, by world, rank and number.
 nanobind::list spell_rows(reader::Run& run);
-nanobind::list function_total_rows(reader::Run& run);
 
 }  // namespace tare::bindings

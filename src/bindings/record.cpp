@@ -1,5 +1,5 @@
-// tare._record: the API for programs (include/tare/tare.h) as Python calls it. Apart from tare._native, so that a
-// measured program loads neither the reader nor what that needs. Typed in python/tare/_record.pyi.
+// tare._record: the API for programs (include/tare/tare.h), called from Python. It is separate from tare._native, so
+// that a measured program does not load the reader. Typed in python/tare/_record.pyi.
 
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
@@ -52,7 +52,7 @@ struct Recorder {
 };
 Recorder api{};
 
-// The recorder that is loaded already: by preloading, by linking, or by another plugin. Else the one at `path`.
+// The recorder that is loaded already, by preloading, linking, or another plugin; else the one at `path`.
 void* find_recorder(const char* path) {
   if (::dlsym(RTLD_DEFAULT, "tare_enter") != nullptr) return RTLD_DEFAULT;
   void* library = ::dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
@@ -209,7 +209,7 @@ class Raw {
 
   void record(nb::handle value) const {
     if (PyUnicode_Check(value.ptr()) != 0) {
-      // Surrogates stand for bytes that are no text.
+      // Surrogates represent bytes that are not text.
       const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
       if (!bytes.is_valid()) throw nb::python_error();
       return api.record_raw(id_, PyBytes_AS_STRING(bytes.ptr()),

@@ -1,4 +1,4 @@
-// Clocks corrected and the cost of measuring taken out, for Python.
+// For Python: corrected clocks, and times without the cost of measuring.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +8,7 @@
 namespace tare::bindings {
 
 nanobind::list clock_violations(reader::Run& run);
-// Both move the times of the run, and say by what.
+// Both move the times of the run, and return how.
 nanobind::dict correct_clocks(reader::Run& run);
 nanobind::dict compensate(reader::Run& run);
 

@@ -12,6 +12,7 @@
 #include "bindings/samples.h"
 #include "bindings/sums.h"
 #include "bindings/text.h"
+#include "bindings/totals.h"
 #include "bindings/waits.h"
 #include "reader/replay/replay.h"
 

@@ -18,11 +18,12 @@ class PyRun {
   explicit PyRun(const reader::RunPaths& paths);
 
   reader::Run& run() { return shared_->run; }
-  // Of the run, and of its events as they were read last.
+  // Warnings of the run, and of its events as they were read last.
   std::vector<std::string> warnings() const;
   void set_stream_warnings(const std::vector<std::string>& warnings) { shared_->set_stream_warnings(warnings); }
 
-  // What tables of events keep, which may outlive this object, and are read by threads without the interpreter lock.
+  // The state that tables of events keep. Tables may outlive this object, and threads without the interpreter lock read
+  // them.
   struct Shared {
     explicit Shared(reader::Run opened) : run(std::move(opened)) {}
     void set_stream_warnings(const std::vector<std::string>& warnings);

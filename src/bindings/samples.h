@@ -13,7 +13,7 @@ namespace tare::bindings {
 nanobind::list sample_rows(reader::Run& run);
 // One for each process that sampled.
 nanobind::list sample_summaries(reader::Run& run);
-// Method of a spec (format/sample_spec.h); throws nanobind::value_error with what is wrong with it.
+// The method of a spec (format/sample_spec.h). Throws nanobind::value_error if the spec is wrong.
 const char* sample_method(const std::string& spec);
 
 }  // namespace tare::bindings

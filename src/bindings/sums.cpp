@@ -2,9 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-constexpr std::int32_t most_groups = 1024;  // a square of them is allocated
+constexpr std::int32_t most_groups = 1024;  // the square of this is allocated
 
 // The part of a query that chooses rows, if `name` is one.
 template <class Query>
@@ -29,6 +27,8 @@ bool chooses(Query& query, const std::string& name, nb::handle value) {
   if (chosen != nullptr) *chosen = nb::cast<Numbers>(value);
   return chosen != nullptr;
 }
+
+}  // namespace
 
 reader::SumsQuery sums_query(const nb::dict& wanted) {
   reader::SumsQuery query;
@@ -63,6 +63,8 @@ reader::SumsQuery sums_query(const nb::dict& wanted) {
   }
   return query;
 }
+
+namespace {
 
 nb::dict sum_dict(const reader::ProfileSum& sum, const reader::SumsQuery& query, const std::vector<nb::object>& names) {
   nb::dict row;
@@ -216,34 +218,6 @@ nb::dict sums(reader::Run& run, const nb::dict& wanted) {
   found["exchanges"] =
       rows_of(answers.exchanges, [](const reader::Exchange& exchange, std::size_t) { return exchange_dict(exchange); });
   return found;
-}
-
-nb::list site_total_rows(reader::Run& run, const nb::dict& query) {
-  const reader::SumsQuery asked = sums_query(query);
-  const auto totals = [&] {
-    const nb::gil_scoped_release unlocked;
-    return run.site_totals(asked);
-  }();
-  const auto rounded = [](const std::optional<double>& number) -> nb::object {
-    return number ? nb::object(nb::int_(std::llround(*number))) : nb::object(nb::none());
-  };
-  nb::list rows;
-  for (const reader::SiteTotal& total : totals) {
-    nb::dict row;
-    row["world"] = total.world;
-    row["rank"] = total.rank;
-    row["function"] = run.functions().names()[total.function].c_str();
-    row["site"] = total.site;
-    row["calls"] = rounded(total.calls);
-    row["calls_error"] = rounded(total.calls_error);
-    row["measured_calls"] = total.measured_calls;
-    row["time_ns"] = rounded(total.time_ns);
-    row["time_error_ns"] = rounded(total.time_error_ns);
-    row["bytes"] = rounded(total.bytes);
-    row["bytes_error"] = rounded(total.bytes_error);
-    rows.append(row);
-  }
-  return rows;
 }
 
 }  // namespace tare::bindings

@@ -7,9 +7,9 @@
 
 namespace tare::bindings {
 
-// For each kind of question the answers to each. Throws nanobind::value_error if there is no such question.
+// The answers to each question, by kind of question. Throws nanobind::value_error for an unknown kind.
 nanobind::dict sums(reader::Run& run, const nanobind::dict& questions);
-// Totals of the whole run by function and call site, for such a query as those of profiles (SiteTotal in _native.pyi).
-nanobind::list site_total_rows(reader::Run& run, const nanobind::dict& query);
+// Converts a query of profiles (SumsQuery in _native.pyi). Throws nanobind::value_error if it is none.
+reader::SumsQuery sums_query(const nanobind::dict& wanted);
 
 }  // namespace tare::bindings

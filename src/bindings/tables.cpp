@@ -24,12 +24,12 @@ using reader::TableStream;
 
 using Open = std::function<reader::Result<TableStream>(reader::Run& run)>;
 
-// What is to be read; every stream of it reads anew.
+// What to read. Each stream of it reads the run again.
 class Table {
  public:
   Table(std::shared_ptr<PyRun::Shared> run, Open open) : shared_(std::move(run)), open_(std::move(open)) {}
 
-  // Consumers cast to a schema that they ask for, if it is not what they get.
+  // If a consumer asks for another schema, it must cast to it.
   nb::object stream(const nb::object& /* requested_schema */) const {
     auto table = std::make_shared<TableStream>(open());
     const auto next = [shared = shared_, table](std::vector<reader::arrow::Array>& columns) {

@@ -1,4 +1,4 @@
-// Tables of a run beside that of events: methods of tare._native.Run, and tables of rows that Python made.
+// Tables of a run, except for that of events: methods of tare._native.Run; and tables of rows that Python has made.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-// Text between Python and C++, in place of <nanobind/stl/string.h>: names and messages are bytes to the system, and
-// what is no UTF-8 goes both ways as Python's surrogate escapes.
+// Text between Python and C++, instead of <nanobind/stl/string.h>: names and messages are bytes for the system. Bytes
+// that are not UTF-8 become surrogate escapes in Python, and are restored.
 #pragma once
 
 #include <nanobind/nanobind.h>
