@@ -1,10 +1,10 @@
-// Which offload points are offloads: each k-th, of which all ranks know before it comes.
+// Says which offload points are offloads: every k-th, known to all ranks before they reach the point.
 //
-// tared says "from point R on, each k-th" in a word that the ranks of its node share (recorder/node_words.h). A rank
-// looks at the word at its points, and keeps to what held before until it comes to R. So ranks that have seen the word
-// before their point R take the same points, however far they are apart. A rank that was told late joins the others at
-// the next point that is theirs, because points are counted from R. tared gives no new word before all have passed the
-// last one's R.
+// tared writes "from point R on, every k-th" into a word that the ranks of its node share (recorder/node_words.h). A
+// rank reads the word at its points, and keeps to the previous setting until it reaches point R. So ranks that have
+// read the word before their point R offload at the same points, however far apart in time they are. Points are counted
+// from R, so a rank that reads the word late agrees with the others from its next offload on. tared writes no new word
+// before all ranks have passed the last R.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,13 @@ class Cadence {
 
   explicit constexpr Cadence(std::uint64_t every = 1) noexcept : every_(every) {}
 
-  // Whether the point is an offload; points only rise. `word`: the newest one, 0 if there is none.
+  // Whether the point is an offload. Points must ascend. `word`: the newest one, 0 if there is none.
   bool takes(std::uint64_t point, std::uint64_t word) noexcept {
     listen(point, word);
     return (point - from_) % every_ == 0;
   }
 
-  // The last offload up to the point, for points that a rank does not come to one by one. It may be one that the rank
-  // has made already.
+  // The last offload up to the point, for a rank that skips points. The rank may have made it already.
   std::uint64_t last(std::uint64_t point, std::uint64_t word) noexcept {
     listen(point, word);
     return point - (point - from_) % every_;

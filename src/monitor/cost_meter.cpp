@@ -16,7 +16,7 @@ double Running::deviation() const noexcept {
 
 void CostMeter::offloaded(std::uint64_t ticks) noexcept {
   direct_.add(static_cast<double>(ticks));
-  told_.tell(
+  published_.publish(
       {direct_.count(), overall_.count(), direct_.mean(), direct_.deviation(), overall_.mean(), overall_.deviation()});
 }
 
@@ -38,7 +38,7 @@ void CostMeter::forget() noexcept {
   last_ticks_ = 0;
   last_offloads_ = false;
   without_ = -1;
-  told_.clear();
+  published_.clear();
 }
 
 }  // namespace tare::monitor

@@ -1,16 +1,16 @@
 // What offloads cost this process, as Nataraj et al. (CLUSTER 2008) define it:
 //
 //   direct    from the start of an offload to its end
-//   overall   how much longer an iteration with an offload is than one without. Iterations are from one point that the
-//             program makes to the next; one with an offload is compared with the one before it without, so that a
-//             program that becomes slower is not taken for a cost.
+// overall   by how much an iteration with an offload is longer than one without. An iteration is the time between two
+// points that the program makes. An iteration with an offload is compared with the last one before it without, so a
+// program that becomes slower does not look like a cost.
 //
-// One thread at a time adds; any may ask, and waits for nobody.
+// One thread at a time adds values. Any thread may read them, and waits for none.
 #pragma once
 
 #include <cstdint>
 
-#include "format/told.h"
+#include "format/published.h"
 
 namespace tare::monitor {
 
@@ -33,25 +33,25 @@ class CostMeter {
   struct Costs {
     std::uint64_t offloads = 0;
     std::uint64_t comparisons = 0;  // of iterations
-    double direct = 0;              // ticks, as all here
+    double direct = 0;              // in ticks, as all values here
     double direct_deviation = 0;
     double overall = 0;
     double overall_deviation = 0;
   };
 
   void offloaded(std::uint64_t ticks) noexcept;
-  // The program has come to a point at `ticks`, and whether it offloads there.
+  // The program has reached a point at `ticks`. `offloads`: whether the point is an offload.
   void point(std::uint64_t ticks, bool offloads) noexcept;
   // False if there was no offload yet.
-  bool costs(Costs& costs) const noexcept { return told_.hear(costs); }
+  bool costs(Costs& costs) const noexcept { return published_.read(costs); }
   void forget() noexcept;
 
  private:
   Running direct_, overall_;
   std::uint64_t last_ticks_ = 0;  // of the last point; 0: there was none
   bool last_offloads_ = false;
-  double without_ = -1;  // the last iteration without an offload; < 0: the one before the last point had one
-  format::Told<Costs> told_;
+  double without_ = -1;  // the last iteration without an offload; < 0: there is none to compare with
+  format::Published<Costs> published_;
 };
 
 }  // namespace tare::monitor

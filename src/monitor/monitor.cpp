@@ -30,23 +30,23 @@ constexpr std::uint32_t max_locations = 512;  // of a process, in its snapshots
 
 class Monitor {
  public:
-  // Of the first thread of a process: before anybody comes to a point.
+  // Called in the first thread of a process, before it reaches a point.
   void begin() noexcept;
   void add(Location& location) noexcept;
 
-  // A point that the program makes. Those of one thread count, the first that makes one: the threads of a process do
-  // not come to points in one order.
+  // A point that the program makes. Only those of one thread count, the first that makes one, because threads reach
+  // points in no order.
   void point(Location& location, std::uint64_t ticks) noexcept;
   void point_by_clock(Location& location, std::uint64_t ticks) noexcept;
   void entered(Location& location, std::uint32_t region) noexcept;
 
-  // What is known of profiles of so many events, and what offloads have cost here.
-  void find(std::uint32_t events, recorder::MonitorKnows& found) const noexcept;
+  // What is known about profiles of so many events, and what offloads have cost here.
+  void find(std::uint32_t events, recorder::MonitorFindings& found) const noexcept;
 
   void forget() noexcept;
 
  private:
-  // A thread that comes to a point while another one offloads goes on: it has been there for it.
+  // While one thread offloads, another that reaches a point goes on: the first offloads for it, too.
   class Turn {
    public:
     explicit Turn(std::atomic<bool>& taken) noexcept
@@ -63,7 +63,7 @@ class Monitor {
     bool ours_;
   };
 
-  // An offload point; whether it is an offload, and of which round.
+  // An offload point: whether it is an offload, and of which round.
   void come_to(Location& location, bool offloads, std::uint64_t round, std::uint64_t ticks) noexcept;
   void offload(std::uint64_t round, std::uint64_t ticks) noexcept;
 
@@ -74,7 +74,7 @@ class Monitor {
   Timer timer_;
   CostMeter costs_;
   std::uint64_t region_every_ = 0;
-  std::uint32_t region_ = 0;  // whose entries are points; 0: none
+  std::uint32_t region_ = 0;  // entries of this region are points; 0: of none
   std::uint64_t region_entries_ = 0;
   std::uint64_t points_ = 0;
   std::uint64_t last_by_clock_ = 0;  // round
@@ -105,8 +105,8 @@ void Monitor::add(Location& location) noexcept {
   const recorder::Locked locked(adding_);
   if (!begun_) begin();
   begun_ = true;
-  location.pause(false);  // whether it is to look at the clock is known now
-  // What a thread before in this block had not left.
+  location.pause(false);  // sets the mode anew: it is known now whether the thread must look at the clock
+  // Closes regions that an earlier thread of this block has left open.
   for (std::uint32_t i = 0; i < location.spans_used; ++i) location.spans[i].since = location.spans[i].depth = 0;
   const std::uint32_t count = locations_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i)
@@ -134,7 +134,7 @@ void Monitor::point_by_clock(Location& location, std::uint64_t ticks) noexcept {
   if (!turn) return;
   const std::uint64_t point = timer_.round_at(ticks);
   if (point == 0) return;
-  // The thread may have been elsewhere when the offload was due: it belongs to the others' all the same.
+  // The offload belongs to this round, even if the thread was busy when it was due.
   const std::uint64_t round = cadence_.last(point, recorder::node_words->cadence.load(std::memory_order_relaxed));
   come_to(location, round > last_by_clock_, round, ticks);
   last_by_clock_ = std::max(last_by_clock_, round);
@@ -155,7 +155,7 @@ void Monitor::come_to(Location& location, bool offloads, std::uint64_t round, st
   account.ticks += took;
   if (took > account.ticks_max) account.ticks_max = took;
   costs_.offloaded(took);
-  location.weighing.flush_ticks -= took;  // of a call that is being weighed: this is in the account already
+  location.weighing.flush_ticks -= took;  // for a call that is being weighed: the cost account has this time already
 }
 
 void Monitor::offload(std::uint64_t round, std::uint64_t ticks) noexcept {
@@ -184,12 +184,12 @@ void Monitor::offload(std::uint64_t round, std::uint64_t ticks) noexcept {
   ring_.publish();
 }
 
-void Monitor::find(std::uint32_t events, recorder::MonitorKnows& found) const noexcept {
+void Monitor::find(std::uint32_t events, recorder::MonitorFindings& found) const noexcept {
   format::SweetSpots known;
-  recorder::node_words->sweet_spots.hear(known);
+  recorder::node_words->sweet_spots.read(known);
   found.spot = spot_of(known, events);
   found.direct_ns = found.spot.direct_ns;
-  // This process has offloaded profiles of the size that they have now.
+  // This process has offloaded profiles of their present size.
   CostMeter::Costs costs;
   if (found.spot.events != known.events || !costs_.costs(costs)) return;
   const double ns = 1 / timer_.ticks_per_ns(recorder::now());
@@ -228,7 +228,7 @@ void due(Location& location, std::uint64_t ticks) noexcept { monitor.point_by_cl
 void span(Location& location, recorder::SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
   if (note_span(location, event, type, value)) monitor.entered(location, type);
 }
-void find(std::uint32_t events, recorder::MonitorKnows& found) noexcept { monitor.find(events, found); }
+void find(std::uint32_t events, recorder::MonitorFindings& found) noexcept { monitor.find(events, found); }
 void forked() noexcept { monitor.forget(); }
 
 }  // namespace

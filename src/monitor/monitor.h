@@ -1,6 +1,6 @@
-// Online monitoring in the process: at its offload points it copies its profile into a ring in its segment, where the
-// node's tared finds it (src/tared/monitor). No system call, thread, signal or memory is needed for that, and nobody is
-// waited for, unless the policy is to block. docs/monitoring.md says what a user sees.
+// Online monitoring in the process. At its offload points, the process copies its profile into a ring in its segment,
+// from which the node's tared takes it (src/tared/monitor). That needs no system call, thread, signal or allocation,
+// and does not wait, unless the policy is to block. docs/monitoring.md is for users.
 #pragma once
 
 #include "recorder/options.h"

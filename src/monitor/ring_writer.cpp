@@ -22,7 +22,7 @@ char* RingWriter::reserve(std::uint64_t bytes) noexcept {
   return entry;
 }
 
-// A reader that is ahead of the writer, as none of ours is, seems to have left no room.
+// If the reader claims to be ahead of the writer, which ours never is, there seems to be no room.
 char* RingWriter::place(std::uint64_t bytes) noexcept {
   const std::uint64_t used = head_ - ring_->tail.load(std::memory_order_acquire);
   const std::uint64_t waiting = written_ - ring_->taken.load(std::memory_order_relaxed);
@@ -38,10 +38,11 @@ char* RingWriter::place(std::uint64_t bytes) noexcept {
   return entries_ + (head_ + skipped) % bytes_;
 }
 
-// Whether the reader has taken something meanwhile. After it has not come once, nobody waits for it until it does.
+// Waits until the reader has taken something. If it once came too late, the writer does not wait until it has come
+// again.
 bool RingWriter::waits() noexcept {
   const std::uint64_t taken = ring_->taken.load(std::memory_order_relaxed);
-  if (taken == waited_in_vain_) return false;
+  if (taken == timed_out_at_) return false;
   const recorder::ErrnoGuard guard;
   const std::uint64_t begin = recorder::now();
   const std::uint64_t until = recorder::read_ns(CLOCK_MONOTONIC) + wait_ns_;
@@ -53,7 +54,7 @@ bool RingWriter::waits() noexcept {
     time = recorder::read_ns(CLOCK_MONOTONIC);
   }
   const bool came = ring_->taken.load(std::memory_order_acquire) != taken;
-  if (!came) waited_in_vain_ = taken;
+  if (!came) timed_out_at_ = taken;
   ++ring_->account.waited;
   ring_->account.waited_ticks += recorder::now() - begin;
   return came;

@@ -119,7 +119,7 @@ TEST_F(RingWriterTest, OnlySoManyWait) {
 TEST_F(RingWriterTest, OneThatIsLargerThanTheRingNeverFits) {
   begin(MonitorPolicy::block, 0);
   EXPECT_FALSE(put(ring_bytes + 8, 'x'));
-  EXPECT_EQ(ring().account.waited, 0U) << "waiting would be in vain";
+  EXPECT_EQ(ring().account.waited, 0U) << "waiting would not help";
   EXPECT_TRUE(put(ring_bytes, 'x'));
 }
 

@@ -1,4 +1,4 @@
-// What is known of profiles of some sizes, told for others.
+// What is known about profiles of any size, from the sizes that are known.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace tare::monitor {
 
-// Of profiles of `events` events; 0: of the size that the program's have now. Between two sizes whose BOI is known,
-// values are on a straight line of their logarithms, as times grow by powers of the size. Beyond them no BOI is known.
+// Values for profiles of `events` events; 0: of the size that the program's profiles have now. Between two known sizes,
+// the logarithms of values are interpolated linearly, because times grow by powers of the size. Below the smallest and
+// above the largest known size, no BOI is known.
 format::SweetSpot spot_of(const format::SweetSpots& known, std::uint32_t events) noexcept;
 
 }  // namespace tare::monitor

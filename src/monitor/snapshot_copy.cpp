@@ -7,8 +7,7 @@ namespace tare::monitor {
 
 using format::Sums;
 
-// What the program computes between two offloads throws the profile out of the caches: rows are asked for so long
-// before they are read.
+// The program's data have evicted the profile between two offloads, so rows are prefetched so far ahead.
 constexpr std::uint32_t rows_ahead = 16;
 
 Extent extent_of(const recorder::Location& location) noexcept {
@@ -17,7 +16,7 @@ Extent extent_of(const recorder::Location& location) noexcept {
           std::atomic_ref(summary.phases).load(std::memory_order_acquire), location.spans_used};
 }
 
-// Race detectors would see that nobody waits for anybody here. That is the point: aligned words are read whole.
+// Not instrumented: race detectors would report these reads. They are intended; aligned words are read whole.
 [[gnu::no_sanitize("thread")]] char* copy_section(const recorder::Location& location, const Extent& extent,
                                                   std::uint64_t ticks, char* out) noexcept {
   *reinterpret_cast<format::SectionHead*>(out) = {location.shared->block, extent.rows, extent.phases, extent.spans};
@@ -34,7 +33,7 @@ Extent extent_of(const recorder::Location& location) noexcept {
     if (i + rows_ahead < extent.rows) expect(rows_ahead);
     *sums++ = {row->calls, row->ticks, row->bytes + row->received};
   }
-  // A stretch that is going on counts up to now, of whichever thread it is.
+  // An open visit counts up to now, whichever thread it is in.
   const auto since = [ticks](std::uint64_t begin) { return ticks > begin ? ticks - begin : 0; };
   const format::LocationSummary& summary = location.shared->summary;
   const format::PhaseEntry* phase = location.shared->phases;

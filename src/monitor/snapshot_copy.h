@@ -1,4 +1,4 @@
-// What a snapshot holds of a location, copied as it is at the moment (format/offload_ring.h).
+// Copies the present values of a location for a snapshot (format/offload_ring.h).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tare::monitor {
 
-// How much of a location there is to copy. The tables only grow.
+// How much of a location there is to copy. Tables only grow.
 struct Extent {
   std::uint32_t rows, phases, spans;
 
@@ -17,8 +17,8 @@ struct Extent {
 };
 Extent extent_of(const recorder::Location& location) noexcept;
 
-// Puts a SectionHead and its sums at `out`; returns what is behind them. The location may be another thread's, which
-// goes on meanwhile: each number is right at some moment of the copy, and none is torn.
+// Writes a SectionHead and its sums to `out`; returns their end. Another thread may own the location and go on
+// recording: each number was correct at some moment of the copy, and none is torn.
 char* copy_section(const recorder::Location& location, const Extent& extent, std::uint64_t ticks, char* out) noexcept;
 
 }  // namespace tare::monitor

@@ -32,7 +32,7 @@ double Timer::ticks_per_ns(std::uint64_t ticks) const noexcept {
   return static_cast<double>(ticks - start_.ticks) / static_cast<double>(now_ns - start_.monotonic_ns);
 }
 
-// The first looks may come early, and find no new round.
+// The first looks may be too early, and find no new round.
 void Timer::look_again(std::uint64_t ticks, std::uint64_t wait_ns) const noexcept {
   const double wait = static_cast<double>(wait_ns) * ticks_per_ns(ticks);
   recorder::offload_due.store(ticks + static_cast<std::uint64_t>(wait), std::memory_order_relaxed);

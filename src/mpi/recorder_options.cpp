@@ -1,19 +1,19 @@
 // How libtare.so uses the recorder.
 #include "format/functions.h"
 #include "monitor/monitor.h"
+#include "mpi/bypass.h"
 #include "mpi/dispatch.h"
 #include "mpi/inside.h"
 #include "mpi/requests.h"
 #include "mpi/sampling/sampler.h"
 #include "mpi/site.h"
-#include "mpi/straight.h"
 #include "mpi/thread.h"
 #include "recorder/options.h"
 
 namespace tare::mpi {
 namespace {
 
-// A quarter of them is enough for every function (Location::new_row).
+// A quarter of the rows is enough for every function (Location::new_row).
 constexpr std::uint32_t rows = 2816;
 static_assert(rows / 4 > format::function_count && rows <= format::index_slots * 3 / 4);
 

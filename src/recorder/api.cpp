@@ -20,7 +20,7 @@ namespace {
 using format::EventClass;
 using format::ParameterType;
 
-// A letter of Python's struct; false if it is none that stands for a parameter.
+// One letter of a format of Python's module struct. False if it is not the letter of a parameter type.
 bool parameter_type(char letter, ParameterType& out) noexcept {
   constexpr char letters[] = "bhiqBHIQfd";  // in the order of ParameterType
   const char* at = letter == '\0' ? nullptr : std::strchr(letters, letter);
@@ -33,7 +33,7 @@ std::uint32_t define_span(EventClass event_class, const char* name) noexcept {
   return register_event_type({event_class, 1, {ParameterType::u8}}, name, nullptr);
 }
 
-// Everything that may take a call: a thread's first event, a full buffer, a clock that is the kernel's.
+// Does whatever may need a call: the first event of a thread, a full buffer, a clock that the kernel reads.
 template <class... Words>
 [[gnu::cold, gnu::noinline]] void record_slowly(std::uint32_t type, Words... words) noexcept {
   Location* location = here();
@@ -42,7 +42,7 @@ template <class... Words>
   location->commit_event(type, now(), values, sizeof...(words));
 }
 
-// Makes no call but a last one, so that the compiler has no registers to save on the way.
+// Makes no call except as its last step, so the compiler saves no registers.
 template <class... Words>
 [[gnu::always_inline]] inline void record(std::uint32_t type, Words... words) noexcept {
   Location* location = this_location;
@@ -53,7 +53,7 @@ template <class... Words>
   location->append_event(type, read_counter(), values, sizeof...(words));
 }
 
-// A region or a counter, which the monitor wants to know of.
+// Tells the monitor of a region or a counter.
 [[gnu::cold, gnu::noinline]] void record_span(SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept {
   Location* location = here();
   if (location == nullptr || type == 0) return;
@@ -114,7 +114,7 @@ void tare_resume(void) {
   tare::recorder::Location* location = tare::recorder::here();
   if (location == nullptr) return;
   location->pause(false);
-  if (tare::recorder::any_event_type()) tare::recorder::measure_event_cost(*location);  // those named meanwhile
+  if (tare::recorder::any_event_type()) tare::recorder::measure_event_cost(*location);  // with new names
 }
 void tare_flush(void) {
   tare::recorder::Location* location = tare::recorder::here();
@@ -132,10 +132,10 @@ void tare_offload(void) {
 }
 
 int tare_find_sweet_spot(std::uint32_t events, tare_sweet_spot* spot) {
-  tare::recorder::MonitorKnows known;
+  tare::recorder::MonitorFindings known;
   known.spot.events = events;
   if (const auto* monitor = tare::recorder::library_options.monitor) monitor->find(events, known);
-  // Of nothing that is known, less than nothing; an overall cost may be that, too.
+  // A time that is not known is -1. An overall cost may be negative, so for it the deviation says whether it is known.
   const auto seconds = [](double ns, bool is_known) { return is_known ? ns * 1e-9 : -1; };
   const auto time = [&seconds](double ns) { return seconds(ns, ns >= 0); };
   const tare::format::SweetSpot& of = known.spot;

@@ -1,4 +1,4 @@
-// What a job of tared is given: the run, and when it is to end.
+// What a job of tared gets: the run, and when to end.
 #pragma once
 
 #include <csignal>
@@ -9,13 +9,13 @@
 namespace tare::tared {
 
 // Set by SIGTERM.
-extern volatile std::sig_atomic_t told_to_end;
+extern volatile std::sig_atomic_t has_to_end;
 
 struct Job {
   RunPlaces places;
-  const Watched& starter;  // jobs end when neither it nor any process of the run is there
+  const Watched& starter;  // jobs end when neither it nor any process of the run exists
 };
 
-inline constexpr std::uint64_t look_every_ns = 250'000'000;  // for new processes, and for the starter
+inline constexpr std::uint64_t look_every_ns = 250'000'000;  // for new processes, and for the end of the starter
 
 }  // namespace tare::tared

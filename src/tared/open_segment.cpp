@@ -21,7 +21,7 @@ namespace tare::tared {
 using namespace format;
 
 namespace {
-// More than a process can have (recorder/locations.cpp), and few enough that the offset of the last one fits off_t.
+// More than a process can have (recorder/locations.cpp). The offset of the last one fits into off_t.
 constexpr std::uint32_t max_locations = 1U << 20U;
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The segment of a process of the run, as tared opens it: what lies in it, the process may change or spoil at any time.
+// The segment of a process of the run, opened by tared. The process may change its content at any time.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,8 @@
 
 namespace tare::tared {
 
-// Whether a process is there. It is known by more than its number where the kernel can do that, so that another one
+// Whether a process exists. It is identified by a pidfd if the kernel has them, so a later process with the same id is
+// not taken for it. A zombie counts as ended.
 // which has it next is not taken for it; one that has ended and is waited for is not there.
 class Watched {
  public:
@@ -26,7 +27,7 @@ class Watched {
   int fd_;
 };
 
-// Part of a file, mapped shared; nothing if it does not reach so far.
+// A part of a file, mapped shared; nothing if the file is shorter.
 class Mapping {
  public:
   Mapping(int fd, std::uint64_t offset, std::uint64_t bytes);
@@ -51,20 +52,20 @@ class OpenSegment {
   OpenSegment(const OpenSegment&) = delete;
   OpenSegment& operator=(const OpenSegment&) = delete;
 
-  // False if it is none of this build and this user, or its process has not yet filled in its head.
+  // False if it is from another build or user, or its process has not filled in its head yet.
   bool is_ready() const { return ready_; }
   bool is_alive() const { return process_.is_there(); }
 
-  // Its head as it was found, and checked. Where things lie, only this says.
+  // A checked copy of its head. The layout must be taken only from here.
   format::SegmentHeader& header() { return *header_; }
   const format::SegmentHeader& header() const { return *header_; }
-  // And as it is now.
+  // The live head.
   format::SegmentHeader& shared() const { return *shared_header_->as<format::SegmentHeader>(); }
   int fd() const { return fd_; }
 
-  // Location blocks that there are now: no more than a process can have.
+  // The number of location blocks now; at most as many as a process can have.
   std::uint32_t locations() const;
-  // Where one lies in the file.
+  // The offset of a block in the file.
   std::uint64_t location_at(std::uint32_t block) const {
     return header_->locations_at + block * header_->location_stride;
   }

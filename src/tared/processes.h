@@ -1,4 +1,4 @@
-// The processes of the run on this node, each by its segment, as long as that is there.
+// The processes of the run on this node, each represented by its segment.
 #pragma once
 
 #include <dirent.h>
@@ -21,7 +21,7 @@ struct RunPlaces {
   std::string run_id;
 };
 
-// `Segment` is made of a path and a process id; it has is_ready() and is_alive().
+// `Segment` is constructed from a path and a process id, and has is_ready() and is_alive().
 template <class Segment>
 class Processes {
  public:
@@ -30,7 +30,7 @@ class Processes {
   explicit Processes(const RunPlaces& places)
       : directories_{places.run_directory, places.segment_directory}, run_id_(places.run_id) {}
 
-  // Finds those that have begun to record, and forgets those whose segments are gone: forget(std::move(segment)).
+  // Finds new processes, and removes those whose segments are gone: forget(std::move(segment)).
   template <class Forget>
   void look(Forget forget) {
     std::map<std::string, pid_t> paths;

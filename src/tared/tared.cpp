@@ -1,14 +1,14 @@
-// tared RUN_DIRECTORY RUN_ID SEGMENT_DIRECTORY STARTER JOB: what is done once on a node for the processes of a run, so
-// that they need not. STARTER is the process that started it: `tare run`, or the first one that records on a node
-// without (recorder/start_tared.cpp).
+// tared RUN_DIRECTORY RUN_ID SEGMENT_DIRECTORY STARTER JOB: the process that serves all processes of a run on a node.
+// STARTER is the process that started it: `tare run`, or, on a node without that, the first process that records
+// (recorder/start_tared.cpp).
 //
 //   drain     drains their buffers (drain/)
-//   monitor   monitors them (monitor/), as TARE_MONITOR says; also beside draining, if that is set
+// monitor   monitors them (monitor/), as TARE_MONITOR says; also done by `drain` if that variable is set
 //
-// tared --can-listen WHERE: nothing but whether a node of the tree can bind that here (`listen=`); if not, a line on
-// stderr says why. tared --can-filter FILTER: the same of what reduces rounds (`filter=`).
+// tared --can-listen WHERE: tests whether a node of the tree can bind that address here (`listen=`); if not, a line on
+// stderr gives the reason. tared --can-filter FILTER: the same for a filter (`filter=`).
 //
-// It ends when it is told to (SIGTERM), or when neither its starter nor any process of the run is there.
+// It ends on SIGTERM, or when neither its starter nor any process of the run exists.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -36,15 +36,15 @@
 
 namespace tare::tared {
 
-volatile std::sig_atomic_t told_to_end = 0;
+volatile std::sig_atomic_t has_to_end = 0;
 
 namespace {
 
 using recorder::node_words;
 
-void on_term(int) { told_to_end = 1; }
+void on_term(int) { has_to_end = 1; }
 
-// Keeps nothing of who started it: files, directory, signals, or, of a rank, the processor that it is bound to.
+// Drops what was inherited: files, directory, signals, and, from a rank, the binding to a processor.
 void detach(bool of_a_rank) {
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
@@ -63,7 +63,7 @@ void detach(bool of_a_rank) {
   syscall(SYS_sched_setaffinity, 0, sizeof every_processor, every_processor);
 }
 
-// Signals go to the thread that drains, which sleeps longer.
+// Signals go to the thread that drains, because it sleeps longer.
 void monitor_undisturbed(const Job& job, const char* spec, const char* host, bool is_first) {
   sigset_t all;
   sigfillset(&all);

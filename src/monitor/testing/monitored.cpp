@@ -1,4 +1,4 @@
-// The recorder as tests of the monitor use it: with room for a profile, and without MPI.
+// The recorder's options for tests of the monitor: with room for a profile, without MPI.
 #include "monitor/monitor.h"
 #include "recorder/location.h"
 

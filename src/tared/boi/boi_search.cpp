@@ -7,10 +7,10 @@
 namespace tare::tared {
 
 namespace {
-constexpr double slower_by = 1.1;  // arrivals against offloads: what Figure 7 of the paper calls within 10 %
+constexpr double slower_by = 1.1;  // arrivals in relation to offloads: "within 10 %", as in Figure 7 of the paper
 constexpr double least_relative_error = 0.04;
 constexpr std::size_t most_steps = 40;
-// Of a confirmation.
+// For the confirmation.
 constexpr double long_enough_ns = 1e8;
 constexpr std::uint32_t least_rounds = 100;
 constexpr double confirmed_within = 0.05;
@@ -42,7 +42,7 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
   const double steps = static_cast<double>(count - 1);
   verdict.growth_ns = (burst.delays_ns.back() - burst.delays_ns.front()) / steps;
   verdict.mean_delay_ns = spread_of(burst.delays_ns).mean;
-  // Of the last quarter, and between the middles of the first and the last: one round that is late says nothing.
+  // Means over quarters and medians of rounds, because one late round says nothing.
   const auto quarter = static_cast<std::ptrdiff_t>((count + 3) / 4);
   const Spread first = spread_of(std::span(burst.arrivals_ns).first(quarter));
   const Spread last = spread_of(std::span(burst.arrivals_ns).last(quarter));
@@ -52,21 +52,21 @@ Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& sett
   const double threshold = rest.mean + settings.k * rest.deviation;
   verdict.grows = verdict.growth_ns > rest.deviation && verdict.mean_delay_ns > threshold;
   verdict.arrives_slowly = verdict.arrival_interval_ns > slower_by * burst.interval_ns;
-  // Without a queue, a round waits for no more than the one before it.
+  // Without a queue, a round waits for at most the round before it.
   verdict.is_late = verdict.last_delay_ns > threshold + std::max(burst.interval_ns, rest.mean);
   return verdict;
 }
 
 double typical_arrival_interval(const Burst& burst) {
   constexpr std::size_t parts = 10;
-  // The first rounds fill the buffers.
+  // The first rounds only fill the buffers.
   const std::size_t first = burst.arrivals_ns.size() / 5;
   const std::size_t length = (burst.arrivals_ns.size() - first) / parts;
   if (length < 2) return 0;
   std::vector<double> intervals;
   for (std::size_t begin = first; begin + length < burst.arrivals_ns.size(); begin += length)
     intervals.push_back((burst.arrivals_ns[begin + length] - burst.arrivals_ns[begin]) / static_cast<double>(length));
-  // What arrives more often than it is sent catches up.
+  // Rounds that arrive faster than they were sent were delayed before.
   return std::max(median_of(std::move(intervals)), burst.interval_ns);
 }
 
@@ -104,7 +104,7 @@ BoiSearch::BoiSearch(const Spread& rest, double low_ns, const SearchSettings& se
 double BoiSearch::error_ns() const {
   const double printed = 2 * rest_.deviation;
   if (settings_.rule == Rule::printed) return printed;
-  // Where rest is noisy, the printed threshold is as wide as the range: a tenth of it would still be noise.
+  // If the delay at rest is noisy, the printed threshold is as wide as the range, and a tenth of it is still noise.
   return std::min(std::max(printed, least_relative_error * high_), 0.1 * high_);
 }
 

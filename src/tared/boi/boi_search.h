@@ -9,17 +9,17 @@
 //   Else: High = Curr, Curr = middle of the lower half.
 //   Until High - Low < 2 restSD. Gives Curr; or High, if growth is above the threshold then.
 //
-// A tree that is saturated from the first round on has a delay that is long but does not grow within l rounds, and the
-// printed rule takes it for sustainable. Rule::guarded therefore also calls an interval too short if rounds arrive more
-// slowly than they are sent, or if the last ones are late by more than a round can be without a queue. It begins above
-// restOWD where restOWD itself is too short, which is possible where nodes share processors; its error threshold is not
-// below 4 % of High, as a search in steps below what l rounds can tell does not end in a better value.
+// A tree that is saturated from the first round on has a long delay that does not grow within l rounds, so the printed
+// rule takes it for sustainable. Rule::guarded therefore also rejects an interval if rounds arrive more slowly than
+// they are sent, or if the last ones are later than a round without a queue can be. It begins above restOWD if restOWD
+// itself is too short, which happens if nodes share processors. Its error threshold is at least 4 % of High, because
+// steps that l rounds cannot distinguish do not improve the result.
 //
-// The buffers of a tree hold about l rounds, so l rounds can be sent too quickly unnoticed, and what is found is up to
-// a third too low. Confirmation therefore takes the paper's test of what it found (Figure 7) as the last steps: many
-// rounds at a fifth below it. They cannot arrive more often than at the true interval. But a tree that is saturated may
-// be slower than one that is not quite: so what was confirmed is lowered step by step as long as rounds are sustained
-// there.
+// The buffers of a tree hold about l rounds. So l rounds can be sent too quickly without a visible effect, and the
+// result can be too low by a third. The confirmation therefore adds the test that the paper applies to its results
+// (Figure 7): many rounds at an interval that is shorter by a fifth. They cannot arrive faster than the true interval
+// allows. But a saturated tree may be slower than one that is not quite saturated. So the confirmed interval is lowered
+// step by step as long as rounds at it are sustained.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace tare::tared {
 
 struct Spread {
   double mean = 0;
-  double deviation = 0;  // of the sample
+  double deviation = 0;  // standard deviation of the sample
 };
 Spread spread_of(std::span<const double> values);
 double median_of(std::vector<double> values);
@@ -46,7 +46,7 @@ struct SearchSettings {
 // Rounds at one interval, in the order of their numbers. Times are ns.
 struct Burst {
   double interval_ns = 0;
-  std::vector<double> delays_ns;    // from the earliest offload of each to its arrival
+  std::vector<double> delays_ns;    // from the earliest offload of a round to its arrival
   std::vector<double> arrivals_ns;  // at the root
 };
 
@@ -62,20 +62,21 @@ struct Verdict {
 };
 Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& settings);
 
-// The time from one arrival to the next as the median of parts of a long burst tells it: rounds that wait for another
-// program on the machine, and those that catch up, are in few of the parts. 0 if there are fewer than 20 rounds.
+// The interval of arrivals: the median over parts of a long burst. Rounds that wait for another program on the machine,
+// and rounds that catch up, are in few of the parts. 0 if there are fewer than 20 rounds.
 double typical_arrival_interval(const Burst& burst);
 
-// Of an interval that was found: goes on until rounds that are sent a fifth more often arrive at it, within 5 %. On a
-// machine whose pace changes they may never do; then the median of the last three is what is told. What was confirmed
-// is lowered by 4 %, up to four times, as long as rounds that are sent so often arrive so often, within 3 %.
+// Confirms an interval: repeats until rounds that are sent at an interval shorter by a fifth arrive at the confirmed
+// interval, within 5 %. If the speed of the machine changes, that may never happen; then the result is the median of
+// the last three. The confirmed interval is lowered by 4 %, up to four times, as long as rounds sent at it arrive at
+// it, within 3 %.
 class Confirmation {
  public:
   explicit Confirmation(double boi_ns) : boi_(boi_ns) {}
   bool is_done() const { return is_confirmed_ ? is_lowest_ || lowered_ == most_lowered : steps_.size() >= most_steps; }
   bool is_confirmed() const { return is_confirmed_; }
   double interval_ns() const { return (1 - (is_confirmed_ ? lower_by : below)) * boi_; }  // to measure next
-  // As long as a tree with another program beside it takes to show its own pace.
+  // Long enough for a tree to show its own speed beside another program.
   std::uint32_t rounds() const;
   void add(const Burst& burst);
   double boi_ns() const { return boi_; }
@@ -98,8 +99,8 @@ class Confirmation {
 
   double boi_;
   bool is_confirmed_ = false;
-  bool is_lowest_ = false;  // rounds below it were not sustained
-  unsigned lowered_ = 0;    // how often
+  bool is_lowest_ = false;  // rounds at shorter intervals were not sustained
+  unsigned lowered_ = 0;    // how often it was lowered
   std::vector<Step> steps_;
 };
 
@@ -109,8 +110,8 @@ class BoiSearch {
   bool is_done() const { return is_done_; }
   double interval_ns() const { return current_; }  // to measure next
   void add(const Burst& burst);
-  double boi_ns() const { return boi_; }            // when it is done
-  double range_ns() const { return high_ - low_; }  // in which it lies
+  double boi_ns() const { return boi_; }            // the result, when it is done
+  double range_ns() const { return high_ - low_; }  // the range in which it lies
 
   struct Step {
     double interval_ns;

@@ -9,24 +9,24 @@ namespace {
 
 constexpr double first_rest_ns = 1e8;
 constexpr double longest_ns = 1e10;
-constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 1;  // of Cadence
+constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 1;  // the greatest number that Cadence has room for
 constexpr std::size_t rest_rounds = 12;
-constexpr std::size_t unsettled_rounds = 2;  // of which each interval begins; their delays are of the one before
-constexpr std::size_t window = 5;            // rounds that are judged while an interval is kept
-constexpr std::size_t buffered_rounds = 20;  // that come late when the interval was too short
+constexpr std::size_t unsettled_rounds = 2;  // first rounds at each interval, with delays of the one before
+constexpr std::size_t window = 5;            // rounds that are judged together while an interval is kept
+constexpr std::size_t buffered_rounds = 20;  // rounds that come late if the interval was too short
 constexpr std::uint32_t most_tries = 2;
 constexpr std::uint32_t most_good_wanted = 32;
-constexpr std::int64_t notice_ns = 300'000'000;  // for a decision to reach all ranks
-constexpr double median_of_deviations = 1.4826;  // that of a normal distribution, times this, is its deviation
-// Searching anew.
+constexpr std::int64_t notice_ns = 300'000'000;  // time for a decision to reach all ranks
+constexpr double median_of_deviations = 1.4826;  // standard deviation / median deviation, if normal
+// When to search again:
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t first_again_ns = 10 * second;
 constexpr std::int64_t last_again_ns = 600 * second;
 constexpr std::uint32_t changed_wanted = 3;
-constexpr double no_change = 0.25;  // of the BOI, or of the size of profiles
-constexpr double other_delay = 2;   // times the one at rest
+constexpr double no_change = 0.25;  // change of the BOI, or of the size of profiles, that counts as none
+constexpr double other_delay = 2;   // multiple of the delay at rest that counts as another delay
 
-// Another program on the machine makes a round late once: medians do not see that.
+// Medians, because another program on the machine may make single rounds late.
 Spread robust(const std::vector<double>& values) {
   const double middle = median_of(values);
   std::vector<double> distances;
@@ -52,7 +52,7 @@ void PaceKeeper::add(const Round& round) {
                        static_cast<double>(round.arrived_ns - from_ns_)});
 }
 
-// What is measured of points is not exact: hardly more than so many is so many.
+// Measured intervals of points are not exact, so slightly more than n points counts as n.
 std::uint64_t PaceKeeper::every_of(double interval_ns) const {
   constexpr double hardly = 0.02;
   const double points = std::ceil(std::min(interval_ns, longest_ns) / points_.point_ns() - hardly);
@@ -72,7 +72,7 @@ Pace PaceKeeper::change_to_every(std::uint64_t every, std::int64_t now_ns) {
   return {from_, interval_ns(), every_};
 }
 
-// Of the last rounds. Points of the program come as they come, so their interval is measured; rounds that ranks have
+// For the last rounds. Points of a program are not regular, so their interval is measured. Rounds that ranks have
 // dropped count.
 Burst PaceKeeper::burst(std::size_t count) const {
   Burst last;
@@ -90,7 +90,8 @@ Burst PaceKeeper::burst(std::size_t count) const {
   return last;
 }
 
-// So many rounds should have come by now, and twice that. Not known of a program that makes its own points.
+// Whether twice the time has passed in which so many rounds should have come. Not known if the program makes the
+// points.
 bool PaceKeeper::is_overdue(std::size_t count, std::int64_t now_ns) const {
   return !points_.is_by_program() &&
          now_ns - since_ns_ > 2 * static_cast<std::int64_t>(count) * interval_ns() + 4 * notice_ns;
@@ -118,7 +119,7 @@ std::optional<Pace> PaceKeeper::end_rest(std::int64_t now_ns) {
   }
   const Burst measured = burst(rest_rounds);
   rest_ = robust(measured.delays_ns);
-  // They wait for one another: this is no rest.
+  // Rounds wait for one another, so this is not the delay at rest.
   if (rest_.mean > measured.interval_ns / 2 && measured.interval_ns < longest_ns)
     return change_to(2.0 * measured.interval_ns, now_ns);
   search_.emplace(rest_, 0, SearchSettings{});
@@ -132,7 +133,7 @@ std::optional<Pace> PaceKeeper::go_on_searching(std::int64_t now_ns) {
   Burst measured = burst(settings.rounds);
   if (arrivals_.size() < settings.rounds + unsettled_rounds) {
     if (!is_overdue(settings.rounds + unsettled_rounds, now_ns)) return {};
-    // What has not come counts as coming now.
+    // A round that has not come counts as if it came now.
     while (measured.delays_ns.size() < settings.rounds) {
       measured.delays_ns.push_back(static_cast<double>(now_ns - from_ns_));
       measured.arrivals_ns.push_back(static_cast<double>(now_ns - from_ns_));
@@ -146,7 +147,7 @@ std::optional<Pace> PaceKeeper::go_on_searching(std::int64_t now_ns) {
     refused_ = std::max(refused_, every_);
   else
     taken_ = taken_ == 0 ? every_ : std::min(taken_, every_);
-  // Points are no closer together than one, and between so many and one more there is nothing.
+  // Intervals are whole numbers of points, at least one.
   if (taken_ == 1) return end_search(1, true, now_ns);
   if (taken_ != 0 && taken_ <= refused_ + 1) return end_search(taken_, false, now_ns);
   if (search_->is_done()) return end_search(every_of(search_->boi_ns()), false, now_ns);
@@ -196,7 +197,7 @@ std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
   }
   stepped_down_ = false;
   const double target = target_ns();
-  // Points of the program have become quicker.
+  // The program makes points more often than before.
   if (interval < (1 - no_change) * target) return change_to(target, now_ns);
   if (interval < target + points_.point_ns()) {
     good_wanted_ = 1;
@@ -208,10 +209,10 @@ std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
   return change_to(std::max(interval / 2, target), now_ns);
 }
 
-// Of rounds that came in time.
+// To be called for rounds that came in time.
 bool PaceKeeper::is_to_search_anew(double delay_ns, std::int64_t now_ns) {
   const double target = target_ns();
-  // A delay says something about the interval where it is no small part of it, or has been.
+  // Delays depend on the interval only if they are, or were, a considerable part of it.
   const bool is_later = delay_ns > other_delay * rest_.mean && delay_ns > target / 4;
   const bool is_earlier = delay_ns < rest_.mean / other_delay && target > least_ns_ + points_.point_ns();
   const bool has_grown = events_ > static_cast<std::uint32_t>((1 + no_change) * searched_events_);

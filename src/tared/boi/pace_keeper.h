@@ -1,19 +1,19 @@
 // Keeps the interval between the rounds of a live tree at its sweet spot (`--monitor=auto`, `every=auto`).
 //
-// An interval is so many offload points, which the clock or the program makes (point_clock.h). The keeper is told of
-// each round that arrives at the root, and says which points all ranks are to take, from which one on. It
+// An interval is a number of offload points, which the clock or the program makes (point_clock.h). The keeper gets each
+// round that arrives at the root. It decides at which points all ranks offload, and from which point on. The keeper
 //
-//   rests      slows down until rounds do not wait for one another: the delay at rest (stop-and-go in the paper, which
-//              is the same where each round has arrived before the next one begins)
-//   searches   finds the BOI by the paper's search (boi_search.h), on the ranks' own rounds
-//   keeps      twice the BOI, but no less than `least_ns`. Where rounds arrive more slowly than they are sent, or late,
-//              the interval is doubled; when they come in time again, it is halved, step by step, back to there
+//   rests      lengthens the interval until rounds do not wait for one another, and measures the delay at rest. (The
+//              paper uses stop-and-go, which is the same if each round arrives before the next one begins.)
+//   searches   finds the BOI by the paper's search (boi_search.h), with the ranks' own rounds
+//   keeps      twice the BOI, or `least_ns` if that is longer. If rounds arrive more slowly than they are sent, or
+//              late, the interval is doubled. When they come in time again, it is halved, step by step, down to that
 //
-// A step down that has to be taken back makes the next one come later. There is one decision at a time: the next one is
-// made when all have come to the point from which on the last one holds (monitor/cadence.h).
+// If a step down has to be reversed, the next one comes later. Only one decision is under way: the next one is made
+// when all ranks have passed the point at which the last one takes effect (monitor/cadence.h).
 //
-// The BOI is searched anew where the interval was doubled and rounds then came in time, where their delay is no longer
-// that at rest, and where profiles have grown. If it is what it was, the next search comes later.
+// The BOI is searched again if the interval was doubled and rounds then came in time, if the delay differs from that at
+// rest, and if profiles have grown. If the result is the same as before, the next search comes later.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,17 @@ class PaceKeeper {
   enum class State { rests, searches, keeps };
   PaceKeeper(PointClock points, std::int64_t least_ns);
 
-  // A round as it arrives. Rounds ascend.
+  // A round that has arrived. Rounds must ascend.
   void add(const Round& round);
   // Profiles have so many events from now on.
   void events(std::uint32_t events) { events_ = events; }
-  // The next decision, if there is one by now (Unix time).
+  // The next decision, if one is due at this time (Unix time).
   std::optional<Pace> decide(std::int64_t now_ns);
 
   State state() const { return state_; }
   std::int64_t interval_ns() const;
   double boi_ns() const { return boi_ns_; }  // 0: not yet known
-  // What the last search found; nothing if it was asked for already.
+  // The result of the last search; nothing if it was returned already.
   std::optional<SpotBook::Found> take_found() { return std::exchange(found_, std::nullopt); }
   const Spread& rest() const { return rest_; }
 
@@ -70,29 +70,29 @@ class PaceKeeper {
   double least_ns_;
   State state_ = State::rests;
   bool begun_ = false;
-  std::uint64_t every_ = 1;            // each so many points are an offload
-  std::uint64_t from_ = 0;             // from here on
-  std::int64_t from_ns_ = 0;           // and when that is
-  std::int64_t longest_delay_ns_ = 0;  // lately
-  std::int64_t since_ns_ = 0;          // arrivals have been waited for since then
+  std::uint64_t every_ = 1;            // every so many points are an offload
+  std::uint64_t from_ = 0;             // from this point on
+  std::int64_t from_ns_ = 0;           // and the time of that point
+  std::int64_t longest_delay_ns_ = 0;  // of the last rounds
+  std::int64_t since_ns_ = 0;          // since when arrivals are waited for
   std::vector<Arrival> arrivals_;
   Spread rest_;
   std::optional<BoiSearch> search_;
-  std::uint32_t tries_ = 0;    // at this interval of the search
-  std::uint64_t taken_ = 0;    // the fewest points that were long enough in this search; 0: none were
-  std::uint64_t refused_ = 0;  // the most that were too short
+  std::uint32_t tries_ = 0;    // at the present interval of the search
+  std::uint64_t taken_ = 0;    // the least number of points that was long enough in this search; 0: none was
+  std::uint64_t refused_ = 0;  // the greatest number that was too short
   double boi_ns_ = 0;
   std::optional<SpotBook::Found> found_;
   std::uint32_t good_ = 0;         // windows in a row
-  std::uint32_t good_wanted_ = 1;  // before a step down
+  std::uint32_t good_wanted_ = 1;  // needed for a step down
   bool stepped_down_ = false;      // by the last decision
-  std::size_t left_behind_ = 0;    // rounds that come while what the search has left in the buffers does
+  std::size_t left_behind_ = 0;    // rounds to come while the search's last rounds leave the buffers
   bool stepped_up_ = false;        // since the last search
   std::uint32_t events_ = 0;
-  std::uint32_t searched_events_ = 0;  // when the last search ended
+  std::uint32_t searched_events_ = 0;  // at the end of the last search
   std::int64_t searched_ns_ = 0;
-  std::int64_t search_again_ns_ = 0;  // at the least so long after it
-  std::uint32_t changed_ = 0;         // windows in a row that are no longer as the last search found them
+  std::int64_t search_again_ns_ = 0;  // the least time between searches
+  std::uint32_t changed_ = 0;         // windows in a row that differ from what the last search found
 };
 
 }  // namespace tare::tared

@@ -14,7 +14,7 @@ constexpr std::size_t last_points = 9;
 PointClock::PointClock(std::int64_t point_ns, std::int64_t epoch_ns)
     : is_by_program_(false), point_ns_(static_cast<double>(point_ns)), last_{0, epoch_ns} {}
 
-// The median, as a program may stop between two points to write a file.
+// The median, because a program may stop between two points to write a file.
 void PointClock::add(std::uint64_t point, std::int64_t offloaded_ns) {
   if (!is_by_program_ || (!points_.empty() && point <= points_.back().number)) return;
   last_ = {point, offloaded_ns};

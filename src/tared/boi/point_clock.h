@@ -1,5 +1,5 @@
-// When offload points come. Those of the clock are as far apart as was said; those of the program are as far apart as
-// the last rounds tell, whose numbers are those of points.
+// The times of offload points. Points of the clock have a given distance. The distance of a program's points follows
+// from the last rounds, whose numbers are those of points.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class PointClock {
   // Made by the program.
   PointClock() = default;
 
-  // A point that was an offload; points ascend.
+  // A point that was an offload. Points must ascend.
   void add(std::uint64_t point, std::int64_t offloaded_ns);
 
   bool is_by_program() const { return is_by_program_; }
   bool is_known() const { return point_ns_ > 0; }
-  double point_ns() const { return point_ns_; }  // from one to the next
+  double point_ns() const { return point_ns_; }  // between two points
   std::int64_t time_of(std::uint64_t point) const;
-  // One that is yet to come at that time.
+  // The first point after that time.
   std::uint64_t point_after(std::int64_t time_ns) const;
 
  private:
@@ -32,7 +32,7 @@ class PointClock {
 
   bool is_by_program_ = true;
   double point_ns_ = 0;
-  Point last_{};  // one of which the time is known
+  Point last_{};  // a point whose time is known
   std::deque<Point> points_;
 };
 

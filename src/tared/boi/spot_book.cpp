@@ -21,7 +21,7 @@ void SpotBook::events(std::uint32_t events) {
   delays_ns_.clear();
 }
 
-// Of more sizes than there is room for, every second one, but the first and the last.
+// If there are more sizes than room, every second one, with the first and the last.
 void SpotBook::cached(std::vector<SweetSpot> spots) {
   std::ranges::sort(spots, {}, &SweetSpot::events);
   const auto same = [](const SweetSpot& left, const SweetSpot& right) { return left.events == right.events; };
@@ -70,7 +70,7 @@ std::optional<SweetSpots> SpotBook::take_update(std::uint64_t now_ns) {
   if (has_round_) {
     const Spread delay = spread_of(std::vector<double>(delays_ns_.begin(), delays_ns_.end()));
     SweetSpot& known = spot();
-    known.delay_ns = std::max(delay.mean, 0.0);  // clocks of nodes differ
+    known.delay_ns = std::max(delay.mean, 0.0);  // the difference of two nodes' clocks can make it negative
     known.delay_deviation_ns = delay.deviation;
   }
   has_changed_ = has_round_ = false;

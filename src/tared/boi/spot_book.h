@@ -1,5 +1,5 @@
-// What the root of a tree knows of it by the size of profiles, for the ranks of all nodes (format/sweet_spot.h): what
-// the searches of this run have found, and the delay of the last rounds; of other sizes what was found before on such a
+// What the root of a tree knows about it for each size of profiles, for the ranks of all nodes (format/sweet_spot.h):
+// the results of this run's searches, the delay of the last rounds, and, for other sizes, earlier results for such a
 // tree.
 #pragma once
 
@@ -23,20 +23,20 @@ class SpotBook {
     Spread rest;
   };
 
-  // What is known from before of a tree like this one; instead of what was said last.
+  // Sets earlier results for a tree like this one. Replaces those that were set before.
   void cached(std::vector<format::SweetSpot> spots);
   // Profiles have so many events from now on.
   void events(std::uint32_t events);
-  // A search has ended. Of sizes beyond those that there is room for, the oldest is forgotten.
+  // A search has ended. If there is no room for another size, the oldest is dropped.
   void found(const Found& found);
-  // A round as it arrives.
+  // A round that has arrived.
   void round(const Round& round);
 
-  // All that is known, if it has changed since this function returned it last. The result of a search is returned at
-  // once, delays once a second. `now_ns` is of any monotonic clock.
+  // Everything that is known, if it has changed since the last call that returned something. Results of a search are
+  // returned at once, delays once a second. `now_ns` is of any monotonic clock.
   std::optional<format::SweetSpots> take_update(std::uint64_t now_ns);
 
-  // What the last search has found; nothing before the first.
+  // The result of the last search; nothing before the first.
   std::optional<format::SweetSpot> last_found() const;
 
  private:
@@ -48,7 +48,7 @@ class SpotBook {
 
   std::uint32_t events_ = 0;
   std::uint32_t found_events_ = 0;       // of the last search; 0: there was none
-  std::deque<format::SweetSpot> spots_;  // the one that was changed last is the last
+  std::deque<format::SweetSpot> spots_;  // the one that was changed last comes last
   std::deque<double> delays_ns_;         // of rounds of this size
   std::vector<format::SweetSpot> cached_;
   bool has_changed_ = false;

@@ -41,7 +41,7 @@ void keep_found_spot(const std::string& directory, TreeSize tree, const format::
   const int fd =
       open((directory + found_name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return;
-  // A line that was cut off is none.
+  // An incomplete line is ignored.
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), static_cast<std::size_t>(length));
   close(fd);
 }

@@ -1,6 +1,6 @@
-// What is known of monitoring trees between runs, as `tare run` keeps it (python/tare/measuring/sweet_spots.py): before
-// the run it leaves in the folder where nodes meet what was found earlier; afterwards it takes from there what the
-// root has found.
+// What is known about monitoring trees between runs. `tare run` keeps it (python/tare/measuring/sweet_spots.py). Before
+// a run, it writes earlier results to a file in the folder in which nodes meet. Afterwards it reads the root's results
+// from there.
 //
 // Both are text, a line for each tree and size of profiles:
 //   ranks nodes events is_bound boi_ns boi_spread_ns rest_ns rest_deviation_ns direct_ns
@@ -21,9 +21,9 @@ struct TreeSize {
   bool operator==(const TreeSize&) const = default;
 };
 
-// Of a tree of this size. Lines that are none are left out.
+// The lines for a tree of this size. Invalid lines are ignored.
 std::vector<format::SweetSpot> read_known_spots(const std::string& directory, TreeSize tree);
-// Adds a line; as good as it goes.
+// Adds a line. Errors are ignored.
 void keep_found_spot(const std::string& directory, TreeSize tree, const format::SweetSpot& spot);
 
 }  // namespace tare::tared

@@ -12,7 +12,7 @@ namespace {
 
 using recorder::node_words;
 
-constexpr std::uint64_t pause_ns = 1'000'000'000;  // where the disk is full
+constexpr std::uint64_t pause_ns = 1'000'000'000;  // if the disk is full
 
 Segment::Drained drain_all(Processes<Segment>& processes) {
   auto result = Segment::Drained::nothing;
@@ -31,8 +31,8 @@ void drain(const Job& job) {
   const auto self = static_cast<std::uint32_t>(getpid());
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
-  while (told_to_end == 0) {
-    // Again and again: a thread whose wait timed out takes it back.
+  while (has_to_end == 0) {
+    // Repeated, because a thread whose wait timed out clears it.
     node_words->tared.store(self, std::memory_order_relaxed);
     const std::uint32_t full = node_words->full.load(std::memory_order_acquire);
     const std::uint32_t begun = node_words->processes.load(std::memory_order_acquire);

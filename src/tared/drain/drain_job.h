@@ -1,16 +1,16 @@
-// Drains the buffers of a run's processes on this node, so that their threads need not.
+// Drains the buffers of a run's processes on this node, so that their threads do not have to.
 //
-// It takes full sub-buffers only, and copies them first: a copy is right if `drained` has not passed it since
-// (format/ring.h). The chunks of a sub-buffer are the same whoever makes them, so a thread that does not wait, and
-// whoever comes after a tared that was killed at any moment, writes at the worst a chunk twice, of which readers keep
-// one. What it has written, it says with one compare-and-exchange of `drained`.
+// It copies a full sub-buffer. The copy is valid if `drained` has not passed the sub-buffer since (format/ring.h). The
+// chunks of a sub-buffer are always the same. So if a thread does not wait, or tared was killed at any moment, at worst
+// a chunk is written twice, and readers keep one. tared publishes what it has written with one compare-and-exchange of
+// `drained`.
 #pragma once
 
 #include "tared/job.h"
 
 namespace tare::tared {
 
-// Returns when there is nothing more to do.
+// Returns when nothing more is to be done.
 void drain(const Job& job);
 
 }  // namespace tare::tared

@@ -1,4 +1,4 @@
-// The segment of a process of the run, as far as its buffers are drained.
+// The segment of a process of the run, for draining its buffers.
 #pragma once
 
 #include <sys/types.h>

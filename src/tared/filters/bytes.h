@@ -1,7 +1,7 @@
-// Packets as bytes: written in the order of the machine, read as input that may be hostile.
+// Packets as bytes: written in the byte order of the machine, read as input that may be hostile.
 //
-// All nodes of a run are of one architecture: the packet's head says which (tree/packet.h). A Reader never reads
-// beyond its bytes, and allocates no more than they hold; after the first failure it gives zeros.
+// All nodes of a run have one architecture; the head of a packet says which (tree/packet.h). A Reader never reads
+// beyond its bytes, and allocates no more than they contain. After the first failure it returns zeros.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class Writer {
     put_all(std::span<const T>(values));
   }
   std::size_t size() const { return out_.size(); }
-  // Where something was put before.
+  // Overwrites a value that was put before.
   template <class T>
   void put_at(std::size_t at, const T& value) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
@@ -78,7 +78,7 @@ class Reader {
     if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
     return true;
   }
-  // The bytes live as long as what is read.
+  // The bytes must live as long as what is read.
   std::span<const std::byte> take(std::size_t count) {
     if (!ok_ || count > in_.size()) {
       ok_ = false;

@@ -1,4 +1,4 @@
-// The filter "none": all snapshots of a round, by rank. What goes up a link grows with the ranks below it.
+// The filter "none": all snapshots of a round, by rank. The traffic of a link grows with the ranks below it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace tare::tared {
 
 struct CollectedSnapshot {
-  std::int64_t offloaded_ns = 0;  // of the clock of the rank's node
+  std::int64_t offloaded_ns = 0;  // by the clock of the rank's node
   std::vector<EventKey> keys;     // ascending
   std::vector<Metrics> values;
 };

@@ -1,4 +1,4 @@
-// Several filters on the same snapshots. The result has that of each behind its length (u32), in their order.
+// Several filters on the same snapshots. The result is that of each filter in their order, each after its length (u32).
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class CombinedReduction : public Reduction {
 
 class CombinedFilter : public Filter {
  public:
-  // None of them is a user's: what is refused has to be refused before any of it is merged.
+  // None is a user's filter: input must be checked by all before any of them merges it.
   explicit CombinedFilter(std::vector<std::unique_ptr<Filter>> filters) : filters_(std::move(filters)) {}
   std::unique_ptr<Reduction> begin() const override;
 

@@ -26,7 +26,7 @@ std::optional<T> number(const std::string& text, T least, T most) {
   return value;
 }
 
-// A filter with one number behind a colon, or its default.
+// A filter with one number after a colon, or its default.
 template <class T, class F, class... More>
 std::unique_ptr<Filter> with_number(const std::string& name, const std::string& text, T usual, T least, T most,
                                     std::string& error, More... more) {
@@ -47,7 +47,7 @@ std::unique_ptr<Filter> make_histogram(const std::string& options, std::string& 
                                                      Histogram::max_bins, error, only_time);
 }
 
-// One of tare's own.
+// One of tare's own filters.
 std::unique_ptr<Filter> make_one(const std::string& specification, std::string& error) {
   const std::size_t colon = specification.find(':');
   const std::string name = specification.substr(0, colon);
@@ -71,7 +71,7 @@ std::unique_ptr<Filter> make_one(const std::string& specification, std::string& 
 }  // namespace
 
 std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error) {
-  // A path may have a plus in it.
+  // A path may contain a plus.
   if (specification.ends_with(".so") || specification.find(".so:") != std::string::npos)
     return UserFilter::load(specification, error);
   std::vector<std::unique_ptr<Filter>> filters;

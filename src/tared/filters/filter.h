@@ -1,7 +1,7 @@
 // A filter reduces the snapshots of a round to one result, node by node.
 //
-// Results do not depend on the shape of the tree, but for rounding; each filter says how far. A node merges what
-// arrives at once, so nobody waits for the last child with all work still to do.
+// Results do not depend on the shape of the tree, except for rounding; each filter says how much. A node merges what
+// arrives at once, so little is left to do when the last child's part arrives.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 
 namespace tare::tared {
 
-// What a filter knows of one round at one node. Used again for later rounds: clear() keeps its memory.
+// The state of a filter for one round at one node. It is used again for later rounds: clear() keeps its memory.
 class Reduction {
  public:
   virtual ~Reduction() = default;
   virtual void add(const Snapshot& snapshot) = 0;
-  // Of what another node wrote. False if these bytes are no result of this filter; what was reduced is unchanged then.
+  // Merges the result of another node. False if the bytes are no result of this filter; then nothing changes.
   bool merge(std::span<const std::byte> reduced) {
     if (!unpack(reduced)) return false;
     unpacked_at_ns_ = monotonic_ns();
     return unite();
   }
-  // The two halves of it. After the first, which changes nothing, the second does not fail, but of a user's filter.
+  // merge() in two steps. The first changes nothing. If it succeeds, the second does not fail, except for a user's
+  // filter.
   virtual bool unpack(std::span<const std::byte> reduced) = 0;
   virtual bool unite() = 0;
-  // At the root, before what it has is written: there is nothing more to come.
+  // Called at the root before the result is written. Nothing more will be merged.
   virtual void conclude() {}
   virtual void write(Writer& out) const = 0;
   virtual void clear() = 0;
-  // When the last merge() had understood the bytes and began to reduce (CLOCK_MONOTONIC).
+  // The time at which the last merge() had checked the bytes and began to reduce (CLOCK_MONOTONIC).
   std::int64_t unpacked_at_ns() const { return unpacked_at_ns_; }
 
  private:
@@ -45,13 +46,13 @@ class Filter {
   virtual std::unique_ptr<Reduction> begin() const = 0;
 };
 
-// `specification` is a name, and for some filters options behind a colon:
+// `specification` is a name, for some filters with options after a colon:
 //   statistics | histogram[:BINS][:time] | quantiles[:ERROR] | groups[:COUNT] | none | FILE.so[:ARGUMENTS]
-// Several of them, but files, with a plus between them give one result after the other (combined_filter.h).
+// Several of these, except for files, can be joined by a plus: their results follow one another (combined_filter.h).
 // Returns nothing if there is no such filter, with the reason in `error`.
 std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error);
 
-// More events than this in one profile are refused everywhere.
+// Profiles with more events are refused.
 constexpr std::uint32_t max_events = 1U << 18U;
 
 }  // namespace tare::tared

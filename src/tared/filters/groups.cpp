@@ -10,7 +10,7 @@ namespace tare::tared {
 
 namespace {
 
-// Times of more than this are none (three hundred years).
+// Greater times are invalid (three hundred years).
 constexpr double most_ns = 1e19;
 
 double squared_distance(const RankGroup& a, const RankGroup& b) {
@@ -22,7 +22,7 @@ double squared_distance(const RankGroup& a, const RankGroup& b) {
   return sum;
 }
 
-// What uniting them adds to the squared distances: Ward's criterion.
+// By how much a union increases the sum of squared distances: Ward's criterion.
 double added(const RankGroup& a, const RankGroup& b) {
   return a.count * b.count / (a.count + b.count) * squared_distance(a, b);
 }
@@ -153,7 +153,7 @@ void GroupReduction::make_room_for(std::span<const EventKey> keys) {
   find_places(keys, table_.keys, place_);
 }
 
-// Not at each rank: the distances of all pairs are needed.
+// Not done at each rank, because it needs the distances of all pairs.
 void GroupReduction::settle_if_many() {
   if (table_.groups.size() > 2 * table_.kept()) settle(table_, table_.kept(), 0);
 }

@@ -1,11 +1,11 @@
-// The filter "groups": the ranks in a few groups that behave alike, by their times in all events.
+// The filter "groups": the ranks in a few groups with similar behaviour, by their times in all events.
 //
-// A rank is a point: its time in each event. Groups are merged agglomeratively by Ward's criterion (Ward: Hierarchical
-// grouping to optimize an objective function, 1963): always the two whose union adds least to the squared distances
-// from the mean. On the way up, groups are clustering features in the sense of BIRCH (Zhang, Ramakrishnan, Livny,
-// 1996): count, mean and sum of squared distances. A node sends up at most `spare` times as many as are wanted, so a
-// rank that one node puts with the wrong others is the exception; groups that are further apart than they are wide are
-// found exactly, in any tree. At the root, settle() leaves the wanted number, and fewer where groups are alike.
+// A rank is a point, whose coordinates are its times in the events. Groups are merged agglomeratively by Ward's
+// criterion (Ward: Hierarchical grouping to optimize an objective function, 1963): always the two whose union increases
+// the squared distances from the mean least. On the way up, groups are clustering features as in BIRCH (Zhang,
+// Ramakrishnan, Livny, 1996): count, mean and sum of squared distances. A node sends up to `spare` times as many groups
+// as are wanted, so that a rank is rarely put into a wrong group. Groups whose distance exceeds their width are found
+// exactly, in any tree. At the root, settle() leaves the wanted number, or fewer if groups are similar.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct GroupTable {
   static bool read(Reader& in, GroupTable& table);
 };
 
-// Merges down to `most` groups, and on while two are closer than `alike` times the distance of their middle from 0.
-// Groups are sorted by their lowest rank.
+// Merges until there are `most` groups, and further while two are closer than `alike` times the distance of their
+// middle from 0. Groups are sorted by their lowest rank.
 void settle(GroupTable& table, std::uint32_t most, double alike);
 
 class GroupReduction : public Reduction {

@@ -12,14 +12,14 @@ namespace {
 constexpr double largest = 0x1p62;
 constexpr std::uint32_t most_exponent = 62;
 
-// As it is written, before the counts.
+// The form in which it is written, before the counts.
 struct [[gnu::packed]] Head {
   std::uint16_t exponent;
   std::uint16_t size;
   std::uint64_t first;
 };
 
-// The sender says how many ranks a bin has, which may be wrong: a sum that wraps around could be 0.
+// Other nodes' numbers of ranks may be wrong. A sum that wraps around could become 0.
 void add_to(std::uint32_t& count, std::uint32_t more) { count += std::min(more, UINT32_MAX - count); }
 
 std::uint64_t whole(double value) {
@@ -38,7 +38,7 @@ void Histogram::widen(std::uint32_t by, std::span<std::uint32_t> counts) {
   for (std::uint32_t i = 0; i < size_; ++i) {
     const std::uint32_t count = counts[i];
     counts[i] = 0;
-    add_to(counts[((first_ + i) >> by) - first], count);  // never behind i
+    add_to(counts[((first_ + i) >> by) - first], count);  // never after i
   }
   size_ = static_cast<std::uint32_t>((last() >> by) - first + 1);
   first_ = first;
@@ -66,7 +66,7 @@ void Histogram::cover(std::uint32_t exponent, std::uint64_t first, std::uint64_t
 void Histogram::add(double value, std::span<std::uint32_t> counts) {
   const std::uint64_t number = whole(value);
   const std::uint64_t bin = (number >> exponent_) - first_;
-  if (size_ != 0 && bin < counts.size()) {  // those behind the last one are 0
+  if (size_ != 0 && bin < counts.size()) {  // counts after the last bin are 0
     size_ = std::max(size_, static_cast<std::uint32_t>(bin) + 1);
     ++counts[bin];
     return;
@@ -162,7 +162,7 @@ bool HistogramReduction::unpack(std::span<const std::byte> reduced) {
   if (other_.bins != table_.bins || count > max_events) return in.fail();
   if (!in.get_all(other_.keys, count) || !are_ascending(other_.keys)) return in.fail();
   other_.histograms.assign(count * table_.metrics, {});
-  // All that comes may be counts; the memory is kept, and what was in it is overwritten.
+  // Keeps the memory, whose content is overwritten.
   other_.counts.resize(std::max(other_.counts.size(), in.left() / sizeof(std::uint32_t)));
   auto room = std::span(other_.counts);
   for (Histogram& histogram : other_.histograms) {

@@ -1,12 +1,12 @@
-// The filter "histogram": for each event and metric, how many ranks have which value. With ":time" only of the time,
-// and of what has none, as counters, of the value: a third of the work.
+// The filter "histogram": for each event and metric, how many ranks have which value. With ":time", only the time, or
+// the value of events without a time, such as counters. That takes a third of the work.
 //
-// Bins are as wide as a power of two, and begin at multiples of their width, so the bounds of two histograms are
-// aligned: of the wider bins, each is made of whole narrower ones. A histogram has the narrowest bins with which its
-// values take at most the given number of bins. Two that meet are widened until their union fits. Widening is
-// associative, so the result is exactly the one of all ranks at once, whatever the tree.
+// The width of bins is a power of two, and they begin at multiples of it. So the bins of two histograms are aligned: a
+// wider bin consists of whole narrower ones. A histogram has the narrowest bins with which its values need at most the
+// given number of bins. Two histograms are widened until their union fits. Widening is associative, so the result is
+// exactly that of all ranks at once, for any tree.
 //
-// Metrics are counts and nanoseconds, so the narrowest bin is one wide. Negative values and NaN count as 0.
+// Metrics are counts and nanoseconds, so the narrowest width is one. Negative values and NaN count as 0.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace tare::tared {
 
-// Where the bins of a histogram are. Their counts lie where its owner has them, with room for as many as there may be;
-// those behind the last bin are 0.
+// The position of the bins of a histogram. The owner has the counts, with room for the most bins; counts after the last
+// bin are 0.
 class Histogram {
  public:
   static constexpr std::uint32_t max_bins = 1024;
@@ -26,21 +26,21 @@ class Histogram {
   void add(double value, std::span<std::uint32_t> counts);
   void merge(const Histogram& other, std::span<const std::uint32_t> its_counts, std::span<std::uint32_t> counts);
   double width() const;
-  double begin() const;  // of the first bin
-  // So many bins; neither the first nor the last is 0.
+  double begin() const;  // the lower bound of the first bin
+  // The number of bins. Neither the first nor the last is 0.
   std::uint32_t size() const { return size_; }
   void write(Writer& out, std::span<const std::uint32_t> counts) const;
-  // `counts` has room for all that `in` still has.
+  // `counts` must have room for everything that is left in `in`.
   static bool read(Reader& in, Histogram& histogram, std::span<std::uint32_t> counts, std::uint32_t bins);
 
  private:
-  // Lets it have the bins from `first` to `last` (of that exponent, which is at least its own) too, if they fit; with
-  // wider ones if they do not.
+  // Extends it to the bins from `first` to `last` (of that exponent, which is at least its own). If these do not fit,
+  // bins become wider.
   void cover(std::uint32_t exponent, std::uint64_t first, std::uint64_t last, std::span<std::uint32_t> counts);
   void widen(std::uint32_t by, std::span<std::uint32_t> counts);
   std::uint64_t last() const { return first_ + size_ - 1; }
 
-  std::uint64_t first_ = 0;     // the first bin's begin, in widths
+  std::uint64_t first_ = 0;     // start of the first bin, in widths
   std::uint32_t exponent_ = 0;  // a bin is 2^exponent wide
   std::uint32_t size_ = 0;
 };
@@ -76,7 +76,7 @@ class HistogramReduction : public Reduction {
 
   HistogramTable table_;
   std::vector<std::uint32_t> place_;
-  HistogramTable other_;  // being merged; its counts lie one behind the other, as they were read
+  HistogramTable other_;  // being merged; its counts follow one another without gaps
 };
 
 class HistogramFilter : public Filter {

@@ -1,4 +1,4 @@
-// Two ascending lists of events become one.
+// The union of two ascending lists of events.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline bool are_ascending(std::span<const EventKey> keys) {
   return std::adjacent_find(keys.begin(), keys.end(), std::greater_equal<>()) == keys.end();
 }
 
-// Where each event of `part` is in `whole`, which has all of them.
+// The place of each event of `part` in `whole`, which contains all of them.
 inline void find_places(std::span<const EventKey> part, std::span<const EventKey> whole,
                         std::vector<std::uint32_t>& places) {
   places.resize(part.size());
@@ -33,7 +33,7 @@ inline std::vector<EventKey> unite_keys(std::span<const EventKey> a, std::span<c
   return keys;
 }
 
-// Moves the `width` numbers of each event to its new place; the others are `fill`.
+// Moves the `width` numbers of each event to its new place. The others get `fill`.
 template <class T>
 void spread(std::vector<T>& column, std::span<const std::uint32_t> places, std::size_t size, std::size_t width,
             T fill) {
@@ -43,7 +43,7 @@ void spread(std::vector<T>& column, std::span<const std::uint32_t> places, std::
   column.swap(wide);
 }
 
-// Lets a table of `width` values an event have the events `more` too, and finds where they are in it.
+// Adds the events `more` to a table with `width` values for each event, and finds their places in it.
 template <class T>
 void make_room(std::vector<EventKey>& keys, std::vector<T>& column, std::span<const EventKey> more,
                std::vector<std::uint32_t>& places, std::size_t width) {

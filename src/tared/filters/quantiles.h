@@ -1,10 +1,10 @@
 // The filter "quantiles": for each event and metric, any quantile over ranks with a bounded relative error.
 //
 // The sketch is DDSketch (Masson, Rim, Lee: DDSketch: a fast and fully-mergeable quantile sketch with relative-error
-// guarantees, VLDB 2019). A value x > 0 counts in bucket ceil(log_g(x)), g = (1 + e) / (1 - e), and is read as
-// 2 g^i / (g + 1), which is at most e * x from it. If there are more than max_buckets, the lowest become one; then
-// the bound does not hold for quantiles in that one. Buckets are a function of the values alone, so the result is
-// exactly the one of all ranks at once, whatever the tree.
+// guarantees, VLDB 2019). A value x > 0 counts in bucket ceil(log_g(x)), g = (1 + e) / (1 - e), and is read as 2 g^i /
+// (g + 1), which differs from it by at most e * x. If there are more than max_buckets, the lowest are joined; then the
+// bound does not hold for quantiles in that one. Buckets depend only on the values, so the result is exactly that of
+// all ranks at once, for any tree.
 //
 // Values of at most 1 (nanosecond, call, byte), negative ones and NaN count as 0.
 #pragma once
@@ -23,7 +23,7 @@ class QuantileSketch {
 
   void add(double value, double error);
   void merge(const QuantileSketch& other);
-  // Of the lower of two values, as the paper: the value of rank floor(q (n - 1)); 0 if there is none.
+  // The lower of two values, as in the paper: the value of rank floor(q (n - 1)); 0 if there is none.
   double quantile(double q, double error) const;
   std::uint64_t count() const;
   // Whether the error of the quantile is bounded.

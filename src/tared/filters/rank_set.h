@@ -1,4 +1,4 @@
-// A set of ranks, as ascending runs: a few bytes for any regular set of any size.
+// A set of ranks, as ascending runs. A regular set of any size takes a few bytes.
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ class RankSet {
   std::string text() const;  // "0-3,7"
 
   void write(Writer& out) const;
-  // False if the bytes are no set that write() makes.
+  // False if write() makes no such bytes.
   static bool read(Reader& in, RankSet& ranks);
 
  private:
   std::vector<Run> runs_;  // neither overlapping nor adjacent
 };
 
-// More runs than this are no set that a packet holds: 8 MiB.
+// A packet has no room for more runs: 8 MiB.
 constexpr std::uint32_t max_rank_runs = 1U << 20U;
 
 }  // namespace tare::tared

@@ -1,11 +1,11 @@
-// Where the ranks' side of monitoring and the tree meet: what a rank hands over, what the tree gives back.
+// The interface between ranks and the tree: what a rank offloads, and what the tree returns.
 //
 // A round is one offload of all ranks, numbered from 0 in the order in which each rank makes them. A node of the tree
-// polls a SnapshotSource for the snapshots of its ranks, reduces them with a filter (filter.h), and passes one packet
+// takes the snapshots of its ranks from a SnapshotSource, reduces them with a filter (filter.h), and passes one packet
 // for each round up. The root gives reduced rounds to a RoundSink.
 //
-// Threading: a node calls its source and its sink from one thread. Lifetimes: what a span or a view shows lives until
-// the call that was given it returns. Nothing here throws on purpose.
+// Threading: a node calls its source and its sink from one thread. Lifetimes: spans and views are valid until the call
+// that they were passed to returns. Nothing here throws deliberately.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace tare::tared {
 
-// Of an event: a hash of the text that identifies it, so that it is equal on all ranks. Its name travels once.
+// Identifies an event: a hash of its text, equal on all ranks. The name is sent once.
 using EventKey = std::uint64_t;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo), and the finaliser of MurmurHash3, as names differ mostly at their ends.
@@ -35,7 +35,7 @@ struct EventName {
   std::string text;
 };
 
-// What a rank has done so far of one event; sums since the program began.
+// The sums of one event on one rank, since the program began.
 struct Metrics {
   double calls;
   double time_ns;
@@ -43,7 +43,7 @@ struct Metrics {
 };
 constexpr std::size_t metric_count = sizeof(Metrics) / sizeof(double);
 
-// What one rank hands over in one round.
+// The snapshot of one rank in one round.
 struct Snapshot {
   std::uint64_t round;
   std::uint32_t rank;               // in MPI_COMM_WORLD
@@ -52,47 +52,47 @@ struct Snapshot {
   std::span<const Metrics> values;  // of each key
 };
 
-// How fast ranks are to offload, from a round on that none of them has reached: the same decision on all ranks.
+// How often ranks offload, from a round on that none of them has reached. The decision is the same on all ranks.
 struct Pace {
   std::uint64_t from_round;
-  std::int64_t interval_ns;  // of points of the program: as far as that can be told
-  std::uint64_t every;       // each so many points are an offload
+  std::int64_t interval_ns;  // for points of the program: an estimate
+  std::uint64_t every;       // every so many points are an offload
 };
 
 class SnapshotTaker {
  public:
   virtual ~SnapshotTaker() = default;
-  // Each name once a source, before or with the first snapshot that has its key.
+  // Each name once for each source, before or with the first snapshot that has its key.
   virtual void name(EventKey key, std::string_view text) = 0;
-  // Whether the next snapshot of a rank has room. If not, it is to stay in the rank's buffer: nothing is lost between
-  // the two, and the rank's own policy says what happens when that buffer is full.
+  // Whether there is room for the next snapshot of a rank. If not, it must stay in the rank's buffer. So nothing is
+  // lost on the way, and the rank's own policy applies when that buffer is full.
   virtual bool wants(std::uint32_t /*rank*/) { return true; }
-  // Rounds of one rank ascend. One that is left out is lost.
+  // Rounds of one rank must ascend. A round that is left out is lost.
   virtual void snapshot(const Snapshot& snapshot) = 0;
 };
 
 class SnapshotSource {
  public:
   virtual ~SnapshotSource() = default;
-  // The ranks that it serves now. More may come, and those that have ended go.
+  // The ranks that it serves now. The set changes as ranks start and end.
   virtual RankSet ranks() = 0;
-  // How many ranks the program has, also those of other nodes; 0: that is not known.
+  // The number of ranks of the program on all nodes; 0: not known.
   virtual std::uint32_t world() const { return 0; }
-  // Before the first poll, and before a further program: its rounds count from this one on.
+  // Called before the first poll, and before another program, whose rounds are counted from this one on.
   virtual void begin_at(std::uint64_t /*round*/) {}
-  // Hands what ranks have offloaded to `taker` and frees its room. Bounded by what the ranks' buffers hold.
-  // Returns how many snapshots there were.
+  // Passes what ranks have offloaded to `taker`, and frees its room. Bounded by the size of the ranks' buffers. Returns
+  // the number of snapshots.
   virtual std::size_t poll(SnapshotTaker& taker) = 0;
-  // Becomes readable when there is something to poll for; -1 if nothing tells, and it is polled by time.
+  // Becomes readable when poll() has something to do; -1: poll() must be called periodically.
   virtual int wakeup_fd() const { return -1; }
   // All ranks change to it at the same round.
   virtual void set_pace(const Pace& /*pace*/) {}
-  // Bytes that whoever owns the root sent down the tree for all sources (at most max_command_bytes).
+  // Bytes that the owner of the root has sent to all sources (at most max_command_bytes).
   virtual void command(std::span<const std::byte> /*command*/) {}
 };
 constexpr std::size_t max_command_bytes = 4096;
 
-// What reducing a round cost, summed over the nodes that took part.
+// The cost of reducing a round, summed over the nodes that took part.
 struct RoundCost {
   std::uint64_t reduce_ns = 0;  // merging: T_R of Nataraj et al. (2008) is reduce_ns / reductions
   std::uint64_t packet_ns = 0;  // encoding and decoding: T_P is packet_ns / packets
@@ -100,18 +100,18 @@ struct RoundCost {
   std::uint32_t packets = 0;
 };
 
-// A round as it leaves the tree. Times are of the root's clock, since the epoch.
+// A round at the root. Times are of the root's clock, since the epoch.
 struct Round {
   std::uint64_t round = 0;
-  RankSet ranks;                      // whose snapshots are in it
-  RankSet lost;                       // ranks of the tree whose snapshots are not
+  RankSet ranks;                      // ranks whose snapshots it contains
+  RankSet lost;                       // ranks of the tree whose snapshots are missing
   std::int64_t first_offload_ns = 0;  // the earliest and the latest of the ranks in it
   std::int64_t last_offload_ns = 0;
-  std::int64_t arrived_ns = 0;      // when the root had the last part of it
-  std::int64_t clock_error_ns = 0;  // the offload times may be wrong by so much; 0 on one node
+  std::int64_t arrived_ns = 0;      // when the last part of it had arrived at the root
+  std::int64_t clock_error_ns = 0;  // the uncertainty of the offload times; 0 on one node
   RoundCost cost;
   std::string_view filter;             // its specification, as given to make_filter()
-  std::span<const std::byte> reduced;  // the filter's result; its header says how to read it
+  std::span<const std::byte> reduced;  // the result of the filter; its header gives the format
 
   // The one-way delay of Nataraj et al.: from the earliest offload to the arrival.
   std::int64_t delay_ns() const { return arrived_ns - first_offload_ns; }
@@ -122,8 +122,8 @@ class RoundSink {
  public:
   virtual ~RoundSink() = default;
   virtual void name(EventKey key, std::string_view text) = 0;  // each key once
-  virtual void round(const Round& round) = 0;                  // rounds ascend
-  // A round of which too many children of some node failed, so that there is no result: no rank of it is delivered.
+  virtual void round(const Round& round) = 0;                  // in ascending order
+  // A round without a result, because too many children of some node failed. It contains no ranks.
   virtual void lost_round(std::uint64_t round, const RankSet& lost) = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto infinity = std::numeric_limits<double>::infinity();
 
-// Takes part in a minimum or a maximum beside one that it equals only if its rank is lower.
+// Of two equal minima or maxima, the one with the lower rank counts.
 void take_least(double& least, std::uint32_t& rank, double value, std::uint32_t of) {
   if (value < least || (value == least && of < rank)) {
     least = value;
@@ -104,7 +104,7 @@ bool StatisticsReduction::unite() {
   for (std::size_t i = 0; i < other_.size(); ++i) {
     const std::size_t event = in_place_ ? i : place_[i];
     const double before = table_.ranks[event];
-    // The sender says how many ranks it has, which may be wrong: a sum that wraps around would be 0.
+    // Other nodes' numbers of ranks may be wrong. A sum that wraps around would be 0.
     table_.ranks[event] += std::min(other_.ranks[i], UINT32_MAX - table_.ranks[event]);
     const double share = other_.ranks[i] / (before + other_.ranks[i]);
     for (std::size_t metric = 0; metric < metric_count; ++metric) {

@@ -1,8 +1,9 @@
 // The filter "statistics": for each event and metric the mean, standard deviation, minimum and maximum over ranks.
 //
 // Means and sums of squares are merged as Chan, Golub and LeVeque do (Updating formulae and a pairwise algorithm for
-// computing sample variances, 1979): stable where the mean is large against the spread. The minimum and the maximum
-// name the lowest rank that has them. They and the counts are exact for any tree; means and deviations up to rounding.
+// computing sample variances, 1979): stable if the mean is large compared with the deviation. The minimum and the
+// maximum name the lowest rank that has them. They and the counts are exact for any tree; means and deviations up to
+// rounding.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct StatisticsTable {
   std::vector<std::uint32_t> most_rank;
 
   std::size_t size() const { return keys.size(); }
-  // Of the population, as all ranks are there.
+  // Of the population, because all ranks are included.
   double deviation(std::size_t event, std::size_t metric) const {
     return std::sqrt(squares[event * metric_count + metric] / ranks[event]);
   }
@@ -49,7 +50,7 @@ class StatisticsReduction : public Reduction {
 
   StatisticsTable table_;
   StatisticsTable other_;             // being merged
-  std::vector<std::uint32_t> place_;  // in table_, of each event of what is added
+  std::vector<std::uint32_t> place_;  // the place in table_ of each event that is added
   bool in_place_ = false;             // both have the same events
 };
 

@@ -21,7 +21,7 @@ class UserReduction : public Reduction {
                               snapshot.keys.data(),  reinterpret_cast<const tare_metrics*>(snapshot.values.data())};
     functions_.add(reduction_, &shown);
   }
-  // Its own function does both, so nothing is known before.
+  // The user's function checks and reduces at once, so nothing can be checked before.
   bool unpack(std::span<const std::byte> reduced) override {
     reduced_ = reduced;
     return true;

@@ -1,4 +1,4 @@
-// A filter of the user's: a shared object with the interface of include/tare/filter.h.
+// A filter that the user provides: a shared object with the interface of include/tare/filter.h.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@ namespace tare::tared {
 
 class UserFilter : public Filter {
  public:
-  // `specification` is FILE.so[:ARGUMENTS]. Nothing if it cannot be loaded or refuses its arguments; `error` says why.
+  // `specification` is FILE.so[:ARGUMENTS]. Returns nothing, with the reason in `error`, if it cannot be loaded or
+  // refuses its arguments.
   static std::unique_ptr<UserFilter> load(const std::string& specification, std::string& error);
   std::unique_ptr<Reduction> begin() const override;
 

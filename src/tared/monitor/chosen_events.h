@@ -1,4 +1,4 @@
-// Which events of a profile are in rounds (`only=` of the SPEC of --monitor).
+// Chooses the events of a profile that are in rounds (`only=` of the SPEC of --monitor).
 #pragma once
 
 #include <fnmatch.h>
@@ -11,7 +11,7 @@ namespace tare::tared {
 
 class ChosenEvents {
  public:
-  // Patterns as of file names, with a plus between them; none: all events.
+  // Patterns as for file names, joined by a plus; none: all events.
   explicit ChosenEvents(const std::string& patterns = "") {
     for (std::size_t at = 0; at < patterns.size();) {
       const std::size_t end = std::min(patterns.find('+', at), patterns.size());
@@ -19,7 +19,7 @@ class ChosenEvents {
       at = end + 1;
     }
   }
-  // Of "MPI_Send", or "region solve", whose name is "solve".
+  // For "MPI_Send"; or for "region solve", whose name is "solve".
   bool has(const std::string& identity) const {
     if (patterns_.empty()) return true;
     const std::size_t space = identity.find(' ');

@@ -24,7 +24,7 @@ std::vector<std::string_view> parts_of(std::string_view text, char between) {
 
 std::string name_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-// Of an entry that is `bytes` long; false if it is too short for one.
+// Copies an entry of `bytes` bytes. False if it is too short.
 template <class Definition>
 bool read(const char* entry, std::uint32_t bytes, Definition& definition) {
   if (bytes < sizeof definition) return false;
@@ -37,7 +37,7 @@ bool read(const char* entry, std::uint32_t bytes, Definition& definition) {
 ChosenSites::ChosenSites(const std::string& text) {
   std::string all = "none";
   for (const std::string_view word : parts_of(text, ',')) {
-    if (word.starts_with("region=")) break;  // the last key, which may hold anything
+    if (word.starts_with("region=")) break;  // the last key, whose value may contain anything
     if (!word.starts_with(key)) continue;
     const auto parts = parts_of(word.substr(key.size()), '=');
     for (std::size_t i = parts.size() == 1 ? 0 : 1; i < parts.size(); ++i) {
@@ -51,7 +51,7 @@ ChosenSites::ChosenSites(const std::string& text) {
   }
 }
 
-// As in message sampling: an address is what the call returns to, so that its instruction ends before it.
+// As in message sampling: a frame has a return address, so the call instruction ends before it.
 const std::string* ChosenSites::label_of(const FrameDefinition& frame, const std::string& object) const {
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     const SampleSpec::Site& place = places_.sites[i];
@@ -93,7 +93,7 @@ void CallSites::take(const char* entry, std::uint32_t bytes, const ChosenSites& 
   }
 }
 
-// The innermost frame that was chosen: others may have been chosen, too.
+// The innermost chosen frame; further ones do not matter.
 void CallSites::take_site(const char* entry, std::uint32_t bytes) {
   SiteDefinition site;
   if (!read(entry, bytes, site) || site.frames > (bytes - sizeof site) / sizeof(std::uint32_t)) return;

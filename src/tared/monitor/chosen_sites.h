@@ -1,5 +1,5 @@
-// Call sites that are events of their own (`site=` of the SPEC of --monitor, docs/monitoring.md): of the calls of MPI
-// functions only those that come by one of them are in rounds then, named after it.
+// Call sites that are events of their own (`site=` of the SPEC of --monitor, docs/monitoring.md). If there are any,
+// only those calls of MPI functions are in rounds whose call path contains one of them, with its name.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tare::tared {
 
-// As TARE_MONITOR has them: site=PLACE, or site=LABEL=PLACE=PLACE..., any number of times. A place is what `tare run
-// --sample` takes (format/sample_spec.h): OBJECT+OFFSET, OBJECT+LOW-HIGH or FILE.py:LINE. What is none is left out.
+// The text of TARE_MONITOR: site=PLACE, or site=LABEL=PLACE=PLACE..., any number of times. A place is as for `tare run
+// --sample` (format/sample_spec.h): OBJECT+OFFSET, OBJECT+LOW-HIGH or FILE.py:LINE. Invalid ones are ignored.
 class ChosenSites {
  public:
   explicit ChosenSites(const std::string& text = "");
   bool any() const { return !labels_.empty(); }
 
-  // What the place that a frame is in is called; nullptr if it is in none.
+  // The label of the place that contains a frame; nullptr if it is in none.
   const std::string* label_of(const format::FrameDefinition& frame, const std::string& object) const;
   const std::string* label_of(const format::PythonFrameDefinition& frame, const std::string& file) const;
 
@@ -28,12 +28,12 @@ class ChosenSites {
   std::vector<std::string> labels_;  // of each place
 };
 
-// The chosen ones among the call sites of a process, by their numbers.
+// The chosen call sites of a process, by their numbers.
 class CallSites {
  public:
-  // An entry of the definition log; what makes no sense is left out.
+  // Reads an entry of the definition log; ignores invalid ones.
   void take(const char* entry, std::uint32_t bytes, const ChosenSites& chosen);
-  // What the site is called; nullptr if it is none that was chosen.
+  // The label of the site; nullptr if it was not chosen.
   const std::string* label_of(std::uint32_t site) const;
 
  private:

@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t least_patience_ns = 2 * second;
 constexpr std::int64_t longest_turn_ns = second / 10;
-// A node that waits for children waits longer than they do for theirs.
+// A node that waits for children waits longer than they wait for theirs.
 constexpr std::int64_t patience_of_level_ns = second / 2;
 constexpr std::size_t levels = 6;
 constexpr const char* meeting_place = "/tree";
@@ -38,7 +38,7 @@ std::uint32_t number_of(const std::string& spec, const std::string& key, std::ui
   return fault == std::errc{} && end == text.data() + text.size() ? number : otherwise;
 }
 
-// Nothing if there is no place where nodes could meet.
+// Nothing if there is no directory in which nodes can meet.
 std::optional<NodeOptions> options_of(const Job& job, const std::string& text, const format::MonitorSpec& spec,
                                       bool is_first) {
   NodeOptions options;
@@ -58,14 +58,14 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   const std::size_t above = levels - std::min(options.ancestors.size(), levels);
   options.limits.patience_ns =
       std::max(least_patience_ns, 2 * options.interval_ns) + static_cast<std::int64_t>(above) * patience_of_level_ns;
-  // Where no other machine can connect, nobody needs to be waited for.
+  // If no other machine can connect, there is no one to wait for.
   const bool is_for_this_machine = options.listen.empty() || is_loopback(options.listen);
   options.world_patience_ns = is_for_this_machine ? second / 2 : 10 * second;
   options.form_patience_ns = 10 * second;
   return options;
 }
 
-// On the address that was asked for; else on the loopback address, so that at least this machine is monitored.
+// Listens on the requested address. If that fails, on the loopback address, so that at least this machine is monitored.
 std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, RoundSink& sink) {
   std::string error;
   auto node = Node::open(options, source, &sink, error);
@@ -74,7 +74,7 @@ std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, Rou
   return Node::open(options, source, &sink, error);
 }
 
-// Rounds go to the file, to who keeps the pace, and to who tells ranks of the tree.
+// Passes rounds to the file, to the pace keeper, and to the spot book.
 class KeptRounds : public RoundSink {
  public:
   KeptRounds(RoundFile& file, PaceKeeper* keeper, SpotBook& book) : file_(file), keeper_(keeper), book_(book) {}
@@ -97,7 +97,7 @@ class KeptRounds : public RoundSink {
   std::uint32_t events_ = 0;
 };
 
-// Of `--monitor=auto` and `every=auto`, at the root.
+// For `--monitor=auto` and `every=auto`, at the root.
 std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::MonitorSpec& spec, bool is_first) {
   const std::uint32_t least_ns = number_of(text, "auto", 0);
   if (!is_first || least_ns == 0) return nullptr;
@@ -105,18 +105,18 @@ std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::Mon
   return std::make_unique<PaceKeeper>(spec.interval_ns == 0 ? PointClock() : by_clock, least_ns);
 }
 
-// At the root: what ranks are told of the tree (tare_find_sweet_spot).
+// At the root: what ranks learn about the tree (tare_find_sweet_spot).
 class ToldSpots {
  public:
   ToldSpots(Node& node, SpotBook& book, std::string directory)
       : node_(node), book_(book), directory_(std::move(directory)) {}
 
-  // Once there are all ranks, it is known which tree this is: what was found earlier counts for such a one.
+  // When all ranks are there, the size of the tree is known, and earlier results for such a tree can be used.
   void look() {
     if (!node_.is_formed()) tree_ = {};
     if (!node_.is_formed()) return;
     const TreeSize tree{static_cast<std::uint32_t>(node_.ranks().size()), taken_numbers(directory_) + 1};
-    if (tree == tree_ || tree.ranks < tree_.ranks) return;  // ranks end one after another
+    if (tree == tree_ || tree.ranks < tree_.ranks) return;  // not new: ranks end one by one
     tree_ = tree;
     book_.cached(read_known_spots(directory_, tree));
   }
@@ -140,7 +140,7 @@ class ToldSpots {
 
 std::string value_of(const std::string& spec, const std::string& key, const std::string& otherwise) {
   for (std::size_t at = 0; at < spec.size();) {
-    if (spec.compare(at, 7, "region=") == 0) break;  // the last key, which may hold anything
+    if (spec.compare(at, 7, "region=") == 0) break;  // the last key, whose value may contain anything
     const std::size_t end = std::min(spec.find(',', at), spec.size());
     if (spec.compare(at, key.size() + 1, key + "=") == 0)
       return spec.substr(at + key.size() + 1, end - at - key.size() - 1);
@@ -183,7 +183,7 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
     if (const auto found = keeper ? keeper->take_found() : std::nullopt) spots.found(*found);
     if (is_first) spots.tell(now);
     file.write_due(now);
-    if (told_to_end != 0 && !ends) {
+    if (has_to_end != 0 && !ends) {
       ends = true;
       source.look();
       node->end();

@@ -1,4 +1,4 @@
-// What the numbers of a process's snapshots count, by the definitions in its segment (format/definition.h).
+// The meaning of the numbers in a process's snapshots, from the definitions in its segment (format/definition.h).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace tare::tared {
 
-// Reads the definition log of a process as it grows; of one that makes no sense, what comes before that.
+// Reads the definition log of a process as it grows, up to the first invalid entry.
 class DefinitionLog {
  public:
-  // The log is `published` bytes long now, of which those up to the last call's are as they were. Calls
-  // take(head, entry) for what is new.
+  // The log now has `published` bytes; those of earlier calls have not changed. Calls take(head, entry) for new
+  // entries.
   template <class Take>
   void read(const char* log, std::uint64_t published, Take take) {
     while (!broken_ && published > read_ && published - read_ >= sizeof(format::DefinitionHead)) {
@@ -32,7 +32,7 @@ class DefinitionLog {
   bool broken_ = false;
 };
 
-// Events of the API by the numbers of their types.
+// Events of the API by type number.
 class EventTypes {
  public:
   struct Type {
@@ -40,16 +40,16 @@ class EventTypes {
     std::string identity;  // "region solve", "phase init", "counter residual"
   };
 
-  // An entry of the definition log that is of the kind event_type.
+  // Reads an entry of the kind event_type.
   void take(const char* entry, std::uint32_t bytes);
-  // nullptr: it is not defined, or it is none that snapshots have.
+  // nullptr: not defined, or not of a kind that snapshots contain.
   const Type* find(std::uint32_t type) const;
 
  private:
   std::unordered_map<std::uint32_t, Type> types_;
 };
 
-// "MPI_Send"; "other" of calls that found no row of their own.
+// "MPI_Send"; "other" for calls for which there was no row.
 std::string identity_of_function(unsigned function);
 
 }  // namespace tare::tared

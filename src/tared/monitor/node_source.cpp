@@ -20,7 +20,7 @@ void NodeSource::look() {
   }
 }
 
-// A program that is started when the one before has ended counts its points anew; the clock does not.
+// A program that starts after another has ended counts its points from 1. Points of the clock go on.
 void NodeSource::number_rounds() {
   std::optional<std::uint64_t> first;
   for (const auto& [path, source] : processes_.segments())
@@ -61,7 +61,7 @@ std::size_t NodeSource::poll(SnapshotTaker& taker) {
   return taken;
 }
 
-// Rounds of programs that ran before, where points are counted by each program anew.
+// The rounds of earlier programs, if each program counts its own points.
 std::uint64_t NodeSource::rounds_before() const {
   std::uint64_t before = 0;
   if (interval_ns_ != 0) return before;
@@ -76,7 +76,7 @@ void NodeSource::set_pace(const Pace& pace) {
   recorder::node_words->cadence.store(monitor::Cadence::word(from, every_), std::memory_order_release);
 }
 
-// What was decided for a point of the program before would hold for a point of this one, of which nobody has thought.
+// A decision about a point of the earlier program must not apply to the same point of this one.
 void NodeSource::begin_at(std::uint64_t round) {
   first_of_program_ = round;
   if (interval_ns_ == 0 && every_ != 0)
@@ -86,7 +86,7 @@ void NodeSource::begin_at(std::uint64_t round) {
 void NodeSource::command(std::span<const std::byte> command) {
   Reader in(command);
   const auto spots = in.get<format::SweetSpots>();
-  if (in.ok() && in.at_end()) recorder::node_words->sweet_spots.tell(spots);
+  if (in.ok() && in.at_end()) recorder::node_words->sweet_spots.publish(spots);
 }
 
 }  // namespace tare::tared

@@ -15,22 +15,22 @@ namespace tare::tared {
 class NodeSource : public SnapshotSource {
  public:
   // `interval_ns`: between points that the clock makes; 0: the program makes them.
-  // `events`, `sites`: what is handed over.
+  // `events`, `sites`: what snapshots contain.
   NodeSource(const RunPlaces& places, std::uint64_t interval_ns, ChosenEvents events = ChosenEvents(),
              ChosenSites sites = ChosenSites())
       : processes_(places), interval_ns_(interval_ns), events_(std::move(events)), sites_(std::move(sites)) {}
 
-  // Finds processes that have begun to record, and those that have ended. What the latter left comes with later polls.
+  // Finds processes that have begun to record or have ended. Snapshots of ended ones are taken by later polls.
   void look();
   bool any_alive() const { return processes_.any_alive(); }
 
-  // Those that live, or have left something.
+  // The ranks that are alive or have left snapshots.
   RankSet ranks() override;
   std::uint32_t world() const override;
   void begin_at(std::uint64_t round) override;
   std::size_t poll(SnapshotTaker& taker) override;
   void set_pace(const Pace& pace) override;
-  // What the root knows of the tree (format/sweet_spot.h), for the ranks of this node.
+  // Publishes what the root knows about the tree (format/sweet_spot.h) to the ranks of this node.
   void command(std::span<const std::byte> command) override;
 
  private:

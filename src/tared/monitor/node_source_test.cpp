@@ -220,11 +220,11 @@ TEST(NodeSourceWords, WhatTheRootDecidesAndKnowsIsToldToTheRanksOfTheNode) {
   format::SweetSpots spots;
   spots.events = 12;
   by_program.command(std::as_bytes(std::span(&spots, 1)).first(16));
-  EXPECT_FALSE(recorder::node_words->sweet_spots.hear(spots));
+  EXPECT_FALSE(recorder::node_words->sweet_spots.read(spots));
   by_program.command(std::as_bytes(std::span(&spots, 1)));
-  format::SweetSpots heard;
-  ASSERT_TRUE(recorder::node_words->sweet_spots.hear(heard));
-  EXPECT_EQ(heard.events, 12U);
+  format::SweetSpots found;
+  ASSERT_TRUE(recorder::node_words->sweet_spots.read(found));
+  EXPECT_EQ(found.events, 12U);
 }
 
 TEST(MonitorText, HasValues) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t unknown = UINT32_MAX;
 constexpr std::uint32_t left_out = UINT32_MAX - 1;
-constexpr std::uint32_t most_events = 1U << 16U;  // of a process; others are "other"
+constexpr std::uint32_t most_events = 1U << 16U;  // of a process; further ones count as "other"
 constexpr std::uint32_t most_blocks = 1U << 12U;
 
 }  // namespace
@@ -79,7 +79,7 @@ void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& 
     Event& event = events_[number];
     event.now.calls += static_cast<double>(sums.calls);
     if (event.is_counter) {
-      // Of a counter that several threads set, the value of the last of them.
+      // If several threads set a counter, the value of the last thread counts.
       const auto value = std::bit_cast<double>(sums.bytes);
       if (sums.calls != 0 && std::isfinite(value)) event.now.bytes = value;
     } else {
@@ -87,7 +87,7 @@ void RankSource::add_section(const RingReader::Section& section, SnapshotTaker& 
       event.now.bytes += static_cast<double>(sums.bytes);
     }
   };
-  // Of nothing that was never done there is a row; but row 0, of all that found no other, is always there.
+  // Rows exist only for calls that were made, except for row 0, which takes what has no row.
   const auto is_empty = [](const Sums& sums) { return sums.calls == 0 && sums.ticks == 0; };
   const std::uint32_t rows = std::min(section.head.rows, file_.header().row_capacity);
   for (std::uint32_t i = 0; i < rows; ++i)
@@ -174,7 +174,7 @@ void RankSource::hand_over(std::uint32_t rank, std::uint64_t& last_round, Snapsh
   values_.clear();
   for (const std::uint32_t number : order_) {
     Event& event = events_[number];
-    // A thread may leave a region while it is copied: the stretch that it was in then seems to go on.
+    // If a thread leaves a region while it is copied, the visit seems to be open still.
     event.now.time_ns = event.time_ns = std::max(event.time_ns, event.now.time_ns);
     keys_.push_back(event.key);
     values_.push_back(event.now);

@@ -1,4 +1,4 @@
-// The snapshots of one process: numbers from its ring become events with names.
+// The snapshots of one process: turns numbers from its ring into named events.
 #pragma once
 
 #include <memory>
@@ -21,39 +21,39 @@ class RankSource {
  public:
   RankSource(const std::string& path, pid_t pid);
 
-  // False if it is no segment of a process that is monitored.
+  // False if it is not the segment of a monitored process.
   bool is_ready() const { return ring_ != nullptr; }
-  bool is_alive() const { return alive_; }  // when it was looked at last
+  bool is_alive() const { return alive_; }  // at the last look
   bool look() { return alive_ = file_.is_alive(); }
   bool has_more() const { return ring_->has_more(); }
-  // In its MPI_COMM_WORLD; none before MPI_Init, of a process that was spawned, or of one whose ring is broken.
+  // The rank in MPI_COMM_WORLD; none before MPI_Init, for a spawned process, or if the ring is broken.
   std::optional<std::uint32_t> rank() const;
   std::uint32_t world() const;  // ranks in there; 0 if it has no rank
 
-  // Of all events only these are handed over, and of calls only those of these sites, if there are any. Before the
-  // first poll; they live as long as this.
+  // Passes on only these events, and, if there are sites, only calls of these. To be called before the first poll. Both
+  // must live as long as this object.
   void choose(const ChosenEvents& events, const ChosenSites& sites) {
     chosen_ = &events;
     chosen_sites_ = sites.any() ? &sites : nullptr;
   }
 
-  // Rounds of this process are counted from this one on: those of a program that was started before it have been.
+  // Rounds of this process count from this one on; earlier programs had the rounds before.
   void begin_at(std::uint64_t round) { first_round_ = round; }
   std::optional<std::uint64_t> first_round() const { return first_round_; }
 
-  // Hands what is in the ring to `taker`, as long as it wants it; returns how many snapshots there were. `last_round`
-  // rises to the last.
+  // Passes what is in the ring to `taker`, as long as that has room. Returns the number of snapshots. `last_round`
+  // increases to the last round.
   std::size_t poll(SnapshotTaker& taker, std::uint64_t& last_round);
 
  private:
-  // One event: the sums of all rows of all threads that count it.
+  // One event: the sums of all rows of all threads that count for it.
   struct Event {
     EventKey key;
     bool is_counter;
     Metrics now;
-    double time_ns;  // before: it never falls
+    double time_ns;  // the value before, because times must not decrease
   };
-  using Numbers = std::vector<std::uint32_t>;  // of events, by row, phase or span: unknown yet, left out, or which
+  using Numbers = std::vector<std::uint32_t>;  // the event of each row, phase or span; or unknown, or left out
 
   struct Block {
     std::unique_ptr<Mapping> memory;

@@ -33,7 +33,7 @@ bool RingReader::take() {
   return false;
 }
 
-// Its head is copied first, and then again with the rest, so that its length is the one that was checked.
+// The head is copied first, and again with the rest, so that the length is the checked one.
 bool RingReader::copy_entry(std::uint64_t waiting, EntryHead& entry) {
   if (waiting > bytes_ || waiting < sizeof entry || tail_ % 8 != 0) return false;
   const std::uint64_t at = tail_ % bytes_;
@@ -77,7 +77,7 @@ void RingReader::give_back(bool snapshot) {
   if (!snapshot) return;
   ring_.taken.store(++taken_, std::memory_order_release);
   ring_.takings.fetch_add(1, std::memory_order_release);
-  recorder::wake(&ring_.takings);  // a process that blocks
+  recorder::wake(&ring_.takings);  // wakes a process that waits for room
 }
 
 }  // namespace tare::tared

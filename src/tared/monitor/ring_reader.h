@@ -1,5 +1,5 @@
-// tared's end of the ring of snapshots of a process (format/offload_ring.h). The process may write anything there at
-// any time: an entry is copied, and what the copy says is checked.
+// The reader's end of the ring of snapshots of a process (format/offload_ring.h). The process may write anything there
+// at any time. So an entry is copied, and the copy is checked.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace tare::tared {
 
 class RingReader {
  public:
-  // `bytes`: of the entries, which lie behind the ring; a power of two that has been checked.
+  // `bytes`: the size of the entries, which follow the ring's header; a power of two that was checked.
   RingReader(format::OffloadRing& ring, std::uint64_t bytes);
 
-  // Takes the oldest snapshot out of the ring, and makes room for others. What it holds is in head() and sections()
-  // until the next call. False if there is none, or if the ring makes no sense any more: then there will be none.
+  // Takes the oldest snapshot out of the ring and frees its room. head() and sections() have its content until the next
+  // call. False if there is none, or if the ring is invalid; then there will be none.
   bool take();
-  // Whether there is something to take.
+  // Whether there is a snapshot.
   bool has_more() const { return !broken_ && ring_.head.load(std::memory_order_acquire) != tail_; }
 
   struct Section {
@@ -45,8 +45,7 @@ class RingReader {
   bool broken_ = false;
 };
 
-// Of a ring that says of itself that it is so long, in a file where it may be as long as `room`; 0 if it makes no
-// sense.
+// The checked size of a ring from its header, if `room` bytes of the file are available for it; 0 if it is invalid.
 std::uint64_t checked_ring_bytes(std::uint64_t bytes, std::uint64_t room);
 
 }  // namespace tare::tared

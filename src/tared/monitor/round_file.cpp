@@ -12,7 +12,7 @@ namespace tare::tared {
 
 namespace {
 
-constexpr std::size_t enough_bytes = std::size_t{256} << 10U;  // for a chunk
+constexpr std::size_t enough_bytes = std::size_t{256} << 10U;  // of rounds, so that a chunk is written
 constexpr std::size_t most_text = 4096;
 
 }  // namespace
@@ -99,7 +99,7 @@ void RoundFile::write() {
   recorder::create_file(path_.c_str());
   if (!recorder::append_file(path_.c_str(), chunk.data(), bytes)) {
     unwritten_ += rounds_;
-    named_.clear();  // the names in it are missing, too
+    named_.clear();  // names that the lost chunk contained must be written again
   }
   payload_.clear();
   records_ = rounds_ = 0;

@@ -1,7 +1,7 @@
-// Rounds as they are stored in the run: RUN/monitor-<host>.tare, a file of chunks of the type "rounds" like those of
-// nodes (format/chunk.h), which is whole up to its last chunk whatever happens to the run, and to tared.
+// The rounds of a run on disk: RUN/monitor-<host>.tare, a file of chunks of type "rounds" like the file of a node
+// (format/chunk.h). It is complete up to its last chunk, whatever happens to the run and to tared.
 //
-// The payload of a chunk is a sequence of records, each of a kind, its length, and as many bytes (docs/format.md):
+// The payload of a chunk is a sequence of records. Each has a kind, its length, and as many bytes (docs/format.md):
 //   name        key, text
 //   round       times, costs, ranks, filter, and what the filter reduced them to
 //   lost round  number, ranks
@@ -26,14 +26,14 @@ class RoundFile : public RoundSink {
   void round(const Round& round) override;
   void lost_round(std::uint64_t round, const RankSet& lost) override;
 
-  // A decision, with the BOI and the delay at rest as they are known then; 0: not yet.
+  // Writes a decision, with the BOI and the delay at rest as they are known then; 0: not known.
   void pace(const Pace& pace, double boi_ns, double rest_ns);
 
-  // Rounds wait a moment for others, so that a chunk has several. Writes those that have waited since `now_ns` -
-  // write_every_ns, of any clock that rises.
+  // Rounds are collected for a while, so that a chunk has several. Writes those that are older than write_every_ns.
+  // `now_ns` is of any monotonic clock.
   void write_due(std::uint64_t now_ns);
   void write();
-  std::uint64_t unwritten() const { return unwritten_; }  // rounds that the disk did not take
+  std::uint64_t unwritten() const { return unwritten_; }  // rounds that could not be written
   static constexpr std::uint64_t write_every_ns = 100'000'000;
 
  private:

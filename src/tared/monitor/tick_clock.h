@@ -1,4 +1,4 @@
-// Ticks of a process of this node as times.
+// Converts ticks of a process of this node to times.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class TickClock {
   explicit TickClock(const format::ProcessRecord& process)
       : start_(process.clock_start), realtime_start_ns_(static_cast<std::int64_t>(process.realtime_start_ns)) {}
 
-  // The rate is that of all the time since the process began: the longer it runs, the better it is known.
+  // The rate is measured since the process began, so it becomes more exact.
   void update() {
     const format::ClockPair now = recorder::read_clock_pair();
     if (now.ticks > start_.ticks && now.monotonic_ns > start_.monotonic_ns)
@@ -21,7 +21,7 @@ class TickClock {
           static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / static_cast<double>(now.ticks - start_.ticks);
   }
   double duration_ns(std::uint64_t ticks) const { return static_cast<double>(ticks) * ns_per_tick_; }
-  // Since the epoch. What lies too far from now to be true is now.
+  // Since the epoch. A time too far from now is replaced by now.
   std::int64_t unix_ns(std::uint64_t ticks) const {
     const double since = static_cast<double>(static_cast<std::int64_t>(ticks - start_.ticks)) * ns_per_tick_;
     constexpr double longest = 1e18;

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t patience_ns = 30 * second;
-constexpr std::int64_t head_start_ns = 2'000'000;        // for a command to reach all nodes before the first round
+constexpr std::int64_t head_start_ns = 2'000'000;        // time for a command to reach all nodes before the first round
 constexpr std::int64_t first_interval_ns = second / 10;  // of controlled offloads
 constexpr std::int64_t longest_control_ns = 60 * second;
 constexpr std::int64_t end_notice_ns = second / 10;  // longer than a player is ahead of the clock
-constexpr std::uint32_t crowd = 64;                  // from so many processes on, signs of life take longer
+constexpr std::uint32_t crowd = 64;                  // with so many processes, signs of life take longer
 
 StageShape stage_of(const ExperimentOptions& options, const std::vector<RankSet>& places) {
   const auto players = std::ranges::count_if(places, [](const RankSet& ranks) { return !ranks.empty(); });
@@ -147,7 +147,7 @@ std::uint32_t Experiment::player_of(std::uint32_t node) const {
 }
 
 int Experiment::run_process(std::uint32_t node) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left if the experiment is killed
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends the child if the experiment is killed
   const RankSet& ranks = places_[node];
   Player player(stage_, player_of(node), ranks.empty() ? 0 : ranks.runs().front().first,
                 static_cast<std::uint32_t>(ranks.size()));
@@ -179,7 +179,7 @@ bool Experiment::start(std::string& error) {
   root_ = Node::open(options_of(0), *player_, &sink_, error);
   if (!root_) return false;
   thread_ = std::thread([this] { root_->run(); });
-  // One round of all ranks proves that the tree is there.
+  // One round of all ranks shows that the tree is complete.
   while (!root_->is_formed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   Play proof;
   proof.rounds = 1;
@@ -214,7 +214,7 @@ bool Experiment::end() {
 
 std::optional<Outcome> Experiment::play(Play play) {
   play.first_round = next_round_;
-  const bool has_last = play.policy == Policy::lossy;  // one round more, which is not told of
+  const bool has_last = play.policy == Policy::lossy;  // one more round, which is not counted
   if (play.offloads != 0) next_round_ += play.rounds + (has_last ? 1 : 0);
   stage_.reset(play.rounds);
   sink_.begin();
@@ -227,7 +227,7 @@ std::optional<Outcome> Experiment::play(Play play) {
     const std::int64_t until_ns = monotonic_ns() + patience_ns + 4 * play.rounds * play.interval_ns;
     while (stage_.played_ns(player).load(std::memory_order_acquire) == 0) {
       if (monotonic_ns() > until_ns) return {};
-      // Short plays are waited for by their last round below.
+      // The end of short plays is seen by their last round, below.
       if (play.offloads != 0 && play.policy != Policy::lossy && play.in_step == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -243,7 +243,7 @@ std::optional<Outcome> Experiment::play(Play play) {
   return outcome;
 }
 
-// Until so many rounds have come since the first one of an interval that the keeper keeps: that one's number.
+// Waits until so many rounds have come at an interval that the keeper keeps. Returns the number of the first of them.
 std::optional<std::uint64_t> Experiment::control(PaceKeeper& keeper, std::uint32_t rounds) {
   std::optional<std::uint64_t> kept_from;
   for (const std::int64_t until_ns = monotonic_ns() + longest_control_ns; monotonic_ns() < until_ns;) {
@@ -275,7 +275,7 @@ std::optional<ControlledOutcome> Experiment::play_controlled(std::uint32_t event
   root_->command(std::as_bytes(std::span(&play, 1)));
   const auto kept_from = control(keeper, rounds);
   sink_.tell(nullptr);
-  // All ranks end at the same point, to which none has come.
+  // All ranks end at the same point, which none has reached.
   const std::int64_t left_ns = realtime_ns() + end_notice_ns - play.start_ns;
   const std::uint64_t last = play.first_round + static_cast<std::uint64_t>(left_ns / point_ns);
   stage_.last_point().store(last, std::memory_order_release);
@@ -316,7 +316,7 @@ std::optional<BoiSearch> Experiment::search(std::uint32_t events, const Spread& 
     burst.rounds = settings.rounds;
     burst.events = events;
     burst.interval_ns = static_cast<std::int64_t>(search.interval_ns());
-    // Another program that takes the processors looks like a queue: only a queue is there again.
+    // A program that takes the processors looks like a queue. A real queue is there again.
     const std::uint32_t tries = settings.rule == Rule::guarded ? 3 : 1;
     Burst measured;
     for (std::uint32_t i = 0; i < tries; ++i) {

@@ -1,6 +1,6 @@
 // A live tree of processes with made-up ranks, and what is measured on it.
 //
-// Node 0 runs in this process, the others are its children; plays travel down the tree as commands, rounds come up it.
+// Node 0 runs in this process; the others are its children. Commands to play rounds travel down the tree, rounds up.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@ namespace tare::tared {
 struct ExperimentOptions {
   std::uint32_t ranks = 64;
   std::uint32_t fan_out = 8;
-  std::uint32_t nodes = 0;  // all with ranks; 0: ranks below nodes that have none, `fan_out` below each
+  std::uint32_t nodes = 0;  // all have ranks; 0: ranks are below nodes without ranks, `fan_out` below each
   std::uint32_t most_events = 1024;
   std::uint32_t most_rounds = 1000;
   bool through_tcp = false;
@@ -33,7 +33,7 @@ struct ExperimentOptions {
   std::string filter = "statistics";
 };
 
-// Of the tree of `options`: how many nodes, and which ranks each of them has.
+// The number of nodes in the tree of `options`, and the ranks of each.
 TreeShape tree_of(const ExperimentOptions& options);
 std::vector<RankSet> place_ranks(const ExperimentOptions& options, const TreeShape& shape);
 
@@ -46,34 +46,35 @@ struct ArrivedRound {
 };
 
 struct Outcome {
-  std::vector<ArrivedRound> rounds;  // with a result
+  std::vector<ArrivedRound> rounds;  // those with a result
   std::uint32_t wanted = 0;
-  std::int64_t played_ns = 0;   // the longest of the players
-  std::int64_t drained_ns = 0;  // from the last player's end to the last arrival; 0 if it came before
+  std::int64_t played_ns = 0;   // the longest time of a player
+  std::int64_t drained_ns = 0;  // from the end of the last player to the last arrival; 0 if that came earlier
   Burst burst(double interval_ns) const;
 };
 
-// Of ranks whose offloads the root controls, as `--monitor=auto` does: what came when the interval was found.
+// Result for ranks whose offloads the root controls, as with `--monitor=auto`: rounds at the interval that was found.
 struct ControlledOutcome {
   Outcome outcome;
-  std::int64_t interval_ns = 0;  // that was kept in the end
+  std::int64_t interval_ns = 0;  // the interval at the end
   double boi_ns = 0;             // that the root found
 };
 
 class Experiment {
  public:
-  // Nothing if the tree cannot be formed, with the reason in `error`.
+  // Returns nothing if the tree cannot be formed, with the reason in `error`.
   static std::unique_ptr<Experiment> open(const ExperimentOptions& options, std::string& error);
   ~Experiment();
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 
-  // Nothing if rounds are missing for `patience_ns` that no rank has dropped.
+  // Returns nothing if rounds that no rank has dropped are missing for `patience_ns`.
   std::optional<Outcome> play(Play play);
-  // Ranks come to a point each `point_ns` and drop what has no room; the root says which points are offloads. Goes on
-  // until so many rounds have come since the root has found an interval. Nothing if that takes more than a minute.
+  // Ranks reach a point every `point_ns` and drop snapshots without room. The root decides which points are offloads.
+  // Ends when so many rounds have come after the root has found an interval. Returns nothing if that takes more than a
+  // minute.
   std::optional<ControlledOutcome> play_controlled(std::uint32_t events, std::uint32_t rounds, std::int64_t point_ns);
-  // Stop-and-go: one-way delays of rounds each of which begins when the one before has arrived.
+  // Stop-and-go: one-way delays of rounds, each of which begins when the one before has arrived.
   std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
   std::optional<BoiSearch> search(std::uint32_t events, const Spread& rest, double low_ns,
                                   const SearchSettings& settings);
@@ -94,10 +95,10 @@ class Experiment {
     void round(const Round& round) override;
     void lost_round(std::uint64_t round, const RankSet& lost) override;
     void begin();
-    // Until `round` has been seen, or nothing has come for `patience_ns`.
+    // Waits until `round` has come, or nothing has come for `patience_ns`.
     bool wait_for(std::uint64_t round, std::int64_t patience_ns);
     std::vector<ArrivedRound> take();
-    // Rounds are told to it; nullptr: to nobody any more.
+    // Passes rounds to it; nullptr: to none.
     void tell(PaceKeeper* keeper);
     std::optional<Pace> decide();  // of it
     std::size_t count_from(std::uint64_t round);

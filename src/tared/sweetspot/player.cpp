@@ -20,8 +20,8 @@ void sleep_until(std::int64_t realtime) {
   }
 }
 
-// For a ring that is full: long against an offload, short against an interval, so that waiting takes no processor from
-// those that are waited for.
+// Wait for room in a ring: long compared with an offload, short compared with an interval. So waiting takes no
+// processor from the reader.
 void pause_shortly(const Play& play) {
   const timespec pause{0, std::clamp<long>(play.interval_ns / 4, 20'000, 1'000'000)};
   nanosleep(&pause, nullptr);
@@ -64,7 +64,7 @@ void Player::command(std::span<const std::byte> command) {
   Reader in(command);
   const auto play = in.get<Play>();
   if (!in.at_end() || play.events > stage_.shape().most_events || play.rounds > stage_.shape().most_rounds) return;
-  cadence_.store(0, std::memory_order_release);  // what was said of the play before
+  cadence_.store(0, std::memory_order_release);  // the former play's value must not be used
   const std::lock_guard lock(mutex_);
   plays_.push_back(play);
   changed_.notify_all();
@@ -93,7 +93,7 @@ void Player::play(const Play& play) {
   values_.resize(play.events);
   sleep_until(play.start_ns);
   const std::int64_t began_ns = realtime_ns();
-  if (play.every != 0) offload_as_told(play);
+  if (play.every != 0) offload_as_decided(play);
   for (std::uint32_t round = 0; round < play.rounds; ++round) {
     if (play.in_step == 0) {
       const std::int64_t after_ns =
@@ -105,21 +105,21 @@ void Player::play(const Play& play) {
     }
     for (std::uint32_t rank = 0; rank < count_ && play.offloads != 0; ++rank) offload(play, rank, round);
   }
-  // Where a rank dropped its last rounds, nothing else says that nobody is to wait for them.
+  // If a rank dropped its last rounds, only this says that no one needs to wait for them.
   const std::uint64_t number = play.every != 0 ? stage_.last_point() + 1 : play.first_round + play.rounds;
   if (play.policy == Policy::lossy && play.offloads != 0)
     for (std::uint32_t rank = 0; rank < count_; ++rank) offload_last(play, rank, number);
   stage_.played_ns(number_).store(std::max<std::int64_t>(realtime_ns() - began_ns, 1), std::memory_order_release);
-  // All ranks in turn: a round leaves, and makes room, when it has the last of them.
+  // All ranks in turn, because a round leaves, and frees its room, when the last of them has come.
   while (std::ranges::any_of(held_, [](const auto& held) { return !held.empty(); })) {
     for (std::uint32_t rank = 0; rank < count_; ++rank) hand_over_held(rank);
     pause_shortly(play);
   }
 }
 
-// As a program comes to its points: a decision is heard of long before the point from which on it holds.
-void Player::offload_as_told(const Play& play) {
-  constexpr std::int64_t most_ahead_ns = 1'000'000;  // a sleep at each point would take the tree's processors
+// Like a program that reaches its points. A decision is known long before the point from which it applies.
+void Player::offload_as_decided(const Play& play) {
+  constexpr std::int64_t most_ahead_ns = 1'000'000;  // sleeping at each point would take the tree's processors
   monitor::Cadence cadence(play.every);
   std::int64_t slept_ns = play.start_ns;
   for (std::uint64_t point = play.first_round; point <= stage_.last_point().load(std::memory_order_acquire); ++point) {
@@ -147,7 +147,7 @@ void Player::hand_over_held(std::uint32_t rank) {
 }
 
 void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) {
-  // What a rank does since the last round is no part of its offload.
+  // What a rank has done since the last round is no part of its offload.
   for (std::uint32_t event = 0; event < play.events; ++event)
     values_[event] = {static_cast<double>(round + 1), 1e6 * (round + 1) + 1e3 * (first_ + rank) + event, 8.0 * round};
   const std::uint64_t number = play.first_round + round;

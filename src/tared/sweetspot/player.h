@@ -1,8 +1,8 @@
-// Plays the ranks of one node: a thread that offloads for all of them, when a command of the tree says so. The node
-// reads their rings as it reads those of real ranks.
+// Plays the ranks of one node: a thread that offloads for all of them when a command says so. The node reads their
+// rings like those of real ranks.
 //
-// One thread plays them, as there are fewer processors than ranks: an offload's cost is the rank's own copy alone, and
-// the ranks of a node offload one after another.
+// One thread plays all ranks, because there are fewer processors than ranks. So the cost of an offload is only the
+// rank's own copy, and the ranks of a node offload one after another.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class Player : public SnapshotSource {
  private:
   void work();
   void play(const Play& play);
-  void offload_as_told(const Play& play);
+  void offload_as_decided(const Play& play);
   void offload(const Play& play, std::uint32_t rank, std::uint32_t round);
   void offload_last(const Play& play, std::uint32_t rank, std::uint64_t number);
   void hand_over_held(std::uint32_t rank);
@@ -45,7 +45,7 @@ class Player : public SnapshotSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Play> plays_;
-  std::atomic<std::uint64_t> cadence_ = 0;  // the last word of it (monitor/cadence.h); 0: none in this play
+  std::atomic<std::uint64_t> cadence_ = 0;  // its last word (monitor/cadence.h); 0: none in this play
   bool is_ended_ = false;
   std::vector<Metrics> values_;
   struct Held {

@@ -17,7 +17,7 @@ std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns) {
-  std::mt19937 random(1);  // its numbers are those of the standard, on every node
+  std::mt19937 random(1);  // gives the same numbers on every node, by the C++ standard
   double intervals = 0;
   for (std::uint32_t i = 0; i < round; ++i) intervals -= std::log((static_cast<double>(random()) + 0.5) / 0x1p32);
   return static_cast<std::int64_t>(intervals * static_cast<double>(interval_ns));

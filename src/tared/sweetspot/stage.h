@@ -1,7 +1,7 @@
-// Made-up ranks in shared memory: what they offload, and what it cost them. All processes of an experiment see it.
+// Made-up ranks in shared memory: what they offload, and the cost. All processes of an experiment map it.
 //
 // Each rank has a ring of snapshots with one writer, the process that plays the rank, and one reader, its node. A
-// snapshot is copied into the ring as a rank of a program does it: no system call, no lock.
+// snapshot is copied into the ring as in a real rank: no system call, no lock.
 #pragma once
 
 #include <pthread.h>
@@ -20,22 +20,23 @@ enum class Policy : std::uint32_t {
   lossy,    // a rank drops what has no room
 };
 
-// What all ranks are told to do; it travels down the tree.
+// A command for all ranks. It travels down the tree.
 struct Play {
   std::uint64_t first_round = 0;
   std::uint32_t rounds = 0;
   std::uint32_t events = 0;
   std::int64_t interval_ns = 0;
-  std::int64_t start_ns = 0;  // CLOCK_REALTIME; of the first round
+  std::int64_t start_ns = 0;  // of the first round, by CLOCK_REALTIME
   Policy policy = Policy::block;
   std::uint32_t in_step = 0;    // 1: work for an interval, barrier, offload (bspbench); 0: by the clock
   std::uint32_t offloads = 1;   // 0: the same without offloads
-  std::uint32_t irregular = 0;  // 1: intervals are random, with `interval_ns` as their mean; on all ranks the same ones
-  // Not 0: rounds are points, each so many of which are an offload until the root says otherwise (PaceKeeper), up to
-  // Stage::last_point().
+  std::uint32_t irregular = 0;  // 1: random intervals with the mean `interval_ns`, the same on all ranks
+  // If not 0, rounds are points, and every so many of them are an offload until the root decides otherwise
+  // (PaceKeeper), up to Stage::last_point().
   std::uint32_t every = 0;
 };
-// Of an irregular play: from its start to a round. Intervals are exponential, so rounds come as in a Poisson process.
+// For an irregular play: the time from its start to a round. Intervals are exponential, so rounds are a Poisson
+// process.
 std::int64_t irregular_offset_ns(std::uint32_t round, std::int64_t interval_ns);
 
 struct StageShape {
@@ -78,7 +79,7 @@ class Stage {
   }
   std::span<const EventKey> keys(std::uint32_t events) const { return {keys_, events}; }
   bool has_room(std::uint32_t rank);
-  // For the rank alone, and only if there is room.
+  // Only for the rank, and only if there is room.
   void put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values);
   pthread_barrier_t& barrier() { return *barrier_; }
   std::atomic<std::int64_t>& played_ns(std::uint32_t player) { return played_ns_[player]; }
@@ -94,7 +95,7 @@ class Stage {
   Offload* offloads_ = nullptr;
   EventKey* keys_ = nullptr;
   pthread_barrier_t* barrier_ = nullptr;
-  std::atomic<std::int64_t>* played_ns_ = nullptr;  // of each player: how long the last play took; 0: not done
+  std::atomic<std::int64_t>* played_ns_ = nullptr;  // by player: the duration of the last play; 0: not ended
   std::atomic<std::uint64_t>* last_point_ = nullptr;
   std::byte* slots_ = nullptr;
 };

@@ -1,11 +1,11 @@
-// Whether a node of the tree can bind what `listen=` says, found out by doing it.
+// Tests whether a node of the tree can bind the address of `listen=`.
 #pragma once
 
 #include <string>
 
 namespace tare::tared {
 
-// What is wrong with the text (listen.h) on this machine: a sentence with what there is instead. Empty: nothing.
+// An error message for the text (listen.h) on this machine, with the addresses that there are; empty: none.
 std::string why_not_bound(const std::string& text);
 
 }  // namespace tare::tared

@@ -1,7 +1,7 @@
-// How far the clock of the parent's node is ahead of one's own, from pings and their answers.
+// By how much the clock of the parent's node is ahead of the own one, from pings and their answers.
 //
-// Cristian's method, with the four times of NTP (Mills, RFC 5905): of the last exchanges, the one that took least says
-// most, and is wrong by at most half of what it took. Between nodes of one machine there is one clock.
+// Cristian's method, with the four times of NTP (Mills, RFC 5905): of the last exchanges, the one with the shortest
+// round trip counts. Its error is at most half of that time. Nodes of one machine share a clock.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ class ClockOffset {
  public:
   explicit ClockOffset(bool one_clock = false) : one_clock_(one_clock) {}
 
-  // Times of sending and receiving the ping and the pong: the outer two of one's own clock.
+  // Times of sending and receiving the ping and the pong; the outer two are of the own clock.
   void add(std::int64_t ping_sent_ns, std::int64_t ping_received_ns, std::int64_t pong_sent_ns,
            std::int64_t pong_received_ns) {
     const std::int64_t took = (pong_received_ns - ping_sent_ns) - (pong_sent_ns - ping_received_ns);
     const std::int64_t ahead = (ping_received_ns - ping_sent_ns) / 2 + (pong_sent_ns - pong_received_ns) / 2;
-    if (took < 0) return;  // a clock was set meanwhile
+    if (took < 0) return;  // a clock was set in between
     exchanges_[next_++ % exchanges_.size()] = {took, ahead};
   }
   bool is_known() const { return one_clock_ || next_ > 0; }

@@ -21,7 +21,7 @@ bool node_of(const std::string& peer, std::uint32_t& node) {
   return fault == std::errc{} && at == end && node < max_nodes;
 }
 
-// In the abstract namespace, so that nothing is left behind by a node that is killed. It is guarded by the key.
+// In the abstract namespace, so that a killed node leaves nothing behind. The key protects it.
 std::string local_endpoint() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(realtime_ns());

@@ -1,4 +1,4 @@
-// A node's way to the nodes below it.
+// The connections of a node to the nodes below it.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ class Downlink {
 
   const NodeAddress& address() const { return address_; }
   zmq::socket_t& socket() { return socket_; }
-  // Calls back for what children say that is not about the link; a child that has not said hello is asked to.
+  // Calls back for messages that are not about the link. A child that has not said hello is asked to.
   void receive(std::int64_t now_ns, const std::function<void(std::uint32_t child, const Packet&)>& handle);
-  // Nodes that said hello and gave a sign of life since.
+  // Nodes that have said hello and are alive.
   std::size_t children() const { return heard_ns_.size(); }
-  // Forgets those without one, and calls back for each.
+  // Removes nodes without a sign of life, and calls back for each.
   void forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone);
   void forget(std::uint32_t child) { heard_ns_.erase(child); }
   void send(std::uint32_t child, const Packet& packet);

@@ -6,8 +6,8 @@ namespace tare::tared {
 
 namespace {
 constexpr int handshake_ms = 5000;
-constexpr int backlog = 1024;  // children of a node that come at once
-// What encryption adds to a frame, and the limit is of that: 33 bytes (CurveZMQ, RFC 26).
+constexpr int backlog = 1024;  // children of a node that connect at once
+// Encryption adds 33 bytes to a frame (CurveZMQ, RFC 26), and the limit includes them.
 constexpr std::size_t encryption_bytes = 64;
 
 std::span<const std::byte> bytes_of(const zmq::message_t& frame) {
@@ -16,7 +16,7 @@ std::span<const std::byte> bytes_of(const zmq::message_t& frame) {
 }  // namespace
 
 void set_limits(zmq::socket_t& socket, std::uint32_t window) {
-  // Rounds are bounded by what has been taken (uplink.h), so these are never reached by them.
+  // Rounds under way are limited by `taken` (uplink.h), so they do not reach these limits.
   const int messages = static_cast<int>(4 * window + 64);
   socket.set(zmq::sockopt::sndhwm, messages);
   socket.set(zmq::sockopt::rcvhwm, messages);
@@ -38,7 +38,7 @@ bool send_packet(zmq::socket_t& socket, std::span<const std::byte> packet, const
     } while (!packet.empty());
     return true;
   } catch (const zmq::error_t&) {
-    return false;  // the peer of a ROUTER is not there
+    return false;  // a ROUTER has no such peer
   }
 }
 

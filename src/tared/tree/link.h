@@ -1,4 +1,4 @@
-// Packets over a ZeroMQ socket, and what every socket of the tree is set to.
+// Packets over a ZeroMQ socket, and the options of all sockets of the tree.
 #pragma once
 
 #include <span>
@@ -10,20 +10,21 @@
 
 namespace tare::tared {
 
-// A peer that has not yet proven who it is can make libzmq hold one frame, and as many may connect as a process has
-// descriptors: frames are small, and larger packets are sent as several.
+// A peer that has not proven its identity can make libzmq hold one frame, and there can be as many peers as the process
+// has descriptors. So frames are small, and a larger packet is sent as several.
 constexpr std::size_t max_frame_bytes = std::size_t{64} << 10U;
 
-// Bounded buffers, no waiting at the end, and no patience with peers that do not shake hands.
+// Bounded buffers, no waiting at the end, a short time limit for handshakes.
 void set_limits(zmq::socket_t& socket, std::uint32_t window);
 
-// Sends without waiting, to `peer` of a ROUTER, or of a DEALER with none. False if there is no room, or no such peer.
+// Sends without waiting, to `peer` of a ROUTER; without a peer, for a DEALER. False if there is no room or no such
+// peer.
 bool send_packet(zmq::socket_t& socket, std::span<const std::byte> packet, const std::string& peer = {});
 
-// A packet as it was received; the memory is used again.
+// A received packet. The memory is reused.
 class Received {
  public:
-  // False if none is there. One that is too long is read to its end and is empty.
+  // False if there is none. A packet that is too long is read to its end and becomes empty.
   bool take(zmq::socket_t& socket, bool has_peer);
   const std::string& peer() const { return peer_; }
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -16,7 +16,7 @@
 namespace tare::tared {
 
 namespace {
-constexpr std::uint64_t most_gaps = 1024;  // rounds without any rank that are told one by one
+constexpr std::uint64_t most_gaps = 1024;  // rounds without any rank that are reported one by one
 }
 
 Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, SnapshotSource& source, RoundSink* sink)
@@ -99,7 +99,7 @@ bool Node::turn(std::int64_t longest_wait_ns) {
   return true;
 }
 
-// What did not go up is stored here, if that is possible.
+// Stores what could not be sent up, if possible.
 void Node::leave() {
   if (is_root()) return;
   if (table_.under_way() > 0) {
@@ -112,7 +112,7 @@ void Node::leave() {
   }
 }
 
-// One round of everything. False when the node has ended.
+// One iteration over all connections. False when the node has ended.
 bool Node::step() {
   now_ns_ = monotonic_ns();
   gate_.answer();
@@ -140,7 +140,7 @@ bool Node::step() {
 void Node::form() {
   if (began_ns_ == 0) began_ns_ = now_ns_;
   if (!is_formed() && awaits_world()) update_ranks();
-  // All ranks of a program are gone: there may be another one, which is waited for anew.
+  // All ranks of a program are gone. Another program may start, and is waited for.
   const bool is_over =
       awaits_world() && is_top() && table_.ranks().empty() && table_.under_way() == 0 && table_.counts().done > 0;
   if (is_formed() && is_over && ending_ns_ == 0) {
@@ -155,7 +155,7 @@ void Node::form() {
 bool Node::is_complete() {
   if (!awaits_world())
     return downlink_.children() >= options_.planned_children || now_ns_ - began_ns_ > options_.form_patience_ns;
-  if (!is_top() || table_.ranks().empty()) return false;  // its parent says so
+  if (!is_top() || table_.ranks().empty()) return false;  // otherwise its parent decides
   if (first_rank_ns_ == 0) first_rank_ns_ = now_ns_;
   world_ = std::max(world_, source_.world());
   return (world_ > 0 && table_.ranks().size() >= world_) || now_ns_ - first_rank_ns_ > options_.world_patience_ns;
@@ -168,7 +168,7 @@ void Node::begin(std::uint64_t first_round) {
   if (awaits_world()) downlink_.send_all(Begin{first_round});
 }
 
-// A node that is alone from now on tells its own sink what the root was told.
+// A node that is alone from now on gives its sink what the root's sink had got.
 void Node::note_top() {
   const bool became_top = is_top() && !was_top_;
   was_top_ = is_top();
@@ -228,7 +228,7 @@ void Node::snapshot(const Snapshot& snapshot) {
   table_.add(snapshot, now_ns_);
 }
 
-// Before rounds: who is below, and the names of their events.
+// Comes before rounds: the ranks below, and the names of their events.
 void Node::introduce() {
   if (is_root() || !uplink_.is_connected() || !(is_formed() || awaits_world())) return;
   world_ = std::max(world_, source_.world());
@@ -261,7 +261,7 @@ void Node::deliver(const RoundTable::Done& done) {
   reduced_.clear();
   if (is_top()) {
     if (sink_ == nullptr) return;
-    // Where every point is an offload, rounds that nobody brought are lost; elsewhere only the ranks know (their
+    // If every point is an offload, rounds that no rank has sent are lost. Else only the ranks know it (their
     // accounts).
     for (std::uint64_t gap = std::max(table_.next_round(), done.part.round - std::min(done.part.round, most_gaps));
          gap < done.part.round && !awaits_world() && table_.counts().done > 1; ++gap)
@@ -293,7 +293,7 @@ void Node::deliver(const RoundTable::Done& done) {
   uplink_.send(std::move(part));
 }
 
-// Not at each round: an answer costs as much as a small round. At the latest when half of what may go up is under way.
+// Not for each round, because an answer costs as much as a small round. At the latest when half of the window is used.
 void Node::send_taken(bool all) {
   const std::uint64_t next = table_.next_round();
   if (next == taken_sent_ || downlink_.children() == 0) return;
@@ -359,7 +359,7 @@ void Node::begin_end() {
   downlink_.send_all(End{});
 }
 
-// Of what is still to come, all is here and has left, or was waited for long enough.
+// Whether all that can still come has come and left, or was waited for long enough.
 bool Node::is_drained() {
   if (now_ns_ - std::max(ending_ns_, round_ns_) > options_.dead_after_ns) return true;
   if (downlink_.children() > 0 || is_held_) return false;
@@ -370,13 +370,13 @@ bool Node::is_drained() {
   return table_.under_way() == 0;
 }
 
-// Events of sockets wake it up; ranks make no system call, so their buffers are looked at often enough to delay a round
-// by a small part of the interval. Where nothing has come for a while, that is a small part of the while: a node whose
-// ranks have stopped takes no processor from others.
+// Events of sockets wake the node. Ranks make no system call, so their buffers are polled, so often that a round is
+// delayed by a small part of the interval. After a time without snapshots, the pause is a small part of that time: a
+// node whose ranks have stopped takes no processor from others.
 std::int64_t Node::longest_wait_ns() const {
   constexpr std::int64_t shortest_ns = 20'000;
   constexpr std::int64_t longest_ns = 20'000'000;
-  constexpr std::int64_t while_ns = 20'000'000;  // in which rounds one by one, and commands, come
+  constexpr std::int64_t while_ns = 20'000'000;  // in this time, single rounds and commands come
   constexpr std::int64_t part = 16;
   std::int64_t wait_ns = options_.beat_ns / 2;
   if (ending_ns_ != 0) wait_ns = std::min<std::int64_t>(wait_ns, 1'000'000);

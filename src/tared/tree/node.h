@@ -1,12 +1,12 @@
-// A node of the reduction tree: takes snapshots of its ranks from a source and rounds from the nodes below it, and
-// passes one packet for each round up; at the root, to a sink. A node whose ancestors are all gone gives rounds to a
-// sink of its own, as long as they are.
+// A node of the reduction tree. It takes snapshots of its ranks from a source and rounds from the nodes below it, and
+// passes one packet for each round up; the root passes it to a sink. A node whose ancestors are all gone gives rounds
+// to a sink of its own until one is back.
 //
-// Nothing is thrown away between a rank's buffer and the root: where a link is slower than the ranks, rounds stay in
-// the ranks' buffers, and their policy decides (hold or drop). What a dead or silent node had is lost, and counted.
+// Nothing is dropped between a rank's buffer and the root. If a link is slower than the ranks, rounds stay in the
+// ranks' buffers, and the ranks' policy decides (hold or drop). What a dead or silent node had is lost and counted.
 //
-// Threading: run() is for one thread, which also calls source and sink. end(), set_pace() and command() may be called
-// from any. A node does not outlive its source and its sink.
+// Threading: run() is for one thread, which also calls source and sink. Any thread may call end(), set_pace() and
+// command(). Source and sink must outlive the node.
 #pragma once
 
 #include <atomic>
@@ -30,36 +30,36 @@ namespace tare::tared {
 
 struct NodeCounts {
   RoundCounts rounds;
-  std::uint64_t moves = 0;           // to another parent
-  std::uint64_t children_lost = 0;   // that gave no sign of life
-  std::uint64_t refused_peers = 0;   // without the run's key
-  std::uint64_t most_under_way = 0;  // rounds
+  std::uint64_t moves = 0;           // changes of the parent
+  std::uint64_t children_lost = 0;   // children without a sign of life
+  std::uint64_t refused_peers = 0;   // peers without the run's key
+  std::uint64_t most_under_way = 0;  // rounds at the same time
 };
 
 class Node : private SnapshotTaker {
  public:
-  // `sink` is for the root, and for a node that is alone; nodes may have none. Nothing if it cannot start, with the
-  // reason in `error`.
+  // `sink` is for the root, and for a node that is alone; it may be absent in other nodes. Returns nothing if the node
+  // cannot start, with the reason in `error`.
   static std::unique_ptr<Node> open(NodeOptions options, SnapshotSource& source, RoundSink* sink, std::string& error);
   ~Node() override;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Until end() was called, here or at the root, and what was there has been handed on.
+  // Returns after end() was called, here or at the root, and everything has been passed on.
   void run();
-  // One turn of it, which waits for what comes, but no longer than that. False when the node has ended.
+  // One iteration, which waits for input at most that long. False when the node has ended.
   bool turn(std::int64_t longest_wait_ns);
-  // Also for signal handlers.
+  // Signal handlers may call it.
   void end();
-  // It has no ranks any more: it ends when no other nodes are below it. For the thread that runs it.
+  // The node has no ranks any more, and ends when no other nodes are below it. Only for the thread that runs it.
   void retire() { retires_ = true; }
-  // Of the root: for the ranks of the whole tree. Bytes are at most max_command_bytes.
+  // At the root, for the ranks of the whole tree. At most max_command_bytes.
   void set_pace(const Pace& pace);
   void command(std::span<const std::byte> bytes);
 
-  // All planned children are there, or were waited for long enough.
+  // All planned children have come, or were waited for long enough.
   bool is_formed() const { return formed_.load(std::memory_order_acquire); }
-  // Ranks below it, and its own. For the thread that runs it.
+  // The ranks below the node, and its own. Only for the thread that runs it.
   const RankSet& ranks() const { return table_.ranks(); }
   NodeCounts counts() const;
 
@@ -112,19 +112,19 @@ class Node : private SnapshotTaker {
   std::mutex posted_mutex_;
   std::vector<Bytes> posted_;  // packets for all below
 
-  std::int64_t now_ns_ = 0;  // CLOCK_MONOTONIC, of this step
+  std::int64_t now_ns_ = 0;  // CLOCK_MONOTONIC at the present iteration
   std::int64_t began_ns_ = 0;
-  std::int64_t looked_ns_ = 0;      // at the source's ranks
-  std::int64_t first_rank_ns_ = 0;  // when the first rank of the program was there; 0: none is
+  std::int64_t looked_ns_ = 0;      // when the source was last asked for its ranks
+  std::int64_t first_rank_ns_ = 0;  // when the first rank of the program came; 0: none is there
   std::uint32_t world_ = 0;         // ranks of the program; 0: not known
   std::uint64_t first_round_ = 0;   // of the program
-  std::optional<Pace> pace_;        // the last one that was told
+  std::optional<Pace> pace_;        // the last decision
   bool was_top_ = false;
   bool retires_ = false;
-  std::int64_t ending_ns_ = 0;    // since when it ends; 0: it does not
-  std::int64_t interval_ns_ = 0;  // between rounds, lately
+  std::int64_t ending_ns_ = 0;    // when it began to end; 0: it has not
+  std::int64_t interval_ns_ = 0;  // between the last rounds
   std::int64_t round_ns_ = 0;     // when the last round left
-  std::int64_t stirred_ns_ = 0;   // when the source last had something, or was told something
+  std::int64_t stirred_ns_ = 0;   // when the source last had something, or got something
   bool is_held_ = false;          // the source has more than there is room for
   RankSet own_ranks_;
   RankSet announced_;

@@ -1,4 +1,4 @@
-// What a node of the tree is told when it starts.
+// The options of a node of the tree.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace tare::tared {
 
 struct NodeOptions {
   std::uint32_t node = 0;
-  std::vector<std::uint32_t> ancestors;  // the parent, its parent, ... the root; none of the root
+  std::vector<std::uint32_t> ancestors;  // the parent, its parent, ... the root; empty for the root
   std::uint32_t planned_children = 0;    // nodes that will say hello
-  // Nobody knows which nodes will come: the root waits for the ranks of the program instead, and for none longer than
-  // this after the first of them. 0: it waits for planned children.
+  // If it is not known which nodes will come: the root waits for the ranks of the program, at most so long after the
+  // first of them. 0: it waits for planned children.
   std::int64_t world_patience_ns = 0;
   std::string directory;  // where nodes meet (rendezvous.h), with the run's key
   std::string filter = "statistics";
@@ -23,7 +23,7 @@ struct NodeOptions {
   RoundLimits limits;
   std::int64_t interval_ns = 0;                    // between rounds, as far as it is known
   std::int64_t beat_ns = 500'000'000;              // between two signs of life
-  std::int64_t dead_after_ns = 5'000'000'000;      // without one
+  std::int64_t dead_after_ns = 5'000'000'000;      // after such a time without one, a node counts as dead
   std::int64_t form_patience_ns = 30'000'000'000;  // for planned children to come
 };
 

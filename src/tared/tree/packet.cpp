@@ -6,7 +6,7 @@ namespace tare::tared {
 
 namespace {
 
-// Where the order of bytes or the version differs, so does this.
+// Differs if the byte order or the version differs.
 constexpr std::uint32_t magic = 0x31546d74;
 constexpr std::size_t max_filter_bytes = 4096;
 

@@ -1,10 +1,10 @@
-// What nodes of the tree say to one another. A packet is one message: a head, then a body by its kind.
+// The packets of the tree. A packet is one message: a head, and a body that depends on its kind.
 //
 //   up:    hello (who I am, which ranks are below me), names, part (of a round), lost (a round), ping, bye
 //   down:  begin (rounds may come), pong, taken (rounds that have left the parent), pace, command, end
 //
-// Decoding treats bytes as hostile: every size is checked before memory is taken for it, and a packet that is not
-// wholly understood is refused. Peers have proven that they are of the run before their first packet is seen.
+// Decoding treats bytes as hostile: every size is checked before memory is allocated for it, and a packet that is not
+// completely valid is refused. Peers prove that they belong to the run before their first packet is read.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ constexpr std::uint32_t max_nodes = 1U << 24U;
 
 struct Hello {
   std::uint32_t node = 0;
-  std::uint64_t next_round = 0;  // it has nothing for earlier ones
+  std::uint64_t next_round = 0;  // it has nothing for earlier rounds
   RankSet ranks;                 // of all nodes below, and its own
-  std::uint32_t world = 0;       // ranks of the program, as far as it is known there; 0: it is not
-  std::string filter;            // as its parent's, or it is refused
+  std::uint32_t world = 0;       // ranks of the program; 0: not known there
+  std::string filter;            // must be the parent's, else the node is refused
 };
 
 struct Names {
   std::vector<EventName> names;
 };
 
-// A round, as far as it has come. Offload times are of the clock of the node that reads it.
+// A round, as far as it is complete. Offload times are of the reader's node.
 struct Part {
   std::uint64_t round = 0;
   RankSet ranks;
@@ -52,15 +52,15 @@ struct Lost {
 };
 
 struct Ping {
-  std::int64_t sent_ns = 0;  // of the sender's clock, as all here: CLOCK_REALTIME
+  std::int64_t sent_ns = 0;  // CLOCK_REALTIME of the sender, as all times here
 };
 
 struct Pong {
   std::int64_t ping_sent_ns = 0;
   std::int64_t received_ns = 0;
   std::int64_t sent_ns = 0;
-  std::uint32_t is_known = 0;  // 0: say hello again
-  std::uint32_t unused = 0;    // no byte between members goes out unwritten
+  std::uint32_t is_known = 0;  // 0: the child must say hello again
+  std::uint32_t unused = 0;    // so that no byte between members is sent uninitialised
 };
 
 struct Taken {
@@ -71,19 +71,19 @@ struct Command {
   std::span<const std::byte> bytes;  // of the packet
 };
 
-// The ranks of the program are there: pass rounds up.
+// The ranks of the program are there, so rounds may be passed up.
 struct Begin {
-  std::uint64_t first_round = 0;  // of this program: what ran before it in the run has had those before
+  std::uint64_t first_round = 0;  // of this program; earlier programs of the run had the rounds before
 };
 
-struct End {};  // hand on what is there, and leave
+struct End {};  // pass on what is there, and end
 struct Bye {};
 
 using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye, Begin>;
 
-// Appends to `bytes`, which is empty.
+// Appends to `bytes`, which must be empty.
 void encode(const Packet& packet, Bytes& bytes);
-// False if the bytes are no packet. Spans in the packet show `bytes`.
+// False if the bytes are no packet. Spans in the packet refer to `bytes`.
 bool decode(std::span<const std::byte> bytes, Packet& packet);
 
 }  // namespace tare::tared

@@ -13,7 +13,7 @@ namespace tare::tared {
 
 class Poll {
  public:
-  // The file of a socket tells of a change, so what has already come is asked for.
+  // The file of a ZeroMQ socket only signals changes, so pending messages are checked for.
   void add(zmq::socket_t& socket) {
     is_ready_ |= (socket.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
     add(socket.get(zmq::sockopt::fd));
@@ -21,7 +21,7 @@ class Poll {
   void add(int fd) {
     if (count_ < files_.size()) files_[count_++] = {fd, POLLIN, 0};
   }
-  // False if nothing came.
+  // False if nothing has come.
   bool wait(std::int64_t timeout_ns) {
     if (is_ready_) return true;
     const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};

@@ -54,7 +54,7 @@ std::uint32_t taken_numbers(const std::string& directory) {
 }
 
 std::optional<std::uint32_t> take_number(const std::string& directory) {
-  // As many as there are already are taken, so a thousand nodes do not try each number.
+  // Begins at the count of nodes, so that a thousand nodes do not try each number.
   std::uint32_t number = taken_numbers(directory) + 1;
   for (number = std::max(number / 2, 1U); number < max_nodes; ++number) {
     const std::string path = directory + "/" + taken_prefix + std::to_string(number);

@@ -1,5 +1,5 @@
-// How nodes find one another: each leaves its address as a file in a directory that all of them see, such as one of
-// the run's directory on a shared file system.
+// How nodes find one another: each writes its address to a file in a directory that all can see, such as one in the run
+// directory on a shared file system.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace tare::tared {
 
 struct NodeAddress {
-  std::string machine;     // which kernel it runs on: nodes of one have one clock
-  std::string name_space;  // its network namespace: nodes of one see one another's unix sockets
+  std::string machine;     // the kernel that it runs on: nodes of one kernel share a clock
+  std::string name_space;  // its network namespace: within one, nodes can use unix sockets
   std::string local;       // of a unix socket
   std::string network;     // of a TCP socket, or empty
 };
@@ -19,18 +19,18 @@ struct NodeAddress {
 std::string this_machine();
 std::string this_name_space();
 
-// Makes the directory, for its owner alone. False if it is not there then.
+// Makes the directory, accessible only to its owner. False if that fails.
 bool make_meeting_place(const std::string& directory);
-// A number that no other node has, from 1 on: 0 is the root, which is named by who starts it. Nothing if the directory
-// cannot be written to.
+// A number that no other node has, from 1 on. 0 is the root, whose starter assigns it. Nothing if the directory is not
+// writable.
 std::optional<std::uint32_t> take_number(const std::string& directory);
 
-// How many numbers are taken.
+// How many numbers are used.
 std::uint32_t taken_numbers(const std::string& directory);
 
-// The file is whole when it appears. False if it cannot be written.
+// The file is complete when it appears. False if it cannot be written.
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address);
-// Nothing if the node has not left it yet, or it is not a file of this user.
+// Nothing if the node has not written it yet, or it is not a file of this user.
 std::optional<NodeAddress> find_node(const std::string& directory, std::uint32_t node);
 
 }  // namespace tare::tared

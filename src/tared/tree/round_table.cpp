@@ -73,7 +73,7 @@ void RoundTable::advance(ChildState& child, std::uint64_t next) {
   child.next = next;
 }
 
-// Waiting for one that is far behind would not help.
+// Waiting for a child that is far behind would not help.
 void RoundTable::hear(ChildState& child, std::uint64_t round) {
   if (!child.is_silent || round + limits_.window < next_round_) return;
   child.is_silent = false;
@@ -123,7 +123,7 @@ bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
   Pending* at = pending(part.round, now_ns);
   if (at == nullptr) return true;
   const std::int64_t begin_ns = monotonic_ns();
-  // Ranks that moved to another parent may come twice.
+  // Ranks that moved to another parent may be in it twice.
   if (at->part.ranks.overlaps(part.ranks) || !at->result->merge(part.reduced)) {
     ++counts_.malformed;
     advance(state->second, part.round + 1);
@@ -180,12 +180,12 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
     first.part.ranks.clear();
   }
   ++counts_.done;
-  const bool is_waited_for_in_vain = first.waiting > 0 && now_ns >= deadline_ns();
+  const bool is_overdue = first.waiting > 0 && now_ns >= deadline_ns();
   if (first.waiting > 0) ++counts_.given_up;
   if (is_refused) ++counts_.refused;
   if (!is_refused && first.part.lost.empty()) ++counts_.whole;
   const std::uint64_t round = first.part.round;
-  if (is_waited_for_in_vain)
+  if (is_overdue)
     for (auto& [child, state] : children_) state.is_silent |= is_waited_for(state, round);
   deliver({first.part, is_refused ? nullptr : first.result.get()});
 
@@ -194,7 +194,7 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
   if (spare_.size() < limits_.window) spare_.push_back(std::move(first.result));
   pending_.erase(pending_.begin());
   for (auto& [child, state] : children_) state.next = std::max(state.next, next_round_);
-  if (is_waited_for_in_vain) members_changed();
+  if (is_overdue) members_changed();
   return true;
 }
 

@@ -1,11 +1,11 @@
-// The rounds under way at one node: what has come of each, from whom, and when one is done.
+// The rounds under way at one node: what each child has sent, and when a round is complete.
 //
-// Children are the node's own ranks and the nodes below it. Each child's rounds ascend, so one that comes with a later
-// round has nothing for the earlier ones. A round is done when no child can still bring something for it. It is given
-// up, and taken as it is, when it has waited for `patience_ns`, or when far more are under way than children that keep
-// to the window can bring. Who brought nothing until then is silent: rounds do not wait for it again before it brings
-// something. Rounds leave in ascending order. A round of which more than `acceptance` children bring
-// nothing has no result (the acceptance threshold of Nataraj et al. 2008).
+// Children are the node's own ranks and the nodes below it. The rounds of a child ascend, so a child that sends a later
+// round has nothing more for earlier ones. A round is complete when no child can still send something for it. It is
+// given up, and passed on as it is, when it has waited for `patience_ns`, or when far more rounds are under way than
+// children that keep to the window can send. Children that have sent nothing by then are silent: rounds do not wait for
+// them until they send something again. Rounds leave in ascending order. If more than `acceptance` children send
+// nothing for a round, it has no result (the acceptance threshold of Nataraj et al. 2008).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct RoundLimits {
   std::int64_t patience_ns = 10'000'000'000;
 };
 
-// What is not simply delivered, counted.
+// Counts of rounds and contributions.
 struct RoundCounts {
   std::uint64_t done = 0;
   std::uint64_t whole = 0;     // with all ranks
@@ -43,11 +43,11 @@ class RoundTable {
 
   RoundTable(const Filter& filter, const RoundLimits& limits) : filter_(filter), limits_(limits) {}
 
-  // A child there, with the ranks below it; again when they change. What others had of its ranks is no longer theirs.
-  // It has nothing for rounds before `next_round`.
+  // Adds a child with the ranks below it, or changes its ranks. These ranks no longer belong to other children. The
+  // child has nothing for rounds before `next_round`.
   void join(Child child, const RankSet& ranks, std::uint64_t next_round = 0);
   void leave(Child child);
-  // It is gone, but its ranks may run on: they are lost until somebody has them again.
+  // The child is gone. Its ranks may run on; they count as lost until another child has them.
   void lose_child(Child child);
   void forget_lost() { absent_.clear(); }
   bool has(Child child) const { return children_.contains(child); }
@@ -56,16 +56,16 @@ class RoundTable {
   void add(const Snapshot& snapshot, std::int64_t now_ns);
   bool add(Child child, const Part& part, std::int64_t now_ns);
   void lose(Child child, const Lost& lost, std::int64_t now_ns);
-  // Whether a rank's next snapshot still has room.
+  // Whether there is room for a rank's next snapshot.
   bool has_room(std::uint32_t rank) const;
 
-  // Passes the next round on if it is done, or given up by now.
+  // Passes the next round on if it is complete or is given up.
   struct Done {
-    Part part;          // but for `reduced`, and without ranks if it has no result
+    Part part;          // without `reduced`; without ranks if there is no result
     Reduction* result;  // or nothing
   };
   bool take(std::int64_t now_ns, const std::function<void(const Done&)>& deliver);
-  // When the next one is given up; INT64_MAX if none is under way.
+  // When the next round is given up; INT64_MAX if none is under way.
   std::int64_t deadline_ns() const;
   std::size_t under_way() const { return pending_.size(); }
   // The first round that has not left.
@@ -75,17 +75,17 @@ class RoundTable {
  private:
   struct ChildState {
     RankSet ranks;
-    std::uint64_t next = 0;  // the first round that it may still bring something for
+    std::uint64_t next = 0;  // the first round that it may still send something for
     bool is_silent = false;
   };
   struct Pending {
     Part part;
     std::unique_ptr<Reduction> result;
     std::int64_t began_ns = 0;
-    std::uint32_t waiting = 0;    // children that may still bring something
-    std::uint32_t delivered = 0;  // children that did
+    std::uint32_t waiting = 0;    // children that may still send something
+    std::uint32_t delivered = 0;  // children that have sent something
   };
-  // Nodes without ranks below bring nothing.
+  // Nodes without ranks below them send nothing.
   static bool is_waited_for(const ChildState& child, std::uint64_t round) {
     return !child.ranks.empty() && !child.is_silent && child.next <= round;
   }

@@ -24,7 +24,7 @@ std::string path_in(const std::string& directory) { return directory + "/key"; }
 std::optional<RunKey> make_run_key(const std::string& directory, std::string& error) {
   const std::string path = path_in(directory);
   if (access(path.c_str(), F_OK) == 0) return read_run_key(directory, error);
-  // It is whole when it gets its name, and only the first one gets it.
+  // The file is complete when it gets its name, and only the first one gets it.
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(getpid());
   const std::string part = path + "." + std::to_string(number);

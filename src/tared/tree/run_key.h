@@ -1,7 +1,7 @@
-// The key of a run: one CURVE pair that its nodes share, and nobody else has.
+// The key of a run: one CURVE key pair, which only the run's nodes have.
 //
-// It lies in the run's rendezvous directory, readable by its owner alone. A node proves with it that it is of the run
-// (ZAP admits no other key), and encrypts what it sends.
+// It lies in the directory in which nodes meet, readable only by its owner. A node proves with it that it belongs to
+// the run (ZAP admits no other key), and encrypts what it sends.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,19 @@ struct RunKey {
   std::string secret_key;
 };
 
-// Makes the key and its file; the file stays if there is one. Nothing if that fails, with the reason in `error`.
+// Makes the key and its file, unless the file exists. Nothing if that fails, with the reason in `error`.
 std::optional<RunKey> make_run_key(const std::string& directory, std::string& error);
 std::optional<RunKey> read_run_key(const std::string& directory, std::string& error);
 
-// For a socket that binds, or one that connects.
+// For sockets that bind, and for sockets that connect.
 void secure_server(zmq::socket_t& socket, const RunKey& key);
 void secure_client(zmq::socket_t& socket, const RunKey& key);
 
-// Answers libzmq's question (ZAP, RFC 27) whether a peer is admitted: only with the run's own key. One for each
-// context.
+// Answers libzmq's requests (ZAP, RFC 27) whether to admit a peer: only with the run's key. One for each context.
 class Gate {
  public:
   Gate(zmq::context_t& context, const RunKey& key);
-  // Answers what has been asked; call it when `socket` is readable.
+  // Answers pending requests. To be called when `socket` is readable.
   void answer();
   zmq::socket_t& socket() { return socket_; }
   std::uint64_t refused() const { return refused_; }

@@ -17,7 +17,7 @@ class TreeShape {
     return first >= nodes_ ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(fan_out_, nodes_ - first));
   }
   bool is_leaf(std::uint32_t node) const { return children(node) == 0; }
-  // The nearest first; of the root, none.
+  // The nearest first; empty for the root.
   std::vector<std::uint32_t> ancestors(std::uint32_t node) const {
     std::vector<std::uint32_t> chain;
     while (node != 0) chain.push_back(node = parent(node));

@@ -11,7 +11,7 @@ namespace tare::tared {
 
 namespace {
 constexpr std::string_view tcp = "tcp://";
-constexpr std::int64_t look_every_ns = 20'000'000;  // for the address of a parent that has none yet
+constexpr std::int64_t look_every_ns = 20'000'000;  // for the address of a parent that has written none
 }  // namespace
 
 void Uplink::connect(std::int64_t now_ns) {
@@ -31,14 +31,14 @@ void Uplink::connect(std::int64_t now_ns) {
   try {
     socket.connect(endpoint);
   } catch (const zmq::error_t&) {
-    return;  // not an address; it is looked at again
+    return;  // not an address; tried again later
   }
   socket_ = std::move(socket);
   clock_ = ClockOffset(address->machine == this_machine());
   pinged_ns_ = 0;
 }
 
-// Empty: it cannot be reached from here.
+// Empty if it cannot be reached from here.
 std::string Uplink::endpoint_of(const NodeAddress& parent) const {
   const bool has_our_sockets = parent.machine == this_machine() && parent.name_space == this_name_space();
   if (has_our_sockets && (!options_.through_tcp || parent.network.empty())) return parent.local;
@@ -67,7 +67,7 @@ void Uplink::keep(std::int64_t now_ns) {
   const std::int64_t patience_ns = was_connected_ ? options_.dead_after_ns : options_.form_patience_ns;
   if (now_ns - heard_ns_ > patience_ns) next_ancestor(now_ns);
   if (!socket_) connect(now_ns);
-  // The first answer is waited for by asking often: the parent may not be bound yet.
+  // Asks often for the first answer, because the parent may not have bound its address yet.
   const std::int64_t every_ns = is_connected_ ? options_.beat_ns : std::min(options_.beat_ns, 5 * look_every_ns);
   if (socket_ && now_ns - pinged_ns_ >= every_ns) {
     pinged_ns_ = now_ns;

@@ -1,8 +1,8 @@
-// A node's way to its parent.
+// The connection of a node to its parent.
 //
-// The parent says which rounds it has passed on; no more than `window` go up before it has, so that a slow link is felt
-// below and queues nowhere grow. A parent that gives no sign of life is left for its own parent, and so on up to the
-// root, and from there again; what is told once (who is here, names) is told to the next one anew.
+// The parent reports which rounds it has passed on. At most `window` rounds are sent beyond those, so a slow link is
+// noticed below, and no queue grows. If a parent gives no sign of life, the node connects to the parent's parent, and
+// so on up to the root, and then begins again. The ranks and names are sent to each new parent.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,25 @@ class Uplink {
   Uplink(zmq::context_t& context, const NodeOptions& options, const RunKey& key)
       : context_(context), options_(options), key_(key) {}
 
-  // Connects, pings, and moves on where there is silence. Call it often, at least once a beat.
+  // Connects, pings, and changes the parent if it is silent. To be called often, at least once a beat.
   void keep(std::int64_t now_ns);
   // The parent has answered, so it is there.
   bool is_connected() const { return is_connected_; }
-  // No ancestor answers; each has been tried. They go on to be tried, in turn.
+  // All ancestors were tried, and none answers. They are still tried in turn.
   bool is_alone() const { return tried_ >= options_.ancestors.size(); }
   void give_up();
-  // Counts up whenever a parent knows nothing of this node: say hello and names again.
+  // Increased whenever a parent knows nothing of this node, which must say hello and send its names again.
   std::uint64_t introductions() const { return introductions_; }
-  // Whether another round may go up.
+  // Whether another round may be sent up.
   bool has_room() const { return is_connected_ && clock_.is_known() && sent_.size() < options_.limits.window; }
-  // Times of the part become those of the parent's clock.
+  // Converts times of the part to the parent's clock.
   void send(Part part);
   void send(const Packet& packet);
-  // Calls back for what the parent says that is not about the link.
+  // Calls back for messages that are not about the link.
   void receive(std::int64_t now_ns, const std::function<void(const Packet&)>& handle);
   zmq::socket_t* socket() { return socket_ ? &*socket_ : nullptr; }
   std::uint64_t moves() const { return moves_; }
-  // Lets what was sent leave before the socket is closed.
+  // Lets pending messages leave before the socket is closed.
   void flush_on_close(int milliseconds);
 
  private:
@@ -60,16 +60,16 @@ class Uplink {
   ClockOffset clock_;
   Bytes bytes_;
   Received received_;
-  std::size_t ancestor_ = 0;  // which one is the parent now
-  std::size_t tried_ = 0;     // ancestors since one has answered
+  std::size_t ancestor_ = 0;  // index of the present parent
+  std::size_t tried_ = 0;     // ancestors tried since one has answered
   bool is_connected_ = false;
-  bool was_connected_ = false;  // ever
+  bool was_connected_ = false;  // at any time
   std::uint64_t introductions_ = 0;
   std::uint64_t moves_ = 0;
   std::int64_t heard_ns_ = 0;  // CLOCK_MONOTONIC, as are the next two
   std::int64_t pinged_ns_ = 0;
   std::int64_t looked_ns_ = 0;
-  std::deque<std::uint64_t> sent_;  // rounds that the parent has not yet passed on, ascending
+  std::deque<std::uint64_t> sent_;  // rounds that the parent has not passed on yet, ascending
 };
 
 }  // namespace tare::tared

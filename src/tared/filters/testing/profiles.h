@@ -62,7 +62,7 @@ inline std::unique_ptr<Reduction> reduce_in_tree(const Filter& filter, std::span
   return reduction;
 }
 
-// No bytes of a result that are cut off or changed do harm, and refused ones change nothing.
+// Incomplete or changed results must do no harm, and refused ones change nothing.
 inline bool survives_damage(const Filter& filter, const Reduction& good, Random& random) {
   Bytes packet;
   Writer out(packet);

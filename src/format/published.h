@@ -1,5 +1,5 @@
-// A value that one thread or process writes again and again and others read, also in shared memory and also if the
-// writer is dead: a sequence lock whose readers wait for nobody. Of zeros: nothing was told yet.
+// A value that one thread or process writes repeatedly and others read, also in shared memory, and also if the writer
+// has died: a sequence lock whose readers do not wait. If the memory is zero, there is no value yet.
 #pragma once
 
 #include <array>
@@ -13,26 +13,26 @@
 namespace tare::format {
 
 template <class Value>
-class Told {
+class Published {
   static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % sizeof(std::uint64_t) == 0);
 
  public:
-  // One writer at a time.
-  void tell(const Value& value) noexcept {
-    // Odd while it is written; it is odd already where a writer before died at that.
+  // Only one writer at a time.
+  void publish(const Value& value) noexcept {
+    // Odd while the value is written. It is odd already if an earlier writer died in between.
     const std::uint32_t writing = version_.load(std::memory_order_relaxed) | 1U;
     version_.store(writing, std::memory_order_relaxed);
     const auto words = std::bit_cast<Words>(value);
-    // Who sees a new word sees the odd version, too.
+    // A reader that sees a new word also sees the odd version.
     for (std::size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_release);
     version_.store(writing + 1, std::memory_order_release);
   }
 
-  // As if nothing had been told. For the writer.
+  // For the writer: there is no value any more.
   void clear() noexcept { version_.store(0, std::memory_order_relaxed); }
 
-  // False if nothing was told, or if it is being told all the time.
-  bool hear(Value& value) const noexcept {
+  // False if there is no value, or if it is written all the time.
+  bool read(Value& value) const noexcept {
     constexpr int tries = 16;
     for (int i = 0; i < tries; ++i) {
       const std::uint32_t version = version_.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-#include "mpi/straight.h"
+#include "mpi/bypass.h"
 
 #include <atomic>
 #include <cstddef>
@@ -8,8 +8,8 @@
 #include "mpi/library.h"
 
 extern "C" {
-// By number of the function: where its instructions are; and its wrapper, for calls that are to be measured.
-[[gnu::visibility("hidden")]] extern void* const tare_straight[];
+// By the number of the function: the address of its instructions; and its wrapper, for calls that are to be measured.
+[[gnu::visibility("hidden")]] extern void* const tare_bypass[];
 [[gnu::visibility("hidden")]] constinit void* tare_wrappers[tare::format::function_count + 1] = {};
 }
 
@@ -24,10 +24,10 @@ static_assert(offsetof(recorder::Location, counted_calls) == TARE_COUNTED_CALLS)
 static_assert(offsetof(recorder::Location, shared) == 0);
 static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 
-// Whether calls of a function can go straight on: none of their roles is needed later (Role::is_needed), but those of
-// requests, if some are open. Polls are counted apart, and so are collectives that spells may end with, which none
-// with a root is.
-bool can(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
+// Whether calls of a function may bypass its wrapper: later calls need none of its roles (Role::is_needed), except
+// those of requests if some are open. Polls are counted on their own. Blocking collectives may end spells, unless they
+// have a root.
+bool may_bypass(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
   if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival) return false;
   switch (meaning.kind) {
     case CallClass::send:
@@ -44,8 +44,8 @@ bool can(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
   }
 }
 
-// Other threads read it meanwhile.
-void lead(void*& slot, void* from, void* to) noexcept {
+// Other threads read it at the same time.
+void replace(void*& slot, void* from, void* to) noexcept {
   const std::atomic_ref<void*> word(slot);
   if (word.load(std::memory_order_relaxed) == from) word.store(to, std::memory_order_release);
 }
@@ -55,15 +55,15 @@ void lead(void*& slot, void* from, void* to) noexcept {
 void begin_spell(const recorder::Location& location) noexcept {
   if (has_tool_below()) return;
   for (unsigned i = 1; i <= format::function_count; ++i) {
-    void* const straight = tare_straight[i];
+    void* const bypass = tare_bypass[i];
     void*& wrapper = tare_wrappers[i];
-    if (location.counts_only && can(format::meaning_of(i), location.requests_open)) {
+    if (location.counts_only && may_bypass(format::meaning_of(i), location.requests_open)) {
       if (wrapper == nullptr) wrapper = tare_slots[i];
-      lead(tare_slots[i], wrapper, straight);
-      lead(tare_profiling_slots[i], wrapper, straight);
+      replace(tare_slots[i], wrapper, bypass);
+      replace(tare_profiling_slots[i], wrapper, bypass);
     } else if (wrapper != nullptr) {
-      lead(tare_slots[i], straight, wrapper);
-      lead(tare_profiling_slots[i], straight, wrapper);
+      replace(tare_slots[i], bypass, wrapper);
+      replace(tare_profiling_slots[i], bypass, wrapper);
     }
   }
 }

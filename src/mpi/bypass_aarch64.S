@@ -1,6 +1,6 @@
-// What calls that are only counted go through (straight.h). x16 and x17 are free at a call; all argument registers pass
+// What calls that are only counted go through (bypass.h). x16 and x17 are free at a call; all argument registers pass
 // through.
-#include "mpi/straight.h"
+#include "mpi/bypass.h"
 
         .hidden _ZN4tare8recorder13this_locationE
         .hidden tare_wrappers
@@ -19,7 +19,7 @@
 
         .macro TARE_STUB name, number
         .p2align 4
-tare_straight_\number:
+tare_bypass_\number:
         .cfi_startproc
         hint    #34     // bti c
         adrp    x16, :gottprel:_ZN4tare8recorder13this_locationE
@@ -35,8 +35,8 @@ tare_straight_\number:
         TARE_JUMP tare_next, \number
 1:      TARE_JUMP tare_wrappers, \number
         .cfi_endproc
-        .size   tare_straight_\number, .-tare_straight_\number
-        .type   tare_straight_\number, %function
+        .size   tare_bypass_\number, .-tare_bypass_\number
+        .type   tare_bypass_\number, %function
         .endm
 
         .text
@@ -44,14 +44,14 @@ tare_straight_\number:
 
         .purgem TARE_STUB
         .macro TARE_STUB name, number
-        .quad   tare_straight_\number
+        .quad   tare_bypass_\number
         .endm
 
         .section .data.rel.ro.local, "aw"
-        .globl  tare_straight
-        .hidden tare_straight
+        .globl  tare_bypass
+        .hidden tare_bypass
         .p2align 6
-tare_straight:
+tare_bypass:
         .quad   0
 #include "stubs.inc"
 

@@ -1,12 +1,12 @@
-// What calls that are only counted go through (straight.h). r11 is free at a call; all argument registers pass through.
-#include "mpi/straight.h"
+// What calls that are only counted go through (bypass.h). r11 is free at a call; all argument registers pass through.
+#include "mpi/bypass.h"
 
         .hidden _ZN4tare8recorder13this_locationE
         .hidden tare_wrappers
 
         .macro TARE_STUB name, number
         .p2align 4
-tare_straight_\number:
+tare_bypass_\number:
         .cfi_startproc
         endbr64
         movq    _ZN4tare8recorder13this_locationE@gottpoff(%rip), %r11
@@ -21,8 +21,8 @@ tare_straight_\number:
         jmpq    *tare_next+8*\number(%rip)
 1:      jmpq    *tare_wrappers+8*\number(%rip)
         .cfi_endproc
-        .size   tare_straight_\number, .-tare_straight_\number
-        .type   tare_straight_\number, @function
+        .size   tare_bypass_\number, .-tare_bypass_\number
+        .type   tare_bypass_\number, @function
         .endm
 
         .text
@@ -30,14 +30,14 @@ tare_straight_\number:
 
         .purgem TARE_STUB
         .macro TARE_STUB name, number
-        .quad   tare_straight_\number
+        .quad   tare_bypass_\number
         .endm
 
         .section .data.rel.ro.local, "aw"
-        .globl  tare_straight
-        .hidden tare_straight
+        .globl  tare_bypass
+        .hidden tare_bypass
         .p2align 6
-tare_straight:
+tare_bypass:
         .quad   0
 #include "stubs.inc"
 

@@ -1,9 +1,9 @@
-/* straight: whether calls go from the program to the MPI library without another frame between.
+/* bypass: whether calls go from the program to the MPI library without another frame between.
  *
  * Each message goes to a rank that there is not. So the MPI library calls an error handler, which looks at the stack:
- * is libtare.so on it? A barrier follows each message. Prints {"through": CALLS, "straight": CALLS} of the first rank.
+ * is libtare.so on it? A barrier follows each message. Prints {"through": CALLS, "bypassed": CALLS} of the first rank.
  *
- * usage: straight MESSAGES
+ * usage: bypass MESSAGES
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int through, straight;
+static int through, bypassed;
 
 static void look(MPI_Comm* comm, int* error, ...) {
   void* frames[32];
@@ -24,7 +24,7 @@ static void look(MPI_Comm* comm, int* error, ...) {
     Dl_info info;
     if (dladdr(frames[i], &info) && info.dli_fname && strstr(info.dli_fname, "libtare.so")) found = 1;
   }
-  found ? through++ : straight++;
+  found ? through++ : bypassed++;
 }
 
 int main(int argc, char** argv) {
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     MPI_Send(&i, 1, MPI_INT, 1 << 20, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  if (rank == 0) printf("{\"through\": %d, \"straight\": %d}\n", through, straight);
+  if (rank == 0) printf("{\"through\": %d, \"bypassed\": %d}\n", through, bypassed);
   MPI_Errhandler_free(&handler);
   MPI_Finalize();
   return 0;
