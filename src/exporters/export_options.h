@@ -1,4 +1,4 @@
-// What is to be exported of a run.
+// What to export of a run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tare::exporters {
 
 struct ExportOptions {
   reader::EventFilter filter;
-  std::int64_t start_ns = 0;                             // unix: when the run began, the zero of its times
+  std::int64_t start_ns = 0;                             // when the run began, Unix time; the zero of exported times
   std::function<bool(std::uint64_t)> goes_on = nullptr;  // see TimelineOptions
 };
 

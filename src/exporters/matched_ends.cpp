@@ -14,7 +14,7 @@ using format::no_request;
 
 namespace {
 
-// A request that no call is seen to complete (MPI_Request_free, a gap) counts as completed where it was started.
+// A request whose completion is not seen (MPI_Request_free, a gap) counts as completed where it was started.
 bool is_seen_complete(const Part& part) {
   const PartCall &posted = part.posted, &completed = part.completed;
   const bool is_same = posted.thread == completed.thread && posted.number == completed.number;

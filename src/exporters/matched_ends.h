@@ -1,4 +1,4 @@
-// Which calls of a trace with gaps belong to messages and collective operations that are there as a whole.
+// Which calls of a trace with gaps belong to messages and collective operations that are complete in the trace.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace tare::exporters {
 
-// What a call does of a message whose both ends are known, or of a collective operation of which all parts are.
+// The part of a call in a message with both ends, or in a collective operation with all parts.
 struct MatchedEnd {
   enum class Kind : std::uint8_t {
     sent,        // it sends the message, or starts to
@@ -26,27 +26,28 @@ struct MatchedEnd {
     received,    // it completes the receive
     collective,  // it takes part in the operation, or starts to
   };
-  std::uint64_t message = 0;     // number of the message, the same at both ends, from 1; 0 of a collective operation
-  std::uint32_t request = 0;     // that the call starts; format::no_request if it does all by itself
-  std::int32_t other_rank = -1;  // of the world: of the message's other end
+  std::uint64_t message = 0;     // number of the message from 1, equal at both ends; 0 for a collective operation
+  std::uint32_t request = 0;     // the request that the call starts; format::no_request if it starts none
+  std::int32_t other_rank = -1;  // rank in the world of the message's other end
   Kind kind = Kind::sent;
 };
 
-// Numbers of calls do not tell what belongs together behind a gap, so the trace is read twice: first by
-// reader::Matcher, which knows where ranks begin anew, and then with what it has found. Holds 32 bytes for each end of
-// a message.
+// After a gap, counting calls does not tell what belongs together. So the trace is read twice: first by
+// reader::Matcher, which knows where ranks begin anew, and then with the result. Holds 32 bytes for each end of a
+// message.
 class MatchedEnds {
  public:
-  // Whether it is known, before the trace is read, that calls are missing from it.
+  // Whether the definitions already show, before the trace is read, that calls are missing.
   static bool has_gaps(reader::Run& run);
-  // Reads the whole trace. The run must outlive it. `goes_on` is asked now and then; nothing is returned if it says no.
+  // Reads the whole trace. The run must outlive the result. `goes_on` is called now and then; if it returns false,
+  // nothing is returned.
   static reader::Result<std::optional<MatchedEnds>> read(reader::Run& run,
                                                          const std::function<bool(std::uint64_t)>& goes_on);
 
-  // Those of a call. To be called with every call of the ranks that are looked at, in the order of the trace. They are
-  // valid as long as this.
+  // The ends of a call. To be called for each call of the ranks in question, in the order of the trace. The result is
+  // valid as long as this object.
   std::span<const MatchedEnd> of_call(const reader::EventRow& call);
-  // Why messages are missing, for people.
+  // The reason why messages are missing, as text.
   const std::string& reason() const { return reason_; }
 
  private:

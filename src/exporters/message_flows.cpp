@@ -18,7 +18,7 @@ std::uint64_t request_key(std::uint32_t thread, std::uint32_t request) { return 
 }  // namespace
 
 MessageFlows::MessageFlows(Run& run, const EventFilter& filter) : run_(run), roles_(roles_of_calls(run.functions())) {
-  // The others would never be met.
+  // Only these can be met again.
   if (filter.ranks) ranks_.emplace(filter.ranks->begin(), filter.ranks->end());
   posted_.resize(run.processes().size());
 }
@@ -50,7 +50,7 @@ void MessageFlows::receive(const EventRow& row, const Transfer& of, Flows& flows
     flows.received.push_back(message);
 }
 
-// Of starts, only those that send have bytes, and only transfers a peer.
+// Only starts of sends have bytes, and only transfers have a peer.
 void MessageFlows::start(const EventRow& row, const Transfer& of, std::uint64_t bytes, Flows& flows) {
   if (of.peer == no_peer) return;
   if (bytes != no_bytes)
@@ -88,7 +88,7 @@ void MessageFlows::find(const EventRow& row, Flows& flows) {
       break;
     case CallRole::exchange: {
       send(row, transfer, flows);
-      // Of one that starts a request, the source is known when it completes.
+      // If it starts a request, the source is known at completion.
       const std::int32_t source = row.request != no_request ? any_source : row.source;
       receive(row, {row.communicator, source, row.source_world, row.source_tag, row.request}, flows);
       break;

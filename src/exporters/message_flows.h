@@ -1,4 +1,4 @@
-// Which message a call has sent and which it has received: both ends get the same number.
+// Which message a call has sent and which it has received. Both ends get the same number.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tare::exporters {
 
-// Messages by their numbers, which are never 0.
+// Numbers of messages, never 0.
 struct Flows {
   std::vector<std::uint64_t> sent, received;
   bool empty() const { return sent.empty() && received.empty(); }
@@ -27,21 +27,22 @@ struct Flows {
   }
 };
 
-// By MPI's rules of order (reader/matching), as the calls begin, where reader::Matcher knows a message when both its
-// ends are complete: of the messages of a communicator, sender, receiver and tag, the n-th that is sent is the n-th
-// that is received. Receives count when they are posted, those from any source or with any tag when they complete,
-// which is the same unless they overtake others that wait for the same channel. Nothing is known after a loss: traces
-// with gaps are for MatchedEnds.
+// Pairs messages by MPI's rules of order (reader/matching), already when calls begin; reader::Matcher knows a message
+// only when both ends are complete. Of the messages with one communicator, sender, receiver and tag, the n-th that is
+// sent is the n-th that is received. Receives count when they are posted. Receives from any source or with any tag
+// count when they complete, which is the same unless they overtake others that wait for the same channel. After a loss
+// nothing is known: traces with gaps need MatchedEnds.
 class MessageFlows {
  public:
-  // Of the ranks that the filter wants. The run must outlive it.
+  // For the ranks that the filter wants. The run must outlive it.
   MessageFlows(reader::Run& run, const reader::EventFilter& filter);
 
-  // What the call has sent and received. To be called with all rows of the run, in their order.
+  // The message that the call has sent, and the one that it has received. To be called with all rows of the run in
+  // order.
   void find(const reader::EventRow& row, Flows& flows);
-  // Calls are missing from here on.
+  // Calls are missing from now on.
   void lose() { obstacle_ = "calls were lost"; }
-  // Why nothing has been found, from some row on; empty if nothing is missing.
+  // The reason why messages are missing, from some row on; empty if none is.
   const std::string& obstacle() const { return obstacle_; }
 
  private:
@@ -49,7 +50,7 @@ class MessageFlows {
     std::int32_t communicator, peer, peer_world, tag;
     std::uint32_t request;
   };
-  // A receive under way: the number of its message, or 0 if that is not known yet.
+  // A receive under way: the number of its message; 0 if that is not known yet.
   struct Posted {
     std::uint64_t message;
     std::int32_t communicator;
@@ -65,7 +66,7 @@ class MessageFlows {
   const reader::Run& run_;
   std::optional<std::unordered_set<std::int32_t>> ranks_;
   std::vector<reader::CallRole> roles_;
-  reader::Channels<std::uint64_t> channels_;  // of messages of which one end has come, their numbers
+  reader::Channels<std::uint64_t> channels_;  // numbers of messages with one end so far
   std::uint64_t last_ = 0;
   std::vector<std::unordered_map<std::uint64_t, Posted>> posted_;  // by process; by thread and request
   std::string obstacle_;

@@ -1,4 +1,4 @@
-// What things of a run are called in exported traces.
+// Names of the objects of a run in exported traces.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace tare::exporters {
 
 // A place in the program.
 struct CodePlace {
-  std::string caller, file;  // plain text; empty where nothing is known
+  std::string caller, file;  // plain text; empty if not known
   std::uint32_t line = 0;
 };
 
-// All plain text. Holds what there is once for each call site, communicator, window and file.
+// All names are plain text. They are computed once for each call site, communicator, window and file.
 class Names {
  public:
-  // Finds the lines of call sites. The run must outlive it.
+  // Finds the source lines of call sites. The run must outlive it.
   explicit Names(reader::Run& run);
 
-  // "rank 3", "world 1 rank 3" where there are several worlds, "process 4711" of one that has no rank.
+  // "rank 3"; "world 1 rank 3" if there are several worlds; "process 4711" for a process without a rank.
   std::string process(std::uint32_t number) const;
-  // As the program has called it, else "thread 2"; "tared" for what that did.
+  // The name that the program gave it, else "thread 2"; "tared" for the drains of tared.
   std::string thread(const Track& track) const;
-  // "MPI_Send", "tare:flush", or as the program has named its event.
+  // "MPI_Send", "tare:flush", or the name of the program's event.
   std::string event(const reader::EventRow& row) const;
 
-  // By index in the run; -1 gives an empty one.
+  // By index in the run; empty for -1.
   const CodePlace& site(std::int32_t number) const { return of(sites_, number); }
   const std::string& communicator(std::int32_t number) const { return of(communicators_, number); }
-  // Of a window or file.
+  // For a window or file.
   const std::string& scope(std::int32_t number) const { return of(scopes_, number); }
 
  private:

@@ -11,7 +11,7 @@
 namespace tare::exporters {
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
-  // What an export that was killed has left gives way; a link is not followed.
+  // Removes what a killed export has left; does not follow a link.
   ::unlink(part_.c_str());
   file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (file_ < 0) fail(errno);
@@ -47,7 +47,7 @@ void OutputFile::fail(int error) {
 std::string OutputFile::finish() {
   flush();
   if (file_ >= 0) {
-    // Some file systems say only now that there is no room.
+    // Some file systems report only now that there is no room.
     if (::close(file_) != 0) fail(errno);
     file_ = -1;
     if (!has_failed() && std::rename(part_.c_str(), path_.c_str()) != 0) fail(errno);

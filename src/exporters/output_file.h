@@ -1,4 +1,4 @@
-// A file that exists completely or not at all.
+// A file that is written completely or not at all.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace tare::exporters {
 
-// Bytes go to PATH.part, which gets its name when all of them are on the disk. After a failure nothing more is
-// written, and finish() says what the first one was. Without finish() nothing is left.
+// Bytes go to PATH.part, which is renamed when all are on disk. After a failure nothing more is written, and finish()
+// returns the first failure. Without finish() nothing is left.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -20,7 +20,7 @@ class OutputFile {
     buffer_.append(bytes);
     if (buffer_.size() >= flush_at) flush();
   }
-  // For writers that append by themselves; to be followed by wrote().
+  // For writers that append by themselves. wrote() must follow.
   std::string& buffer() { return buffer_; }
   void wrote() {
     if (buffer_.size() >= flush_at) flush();

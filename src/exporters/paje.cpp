@@ -22,8 +22,7 @@ namespace {
 using namespace tare::reader;
 using format::EventClass;
 
-// The numbers are those by which the lines below begin. Fields behind the value are ours; readers that do not know them
-// step over them.
+// The numbers begin the lines below. Fields after the value are tare's; readers that do not know them skip them.
 enum Line : unsigned {
   define_container = 0,
   define_state,
@@ -141,12 +140,12 @@ constexpr std::string_view header =
 %EndEventDef
 )";
 
-// Okabe and Ito's, which colour-blind people tell apart.
+// The colours of Okabe and Ito, which colour-blind people can distinguish.
 constexpr std::array<std::string_view, 8> colors = {"0.00 0.45 0.70", "0.90 0.62 0.00", "0.00 0.62 0.45",
                                                     "0.80 0.47 0.65", "0.34 0.71 0.91", "0.84 0.37 0.00",
                                                     "0.94 0.89 0.26", "0.60 0.60 0.60"};
 
-// Which messages have both ends in what is exported: readers of Pajé refuse links without one of them.
+// Finds messages with both ends in the exported part: readers of Pajé refuse links with one end.
 class MessageEnds : public TimelineWriter {
  public:
   void begin_track(const Track&) override {}
@@ -230,7 +229,7 @@ class PajeWriter : public TimelineWriter {
   std::set<std::int32_t> variables_;                                // types of counters
 };
 
-// The format wants times in order; spans that are open at the start of a part of the time have begun before it.
+// The format needs times in order. Spans that are open at the start of the exported part have begun before it.
 PajeWriter& PajeWriter::time(std::int64_t time_ns) {
   last_ns_ = std::max(last_ns_, time_ns);
   const auto since = static_cast<std::uint64_t>(last_ns_ - zero_ns_);
@@ -245,8 +244,8 @@ PajeWriter& PajeWriter::time(std::int64_t time_ns) {
 PajeWriter& PajeWriter::quoted(std::string_view text) {
   std::string& to = out_.buffer();
   to.append(" \"");
-  if (text.empty()) text = "-";  // PajeNG cannot read an empty one
-  // The format has no escape for it.
+  if (text.empty()) text = "-";  // PajeNG cannot read an empty text
+  // The format cannot escape it.
   for (const char c : text) to.push_back(c == '"' ? '\'' : c);
   to.push_back('"');
   return *this;
@@ -260,7 +259,7 @@ void PajeWriter::create_process(std::uint32_t process) {
 void PajeWriter::begin_track(const Track& track) {
   create_process(track.process);
   process_of_.push_back(track.process);
-  // Containers are told apart by their names, by some readers.
+  // Some readers identify containers by name.
   const std::string name = names_.process(track.process) + " " + names_.thread(track) +
                            (track.thread == 0 ? "" : " (" + std::to_string(track.thread) + ")");
   line(create_container).time(last_ns_).alias('t', track.number).word("T").alias('p', track.process).quoted(name).end();
@@ -315,7 +314,7 @@ void PajeWriter::event(const Track& track, std::int64_t time_ns, const EventRow&
   const EventClass event_class = class_of(run_, row);
   if (event_class == EventClass::counter) {
     const double value = std::bit_cast<double>(row.parameters.empty() ? 0 : row.parameters.front());
-    if (!std::isfinite(value)) return;  // the format has no word for it
+    if (!std::isfinite(value)) return;  // the format has no such values
     if (variables_.insert(row.event_type).second) {
       const std::string& unit = run_.event_types()[static_cast<std::size_t>(row.event_type)].unit;
       const std::string name = names_.event(row) + (unit.empty() ? "" : " (" + plain_text(unit) + ")");

@@ -15,7 +15,7 @@ constexpr bool is_floating(format::ParameterType type) {
 }
 constexpr bool is_signed(format::ParameterType type) { return type <= format::ParameterType::i64; }
 
-// Cut to the type's size, as it was given.
+// The value, reduced to the size of its type.
 std::int64_t signed_value(std::uint64_t word, format::ParameterType type);
 std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
 // Of a floating type.

@@ -22,7 +22,7 @@ using namespace perfetto;
 using format::EventClass;
 using protozero::pbf_writer;
 
-// All packets are of one sequence: what is interned once serves all tracks.
+// All packets belong to one sequence, so an interned name serves all tracks.
 constexpr std::uint32_t sequence_id = 1;
 
 enum Category : std::uint32_t { of_mpi = 1, of_program, of_tare };
@@ -75,7 +75,7 @@ class PerfettoWriter : public TimelineWriter {
  public:
   PerfettoWriter(Run& run, const std::string& path, const ExportOptions& options)
       : run_(run), names_(run), out_(path), zero_ns_(options.start_ns) {
-    // Clocks of processes are their own: none may be before zero.
+    // Clocks of processes may differ; no time may be negative.
     for (const Process& process : run.processes())
       zero_ns_ = std::min(zero_ns_, process.clock.unix_ns(process.record.clock_start.ticks));
     begin_trace();
@@ -105,7 +105,7 @@ class PerfettoWriter : public TimelineWriter {
   void add_number(Argument name, std::int64_t value) {
     add_annotation(name, debug_annotation::int_value, static_cast<std::uint64_t>(value));
   }
-  // A call has few distinct texts, so they are interned: `number` tells them apart.
+  // A call has few distinct texts, so they are interned by `number`.
   void add_text(Argument name, std::uint32_t number, const std::string& value);
   void add_annotation(Argument name, std::uint32_t field, std::uint64_t value);
   // Defines a name: a message of a number and a text.
@@ -152,7 +152,7 @@ void PerfettoWriter::begin_trace() {
   interned_.clear();
 }
 
-// Perfetto knows processes by their pid, which those of several hosts may share, and has uses for 0.
+// Perfetto identifies processes by pid, which is not unique across hosts, and reserves 0.
 void PerfettoWriter::number_processes() {
   std::set<std::int32_t> seen;
   const std::vector<Process>& processes = run_.processes();
@@ -275,7 +275,7 @@ void PerfettoWriter::set_name(const EventRow& row, Category category) {
   event.add_uint64(track_event::name_iid, number);
 }
 
-// Fields are short, so their lengths take a byte.
+// Fields are short, so the length takes one byte.
 void PerfettoWriter::add_annotation(Argument name, std::uint32_t field, std::uint64_t value) {
   part_.clear();
   pbf_writer annotation(part_);
@@ -340,7 +340,7 @@ void PerfettoWriter::enter(const Track& track, std::int64_t time_ns, const Span&
   end_event(time_ns);
 }
 
-// A message arrives at the end of a call, which may have begun before it was sent.
+// A message arrives at the end of a call, which may have begun before the message was sent.
 void PerfettoWriter::leave(const Track& track, std::int64_t time_ns, const Span& span) {
   begin_event(track_uuids_[track.number], track_event::slice_end);
   for (const std::uint64_t flow : span.flows.received)

@@ -1,4 +1,4 @@
-// Names of programs, files and events as text that no format stumbles over.
+// Text that is safe in every format, from names of programs, files and events.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tare::exporters {
 
-// Valid UTF-8 without control characters: what is neither is written as \xNN, byte by byte.
+// Valid UTF-8 without control characters. Other bytes are written as \xNN.
 std::string plain_text(std::string_view bytes);
 
 }  // namespace tare::exporters

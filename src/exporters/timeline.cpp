@@ -48,14 +48,14 @@ class Timeline {
 
  private:
   void add(EventRow& row);
-  // Fails if the trace cannot be read; false: the reading was ended.
+  // An error if the trace cannot be read; false if the reading was ended.
   Result<bool> begin_matching();
   void match(const EventRow& row);
   void add_event(Place& place, const EventRow& row);
   Place& place_of(const EventRow& row);
   void push(Place& place, EventRow& row, std::int64_t end_ns);
   void pop(Place& place, std::int64_t time_ns);
-  // Writes the frames that were entered before the time that is wanted.
+  // Writes the frames that were entered before the wanted time.
   void write_frames(Place& place);
   void close_ended(Place& place, std::int64_t time_ns);
   void close_all_ended(std::int64_t time_ns);
@@ -68,8 +68,8 @@ class Timeline {
   Run& run_;
   TimelineOptions options_;
   TimelineWriter& writer_;
-  std::optional<std::unordered_set<std::int32_t>> ranks_;  // that are wanted
-  // At most one of these: of a trace with gaps the ends, of another one the flows.
+  std::optional<std::unordered_set<std::int32_t>> ranks_;  // the wanted ranks
+  // At most one of these: the ends for a trace with gaps, else the flows.
   std::optional<MatchedEnds> ends_of_messages_;
   std::optional<MessageFlows> flows_;
   Flows found_;
@@ -158,7 +158,7 @@ void Timeline::add(EventRow& row) {
   if (is_of_program(row.kind)) return add_event(place, row);
   if (!options_.filter.wants_time(row.start_ns, row.duration_ns)) return;
   if (row.kind == EventKind::call) ++summary_.events;
-  // Calls of a thread follow one another; where they seem to overlap, clocks were converted.
+  // Calls of a thread do not overlap. If they seem to, the reason is the conversion of clocks.
   const auto top_ends = [&] { return place.frames[place.depth - 1].span.row.kind != EventKind::event; };
   if (row.kind == EventKind::call)
     while (place.depth != 0 && top_ends()) pop(place, row.start_ns);
@@ -239,7 +239,7 @@ void Timeline::close_region(Place& place, std::int32_t event_type, std::int64_t 
   while (place.depth >= at) pop(place, time_ns);
 }
 
-// What the trace does not end, ends with the process, or with the time that is wanted.
+// What is open at the end of the trace ends with the process, or with the wanted time.
 void Timeline::close_rest() {
   std::int64_t last_ns = INT64_MIN;
   if (options_.is_ordered) close_all_ended(INT64_MAX - 1);

@@ -1,5 +1,5 @@
-// Archives: the files of many runs in one file, each behind a `file` chunk that describes it, byte by byte as it
-// was. docs/format.md, "Archives".
+// Archives: the files of many runs in one file. Each file is unchanged and follows a `file` chunk that describes it.
+// docs/format.md, "Archives".
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ enum class MemberKind : std::uint32_t {
   file = 1,  // a single file of one
 };
 
-// Payload of a `file` chunk: this, the member's name, the file's name; never compressed. Behind the chunk follow
-// `size` bytes: the file.
+// Payload of a `file` chunk: this struct, the name of the member, and the name of the file; never compressed. The
+// `size` bytes of the file follow the chunk.
 struct ArchivedFileRecord {
   std::uint64_t size;
   std::uint32_t crc;  // CRC-32C of these bytes

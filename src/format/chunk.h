@@ -1,7 +1,6 @@
-// The file of a node is a sequence of chunks without anything between them. A chunk is a ChunkHeader and
-// its payload; both carry a CRC-32C, so a reader knows a whole chunk from a torn one and can look for the
-// next after a torn one. Chunks of many processes are interleaved; each is appended by one write().
-// docs/format.md describes all of it to the byte.
+// The file of a node is a sequence of chunks without gaps. A chunk is a ChunkHeader and its payload. Both have a
+// CRC-32C, so a reader recognises an incomplete chunk, and can search for the next one. Chunks of many processes are
+// interleaved. Each is appended by one write(). docs/format.md describes every byte.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ enum class ChunkType : std::uint8_t {
   file = 7,         // archives only: an ArchivedFileRecord (archive.h); the file's bytes follow the chunk
   archive_end = 8,  // archives only: an ArchiveEndRecord
   samples = 9,      // a SampleSummary and its classes (sample.h); the newest of a process counts
-  calls = 10,       // of a process that did not finish: the call that each thread was in, and requests (segment.h)
+  calls = 10,  // of a process that did not finish: the calls that its threads were in, and their requests (segment.h)
   offloads = 11,    // an OffloadAccount (offload_ring.h); the newest of a process counts
   rounds = 12,      // rounds of a monitored run, and the names of their events (tared/monitor/round_file.h)
   spell_sums = 13,  // SpellSums of each function and call site (spell_sums.h); the newest of a process counts
@@ -56,7 +55,7 @@ std::uint32_t crc32c(const void* data, std::size_t bytes, std::uint32_t crc = 0)
 // Fills in magic, version and both checksums; payload must hold header.stored_bytes bytes.
 void seal(ChunkHeader& header, const void* payload) noexcept;
 
-// True if the 64 bytes at `header` are a header of any version with a right header checksum.
+// True if the 64 bytes at `header` are a header of any version with a correct header checksum.
 bool is_chunk_header(const void* header) noexcept;
 
 }  // namespace tare::format

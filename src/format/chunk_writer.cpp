@@ -10,8 +10,8 @@
 namespace tare::format {
 namespace {
 
-// Level 1 and below trade little size for speed on byte planes; measured in bench/. The window covers the
-// payload of a usual chunk; larger ones only lose matches between their far ends.
+// Level 1 and below lose little size on byte planes, and are fast (measured in bench/). The window covers the payload
+// of a usual chunk. In larger payloads, only matches across longer distances are lost.
 constexpr int zstd_level = 1;
 constexpr unsigned window_log = 17;
 constexpr unsigned hash_log = 14;
@@ -22,7 +22,7 @@ constexpr unsigned little_hash_log = 12;
 constexpr std::size_t frame_block = std::size_t{128} * 1024;  // the largest block of a zstd frame
 constexpr std::size_t frame_bound(std::size_t bytes) { return bytes + 9 + 3 * (bytes / frame_block + 1); }
 
-// Puts bytes into a zstd frame as they are (RFC 8878); returns its size.
+// Stores bytes in a zstd frame without compressing them (RFC 8878). Returns the size of the frame.
 std::size_t put_frame(Bytes bytes, char* out) noexcept {
   constexpr std::uint32_t magic = 0xfd2fb528;
   constexpr unsigned char single_segment_of_four_bytes_size = 0xa0;
@@ -68,7 +68,7 @@ ZSTD_CCtx_s* make_chunk_context(void* memory) noexcept {
 
 namespace {
 
-// The compressed size; 0 or an error of zstd if there is none.
+// Returns the compressed size; 0 or an error of zstd if there is none.
 std::size_t compress(ZSTD_CCtx_s* context, Effort effort, Bytes raw, char* out) noexcept {
   if (context == nullptr) return 0;
   const bool little = effort == Effort::little;

@@ -7,7 +7,7 @@ namespace tare::format {
 
 enum class ClockKind : std::uint8_t { monotonic_raw = 0, tsc = 1 };
 
-// A reading of tare's clock beside the kernel's; two of them convert ticks to time.
+// Readings of tare's clock and the kernel's at the same time. Two of them convert ticks to time.
 struct ClockPair {
   std::uint64_t ticks;
   std::uint64_t monotonic_ns;  // CLOCK_MONOTONIC_RAW

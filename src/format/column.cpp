@@ -11,7 +11,7 @@ constexpr unsigned bytes_of_unsigned(std::uint64_t value) noexcept {
   return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
 }
 
-// Bytes that hold `value` in two's complement.
+// The number of bytes that hold `value` in two's complement.
 constexpr unsigned bytes_of_signed(std::int64_t value) noexcept {
   const auto magnitude = static_cast<std::uint64_t>(value < 0 ? ~value : value);
   return value == 0 ? 0 : (static_cast<unsigned>(std::bit_width(magnitude)) + 8) / 8;
@@ -19,11 +19,11 @@ constexpr unsigned bytes_of_signed(std::int64_t value) noexcept {
 
 struct Range {
   std::int64_t smallest;
-  unsigned width;  // planes that (value - smallest) needs
+  unsigned width;  // the number of planes that (value - smallest) needs
 };
 
-// The loops over a column, written once and compiled for the processor at hand: 64-bit comparisons and the
-// narrowing to bytes are several times faster with AVX2 than with what every x86-64 has.
+// The loops over a column, compiled for two kinds of processors. With AVX2, 64-bit comparisons and the narrowing to
+// bytes are several times faster than with the instructions that every x86-64 has.
 [[gnu::always_inline]] inline Range range_body(const std::int64_t* values, std::size_t n) noexcept {
   std::int64_t smallest = n == 0 ? 0 : values[0];
   std::int64_t largest = smallest;
@@ -134,7 +134,8 @@ char* encode_column(const std::int64_t* values, std::size_t n, char* out) noexce
 char* encode_shorter_column(const std::int64_t* values, std::size_t n, std::int64_t* scratch, char* out) noexcept {
   const Range range = range_of(values, n);
   if (n < 3 || range.width == 0) return write_column(values, n, range, 0, out);
-  // The first value has no difference, and would widen the column: it follows it, and its place takes a copy.
+  // The first value is no difference, and would widen the column. So it is stored at the end, and its place gets a copy
+  // of another value.
   for (std::size_t i = 1; i < n; ++i)
     scratch[i] =
         static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1]));
@@ -165,7 +166,7 @@ char* encode_sparse_column(const std::uint16_t* places, const std::int64_t* othe
 
 namespace {
 
-// Values that are `base` but where the column says otherwise.
+// The values are `base`, except where the column says otherwise.
 const char* decode_sparse(const char* in, const char* end, std::int64_t base, std::int64_t* values,
                           std::size_t n) noexcept {
   std::uint16_t count;
@@ -176,7 +177,7 @@ const char* decode_sparse(const char* in, const char* end, std::int64_t base, st
   if (count > n || end - places < static_cast<std::ptrdiff_t>(count * sizeof count)) return nullptr;
   if (end - column < 2 || (*column & is_sparse) != 0) return nullptr;
   in = decode_column(column, end, values, count);
-  // They lie before their places, from which they are taken from the last on.
+  // They were decoded to the start of the array, so they are moved to their places in reverse order.
   std::size_t at = n;
   for (std::size_t i = count; in != nullptr && i-- != 0;) {
     std::uint16_t place;

@@ -6,26 +6,27 @@
 
 namespace tare::format {
 
-// The call that a thread is in, or was in last: then `function` has the bit `returned`. 0 before the first one;
-// written last on entry, first on exit.
+// The call that a thread is in; or, if `function` has the bit `returned`, the one that it was in last. `function` is 0
+// before the first call. It is written last when a call begins, and first when it ends.
 struct CurrentCall {
   std::uint64_t enter;
-  std::uint64_t leave;         // ticks, of the last one that returned
+  std::uint64_t leave;         // end of the last call that returned, in ticks
   std::uint64_t communicator;  // MPI handle as the program passed it
   std::int32_t peer;
   std::int32_t tag;
   std::atomic<std::uint32_t> function;
-  std::uint32_t requests;             // that a call of MPI_Wait, … waits for; those known are in the request table
+  std::uint32_t requests;             // that a call of MPI_Wait or a similar function waits for, as far as known
   std::uint32_t communicator_number;  // as in records; 0 if it is not defined yet
-  std::int32_t source;                // as posted, of a call that sends and receives; else no_peer
+  std::int32_t source;                // for a call that sends and receives, as posted; else no_peer
   std::int32_t source_tag;            // else no_tag
-  std::uint32_t site;                 // number of the call site, which has been defined; 0 if there was no room for it
+  std::uint32_t site;  // number of the call site, which is defined by then; 0 if there was no room for it
   std::uint32_t reserved;
 };
 
 inline constexpr std::uint32_t returned = 0x80000000;
 
-// The same as read by others. Also on disk: the payload of a calls chunk is a CallsHead, these, and RequestEntries.
+// The same as readers see it. Also on disk: the payload of a calls chunk is a CallsHead, ThreadCalls, and
+// RequestEntries.
 struct ThreadCall {
   std::uint64_t enter;  // ticks
   std::uint64_t leave;
@@ -43,13 +44,13 @@ struct ThreadCall {
 };
 static_assert(sizeof(ThreadCall) == 64);
 
-// Block and thread are left to the caller.
+// The caller sets block and thread.
 inline ThreadCall call_of(const CurrentCall& current) noexcept {
   ThreadCall call{};
   call.enter = current.enter;
   call.leave = current.leave;
   call.function = current.function.load(std::memory_order_acquire);
-  // Not every poll is timed (mpi/polls.h): then it came after the call that was.
+  // An untimed poll has no enter of its own (mpi/polls.h). It began after the last timed call ended.
   if ((call.function & returned) == 0 && call.enter < call.leave) call.enter = call.leave;
   call.communicator = current.communicator_number;
   call.peer = current.peer;

@@ -1,5 +1,5 @@
-// The definition log: what the numbers in records and rows mean. An append-only sequence of entries, each
-// a DefinitionHead, its body, strings, and padding to a multiple of 8 bytes. The same bytes lie in the
+// The definition log says what the numbers in records and rows mean. It is an append-only sequence of entries. An entry
+// consists of a DefinitionHead, its body, strings, and padding to a multiple of 8 bytes. The same bytes lie in the
 // segment and, as the payload of definition chunks, on disk.
 #pragma once
 
@@ -28,11 +28,11 @@ enum class WindowFlavour : std::uint8_t { none = 0, create = 1, allocate = 2, sh
 
 struct DefinitionHead {
   DefinitionKind kind;
-  std::uint16_t flags;  // as the kind says; 0 where it says nothing
+  std::uint16_t flags;  // depends on the kind; 0 for kinds without flags
   std::uint32_t bytes;  // of the whole entry, padding included
 };
 
-// Flag of modules and Python frames: part of the program itself, not of a library or an interpreter.
+// Flag of modules and Python frames: part of the program itself, and not of a library or an interpreter.
 inline constexpr std::uint16_t of_program = 1;
 
 // A loaded object. Address in memory = bias + address in the file. Flag: of_program.
@@ -49,8 +49,8 @@ static_assert(sizeof(ModuleDefinition) == 48);
 
 inline constexpr std::uint32_t no_module = UINT32_MAX;
 
-// A place in native code where a function was called. `address` is in the module's file (in memory, where the module
-// is unknown) and is a return address: the call instruction is the one before.
+// A place in native code that calls a function. `address` is the return address, as an address in the module's file (in
+// memory, if the module is unknown). The call instruction ends there.
 struct FrameDefinition {
   DefinitionHead head;
   std::uint32_t frame;
@@ -74,8 +74,8 @@ inline constexpr unsigned max_frames = 32;  // of a call site
 
 // Flags of sites.
 enum SiteFlags : std::uint16_t {
-  path_cut = 1,         // the stack goes on, but how is not known
-  frames_left_out = 2,  // between the last frame, which is the first one in the program itself, and the one before it
+  path_cut = 1,         // the stack continues, but cannot be walked further
+  frames_left_out = 2,  // before the last frame, which is the first one in the program itself
 };
 
 // A call site: a call path, innermost frame first.
@@ -115,18 +115,18 @@ struct CommunicatorDefinition {
   std::uint64_t key;           // equal on all members of one world; 0: not known
   std::uint32_t group;         // 0: not known
   std::uint32_t remote_group;  // of an intercommunicator, else 0
-  std::uint32_t parent;        // communicator that it was made from, 0 if none
+  std::uint32_t parent;        // the communicator that it was made from; 0: none
   std::uint32_t name_bytes;
   // char name[name_bytes]: as MPI_Comm_get_name says, empty if the program never named it
 };
 static_assert(sizeof(CommunicatorDefinition) == 48);
 
-// A window or a file: a scope, beside a communicator, of one-sided and file operations. Communicators and scopes of a
-// process are numbered together.
+// A window or a file: a scope of one-sided or file operations, in addition to a communicator. Communicators and scopes
+// of a process are numbered together.
 struct ScopeDefinition {
   DefinitionHead head;
   std::uint32_t scope;
-  std::uint32_t communicator;  // that it was made with
+  std::uint32_t communicator;  // the one that it was made with
   std::uint64_t key;           // equal for all members of the communicator; 0: not known
   WindowFlavour flavour;       // of a window
   std::uint8_t reserved[3];
@@ -135,7 +135,7 @@ struct ScopeDefinition {
 };
 static_assert(sizeof(ScopeDefinition) == 32);
 
-// What a thread is called. May come again, with another name.
+// The name of a thread. A thread may have several definitions, one for each name.
 struct ThreadDefinition {
   DefinitionHead head;
   std::uint32_t thread;  // as in chunks of events
@@ -153,7 +153,7 @@ struct NameDefinition {
 };
 static_assert(sizeof(NameDefinition) == 16);
 
-// What an event of the API is.
+// The class of an event of the API.
 enum class EventClass : std::uint8_t {
   regular = 0,
   packed = 1,
@@ -164,7 +164,7 @@ enum class EventClass : std::uint8_t {
   phase = 6
 };
 
-// How 8 bytes of a parameter are to be read. Regions and phases: 1 begin, 0 end. Counters: f64.
+// How to read the 8 bytes of a parameter. Regions and phases: 1 begin, 0 end. Counters: f64.
 enum class ParameterType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 };
 
 struct EventTypeDefinition {
@@ -183,30 +183,30 @@ static_assert(sizeof(EventTypeDefinition) == 32);
 // Flags of spells.
 enum SpellFlags : std::uint16_t {
   unmeasured_spell = 1,  // calls were only counted
-  // Requests were under way when it began: in an unmeasured one calls of requests are measured; in a traced one behind
-  // a gap it is not known which messages they take. Of other spells it is not said.
+  // Requests were under way when it began. In an unmeasured spell, calls on requests are then measured. In a traced
+  // spell after a gap, it is then not known which messages these requests take. Not set in other spells.
   spell_with_requests = 2,
-  traced_spell = 4,    // calls were in the trace, too
-  cut_spell = 8,       // less was kept of its end than of its start
-  control_spell = 16,  // chosen at random to be compared with: calls were only counted
-  // Behind a gap in the trace a spell is also written at its begin, as it then is: a process may be killed in it. Where
-  // it ends, it is written again.
+  traced_spell = 4,    // calls were also recorded in the trace
+  cut_spell = 8,       // its depth was lowered before its end
+  control_spell = 16,  // chosen at random for comparisons: calls were only counted
+  // A spell that ends a gap in the trace is also written when it begins, because the process may be killed in it. It is
+  // written again when it ends.
   unfinished_spell = 32,
 };
 
-// A spell (recorder/spells.h), written at its end: what the first thread of a process did between two passages.
-// The same spell of another rank has the same number and length.
+// A spell (recorder/spells.h): what the first thread of a process did between two passages. Written when it ends. On
+// other ranks, the same spell has the same number and length.
 struct SpellDefinition {
   DefinitionHead head;
   std::uint32_t spell;       // from 1
-  std::uint32_t passages;    // that it is long
-  std::uint32_t first_site;  // call site of the passage at its start; 0: the program has named it
+  std::uint32_t passages;    // its length
+  std::uint32_t first_site;  // call site of the passage at its start; 0: tare_progress()
   std::uint32_t last_site;
   std::uint64_t begin;  // ticks
   std::uint64_t ticks;
-  std::uint64_t flush_ticks;     // of them writing out event buffers
+  std::uint64_t flush_ticks;     // of `ticks`, those in which event buffers were written out
   std::uint64_t measured_calls;  // polls included
-  std::uint64_t counted_calls;   // of others: only counted
+  std::uint64_t counted_calls;   // further calls, which were only counted
   std::uint64_t counted_polls;   // of the counted ones
 };
 static_assert(sizeof(SpellDefinition) == 72);

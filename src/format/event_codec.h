@@ -1,12 +1,12 @@
 // Event chunks: the records of a buffer, stored by column.
 //
-// A program calls MPI in few ways: the combinations of function, call site, peer, tag, bytes, communicator, and what
-// was received beside them, that occur in one chunk are few, and are written once, as signatures; so are the
-// combinations of source, tag and bytes of completed requests, and of peer, tag, bytes and communicator of those that
-// were started together. Which signature follows which repeats itself as well, and only mispredictions are written
-// (sequence.h). What is left of a call is the gap since the call before, its duration (spans.h), and its request. And
-// most requests complete soon, in the order in which they were started: a completion says which start it belongs to, as
-// the step from the completion before, nearly always 1, and then nobody needs the request's number.
+// A program calls MPI in few ways. The combinations of function, call site, peer, tag, bytes, communicator and received
+// data that occur in one chunk are few. They are written once, as signatures. So are the combinations of source, tag
+// and bytes of completed requests, and of peer, tag, bytes and communicator of requests that were started together. The
+// order of signatures repeats itself as well, so only mispredictions are written (sequence.h). What is left of a call
+// is the gap since the call before, its duration (spans.h), and its request. Most requests complete soon, in the order
+// in which they were started. So a completion names its start by the step from the start of the completion before,
+// which is nearly always 1. Then the number of the request is not needed.
 //
 // Payload of an event chunk (before compression), with N = ChunkHeader::records:
 //   u32 calls, completions, flushes, losses, events, raw_events, starts     (their sum is N)
@@ -46,7 +46,7 @@
 
 namespace tare::format {
 
-// Records that one chunk holds at the most: bounds what encoder and decoder allocate.
+// The most records in a chunk. It limits what encoder and decoder allocate.
 inline constexpr std::size_t chunk_records = 16384;
 
 // Request of a call whose completion is in the same chunk.
@@ -59,10 +59,10 @@ class EventEncoder {
   struct Workspace;  // event_encoder.cpp
   // Bytes of workspace an encoder needs, 64-byte aligned.
   static std::size_t workspace_bytes() noexcept;
-  // Without a workspace: only to be assigned to.
+  // Without a workspace, an encoder can only be assigned to.
   EventEncoder() = default;
-  // Takes over `workspace`, which must outlive it. What is `zeroed`, as new memory of the kernel's, is left untouched
-  // until records need it.
+  // Uses `workspace`, which must outlive it. `zeroed`: new memory from the kernel, whose pages are not touched before
+  // records need them.
   enum class Memory { used, zeroed };
   explicit EventEncoder(void* workspace, Memory memory = Memory::used) noexcept;
 
@@ -74,8 +74,8 @@ class EventEncoder {
     std::size_t records;   // number of records
     std::size_t calls;
   };
-  // Encodes the first records of [records, records + bytes), at most chunk_records of them, stopping at a
-  // record of unknown kind or impossible size (torn by a kill). `identity` gives process, location, block,
+  // Encodes the first records of [records, records + bytes), at most chunk_records of them. Stops at a record of
+  // unknown kind or impossible size (incomplete because of a kill). `identity` gives process, location, block,
   // sequence, ticks and monotonic_ns of the header.
   Chunk encode(const ChunkHeader& identity, const char* records, std::size_t bytes, unsigned tick_shift) noexcept;
 
@@ -126,8 +126,8 @@ struct DecodedEvents {
   std::string text;
 };
 
-// Decodes a decompressed payload of header.records records. On malformed input returns false and says why
-// in `error`; never reads outside the payload. May throw std::bad_alloc.
+// Decodes a decompressed payload of header.records records. On malformed input returns false, with the reason in
+// `error`. Never reads outside the payload. May throw std::bad_alloc.
 bool decode_events(const ChunkHeader& header, const char* payload, std::size_t bytes, DecodedEvents& events,
                    std::string& error);
 

@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned groups = 7;
 enum Group : unsigned { calls, completions, flushes, losses, events, raw_events, starts };
 
-// Reads columns one after another; after the first failure every further read fails too. Columns without values are
-// not in the file.
+// Reads columns one after another. After the first failure all further reads fail. Columns without values are not in
+// the file.
 class ColumnReader {
  public:
   ColumnReader(const char* in, const char* end) : in_(in), end_(end) {}
@@ -25,20 +25,20 @@ class ColumnReader {
     values.resize(n);
     read(n, values.data());
   }
-  // Of values that are unsigned.
+  // For unsigned values.
   void next(std::size_t n, std::vector<std::uint64_t>& values) {
     values.resize(n);
     read(n, reinterpret_cast<std::int64_t*>(values.data()));
   }
-  // Into scratch memory, valid until the next.
+  // The values lie in scratch memory, valid until the next read.
   const std::vector<std::int64_t>& next(std::size_t n) {
     next(n, scratch_);
     return scratch_;
   }
   bool ok() const { return in_ != nullptr; }
-  // Behind the last column that was read; nullptr if one of them failed.
+  // The end of the last column that was read; nullptr if a read has failed.
   const char* at() const { return in_; }
-  // The next n bytes as they are; nullptr if there are not so many.
+  // The next n bytes; nullptr if there are fewer.
   const char* bytes(std::size_t n) {
     if (in_ == nullptr || static_cast<std::size_t>(end_ - in_) < n) return in_ = nullptr;
     const char* start = in_;
@@ -56,13 +56,13 @@ class ColumnReader {
   std::vector<std::int64_t> scratch_;
 };
 
-// Of records that take part in the sequence: what they are, and whether they have a request of their own.
+// Kinds of the records that take part in the sequence, and whether they have a request of their own.
 struct Kind {
   Group group;
   bool starts;
 };
 
-// False if there is a signature of something else.
+// False if a signature is of another kind of record.
 bool read_signatures(ColumnReader& in, std::size_t n, EventColumns::Signatures& s, std::vector<Kind>& kinds) {
   for (auto* column :
        {&s.function, &s.site, &s.peer, &s.tag, &s.bytes, &s.communicator, &s.received, &s.source, &s.source_tag})
@@ -88,8 +88,8 @@ bool read_sequence(ColumnReader& in, std::size_t misses, std::size_t records, st
   return in.ok() && decode_sequence(runs, missed, records, signatures, numbers);
 }
 
-// Puts the records of the sequence into the groups that they belong to, and the requests that they start into one list;
-// false if there are not as many of each as `counts` says.
+// Distributes the records of the sequence to their groups, and lists the requests that they start. False if their
+// numbers differ from `counts`.
 bool sort_out(const std::vector<std::uint16_t>& numbers, const std::vector<Kind>& kinds, const std::uint32_t* counts,
               EventColumns& out) {
   std::uint32_t found[groups] = {};
@@ -131,7 +131,7 @@ bool sort_out(const std::vector<std::uint16_t>& numbers, const std::vector<Kind>
   return true;
 }
 
-// What the requests that were started are called, for those who started them.
+// Sets the request numbers in the records that started them.
 bool read_requests(ColumnReader& in, EventColumns& out) {
   const auto& started = in.next(out.requests.call.size());
   if (!in.ok()) return false;
@@ -152,7 +152,7 @@ bool read_spans_of_calls(const char* in, const char* end, std::uint64_t time_bas
   return decode_spans(in, end, time_base, n, to.enter.data(), to.duration.data());
 }
 
-// Where the requests of the completions were started, if in this chunk.
+// Finds the starts of the completions' requests, if they are in this chunk.
 bool find_starts(const std::vector<std::int64_t>& steps, EventColumns& out) {
   auto& to = out.completions;
   to.start.resize(steps.size());

@@ -1,5 +1,5 @@
-// An event chunk column by column, in memory that is kept from chunk to chunk: for reading whole traces.
-// event_codec.h tells how it lies in the file; decode_events() makes rows of it.
+// An event chunk as columns, in memory that is kept from chunk to chunk, for reading whole traces. event_codec.h
+// describes the form in the file. decode_events() makes rows of it.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace tare::format {
 
-// Values as in the file; times are ticks >> tick_shift. Columns of a group are of equal length, and what refers to
-// another group is an index in it; UINT32_MAX: it is in an earlier chunk.
+// Values are as in the file. Times are ticks >> tick_shift. The columns of a group have equal length. References to
+// another group are indices in it; UINT32_MAX: it is in an earlier chunk.
 struct EventColumns {
   struct Signatures {
     std::vector<std::int64_t> function, site, peer, tag, bytes, communicator, received, source, source_tag;
@@ -47,9 +47,9 @@ struct EventColumns {
   std::string text;  // the parameters of raw events
 };
 
-// Decodes a decompressed payload of header.records records; what `columns` held is replaced. On malformed input
-// returns false and says why in `error`, and `columns` is not to be used; never reads outside the payload. May throw
-// std::bad_alloc.
+// Decodes a decompressed payload of header.records records, and replaces the content of `columns`. On malformed input
+// returns false, with the reason in `error`; `columns` must not be used then. Never reads outside the payload. May
+// throw std::bad_alloc.
 bool decode_columns(const ChunkHeader& header, const char* payload, std::size_t bytes, EventColumns& columns,
                     std::string& error);
 

@@ -90,7 +90,7 @@ bool decode_events(const ChunkHeader& header, const char* payload, std::size_t b
 
 namespace {
 
-// zstd's state is large to set up, beside most chunks: each thread keeps one.
+// Setting up zstd's state takes longer than decompressing most chunks, so each thread keeps one.
 std::size_t decompress_frame(char* out, std::size_t bytes, const char* in, std::size_t in_bytes) {
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -103,7 +103,7 @@ std::size_t decompress_frame(char* out, std::size_t bytes, const char* in, std::
 }  // namespace
 
 bool decompress(const ChunkHeader& header, const char* stored, std::vector<char>& raw, std::string& error) {
-  // What a header claims is not trusted with memory: no chunk of tare's is larger.
+  // A header may claim anything. No chunk that tare writes is larger.
   constexpr std::uint32_t largest = 1U << 28;
   error.clear();
   if (header.raw_bytes > largest) error = "chunk claims an impossible size";

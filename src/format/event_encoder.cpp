@@ -15,7 +15,7 @@ namespace {
 
 using Group = RecordGroup;
 
-// A record is of one kind, so the columns of the kinds share the room; a type of event has columns of its own.
+// A record has one kind, so the columns of all kinds share the room. Each type of event has columns of its own.
 constexpr unsigned max_columns = 10 + 2 + 2 + max_parameters;
 constexpr std::size_t max_event_shapes = 255;  // of events in one chunk
 constexpr std::size_t max_text = 128 * 1024;   // bytes of raw events in one chunk
@@ -24,8 +24,8 @@ constexpr std::size_t raw_bound = payload_head + max_columns * column_bound(chun
                                   (max_event_shapes * max_parameters + 32) * column_bound(0) + max_text;
 constexpr std::size_t span_bytes = chunk_records + SpanWriter::bits_bound(chunk_records);
 
-// How far ahead records are fetched, in bytes: the program's own data has evicted them since they were written, and
-// what processors fetch by themselves ends at each page.
+// How far ahead records are prefetched, in bytes. The program's data has evicted them since they were written, and the
+// processor's own prefetching ends at each page.
 constexpr std::size_t records_ahead = 2048;
 
 constexpr std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
@@ -58,7 +58,7 @@ namespace {
 
 using Workspace = EventEncoder::Workspace;
 
-// What the pass over the records finds, beside what it leaves in the workspace.
+// What the pass over the records finds, in addition to the content of the workspace.
 struct Scan {
   std::uint32_t counts[Group::count] = {};
   std::uint32_t misses = 0;
@@ -69,7 +69,7 @@ struct Scan {
   unsigned char* spans_end = nullptr;
 };
 
-// Finds the shape of an event, type and number of parameters, among those of the chunk; false if there are too many.
+// Finds the shape of an event (type and number of parameters) among those of the chunk. False if there are too many.
 bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i, unsigned& shapes) noexcept {
   EventRecord record;
   std::memcpy(&record, at, sizeof record);
@@ -84,9 +84,9 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
   return true;
 }
 
-// One pass over the records for calls and completions, which are nearly all; the other kinds are gathered afterwards.
-// Its state is in local variables, so that the compiler keeps it in registers. Compiled twice, as it shifts by numbers
-// that the records hold: with BMI2 such a shift is one step, without it three.
+// One pass over the records, for calls and completions, which are nearly all; the other kinds are gathered afterwards.
+// Its state is in local variables, so that the compiler keeps it in registers. It is compiled twice, because it shifts
+// by variable numbers: with BMI2 such a shift is one instruction, without it three.
 [[gnu::always_inline]] inline Scan scan_body(Workspace& w, const char* records, std::size_t bytes,
                                              unsigned tick_shift) noexcept {
   Scan result;
@@ -131,7 +131,7 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
   };
   const auto add_completion = [&](const CompletionRecord& completed, bool foreign) __attribute__((always_inline)) {
     add_to_sequence(completed);
-    // Of a foreign one, what this thread started with the same number is another.
+    // A foreign completion does not refer to this thread's request with the same number.
     const std::uint32_t found = foreign ? 0 : w.requests.complete(completed.request);
     const bool here = found != 0;
     const std::int64_t start = here ? std::int64_t{found} - 1 : start_before + 1;
@@ -167,7 +167,7 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
     __builtin_prefetch(at + records_ahead);
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
-    // The two usual ones first, each known by its size.
+    // The two most frequent kinds first, each recognised by its size.
     if (head.words == sizeof(CallRecord) / 8 && head.kind < first_other && bytes - consumed >= sizeof(CallRecord)) {
       add_call(*reinterpret_cast<const CallRecord*>(at));
       w.order[n++] = Group::calls;
@@ -223,7 +223,7 @@ Scan scan(Workspace& w, const char* records, std::size_t bytes, unsigned tick_sh
 }
 #endif
 
-// Writes what the scan found as columns, in the order of event_codec.h. Columns without values are left out.
+// Writes the result of the scan as columns, in the order of event_codec.h. Columns without values are left out.
 class ColumnWriter {
  public:
   ColumnWriter(Workspace& w, const Scan& scan, const char* records, unsigned tick_shift) noexcept
@@ -265,7 +265,7 @@ class ColumnWriter {
     column(w_.signatures.count, [&](std::size_t i) { return field(w_.signatures.entries[i]); });
   }
 
-  // Calls visit(record) for every record of a group, in order.
+  // Calls visit(record) for each record of a group, in order.
   template <class Record, class Visit>
   void for_each(unsigned group, Visit visit) noexcept {
     if (scan_.counts[group] == 0) return;
@@ -411,12 +411,12 @@ EventEncoder::Chunk EventEncoder::encode(const ChunkHeader& identity, const char
   ChunkHeader header = identity;
   header.type = ChunkType::events;
   header.records = static_cast<std::uint32_t>(found.records);
-  // The widths of spans have room for more calls than there are.
+  // The array of widths is as long as the most calls of a chunk.
   const std::uint32_t calls = found.counts[Group::calls];
   unsigned char* const widths = w.spans + chunk_records - calls;
   std::memmove(widths, w.spans, calls);
   const Bytes dense{widths, calls == 0 ? 0 : static_cast<std::size_t>(found.spans_end - widths)};
-  // Parameters and bytes of the program's own events are most of what there is of them.
+  // Most bytes of the program's own events are parameters and raw bytes.
   const bool has_events = found.counts[Group::events] + found.counts[Group::raw_events] != 0;
   const std::size_t size = write_chunk(w.context, has_events ? Effort::usual : Effort::little, header,
                                        {w.raw, static_cast<std::size_t>(end - w.raw)}, dense, w.chunk);

@@ -23,7 +23,7 @@ enum class CallClass : std::uint8_t {
   other,
 };
 
-// Whether the call does it, or makes a request that does.
+// Whether the call itself does it, or the request that it makes.
 enum class CallForm : std::uint8_t { blocking, nonblocking, persistent };
 
 enum class Waits : std::uint8_t {
@@ -56,7 +56,7 @@ struct FunctionMeaning {
   bool bounds_net_time = false;  // net time is from the end of such a call to the start of another one
 };
 
-// Of a function's number; of numbers outside 1 .. function_count, that nothing is known.
+// The meaning of a function by its number. For numbers outside of 1 .. function_count, nothing is known.
 const FunctionMeaning& meaning_of(unsigned number) noexcept;
 
 }  // namespace tare::format

@@ -1,6 +1,6 @@
-// The numbers of MPI functions in records, rows and counters: 1 .. function_count, in the order of their
-// names. A run directory carries the names it was written with (chunk type `functions`), because the order
-// changes with the standard.
+// The numbers of MPI functions in records, rows and counters: 1 .. function_count, in the order of the names. A run
+// directory contains the names (chunk type `functions`), because the numbers change when the standard gets new
+// functions.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 
 namespace tare::format {
 
-// Of the functions counted only: calls by function number. Size of the array in a LocationHeader.
+// Calls of functions that are only counted, by function number. The size of the array in a LocationHeader.
 inline constexpr unsigned max_functions = 1024;
 
 struct LocationHeader {
@@ -21,18 +21,18 @@ struct LocationHeader {
   alignas(64) std::atomic<std::uint64_t> head;     // position in the event buffer: see ring.h
   std::uint32_t block;                             // index of this block in the segment
   alignas(64) std::atomic<std::uint64_t> drained;  // of the event buffer: see Drained
-  TaredTotals tared;                               // written by it, nobody else
+  TaredTotals tared;                               // written only by tared
   alignas(64) LocationSummary summary;
   alignas(64) WeighedCalls weighed[weighed_kinds];  // their `kind` is set on disk only
   alignas(64) std::uint64_t lookups[max_functions];
-  std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0 takes what does not fit.
-  std::uint16_t peer_index[peer_slots];  // the same of peers
+  std::uint16_t index[index_slots];      // hash table of row numbers; 0 = empty. Row 0: there is no room
+  std::uint16_t peer_index[peer_slots];  // the same for peers
   alignas(64) PhaseEntry phases[phase_capacity];
   alignas(64) PeerEntry peers[peer_capacity];
 };
 
-// Event chunks of such a block (its number | this) hold the FlushRecords of what tared has drained of the block, each
-// in a chunk of its own, which has the number of the sub-buffer as its sequence.
+// The FlushRecords of what tared has drained of a block are in event chunks with this bit in the block number. Each has
+// a chunk of its own, whose sequence is the number of the sub-buffer.
 inline constexpr std::uint32_t tared_block = 0x80000000;
 constexpr bool is_of_tared(std::uint32_t block) noexcept { return (block & tared_block) != 0; }
 
@@ -44,7 +44,7 @@ inline ProfileRow* rows_of(LocationHeader* location) noexcept {
 inline const ProfileRow* rows_of(const LocationHeader* location) noexcept {
   return rows_of(const_cast<LocationHeader*>(location));
 }
-// Of the sub-buffers, in a location block.
+// The start of the sub-buffers in a location block.
 constexpr std::uint64_t buffer_at(std::uint32_t row_capacity) noexcept {
   return rows_at + row_capacity * sizeof(ProfileRow);
 }

@@ -27,13 +27,13 @@ struct LocationSummary {
   std::uint64_t flush_ticks;
   std::uint64_t flush_raw_bytes;  // before encoding
   std::uint64_t flush_bytes;      // written
-  std::uint64_t completions;      // requests completed by its calls, as far as they were looked at
+  std::uint64_t completions;      // requests completed by its calls, as far as they were looked up
   std::uint32_t peers;            // entries in use, as of rows
   std::uint32_t phases;
-  std::uint64_t phase_since;        // ticks: when the phase that the thread is in began or was come back to
-  std::uint32_t phase;              // which that is: an entry of the phase table
+  std::uint64_t phase_since;        // when the current phase began or was returned to, in ticks
+  std::uint32_t phase;              // the current phase, as an entry of the phase table
   std::uint32_t full;               // FullTables
-  std::uint64_t overwritten_bytes;  // of records that gave way to newer ones
+  std::uint64_t overwritten_bytes;  // of records that newer ones have replaced
   std::uint64_t api_events;         // events of the API that were recorded, also if they were dropped or overwritten
   TaredTotals tared;                // in a segment 0: see summary_of
 };
@@ -42,11 +42,11 @@ enum FullTables : std::uint32_t {
   full_rows = 1,
   full_peers = 2,
   full_phases = 4,
-  kept_newest = 8,  // the buffer could not be written out: from then on its newest events were kept, those between lost
-  no_space = 16     // beside that: for want of space
+  kept_newest = 8,  // the buffer could not be written; from then on only its newest events were kept
+  no_space = 16     // the reason was a lack of space
 };
 
-// The counters of a location as they are on disk, from both halves.
+// The counters of a location as they are on disk: the sum of both parts.
 inline LocationSummary summary_of(LocationSummary summary, const TaredTotals& tared) noexcept {
   summary.tared = tared;
   summary.events += tared.records;

@@ -11,7 +11,7 @@
 namespace tare::format {
 namespace {
 
-// What std::string_view::substr gives; that can throw, and would bring C++'s exceptions into the preload library.
+// As std::string_view::substr, which can throw, and would link C++'s exceptions into the preload library.
 std::string_view part(std::string_view text, std::size_t from, std::size_t count = std::string_view::npos) noexcept {
   const std::size_t begin = std::min(from, text.size());
   return {text.data() + begin, std::min(count, text.size() - begin)};
@@ -77,7 +77,7 @@ const char* parse_monitor_spec(const char* text, MonitorSpec& spec) noexcept {
     if (equals == std::string_view::npos) return "a key has no value";
     const std::string_view key = part(rest, 0, equals);
     rest.remove_prefix(equals + 1);
-    // The name of a region may hold anything.
+    // The name of a region may contain any character.
     const auto comma = key == "region" ? std::string_view::npos : rest.find(',');
     const std::string_view value = part(rest, 0, comma);
     if (const char* wrong = key == "region" ? set_region(value, parsed) : set(key, value, parsed)) return wrong;

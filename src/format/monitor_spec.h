@@ -33,8 +33,8 @@ struct MonitorSpec {
   std::uint64_t wait_ns = 10'000'000;
 };
 
-// nullptr if the text is a spec, else what is wrong with it, and `spec` is as it was. Keys that it does not know are
-// left to others: the text is for tared, too. Allocates nothing.
+// Returns nullptr if the text is a spec; else an error message, and `spec` is unchanged. Unknown keys are ignored,
+// because the text is also for tared. Allocates nothing.
 const char* parse_monitor_spec(const char* text, MonitorSpec& spec) noexcept;
 
 }  // namespace tare::format

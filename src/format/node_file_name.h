@@ -6,9 +6,8 @@
 
 namespace tare::format {
 
-// "<host>.tare"; there is room for it in at least 16 bytes. Whatever a host calls itself, it is the name of a file in
-// that directory, and not a hidden one: anything but letters, digits, ".", "-" and "_", and a "." at the beginning,
-// becomes "_".
+// "<host>.tare". `name` must have room for at least 16 bytes. The result is always a visible file of that directory:
+// each character except letters, digits, ".", "-" and "_", and a "." at the beginning, becomes "_".
 inline void node_file_name(char* out, std::size_t bytes, const char* host) noexcept {
   constexpr char suffix[] = ".tare";
   if (host[0] == '\0') host = "unknown";

@@ -16,7 +16,7 @@ struct PeerEntry {
 };
 static_assert(sizeof(PeerEntry) == 40);
 
-// Entry 0 takes what finds no room: its peer is no_peer.
+// Entry 0 takes what finds no room. Its peer is no_peer.
 inline constexpr unsigned peer_capacity = 2048;
 inline constexpr unsigned peer_slots = 4096;
 

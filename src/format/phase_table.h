@@ -9,8 +9,8 @@ namespace tare::format {
 struct PhaseEntry {
   std::uint32_t type;  // number of its event type, which has its name; 0: outside of any phase
   std::uint32_t reserved;
-  std::uint64_t entries;    // times that it began
-  std::uint64_t ticks;      // without the stretch that is going on: see LocationSummary
+  std::uint64_t entries;    // how often it began
+  std::uint64_t ticks;      // without the present visit: see LocationSummary
   std::uint64_t mpi_ticks;  // of them in MPI
   std::uint64_t calls;      // timed ones
   std::uint64_t bytes;      // of the calls, and received beside them and for requests that completed
@@ -20,8 +20,8 @@ static_assert(sizeof(PhaseEntry) == 48);
 // Entry 0 takes what finds no room.
 inline constexpr unsigned phase_capacity = 64;
 inline constexpr std::uint32_t other_phase = UINT32_MAX;  // its type
-// Phase 1 is what lies outside of all phases. It has its time only: its calls are those of the rows that are in no
-// other phase, so that a program without phases does not pay for them.
+// Phase 1 is the time outside of all phases. Only its time is stored. Its calls are those of the rows that no other
+// phase has, so a program without phases has no cost.
 inline constexpr std::uint32_t outside_phases = 1;
 
 }  // namespace tare::format

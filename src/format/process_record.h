@@ -8,7 +8,7 @@
 namespace tare::format {
 
 enum class ProcessState : std::uint32_t {
-  running = 0,    // found so in a dead process: killed
+  running = 0,    // in a dead process: it was killed
   finalized = 1,  // has left MPI_Finalize, still alive when this was written
   exited = 2,     // called exit or _exit
   aborted = 3,    // called MPI_Abort
@@ -17,28 +17,27 @@ enum class ProcessState : std::uint32_t {
 enum class Abi : std::uint8_t { none = 0, mpich = 1, openmpi = 2, standard = 3 };
 
 enum ProcessFlags : std::uint32_t {
-  traced = 1,        // events were recorded, not the profile alone
-  spawned = 2,       // has a parent communicator (MPI_Comm_spawn)
-  sessions = 4,      // rank and size come from the session's mpi://WORLD process set
-  time_lookups = 8,  // look-up functions were timed, not only counted
-  not_written = 16,  // events were recorded and encoded, but not written
-  drops = 32,        // a full buffer drops (Policy::drop)
-  overwrites = 64,   // a full buffer overwrites the oldest events (Policy::overwrite)
-  ended_with_command =
-      128,        // killed; `end` is when the command that `tare run` started had ended, set by its collector
-  end_seen = 256  // did not say so itself: `end` is when `tare run` saw it end
+  traced = 1,                // events were recorded, not the profile alone
+  spawned = 2,               // has a parent communicator (MPI_Comm_spawn)
+  sessions = 4,              // rank and size come from the session's mpi://WORLD process set
+  time_lookups = 8,          // look-up functions were timed, not only counted
+  not_written = 16,          // events were recorded and encoded, but not written
+  drops = 32,                // a full buffer drops (Policy::drop)
+  overwrites = 64,           // a full buffer overwrites the oldest events (Policy::overwrite)
+  ended_with_command = 128,  // killed; its collector has set `end` to the time at which the command of `tare run` ended
+  end_seen = 256             // its end was not recorded by itself: `end` is when `tare run` noticed it
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;
 
 // Who this process is and what its measurement cost. Also on disk: the payload of a process chunk.
 struct ProcessRecord {
-  std::uint64_t process;  // unique in the run, on whatever host (recorder/identity.h)
+  std::uint64_t process;  // unique in the run, on all hosts (recorder/identity.h)
   std::uint32_t pid;
   ProcessState state;
   std::int32_t rank;  // in its MPI_COMM_WORLD; -1 before it is known
   std::int32_t size;
-  std::int32_t exit_code;  // exit_code_unknown unless the process called exit; -n: signal n killed it (signal_of)
+  std::int32_t exit_code;  // exit_code_unknown unless the process called exit; -n: killed by signal n (signal_of)
   std::uint32_t flags;     // ProcessFlags
   Abi abi;
   ClockKind clock;
@@ -56,13 +55,13 @@ struct ProcessRecord {
   std::uint64_t end;             // ticks at exit
   std::uint64_t hook_init;       // ticks spent by tare itself inside MPI_Init (attaching included)
   std::uint64_t hook_finalize;   // and inside MPI_Finalize
-  std::uint32_t reserved_call;   // 0; of earlier releases a cost, as the other reserved ones
+  std::uint32_t reserved_call;   // 0; this and the other reserved fields had a meaning in earlier releases
   std::uint32_t lookup_cost_ps;  // calibrated cost of one call that is only counted
   std::uint32_t reserved_completion;
-  std::uint32_t untracked_requests;  // did not fit the request table: their bytes are missing
+  std::uint32_t untracked_requests;  // requests that did not fit into the request table: their bytes are missing
   std::uint64_t definitions_lost;    // entries that did not fit the definition log
   std::uint32_t event_cost_ps;       // calibrated cost of one event of the API; 0 if there is none
-  std::uint32_t unmeasured_threads;  // for whose location there was no memory
+  std::uint32_t unmeasured_threads;  // threads for whose location there was no memory
   std::uint32_t reserved_poll;
   std::uint32_t left_calls;  // that did not return: left by an exception, by longjmp or with their thread
   char host[64];
@@ -71,12 +70,12 @@ struct ProcessRecord {
 };
 static_assert(sizeof(ProcessRecord) == 632);
 
-// The signal that killed it, where its collector saw that; else 0.
+// The signal that killed the process, if its collector knows it; else 0.
 inline std::int32_t signal_of(const ProcessRecord& process) noexcept {
   return process.exit_code < 0 && process.exit_code != exit_code_unknown ? -process.exit_code : 0;
 }
 
-// Whether the calls that its threads were in are of interest: it did not come to its proper end.
+// Whether the calls that its threads were in are of interest, because the process did not end properly.
 inline bool ended_early(const ProcessRecord& process) noexcept {
   return process.finalize_leave == 0 ||
          (process.state != ProcessState::exited && process.state != ProcessState::finalized);

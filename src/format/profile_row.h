@@ -9,19 +9,18 @@ namespace tare::format {
 inline constexpr unsigned duration_bins = 26;
 inline constexpr std::uint8_t no_size = 255;  // size class of calls that move no bytes
 
-// One row of the profile table. Also on disk: the payload of a profile chunk is an array of these after
-// its LocationSummary. Durations are in ticks. Bin i of the histogram counts durations of bit width i + 6
-// (bin 0 also those below, the last bin also those above). A call of a known row touches the first two or three
-// cache lines, in this order.
+// One row of the profile table. Also on disk: the payload of a profile chunk is a LocationSummary and an array of rows.
+// Durations are in ticks. Bin i of the histogram counts durations of bit width i + 6; the first and the last bin also
+// those below and above. A call of a known row touches the first two or three cache lines, in this order.
 struct ProfileRow {
   std::uint32_t site;  // 0 in rows that count calls of many sites
-  // Of `estimated`: calls whose time is not in `ticks` yet. The next one that is timed stands for them.
+  // Part of `estimated`: calls whose time is not in `ticks` yet. The next timed call represents them.
   std::uint32_t pending;
   std::uint16_t function;
   std::uint8_t size_class;  // bit width of the bytes of one call; no_size
   std::uint8_t reserved2;
   std::uint32_t communicator;
-  std::uint64_t estimated;  // of the calls: those whose time is estimated (mpi/polls.h, recorder/timing_sample.h)
+  std::uint64_t estimated;  // calls whose time is estimated (mpi/polls.h, recorder/timing_sample.h)
   std::uint64_t calls;
   std::uint64_t ticks;
   std::uint64_t ticks_min;

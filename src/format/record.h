@@ -1,15 +1,15 @@
 // Records as they lie in the event buffer of a location, before a drain encodes them by column.
 //
-// A buffer is a sequence of records without gaps; each begins with a RecordHead that says what it is and
-// how long, so that a walker can step over kinds it does not know. Only the owning thread writes; a record
-// counts once the location's `head` has been stored past it. Times are raw clock ticks (see clock.h).
+// A buffer is a sequence of records without gaps. Each begins with a RecordHead that gives its kind and length, so
+// readers can skip unknown kinds. Only the owning thread writes. A record is valid when the location's `head` lies
+// beyond it. Times are raw clock ticks (see clock.h).
 #pragma once
 
 #include <cstdint>
 
 namespace tare::format {
 
-// What a record is. Values below first_other are numbers of MPI functions (functions.h).
+// The kind of a record. Values below first_other are numbers of MPI functions (functions.h).
 enum RecordKind : std::uint16_t {
   first_other = 0x8000,
   completion = 0x8001,          // one completed request; belongs to the call record before it
@@ -18,7 +18,7 @@ enum RecordKind : std::uint16_t {
   event = 0x8004,               // of the API: a registered type and 0 to 10 parameters
   raw_event = 0x8005,           // of the API: a registered type and bytes
   start = 0x8006,               // one of several requests that a call started; belongs to the call record before it
-  foreign_completion = 0x8007,  // as completion, of a request that another thread started
+  foreign_completion = 0x8007,  // as completion, for a request that another thread started
 };
 
 struct RecordHead {
@@ -26,14 +26,14 @@ struct RecordHead {
   std::uint16_t words;  // size of the whole record in units of 8 bytes
 };
 
-// Absent values of the fields of a call; they are also what the file holds.
+// Values of absent fields of a call. The file contains the same values.
 inline constexpr std::int32_t no_peer = INT32_MIN;
 inline constexpr std::int32_t no_tag = INT32_MIN;
 inline constexpr std::uint32_t no_communicator = 0;
 inline constexpr std::uint32_t no_request = 0;
 inline constexpr std::uint64_t no_bytes = UINT64_MAX;
 
-// Values of peer and tag that every MPI writes differently, as tare writes them.
+// Values of peer and tag that differ between MPI libraries, as tare writes them.
 inline constexpr std::int32_t any_source = -1;
 inline constexpr std::int32_t proc_null = -2;
 inline constexpr std::int32_t root_of_other_group = -3;  // MPI_ROOT
@@ -45,7 +45,7 @@ struct CallRecord {
   std::uint32_t site;  // number of the call site in this process
   std::uint64_t enter;
   std::uint64_t leave;
-  std::uint64_t bytes;  // no_bytes where the function moves none
+  std::uint64_t bytes;  // no_bytes for functions that move none
   std::int32_t peer;    // rank in the communicator: destination, source, root or target; no_peer
   std::int32_t tag;
   std::uint32_t communicator;  // number in this process, or that of a window or file; no_communicator
@@ -53,13 +53,13 @@ struct CallRecord {
 };
 static_assert(sizeof(CallRecord) == 48);
 
-// A call that sends and receives: its `bytes`, `peer` and `tag` are of what it sends. Told from a CallRecord by its
-// size.
+// A call that sends and receives. `bytes`, `peer` and `tag` describe what it sends. Its size distinguishes it from a
+// CallRecord.
 struct ExchangeRecord {
   CallRecord call;
   std::uint64_t received;   // bytes; no_bytes if it failed
-  std::int32_t source;      // that they came from, in the communicator; no_peer where that is not one rank
-  std::int32_t source_tag;  // their tag
+  std::int32_t source;      // of the received data, in the communicator; no_peer if that is not one rank
+  std::int32_t source_tag;  // of the received data
 };
 static_assert(sizeof(ExchangeRecord) == 64);
 
@@ -72,7 +72,7 @@ struct CompletionRecord {
 };
 static_assert(sizeof(CompletionRecord) == 24);
 
-// Fields as in CallRecord, of what was started; the call has no request of its own then.
+// Fields as in CallRecord, for a request that was started. The call has no request of its own then.
 struct StartRecord {
   RecordHead head;
   std::uint32_t request;
@@ -97,13 +97,13 @@ struct LossRecord {
   RecordHead head;
   std::uint32_t reserved;
   std::uint64_t enter;  // when the first record was dropped
-  std::uint64_t leave;  // when the last was
+  std::uint64_t leave;  // when the last record was dropped
   std::uint64_t records;
 };
 static_assert(sizeof(LossRecord) == 32);
 
-// An event of the API (include/tare/tare.h), of any class: regions, counters, markers and phases too. Its
-// parameters follow, 8 bytes each, as many as `words` has room for; how they are to be read says the type.
+// An event of the API (include/tare/tare.h) of any class, including regions, counters, markers and phases. Its
+// parameters follow, 8 bytes each, as many as `words` has room for. Its type says how to read them.
 struct EventRecord {
   RecordHead head;
   std::uint32_t type;

@@ -8,7 +8,7 @@
 
 namespace tare::format {
 
-// Size of a record by its kind, 0 if it is none that the encoder knows; `at` has a whole RecordHead.
+// The size of a record by its kind; 0 if the encoder does not know it. `at` must hold a whole RecordHead.
 [[gnu::always_inline]] inline std::size_t size_of_record(const char* at, std::size_t available) noexcept {
   RecordHead head;
   std::memcpy(&head, at, sizeof head);

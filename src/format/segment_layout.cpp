@@ -8,9 +8,9 @@ namespace tare::format {
 namespace {
 
 constexpr std::uint32_t max_rows = 65536;                      // a row number has 16 bits
-constexpr std::uint64_t max_stride = std::uint64_t{1} << 40U;  // times 2^16 blocks it still is a position
+constexpr std::uint64_t max_stride = std::uint64_t{1} << 40U;  // still a position if multiplied by 2^16 blocks
 
-// Whether `bytes` bytes from `at` on lie in the `end` bytes of the file, behind the header.
+// Whether `bytes` bytes from `at` on lie in a file of `end` bytes, after the header.
 bool lies_within(std::uint64_t at, std::uint64_t bytes, std::uint64_t end) noexcept {
   return at >= segment_header_bytes && at <= end && bytes <= end - at;
 }

@@ -1,5 +1,5 @@
-// Where things lie in a segment. Who reads one that another process may write to makes one copy of this, checks that
-// copy, and never looks at the header's words again: what was checked is what is used.
+// The layout of a segment. Another process may write to the segment. So a reader makes one copy of this, checks the
+// copy, and does not read the header's words again.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct SegmentLayout {
   std::uint64_t keep_ns;
 };
 
-// Of a header in private memory.
+// The layout of a header in private memory.
 SegmentLayout layout_of(const SegmentHeader& header) noexcept;
 
-// Why it cannot be that of a segment in a file of so many bytes; nullptr if it can. Then each of its parts lies in the
-// file, but for locations beyond the first, which are added to it as threads start.
+// Returns nullptr if a segment in a file of so many bytes can have this layout, else the reason. Then all of its parts
+// lie in the file, except for locations beyond the first, which are added as threads start.
 const char* fault_of(const SegmentLayout& layout, std::uint64_t file_bytes) noexcept;
 
 }  // namespace tare::format

@@ -1,5 +1,5 @@
-// What a segment's file is called: tare-<run id>-<pid>-<n>. Code that lists a directory accepts no other names, as
-// files of these names are read, and removed once they have been collected.
+// The name of a segment's file: tare-<run id>-<pid>-<n>. Code that lists a directory accepts no other names, because
+// files with such names are read, and removed when they have been collected.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct SegmentFileName {
   unsigned pid;
 };
 
-// The parts of the name of a segment; none if it is none.
+// The parts of a segment's name; empty if it is none.
 inline std::optional<SegmentFileName> parse_segment_name(std::string_view name) noexcept {
   constexpr std::string_view prefix = "tare-";
   constexpr std::size_t most_digits = 16;

@@ -1,9 +1,8 @@
-// Which signature follows which. Programs repeat themselves: after a signature mostly comes what came the last time
-// after it, and after that what came then, so that a record is compared with one signature, and only those that are
-// another one than expected are written.
+// Predicts which signature follows which. Programs repeat themselves: what came after a signature the last time mostly
+// comes again. So a record is compared with one expected signature, and only unexpected signatures are written.
 //
-// Expected after an unexpected record is what stood behind the latest one of the same signature before it, or, if
-// there was none, the first record of all; after an expected one, what stood behind that which it repeats.
+// The expectation after an unexpected record is what followed the latest earlier record with the same signature; if
+// there was none, the first record. After an expected record, it is what followed the record that this one repeats.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +11,24 @@
 
 namespace tare::format {
 
-// Where a SequenceWriter keeps what it has seen, for at most `most` records; zero-initialised.
+// The memory of a SequenceWriter for at most `most` records. Zero-initialised.
 template <std::size_t most>
 struct SequenceTables {
   std::uint16_t numbers[most];  // signatures of the records so far
-  std::uint16_t behind[most];   // of a signature: where the record behind its latest one is, or will be
-  std::uint16_t missed[most];   // signatures of records that were not expected
-  std::uint16_t runs[most];     // how many were expected since the one before it that was not
+  std::uint16_t behind[most];   // by signature: the index of the record after its latest one
+  std::uint16_t missed[most];   // signatures of unexpected records
+  std::uint16_t runs[most];     // how many expected records came before each of them
 };
 
 template <std::size_t most>
 class SequenceWriter {
  public:
-  // `signatures` were added with the same tables the last time.
+  // The tables were used before, with `signatures` signatures.
   SequenceWriter(SequenceTables<most>& tables, std::size_t signatures) noexcept : tables_(&tables) {
     for (std::size_t i = 0; i < signatures; ++i) tables.behind[i] = 0;
     tables.numbers[0] = 0;
   }
-  // The signature that is expected next; of the first record, 0.
+  // The signature that is expected next; for the first record, 0.
   std::uint32_t expected() const noexcept { return tables_->numbers[expected_]; }
   void add_expected(std::uint32_t expected) noexcept {
     ++expected_;
@@ -42,7 +41,7 @@ class SequenceWriter {
     add(number);
     since_ = count_;
   }
-  // Records that were not expected.
+  // Unexpected records.
   std::uint32_t misses() const noexcept { return misses_; }
 
  private:
@@ -55,11 +54,11 @@ class SequenceWriter {
   std::uint32_t count_ = 0;
   std::uint32_t misses_ = 0;
   std::uint32_t expected_ = 0;  // the record that the next one is expected to repeat
-  std::uint32_t since_ = 0;     // the record behind the latest that was not expected
+  std::uint32_t since_ = 0;     // the record after the latest unexpected one
 };
 
-// The signatures of `records` records, from the runs and signatures of those that were not expected; false if that
-// cannot be. All of them are below `signatures`.
+// Computes the signatures of `records` records from the runs and the unexpected signatures. False if these are
+// impossible. All signatures are below `signatures`.
 inline bool decode_sequence(const std::vector<std::int64_t>& runs, const std::vector<std::int64_t>& missed,
                             std::size_t records, std::size_t signatures, std::vector<std::uint16_t>& numbers) {
   thread_local std::vector<std::uint16_t> behind;

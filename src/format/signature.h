@@ -11,7 +11,7 @@
 
 namespace tare::format {
 
-// Source and tag of what a call received, if it received nothing beside its `bytes`.
+// Source and tag of received data; empty if the call received only its `bytes`.
 inline constexpr std::uint64_t no_source =
     static_cast<std::uint32_t>(no_peer) | std::uint64_t{static_cast<std::uint32_t>(no_tag)} << 32;
 
@@ -20,7 +20,7 @@ struct Signature {
   std::uint64_t what;  // function, size and site: the record's first word; or `completion`, or `start`
   std::uint64_t bytes;
   std::uint64_t peer_tag;
-  std::uint64_t communicator;  // and above it whether there is a request
+  std::uint64_t communicator;  // and in a higher bit, whether there is a request
   std::uint64_t received;
   std::uint64_t source_tag;
   bool operator==(const Signature&) const = default;
@@ -57,7 +57,8 @@ inline Signature signature_of(const StartRecord& started) noexcept {
   return {start, started.bytes, first_word(&started.peer), communicator_word(started), no_bytes, no_source};
 }
 
-// Whether a record has a signature. Words that say what it is are different for records of different kinds, and sizes.
+// Whether a record has a signature. The words that identify its kind differ between records of different kinds and
+// sizes.
 [[gnu::always_inline]] inline bool has(const CallRecord& call, const Signature& s) noexcept {
   const std::uint64_t differ = (s.what ^ first_word(&call)) | (s.bytes ^ call.bytes) |
                                (s.peer_tag ^ first_word(&call.peer)) | (s.communicator ^ communicator_word(call));
@@ -82,7 +83,7 @@ inline std::size_t slot_of(const Signature& s) noexcept {
   return (h >> 40) % signature_slots;
 }
 
-// Signatures of one chunk, by number. Clearing empties the slots that were used, which are few.
+// The signatures of one chunk, by number. Clearing empties only the slots that were used, which are few.
 struct SignatureTable {
   Signature entries[chunk_records];
   std::uint16_t used[chunk_records];     // slot of each entry
@@ -92,7 +93,7 @@ struct SignatureTable {
   void clear() noexcept {
     for (std::uint32_t i = 0; i < count; ++i) slots[used[i]] = 0;
     count = 0;
-    entries[0] = {};  // no record's: functions are numbered from 1
+    entries[0] = {};  // no record's: function numbers begin at 1
   }
   std::uint32_t number(const Signature& s) noexcept {
     std::size_t slot = slot_of(s);
@@ -104,7 +105,7 @@ struct SignatureTable {
     }
     return slots[slot] - 1U;
   }
-  // Away from where most records have the signature that is expected.
+  // Not inlined, because most records have the expected signature.
   template <class Record>
   [[gnu::noinline]] std::uint32_t number_of(const Record& record) noexcept {
     return number(signature_of(record));

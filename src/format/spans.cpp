@@ -11,7 +11,7 @@ constexpr unsigned shortest_long = 14;  // bits of the shortest value that takes
 class BitReader {
  public:
   BitReader(const unsigned char* bits, std::size_t bytes) noexcept : bits_(bits), most_((bytes - span_zeros) * 8) {}
-  // At most 56.
+  // At most 56 bits.
   std::uint64_t take(unsigned bits) noexcept {
     std::uint64_t word;
     std::memcpy(&word, bits_ + at_ / 8, sizeof word);
@@ -48,7 +48,7 @@ bool take_any(BitReader& in, unsigned width, std::uint64_t& value) noexcept {
 
 }  // namespace
 
-// Puts the bits of a value of any size; returns its width.
+// Writes the bits of a value of any size; returns its width.
 unsigned SpanWriter::put_any(std::uint64_t value) noexcept {
   if (value < (1U << escape) - 1) {
     const unsigned bits = log2(value + 1);

@@ -1,6 +1,6 @@
-// When the calls of a chunk were made: of each the gap since the call before, and its duration. Most are short and none
-// repeats itself, so there is little for a general compressor to find: a value takes the bits it has, and half a byte
-// that says how many these are.
+// The times of the calls of a chunk: the gap since the call before, and the duration. Most are short and none repeats
+// itself, so a general compressor finds little. So each value takes only the bits that it needs, and half a byte for
+// their number.
 //
 //   widths   u8 for each call: low half of the gap, high half of the duration; 0 to 14: so many bits b follow, and the
 //            value is 2^b - 1 + these; 15: it is at least 2^15 - 1, and six bits (b - 14) and b bits follow, the value
@@ -18,10 +18,10 @@ inline constexpr std::size_t span_zeros = 8;  // bytes behind the bits, so that 
 
 class SpanWriter {
  public:
-  // Bytes that the widths and bits of `calls` take at the most.
+  // The largest size of the widths and bits of `calls` calls.
   static constexpr std::size_t bits_bound(std::size_t calls) { return calls * 18 + 24; }
 
-  // `widths` has room for a byte a call, `bits` for bits_bound(calls); both stay the caller's.
+  // `widths` must have room for a byte for each call, `bits` for bits_bound(calls). The caller owns both.
   void begin(unsigned char* widths, unsigned char* bits) noexcept {
     width_ = widths;
     at_ = bits;
@@ -30,7 +30,7 @@ class SpanWriter {
   }
   [[gnu::always_inline]] void add(std::uint64_t gap, std::uint64_t duration) noexcept {
     if (((gap | duration) >> 14) != 0) [[unlikely]] {
-      SpanWriter copy = *this;  // so that this one can stay in registers
+      SpanWriter copy = *this;  // so that this object can stay in registers
       copy.add_long(gap, duration);
       *this = copy;
       return;
@@ -65,7 +65,7 @@ class SpanWriter {
 
   unsigned char* width_;
   unsigned char* at_;
-  std::uint64_t word_;  // `used_` bits that are not yet at `at_` for good
+  std::uint64_t word_;  // `used_` bits that were not stored yet
   unsigned used_;
 };
 

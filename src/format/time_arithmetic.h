@@ -1,5 +1,5 @@
-// Of times, which damage, or whoever writes to shared memory, can make as large as can be: sums, differences and
-// products that stay at the ends of what an integer holds.
+// Arithmetic of times that saturates: results stay within the range of the integer. Times from damaged files, or from
+// memory that others write, can have any value.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What recording calls cost, weighed where it happened: a sample of calls, by what kind of call they were.
+// The cost of recording calls, weighed where they are made: a sample of calls, by kind of call.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace tare::format {
 inline constexpr unsigned untimed = static_cast<unsigned>(CallClass::other) + 1;
 inline constexpr unsigned weighed_kinds = untimed + 1;
 
-// Of one kind and location. All of a thread's first calls are weighed, and are told apart from the sample that follows:
-// they meet cold caches and pages that are not there yet.
+// The weighed calls of one kind and location. The first calls of a thread are all weighed, and kept apart from the
+// sample that follows, because they meet cold caches and untouched pages.
 struct WeighedCalls {
   std::uint32_t kind;
-  std::uint32_t interrupted;  // of the sample, but not in what follows: something else ran meanwhile
+  std::uint32_t interrupted;  // weighed calls that are not in the following sums, because the thread was interrupted
   std::uint64_t first_calls;
   std::uint64_t first_ticks;
   std::uint64_t calls;

@@ -1,4 +1,4 @@
-// The file of a run (docs/format.md), made of calls that others have recorded.
+// Writes the file of a run (docs/format.md) from calls that other tools have recorded.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace tare::importers {
 
-// A file of chunks; after a failure nothing more is written, and finish() says what it was.
+// A file of chunks. After a failure nothing more is written, and finish() returns the failure.
 class RunFile {
  public:
   explicit RunFile(std::string path);
@@ -41,14 +41,14 @@ class RunFile {
   int file_ = -1;
 };
 
-// A place in the program, of a call path.
+// A place in the program, in a call path.
 struct Place {
   std::string function, file;
   std::uint32_t line = 0;
   auto operator<=>(const Place&) const = default;
 };
 
-// Of a communicator as one of its members knows it.
+// A communicator, as one of its members knows it.
 struct Membership {
   std::uint32_t number = 0;
   std::uint64_t key = 0;
@@ -57,10 +57,10 @@ struct Membership {
   std::vector<std::int32_t> members, remote_members;  // ranks of the world; the latter of an intercommunicator
 };
 
-// One process: its definitions get their numbers as they are first named.
+// One process. Its definitions get numbers when they are first used.
 class ProcessWriter {
  public:
-  // The file must outlive it. finish() completes the times of the record.
+  // The file must outlive it. finish() sets the times of the record.
   ProcessWriter(RunFile& file, const format::ProcessRecord& record) : file_(file), record_(record) {}
 
   void define_communicator(const Membership& of);
@@ -71,9 +71,9 @@ class ProcessWriter {
 
   format::ProcessRecord& record() { return record_; }
   RunFile& file() { return file_; }
-  // That it was alive then.
+  // The process was alive at this time.
   void saw(std::uint64_t ticks);
-  // Behind the events of all threads.
+  // Called after the events of all threads.
   void finish();
 
  private:
@@ -90,7 +90,7 @@ class ProcessWriter {
   std::map<std::tuple<format::EventClass, std::string, std::string>, std::uint32_t> event_types_;
 };
 
-// The records of one thread, in the order in which calls return. The profile is added up of them.
+// The records of one thread, in the order in which calls return. Its profile is the sum of them.
 class ThreadWriter {
  public:
   // The process must outlive it.
@@ -104,14 +104,14 @@ class ThreadWriter {
   }
   // At most format::max_parameters of them.
   void add_event(std::uint32_t type, std::uint64_t ticks, std::span<const std::uint64_t> parameters);
-  // More than format::max_raw_bytes are cut.
+  // Longer ones are cut to format::max_raw_bytes.
   void add_raw_event(std::uint32_t type, std::uint64_t ticks, std::string_view data);
-  // A record that has not been written out yet, to be completed; nullptr if it has.
+  // A record that can still be completed; nullptr if it was written out.
   template <typename Record>
   Record* at(std::size_t position) {
     return position < begin_ ? nullptr : reinterpret_cast<Record*>(records_.data() + (position - begin_));
   }
-  // Writes out what lies before the position, if it is much.
+  // Writes out what lies before the position, if that is much.
   void release(std::size_t position);
   std::size_t end() const { return begin_ + records_.size(); }
   void finish();

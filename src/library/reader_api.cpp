@@ -23,11 +23,11 @@ void set_error(const char* why) noexcept {
   try {
     last_error = why;
   } catch (const std::bad_alloc&) {
-    last_error.clear();  // which needs no memory
+    last_error.clear();  // clearing needs no memory
   }
 }
 
-// What `work` returns; what it throws becomes the error, and `failed` the result.
+// The result of `work`. What it throws becomes the error, and the result is `failed`.
 template <typename Failed, typename Work>
 Failed guarded(Failed failed, const Work& work) noexcept {
   try {
@@ -42,7 +42,7 @@ Failed guarded(Failed failed, const Work& work) noexcept {
   return failed;
 }
 
-// Of an open run: kept by the handle, and by the streams that are read from it.
+// The state of an open run. The handle shares it with the streams that are read from the run.
 struct Shared {
   explicit Shared(tare::reader::Run opened) : run(std::move(opened)) {}
 
@@ -57,7 +57,7 @@ struct Shared {
   std::string warnings;
 };
 
-// As the header has them.
+// Values as in the header.
 const std::vector<tare_reader_table>& tables() {
   static const std::vector<tare_reader_table> all = [] {
     std::vector<tare_reader_table> found;

@@ -50,7 +50,7 @@ Result<RunPaths> in_archive(const std::string& path, const std::string& member) 
   return paths;
 }
 
-// Behind a text in quotes that begins at `at`; npos if it does not end.
+// The end of a text in quotes that begins at `at`; npos if it has none.
 std::size_t end_of_text(std::string_view json, std::size_t at) {
   for (++at; at < json.size() && json[at] != '"'; ++at)
     if (json[at] == '\\') ++at;
@@ -61,7 +61,7 @@ std::size_t end_of_text(std::string_view json, std::size_t at) {
 
 std::string text_of_member(std::string_view json, std::string_view name) {
   int depth = 0;
-  bool is_wanted = false;  // the text before was the name, and a colon came behind it
+  bool is_wanted = false;  // the text before was the name, followed by a colon
   std::string_view last;   // text
   for (std::size_t at = 0; at < json.size();) {
     const char c = json[at];
@@ -103,7 +103,7 @@ Result<RunPaths> find_run(const std::string& path, const std::string& member) {
   paths.run_dir = path;
   paths.run_id = text_of_member(meta, "run_id");
   if (paths.run_id.empty()) return Failure{meta_name + " is damaged: it has no run_id"};
-  // A name there leads nowhere else.
+  // The name cannot lead to another directory.
   paths.segment_dir = text_of_member(meta, "segment_dir") == shared_memory ? shared_memory : path;
   return paths;
 }

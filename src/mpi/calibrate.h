@@ -1,5 +1,5 @@
-// What counting a call of a look-up function costs on this machine, measured at start: it is a counter, and a clock
-// whose reading takes ten times as long cannot weigh it in place. What timed calls cost is weighed where they are made
+// Measures at start what counting a call of a look-up function costs on this machine. Counting is an increment. Reading
+// the clock takes ten times as long, so single calls cannot be weighed in place as timed calls are
 // (recorder/account/weighing.h).
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tare::mpi {
 
-// In ticks, of `calibration_calls`: the cheapest of several batches.
+// In ticks, for `calibration_calls`: the fastest of several batches.
 constexpr int calibration_calls = 64;
 [[gnu::cold, gnu::noinline]] inline std::uint64_t cost_of_lookups(Thread& thread) noexcept {
   constexpr int batches = 12;

@@ -9,10 +9,10 @@ constinit unsigned stack_frames = 4;
 
 namespace {
 
-// Frames looked at, those of bindings and above the path included.
+// The most frames that a walk looks at, including those of bindings and those above the path.
 constexpr unsigned most_steps = 64;
 
-// One walk: the frame it is at, what it has read, and the frame pointer that it may come to depend on.
+// One walk: the present frame, what was read so far, and the frame pointer, which later steps may need.
 class Walk {
  public:
   Walk(const Frame& caller, const Stack& stack, PathMemo::Builder& read) noexcept
@@ -26,12 +26,12 @@ class Walk {
   std::uintptr_t address() const noexcept { return frame_.return_address; }
   Recipe recipe() const noexcept { return recipe_of(frame_.return_address); }
 
-  // To the caller. False at the end of what is known.
+  // Moves to the caller. False where the stack cannot be walked further.
   bool up(const Recipe& recipe) noexcept {
     if (!stack_.holds(frame_.stack) || ++steps_ > most_steps) return false;
     Step step_read{};
     const bool moved = step(recipe, stack_, frame_, step_read);
-    // Where a path ends depends on what was read for the step that could not be made, too.
+    // What was read for a failed step counts, too: it decides where the path ends.
     if (step_read.needs_base) depend_on_base();
     if (step_read.cfa.address != 0) read_.add(step_read.cfa);
     if (step_read.return_address.address != 0) read_.add(step_read.return_address);
@@ -42,8 +42,8 @@ class Walk {
     return moved;
   }
 
-  // Whether from here on there is only what starts a program or a thread: the C library's code, and at the end a
-  // function that nobody called. Moves up to there.
+  // Whether the rest of the stack only starts a program or a thread: code of the C library, and at the end a function
+  // without a caller. Moves up to there.
   bool only_starts() noexcept {
     for (;;) {
       const Recipe here = recipe();
@@ -64,7 +64,7 @@ class Walk {
   Frame frame_;
   const Stack stack_;
   PathMemo::Builder& read_;
-  Word base_{};  // where the frame pointer of this frame was read; address 0: it is the caller's own
+  Word base_{};  // where the frame pointer of this frame was read; address 0: it is the caller's
   bool base_added_ = false;
   unsigned steps_ = 0;
 };
@@ -95,7 +95,7 @@ void walk(const Frame& caller, const Stack& stack, unsigned wanted, CallPath& ou
   while (out.count < wanted || (!program_seen && wanted > 1)) {
     const Recipe recipe = at.recipe();
     if (recipe.place == Recipe::system && out.count != 0) {
-      Walk ahead = at;  // shares what is read: where a path ends depends on that, too
+      Walk ahead = at;  // reads into the same `read`, because these words decide where the path ends
       if (ahead.only_starts()) return;
     }
     if ((recipe.flags & Recipe::outermost) != 0 || at.address() == 0) return;

@@ -9,7 +9,7 @@
 
 namespace tare::mpi {
 
-// How many frames a path has (TARE_STACK): 4 unless the user says otherwise. With 1 it is the return address alone.
+// The number of frames of a path (TARE_STACK), 4 by default. With 1, a path is the return address alone.
 [[gnu::visibility("hidden")]] extern unsigned stack_frames;
 void choose_stack_frames() noexcept;
 
@@ -23,9 +23,9 @@ struct CallPath {
   std::uint64_t key() const noexcept;
 };
 
-// Walks up from `caller`: the innermost `wanted` frames, and the first one in the program itself if it is not among
-// them. Frames of language bindings are left out, those that start a thread or the program end it. Adds what it has
-// read to `read`.
+// Walks up from `caller`, and returns the innermost `wanted` frames; also the first one in the program itself, if it is
+// not among them. Frames of language bindings are left out, and frames that start a thread or the program end the path.
+// Adds the words that it has read to `read`.
 void walk(const Frame& caller, const Stack& stack, unsigned wanted, CallPath& out, PathMemo::Builder& read) noexcept;
 
 }  // namespace tare::mpi

@@ -18,14 +18,14 @@ struct Entry {
   Communicator communicator;  // number 0: free
 };
 
-// More communicators alive at once than this are not told apart: their calls carry no communicator.
+// The most communicators alive at the same time. Calls on further ones carry no communicator.
 constexpr unsigned capacity = 4096;
 constinit Entry entries[capacity] = {};
-constinit unsigned used = 0;  // entries that were ever in use
+constinit unsigned used = 0;  // entries that were ever used
 constinit std::uint32_t last_number = 0;
 constinit recorder::SpinLock table_lock;
 
-// How many communicators of the same members were made from a parent.
+// How many communicators with the same members were made from a parent.
 struct Lineage {
   std::uint32_t parent;
   std::uint64_t seed;
@@ -67,13 +67,13 @@ Lineage* lineage_of(std::uint32_t parent, std::uint64_t seed) noexcept {
   return free;
 }
 
-// Nothing is made any more from a communicator that is gone.
+// A communicator that was freed is no parent any more.
 void forget_lineages(std::uint32_t parent) noexcept {
   for (unsigned i = 0; i < lineages_used; ++i)
     if (lineages[i].parent == parent) lineages[i] = {};
 }
 
-// The groups of an intercommunicator swap places on its other side.
+// On the other side of an intercommunicator, the two groups are exchanged.
 std::uint64_t members_of(const Communicator& c) noexcept {
   if (c.group == nullptr || c.peers == nullptr) return 0;
   if (c.remote_size == 0) return c.group->hash;
@@ -108,11 +108,11 @@ void define(const Communicator& c, const Origin& origin, const char* name) noexc
   recorder::define(&definition, sizeof definition, {name, length});
 }
 
-// Programs may open any number of files, and definitions have limited room: later ones are known by their
-// communicator alone.
+// Programs may open any number of files, and the definition log is limited. Calls on further files name only the
+// communicator.
 constexpr unsigned most_windows = 1024;
 constexpr unsigned most_files = 1024;
-constexpr std::size_t most_file_name_bytes = 64 * 1024;  // of all of them
+constexpr std::size_t most_file_name_bytes = 64 * 1024;  // of all file names
 constexpr std::uint64_t window_label = 3;
 constexpr std::uint64_t file_label = 4;
 constinit unsigned windows_made = 0;
@@ -165,7 +165,7 @@ void define_name(format::DefinitionKind kind, std::uint32_t number, const char* 
 
 const Communicator& find_communicator(Thread& thread, std::uint64_t handle) noexcept {
   static constexpr Communicator unknown{};
-  // Read before the table: an entry that is out of date in between must not look new.
+  // read before the table, so that an entry which becomes outdated in between does not look new
   const std::uint32_t generation = Thread::generation(communicator_generation);
   const Locked locked;
   const Entry* known = find(handle);

@@ -6,7 +6,7 @@ constinit std::atomic<bool> has_world{false};
 
 namespace {
 
-// Sessions beyond these are not asked: as long as one is open, it is enough.
+// Further sessions are not remembered: any open one is enough.
 constexpr unsigned most_sessions = 16;
 constinit std::atomic<std::uint64_t> sessions[most_sessions] = {};
 

@@ -1,4 +1,4 @@
-// What a communicator is, asked of MPI itself: once, when it is made or first used.
+// Asks MPI what a communicator is: once, when it is made or first used.
 #pragma once
 
 #include "mpi/communicators.h"
@@ -6,7 +6,7 @@
 
 namespace tare::mpi {
 
-// Where MPI_COMM_WORLD is to be had: MPI_Init has been called, or else these sessions are open.
+// Whether the group of MPI_COMM_WORLD is available: MPI_Init has been called, or one of these sessions is open.
 [[gnu::visibility("hidden")]] extern std::atomic<bool> has_world;
 void add_session(std::uint64_t handle) noexcept;
 void remove_session(std::uint64_t handle) noexcept;
@@ -21,7 +21,7 @@ Handle handle_of(std::uint64_t bits) noexcept {
   return handle;
 }
 
-// The group of the world, to be freed; the null group if there is none.
+// The group of the world, which the caller frees; the null group if there is none.
 template <class A>
 typename A::Group world_group() noexcept {
   using Group = typename A::Group;
@@ -35,13 +35,13 @@ typename A::Group world_group() noexcept {
   return world;
 }
 
-// The members of a group by their ranks in the world.
+// The members of a group, as ranks in the world.
 template <class A>
 const Group* members_in_world(typename A::Group group, typename A::Group world, std::int32_t size) noexcept {
   using Translate = int(typename A::Group, int, const int*, typename A::Group, int*);
   int comparison = A::unequal;
   library<int(typename A::Group, typename A::Group, int*)>(Function::MPI_Group_compare)(group, world, &comparison);
-  if (comparison == A::ident) return add_whole_world(size);  // some libraries take long to translate a large group
+  if (comparison == A::ident) return add_whole_world(size);  // some libraries need long to translate a large group
   constexpr std::int32_t few = 128;
   std::int32_t on_stack[2 * few] = {};
   const std::size_t bytes = 2 * static_cast<std::size_t>(size) * sizeof(std::int32_t);
@@ -78,7 +78,7 @@ void describe_groups(typename A::Comm comm, Communicator& c) noexcept {
   free(&world);
 }
 
-// Asks MPI about a communicator that the library has just made or accepted, and defines it.
+// Asks MPI about a communicator that the MPI library has just made or accepted, and defines it.
 template <class A>
 [[gnu::cold]] Communicator describe_communicator(typename A::Comm comm, Origin origin = {}) noexcept {
   using Comm = typename A::Comm;

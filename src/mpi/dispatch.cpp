@@ -18,8 +18,8 @@
 extern "C" {
 constinit thread_local std::uintptr_t tare_inside = 0;
 [[gnu::visibility("hidden")]] void* tare_resolve(unsigned number, const void* caller) noexcept;
-// Where a call goes that is made while tare_inside is set. `entry`: twice the number of the function, 1 more if it was
-// reached as PMPI_X. The others are the registers of the frame that makes it (Frame).
+// Where a call goes that is made while tare_inside is set. `entry`: twice the number of the function, plus 1 if it was
+// called as PMPI_X. The other arguments are the registers of the calling frame (Frame).
 [[gnu::visibility("hidden")]] void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack,
                                                 std::uintptr_t base) noexcept;
 }
@@ -34,19 +34,21 @@ namespace {
 using format::Abi;
 using recorder::complain;
 
-// Where MPI's variables are: a program that is not position-independent holds copies of them, and the copies
-// count; they are found through the default search order.
+// Where MPI's variables are. A program that is not position-independent has copies of them, and the copies are used.
+// The default search order finds them.
 void* lookup_variable(const char* symbol, void* library) noexcept {
   void* address = real_dlsym(RTLD_DEFAULT, symbol);
   return address != nullptr ? address : real_dlsym(library, symbol);
 }
 
-// A function that the loaded library is too old to have. Its error class differs by ABI, MPI_ERR_OTHER is near.
+// For a function that the loaded library is too old to have. Its error class differs between ABIs; MPI_ERR_OTHER is
+// similar in all.
 int missing_function() noexcept { return 16; }
 
 constinit bool missing[format::function_count + 1] = {};
 
-// Fills the tables. Threads that race write the same values, so that no lock is held over calls of the loader.
+// Fills the tables. Threads that do so at the same time write the same values, so no lock is held across calls of the
+// loader.
 void fill_next(const Library& library) noexcept {
   char name[128];
   for (unsigned i = 1; i <= format::function_count; ++i) {
@@ -62,8 +64,8 @@ void fill_next(const Library& library) noexcept {
   }
 }
 
-// Another tool below: it will call PMPI_X itself, and calls that it makes for functions only counted would
-// be counted twice.
+// Another tool lies below. It calls PMPI_X by itself, and its calls for functions that are only counted would be
+// counted twice.
 bool chained(const Library& library) noexcept {
   return real_dlsym(RTLD_NEXT, "MPI_Init") != nullptr &&
          real_dlsym(RTLD_NEXT, "MPI_Init") != real_dlsym(library.handle, "MPI_Init");
@@ -80,7 +82,7 @@ void fill_nested(const NestedWrapper* nested) noexcept {
 
 void fill_slots(void* const* wrappers, bool has_tool) noexcept {
   for (unsigned i = 1; i <= format::function_count; ++i) {
-    if (missing[i]) continue;  // stays with tare_resolve, which says so
+    if (missing[i]) continue;  // stays with tare_resolve, which reports it
     tare_slots[i] = wrappers == nullptr ? below_table[i] : wrappers[i];
     const bool profiling_wrapped = wrappers != nullptr && !(has_tool && format::is_lookup(i));
     tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : profiling_below_table[i];
@@ -98,7 +100,7 @@ void fill_sampled(const SampledWrapper* sampled) noexcept {
 constinit std::atomic<bool> attached{false};
 constinit bool is_chained = false;
 
-// Says what is wrong once a process, not at every call.
+// Prints a problem once in a process, not at every call.
 void complain_once(const char* text) noexcept {
   static constinit bool said = false;
   if (!said) complain(text);
@@ -140,7 +142,7 @@ bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
 
 void attach_once(const void* caller, const void* asked) noexcept {
   const std::uintptr_t inside = tare_inside;
-  // Calls of this thread that attaching may lead to (a loader's constructor) are not the program's.
+  // This thread's calls while it attaches (by a constructor that the loader runs) are not the program's.
   tare_inside = not_to_be_left;
   if (!is_attached()) attach(caller, asked);
   tare_inside = inside;

@@ -4,8 +4,8 @@
 // touching an argument, to
 //   tare_slots[X] or tare_profiling_slots[X]  outside MPI: the wrapper for the ABI of the loaded library
 //   tare_next[X] or tare_profiling_next[X]    inside MPI (inside.h): the call is part of another one
-// `next` is what the program would have reached without tare (below()): another tool, or the library. For the few
-// functions that end a handle a wrapper stands before it, which only forgets the handle.
+// `next` is what the program would have called without tare (below()): another tool, or the library. For the few
+// functions that free a handle, a wrapper comes before it that only forgets the handle.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,19 @@ struct SampledWrapper {
 };
 struct Tables {
   void* const* timed;    // measures every function
-  void* const* counted;  // the same, but look-up functions are only counted
+  void* const* counted;  // the same, but look-up functions are counted, not timed
   bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
   const NestedWrapper* nested;                            // ends with Function::none
-  const SampledWrapper* sampled;                          // in place of those above where messages are sampled; so too
-  void (*attached)(std::uint64_t attach_ticks) noexcept;  // after the tables are in place, once a thread that attaches
+  const SampledWrapper* sampled;                          // replaces those above if messages are sampled; ends likewise
+  void (*attached)(std::uint64_t attach_ticks) noexcept;  // called when the tables are filled
 };
 const Tables* tables_for(format::Abi abi) noexcept;
 
-// Finds out where calls go, unless that is known; `caller` and `asked` as of find_library() (library.h).
+// Finds out where calls go, unless that is known. `caller` and `asked` as for find_library() (library.h).
 void attach_once(const void* caller, const void* asked) noexcept;
 bool is_attached() noexcept;
 
-// Whether calls of MPI_X (or PMPI_X), the function by its number, go on to the address.
+// Whether calls of MPI_X (or PMPI_X), given by its number, reach the address.
 bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept;
 
 // Whether the loaded library has the function.
@@ -60,9 +60,9 @@ Signature* below(Function function, bool profiling = false) noexcept {
 // Whether there is a run to record to; otherwise all calls are only forwarded.
 bool recording() noexcept;
 
-// Whether the user asked for messages to be sampled, in words that make sense (format/sample_spec.h).
+// Whether the user asked for messages to be sampled, with a valid spec (format/sample_spec.h).
 bool sampling_asked() noexcept;
-inline constexpr std::uint32_t sample_classes = 2048;  // of a process; those beyond are not told apart
+inline constexpr std::uint32_t sample_classes = 2048;  // of a process; further ones share one class
 
 // Whether the user asked for look-up functions to be timed.
 bool lookups_timed() noexcept;

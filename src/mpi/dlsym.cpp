@@ -14,16 +14,16 @@
 namespace {
 using Dlsym = void*(void*, const char*);
 constexpr unsigned entries = 2 * (tare::format::function_count + 1);  // of MPI_X at twice its number, then of PMPI_X
-constexpr unsigned libraries = 4;                                     // that functions are asked of; see the stubs
+constexpr unsigned libraries = 4;  // the most MPI libraries with asked stubs; see the stubs
 }  // namespace
 
 extern "C" {
-// By the stubs.
+// Called by the stubs.
 [[gnu::visibility("hidden")]] Dlsym tare_dlsym_first;
 [[gnu::visibility("hidden")]] void tare_asked_first();
 [[gnu::visibility("hidden")]] extern const char tare_asked_stubs[];
 [[gnu::visibility("hidden")]] extern const std::int32_t tare_stub_places[];
-// For the stubs.
+// Read by the stubs.
 [[gnu::visibility("hidden")]] constinit Dlsym* tare_dlsym_below = &tare_dlsym_first;
 [[gnu::visibility("hidden")]] constinit std::atomic<void*> tare_asked[libraries * entries] = {};
 [[gnu::visibility("hidden")]] Dlsym* tare_find_dlsym() noexcept;
@@ -34,7 +34,7 @@ extern "C" {
 namespace tare::mpi {
 namespace {
 
-// Where they lie, and the functions of each that were handed out as asked stubs.
+// The libraries, and the functions of each for which an asked stub was returned.
 constinit std::atomic<void*> asked_libraries[libraries] = {};
 constinit std::atomic<void*> asked_for[libraries * entries] = {};
 
@@ -52,7 +52,7 @@ void* asked_stub(unsigned slot) noexcept {
   return const_cast<char*>(tare_asked_stubs) + std::size_t{each} * slot;
 }
 
-// Functions that may be called before MPI_Init, by programs that have not decided for this library yet.
+// Functions that programs may call before MPI_Init, before they have decided for an MPI library.
 bool tells_the_library(unsigned number) noexcept {
   switch (static_cast<Function>(number)) {
     case Function::MPI_Abi_get_fortran_booleans:
@@ -69,14 +69,14 @@ bool tells_the_library(unsigned number) noexcept {
   }
 }
 
-// The stub whose calls go on to `address`; nullptr if there is none. The one of the same name if there are two.
+// The stub whose calls reach `address`; nullptr if there is none. If there are two, the one of this name.
 void* stub_before(unsigned entry, const void* address) noexcept {
   for (const unsigned each : {entry, entry ^ 1U})
     if (is_dispatched_to(each / 2, (each & 1U) != 0, address)) return stub(each);
   return nullptr;
 }
 
-// The same as long as nothing is dispatched: a library in the program's search order is the one that will be.
+// The same before dispatch: a library in the program's search order will be the one that is measured.
 void* future_stub_before(unsigned entry, const char* name, const void* address) noexcept {
   if (real_dlsym(RTLD_NEXT, name) == address) return stub(entry);
   char other[128];
@@ -84,7 +84,7 @@ void* future_stub_before(unsigned entry, const char* name, const void* address) 
   return real_dlsym(RTLD_NEXT, other) == address ? stub(entry ^ 1U) : nullptr;
 }
 
-// The number of the library that a function is of; `libraries` if there are too many, or it is of none.
+// The number of the library that has the function; `libraries` if there are too many libraries, or none has it.
 unsigned asked_library(const void* address) noexcept {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || !is_of_library(address)) return libraries;
@@ -95,13 +95,13 @@ unsigned asked_library(const void* address) noexcept {
   return libraries;
 }
 
-// A function of a library that only those who opened it know.
+// For a function of a library that is not in the search order, so that only its openers know it.
 void* ask(unsigned entry, void* address) noexcept {
   if (real_dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) return nullptr;
   const unsigned library = asked_library(address);
   if (library == libraries) return nullptr;
   const unsigned slot = library * entries + entry;
-  asked_for[slot] = address;  // if it was another one, the library lies where one lay that is closed
+  asked_for[slot] = address;  // an earlier value belongs to a library that was closed
   void* next = tells_the_library(entry / 2) ? address : reinterpret_cast<void*>(&tare_asked_first);
   tare_asked[slot].store(next, std::memory_order_release);
   return asked_stub(slot);
@@ -125,7 +125,7 @@ link_map* object_of(const void* address) noexcept {
   return static_cast<link_map*>(object);
 }
 
-// What an object and its dependencies have by the name; the program itself has no name to open it by.
+// Looks a name up in an object and its dependencies. The program itself cannot be opened by name.
 void* find_in(const link_map* object, const char* name) noexcept {
   if (object == nullptr || object->l_name[0] == '\0') return nullptr;
   void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -135,8 +135,8 @@ void* find_in(const link_map* object, const char* name) noexcept {
   return address;
 }
 
-// RTLD_DEFAULT: the program's search order, then that of the caller, if it was opened beside it. Where a caller
-// prefers what it was opened with (RTLD_DEEPBIND), the C library knows.
+// RTLD_DEFAULT: the program's search order, then the caller's, if the caller was opened. If the caller prefers its own
+// (RTLD_DEEPBIND), only the C library knows.
 void* find_default(const char* name, const void* caller) noexcept {
   void* everywhere = real_dlsym(RTLD_DEFAULT, name);
   void* with_caller = find_in(object_of(caller), name);
@@ -149,8 +149,8 @@ bool comes_before(const link_map* object, const void* other) noexcept {
   return object != nullptr;
 }
 
-// RTLD_NEXT, if the caller comes before this library in the search order, and nobody between them has the name: what
-// is behind this library.
+// RTLD_NEXT, for callers before this library in the search order, if no object in between has the name: the next one
+// after this library.
 void* find_next(const char* name, const void* caller) noexcept {
   const link_map* object = object_of(caller);
   const void* own = own_object();
@@ -189,7 +189,7 @@ void settle_asked() noexcept {
 }  // namespace tare::mpi
 
 Dlsym* tare_find_dlsym() noexcept {
-  // Under its versions, as another tool may export it too. Since 2.34 it is part of the C library itself.
+  // With versions, because another tool may export dlsym, too. Since glibc 2.34 it is in the C library itself.
   void* found = nullptr;
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"})
     if (found == nullptr) found = dlvsym(RTLD_NEXT, "dlsym", version);
@@ -211,7 +211,7 @@ void* tare_resolve_asked(unsigned slot, const void* caller) noexcept {
   const tare::recorder::ErrnoGuard guard;
   void* address = asked_for[slot];
   attach_once(caller, address);
-  settle_asked();  // it may have been asked for at the same time
+  settle_asked();  // a stub may have been returned at the same time
   void* next = tare_asked[slot];
   return next == reinterpret_cast<void*>(&tare_asked_first) ? address : next;
 }

@@ -1,4 +1,4 @@
-// _exit and _Exit, which this library exports before the C library's: a process that calls them has not been killed.
+// _exit and _Exit, which this library exports ahead of the C library's. A process that calls them was not killed.
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ namespace {
 using Exit = void(int);
 constinit Exit* next = nullptr;
 
-// Not at the call, which may be made in a signal handler, or by the child of vfork.
+// Not found at the call, which may be in a signal handler or in the child of vfork.
 [[gnu::constructor]] void find_next() noexcept {
   next = reinterpret_cast<Exit*>(tare::mpi::real_dlsym(RTLD_NEXT, "_exit"));
 }

@@ -1,4 +1,4 @@
-// The do-nothing twin: the same dispatch, no wrappers. What it costs is what interposition alone costs.
+// libtare-forward.so: the same dispatch without wrappers. It shows the cost of interposition alone.
 #include "mpi/dispatch.h"
 #include "mpi/inside.h"
 
@@ -6,7 +6,7 @@ namespace tare::mpi {
 
 const Tables* tables_for(format::Abi) noexcept { return nullptr; }
 
-// Nothing is measured: what is asked comes from attaching.
+// Nothing is measured here. Only attaching calls these.
 bool is_inside(const Frame&) noexcept { return true; }
 void begins_inside(format::Function) noexcept {}
 

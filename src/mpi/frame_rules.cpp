@@ -5,7 +5,7 @@
 namespace tare::mpi {
 namespace {
 
-// Little readers of DWARF's encodings.
+// Readers of DWARF's encodings.
 struct Cursor {
   const unsigned char* at;
 
@@ -66,7 +66,7 @@ struct Cursor {
   }
 };
 
-// What a common information entry says for its functions.
+// What a common information entry (CIE) says for its functions.
 struct Common {
   std::uint64_t code_align;
   std::int64_t data_align;
@@ -76,7 +76,7 @@ struct Common {
   const unsigned char* program_end;
 };
 
-// False also for signal frames ('S'): their callers were interrupted, and called nothing.
+// False also for signal frames ('S'): the function below was interrupted, and has made no call.
 bool read_augmentation(Cursor& in, const char* letters, Common& out) noexcept {
   const std::uint64_t bytes = in.uleb();
   const unsigned char* end = in.at + bytes;
@@ -124,7 +124,7 @@ class Instructions {
  public:
   Instructions(const Common& common, const Rules& initial) noexcept : common_(common), initial_(initial) {}
 
-  // Runs until the instructions pass `target` bytes into the function. False if one is not understood.
+  // Runs the instructions up to `target` bytes into the function. False if one is not supported.
   bool run(const unsigned char* program, const unsigned char* end, std::uint64_t target, Rules& rules) noexcept {
     Cursor in{program};
     location_ = 0;
@@ -252,8 +252,8 @@ class Instructions {
     }
   }
 
-  // Functions that realign their stack keep its old value in their frame, and say so by expressions:
-  // the value at frame pointer + n. Other expressions are not understood.
+  // Functions that realign their stack keep its old value in their frame. An expression says where: the value at frame
+  // pointer + n. Other expressions are not supported.
   static constexpr unsigned char base_plus = 0x70 + base_register;  // DW_OP_breg<n>
   static constexpr unsigned char dereference = 0x06;                // DW_OP_deref
 

@@ -1,5 +1,6 @@
-// Where a function keeps its caller's registers at one of its instructions, from the unwind tables that compilers emit
-// (.eh_frame): one row of the table of DWARF 5, section 6.4.1, for the registers that a walk up the stack needs.
+// Where a function keeps its caller's registers, at one of its instructions, according to the unwind tables that
+// compilers emit (.eh_frame): one row of the table of DWARF 5, section 6.4.1, for the registers that are needed to walk
+// up the stack.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@ inline constexpr unsigned stack_register = 31;
 inline constexpr unsigned return_register = 30;
 #endif
 
-// Where a register's old value is, in one row of the table.
+// Where the old value of a register is, in one row of the table.
 struct Rule {
   enum Kind : std::uint8_t { same, undefined, at_cfa, at_base, unknown } kind = same;
   std::int64_t offset = 0;
 };
 
-// One row of the table. The canonical frame address (CFA) is `cfa_register` + `cfa_offset`, or, if `cfa_loaded`, what
-// is stored there.
+// One row of the table. The canonical frame address (CFA) is `cfa_register` + `cfa_offset`, or, if `cfa_loaded`, the
+// word that is stored there.
 struct Rules {
   std::uint64_t cfa_register = ~std::uint64_t{0};
   std::int64_t cfa_offset = 0;
@@ -44,8 +45,8 @@ struct Rules {
   }
 };
 
-// The rules at `target` bytes into the function whose frame description entry this is. False if the entry uses what is
-// not understood here, or is that of a signal frame. Reads the table alone, and uses no memory but the stack.
+// The rules at `target` bytes into the function of this frame description entry. False if the entry uses something that
+// is not supported here, or belongs to a signal frame. Reads only the table, and needs no memory except the stack.
 bool read_rules(const unsigned char* fde, std::uint64_t target, Rules& rules) noexcept;
 
 }  // namespace tare::mpi

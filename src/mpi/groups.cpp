@@ -11,7 +11,7 @@ namespace {
 
 using format::MemberRun;
 
-// All groups together; a group that does not fit is not known.
+// The memory for all groups. A group that does not fit is not known.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 constexpr std::size_t block_bytes = std::size_t{64} << 10;
 constexpr std::uint32_t most_groups = 4096;
@@ -19,14 +19,14 @@ constexpr std::uint32_t most_groups = 4096;
 struct State {
   const Group* groups[most_groups];
   std::uint32_t count;
-  char* memory;  // of the newest block
+  char* memory;  // the rest of the newest block
   std::size_t left;
   std::size_t mapped;
 };
 constinit State state{};
 constinit recorder::SpinLock groups_lock;
 
-// Memory that is never given back; nullptr if the groups have had their share.
+// Memory that is never freed; nullptr if the limit is reached.
 char* allocate(std::size_t bytes) noexcept {
   bytes = (bytes + 7) / 8 * 8;
   if (bytes > state.left) {
@@ -44,7 +44,7 @@ char* allocate(std::size_t bytes) noexcept {
   return memory;
 }
 
-// The longest run of members from `at` on.
+// The longest run of members that begins at `at`.
 MemberRun run_from(const std::int32_t* members, std::int32_t size, std::int32_t at) noexcept {
   if (at + 1 == size) return {members[at], 0, 1};
   const std::int32_t stride = members[at + 1] - members[at];

@@ -1,5 +1,5 @@
-// Groups of processes: their members as ranks in MPI_COMM_WORLD, in runs, so that a regular group of any size is
-// small. Groups are defined (definition.h) once a process and kept for good; equal ones are one.
+// Groups of processes. The members are stored as runs of ranks in MPI_COMM_WORLD, so a regular group of any size is
+// small. A group is defined (definition.h) once in a process and kept. Equal groups are one.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace tare::mpi {
 struct Group {
   std::uint32_t number;
   std::int32_t size;
-  std::uint64_t hash;  // of the members in order: equal in all processes of a world
+  std::uint64_t hash;  // of the members in order; equal in all processes of a world
   std::uint32_t run_count;
   const format::MemberRun* runs;
   const std::int32_t* begins;  // rank in the group of the first member of each run
 };
 
-// What stands for a member that is not in this world.
+// Represents a member that is not in this world.
 inline constexpr std::int32_t not_in_world = -1;
 
 // The group of these members; nullptr if there is no memory for it. Thread-safe.
@@ -26,10 +26,11 @@ const Group* add_group(const std::int32_t* members, std::int32_t size) noexcept;
 // The group of ranks 0 to size - 1 of the world.
 const Group* add_whole_world(std::int32_t size) noexcept;
 
-// Rank in the world of a member; not_in_world if it has none, is no rank, or the group is not known (nullptr).
+// The rank of a member in the world; not_in_world if it has none, the rank does not exist, or the group is not known
+// (nullptr).
 std::int32_t world_rank(const Group* group, std::int32_t rank) noexcept;
 
-// Mixes a value into a hash. The same in all processes.
+// Mixes a value into a hash. The result is the same in all processes.
 constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
   return hash ^ hash >> 32;

@@ -11,11 +11,12 @@
 #include "recorder/system.h"
 
 extern "C" {
-// The loaded image of this library, as the linker defines its start and the end of its code.
+// The image of this library: the linker defines where it starts and where its code ends.
 [[gnu::visibility("hidden")]] extern const char __ehdr_start[];
 [[gnu::visibility("hidden")]] extern const char etext[];
 
-// The personality routine of frames that measure. Asks the unwinder for nothing: it may be another one than ours.
+// The personality routine of frames that measure. It calls no function of the unwinder, which may be another one than
+// ours.
 [[gnu::visibility("hidden")]] _Unwind_Reason_Code tare_left(int, _Unwind_Action actions, _Unwind_Exception_Class,
                                                             _Unwind_Exception*, _Unwind_Context*) noexcept {
   if ((actions & _UA_CLEANUP_PHASE) != 0) tare::mpi::leave();
@@ -26,7 +27,7 @@ extern "C" {
 namespace tare::mpi {
 namespace {
 
-// The least that a call of MPI needs of the stack below the frame that makes it: what lies there is of the same stack.
+// The least stack that a call of MPI needs below the calling frame. So memory that near belongs to the same stack.
 constexpr std::uintptr_t stack_of_call = 4096;
 
 constexpr unsigned most_steps = 256;
@@ -35,13 +36,13 @@ bool is_ours(std::uintptr_t code) noexcept {
   return code - reinterpret_cast<std::uintptr_t>(__ehdr_start) < static_cast<std::uintptr_t>(etext - __ehdr_start);
 }
 
-// Whose frame lies over an address of the stack, further up than the frame `from`.
+// What is known of the frame that covers an address of the stack, further up than the frame `from`.
 enum class Owner : std::uint8_t { wrapper, other, unknown };
 
-// Reads nothing but what lies between that frame and `high`.
+// Reads only between that frame and `high`.
 Owner owner_of(std::uintptr_t address, Frame from, std::uintptr_t high) noexcept {
   const Stack stack{from.stack, high};
-  bool has_left_us = false;  // wrappers have called MPI, which has called who asks
+  bool has_left_us = false;  // a wrapper has called MPI, which has called this frame
   for (unsigned steps = 0; steps < most_steps; ++steps) {
     const std::uintptr_t code = from.return_address;
     const Recipe recipe = recipe_of(code);
@@ -55,7 +56,7 @@ Owner owner_of(std::uintptr_t address, Frame from, std::uintptr_t high) noexcept
   return Owner::unknown;
 }
 
-// Whether two addresses may lie on one stack, whose extent is not known: what lies between them can be read.
+// Whether two addresses may lie on one stack of unknown extent: all memory in between is readable.
 bool may_be_one_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
   constexpr std::uintptr_t page = 4096;
   constexpr std::uintptr_t most = 256 * page;
@@ -84,7 +85,7 @@ void count_left() noexcept {
     std::atomic_ref(segment->process.left_calls).fetch_add(1, std::memory_order_relaxed);
 }
 
-// Nobody waits any more for what the thread waited for.
+// The thread does not wait any more.
 void stop_waiting(const Thread& thread) noexcept {
   if (requests.count() == 0) return;
   const std::uint32_t waiter = thread.shared->block + 1;
@@ -93,7 +94,7 @@ void stop_waiting(const Thread& thread) noexcept {
   });
 }
 
-// Records the call that a thread has begun, as far as it is known. Nothing is known of what it has moved.
+// Records the call that a thread has begun, as far as it is known. What it has moved is not known.
 void record_left(Thread& thread) noexcept {
   format::CurrentCall& current = thread.shared->current;
   const std::uint32_t function = current.function.load(std::memory_order_relaxed);
@@ -128,7 +129,7 @@ void leave() noexcept {
   tare_inside = 0;
 }
 
-// The call that it is part of will not end either.
+// The call that contains it will not return, either.
 void begins_inside(format::Function function) noexcept {
   if (function == format::Function::MPI_Abort) recorder::note_abort();
 }

@@ -18,7 +18,7 @@ const char* soname(const char* path) noexcept {
   return slash == nullptr ? path : slash + 1;
 }
 
-// See mpi/abi/abi.h for what tells them apart, and why in this order.
+// mpi/abi/abi.h says how the ABIs are recognised, and why in this order.
 Abi recognise(const Library& library) noexcept {
   if (std::strncmp(soname(library.path), "libmpi_abi.so", 13) == 0) return Abi::standard;
   if (real_dlsym(library.handle, "ompi_mpi_comm_world") != nullptr) return Abi::openmpi;
@@ -34,8 +34,8 @@ Library open_library(void* address) noexcept {
   return library;
 }
 
-// What an object and its dependencies have by the name of an MPI library's first function. The program itself has no
-// name: it is in its own search order.
+// Looks up the first function of an MPI library in an object and its dependencies. The program itself cannot be opened
+// by name, but it is in its own search order.
 void* init_below(const char* path) noexcept {
   if (path == nullptr || path[0] == '\0') return nullptr;
   void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
@@ -45,7 +45,7 @@ void* init_below(const char* path) noexcept {
   return address;
 }
 
-// The same of the very object that an address is of.
+// The same for exactly the object that contains an address.
 void* init_beside(const void* address) noexcept {
   Dl_info info{};
   Dl_info of_init{};
@@ -77,9 +77,8 @@ const void* own_object() noexcept {
   return dladdr1(here, &info, &object, RTLD_DL_LINKMAP) == 0 ? nullptr : object;
 }
 
-// Normally MPI comes after this library in the program's own search order. A library that Python or a plugin
-// loader opened locally is not there. Then it is one that the caller was linked with, or the first of all loaded
-// objects, in the order of loading.
+// Normally, MPI comes after this library in the program's search order. A library that Python or a plugin loader opened
+// locally is not there. Then it is one that the caller was linked with, or the first of all loaded objects.
 Library find_library(const void* caller, const void* asked) noexcept {
   const Library next = open_library(real_dlsym(RTLD_NEXT, "PMPI_Init"));
   if (next.handle != nullptr) return next;

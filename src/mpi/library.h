@@ -11,21 +11,21 @@ struct Library {
   format::Abi abi;
 };
 
-// The library that a call made at `caller` would reach without tare. `asked`, if not null, is the address of a function
-// of MPI that the program got from dlsym and calls: where nothing is in the program's own search order, its library.
+// The library that a call made at `caller` would reach without tare. `asked`, if not null, is the address of an MPI
+// function that the program got from dlsym and calls. Its library is taken if none is in the program's search order.
 // Calls the loader: hold no lock.
 Library find_library(const void* caller, const void* asked) noexcept;
 
-// The MPI library that an address is of; {} if it is of none. Keeps it loaded.
+// The MPI library that contains an address; {} if none does. Keeps it loaded.
 Library library_of(const void* address) noexcept;
 
-// Whether it is of one.
+// Whether an MPI library contains the address.
 bool is_of_library(const void* address) noexcept;
 
 // This library's own object, as the loader knows it.
 const void* own_object() noexcept;
 
-// Whether another tool lies between this library and the MPI library (dispatch.cpp). Once calls are dispatched.
+// Whether another tool lies between this library and the MPI library (dispatch.cpp). Valid after dispatch.
 bool has_tool_below() noexcept;
 
 }  // namespace tare::mpi

@@ -1,5 +1,5 @@
-// The one path of every measured call. A generated wrapper (wrappers.inc) names its function and the roles
-// of its arguments (mpi/roles/) and calls measure().
+// The path of every measured call. A generated wrapper (wrappers.inc) names its function and the roles of its arguments
+// (mpi/roles/), and calls measure().
 #pragma once
 
 #include <type_traits>
@@ -11,26 +11,26 @@
 
 namespace tare::mpi {
 
-// A role of arguments. What a role does not need it inherits from here.
+// A role of arguments. A role overrides the members that it needs.
 struct Role {
-  // What the bytes of the call are: recorder::Traffic.
+  // What the bytes of the call mean: recorder::Traffic.
   static constexpr unsigned traffic = recorder::no_traffic;
-  // Whether the call is to be measured in a spell that does not measure (recorder/spells.h), because later
-  // calls, or the spells, need what the role does.
+  // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
+  // spells themselves, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
-  // Before the call, outside its time: what the call would destroy.
+  // Before the call, outside its time: for what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
   // After the call, outside its time.
   void after(Thread&, recorder::Call&, int) noexcept {}
   // After the call has been added to profile and trace; `row` is its row.
   void committed(Thread&, const recorder::Call&, format::ProfileRow&, int) noexcept {}
-  // Of a call that is only counted, before it.
+  // Before a call that is only counted.
   void counted(Thread&) noexcept {}
-  // After a call of a thread that has no location: no more is known of it, and none of the above has been called.
+  // After a call of a thread without a location, for which none of the above was called.
   static void unmeasured(int) noexcept {}
 };
 
-// What comes before a call: from here on others see what this thread is in.
+// The beginning of a call. From now on other threads and processes see what this thread is in.
 template <class... Roles>
 [[gnu::always_inline]] inline void begin_call(Thread& thread, recorder::Call& call, Roles&... roles) noexcept {
   (roles.before(thread, call), ...);
@@ -42,7 +42,7 @@ template <class... Roles>
   current.function.store(call.function, std::memory_order_release);
 }
 
-// What follows a call that has been timed. Returns its row, which may be one of `rows`.
+// The end of a call that was timed. Returns its row, which may be one of `rows`.
 template <bool timed = true, class Result, class... Roles>
 [[gnu::always_inline]] inline format::ProfileRow& end_call(Thread& thread, recorder::Call& call,
                                                            recorder::KnownRows& rows, [[maybe_unused]] Result result,
@@ -53,12 +53,12 @@ template <bool timed = true, class Result, class... Roles>
   return row;
 }
 
-// What only describes a call: nothing else depends on it.
+// A role that only describes a call. Nothing depends on it later.
 struct Describes : Role {
   static bool is_needed(const Thread&) noexcept { return false; }
 };
 
-// Makes a call that is only counted. What it calls in turn is not the program's.
+// Makes a call that is only counted. Calls that it leads to are not the program's.
 template <Function F, class Real>
 [[gnu::noinline]] auto count_only(Thread& thread, Real real) {
   thread.count_only(static_cast<std::uint16_t>(F));
@@ -68,24 +68,24 @@ template <Function F, class Real>
   return real();
 }
 
-// A call that never waits: not every one is timed.
+// A call that never waits: only some are timed.
 struct TimedBySample : Describes {
   static constexpr unsigned traffic = recorder::may_be_untimed;
 };
 
-// A call that may wait: where the budget of the run does not allow more, not every one is timed.
+// A call that may wait: if the budget of the run does not allow to time all of them, only some are timed.
 struct TimedUnlessThinned : Describes {
   static constexpr unsigned traffic = recorder::may_be_thinned;
 };
 
-// Makes and ends a call that has begun, and is not timed.
+// Makes and ends a call that has begun and is not timed.
 template <Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
                                                   Real real, Roles&... roles) {
   format::CurrentCall& current = thread.shared->current;
   --rows.untimed;
   call.enter = call.leave = 0;
-  ++current.leave;  // it ends later than the call before; when, is not known (format/current_call.h)
+  ++current.leave;  // so that enter < leave, the sign of an untimed call (format/current_call.h)
   std::uint64_t ticks = 0;
   if (thread.weighing.is_under_way()) [[unlikely]]
     ticks = recorder::now();
@@ -99,14 +99,14 @@ template <Function F, class Real, class... Roles>
   return result;
 }
 
-// The same, away from the path of those that are.
+// The same, kept out of the code of timed calls.
 template <Function F, class Real, class... Roles>
 [[gnu::noinline]] auto finish_thinned(Thread& thread, recorder::Call& call, recorder::KnownRows& rows, Real real,
                                       Roles&... roles) {
   return finish_untimed<F>(thread, call, rows, real, roles...);
 }
 
-// Measures real(), a call of the function F that was made in `caller` (TARE_CALLER).
+// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER).
 template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
@@ -152,7 +152,7 @@ template <class A, Function F, class Real, class... Roles>
   return result;
 }
 
-// Counts a call of a look-up function, unless a binding made it of its own accord.
+// Counts a call of a look-up function, unless a binding made it for itself.
 [[gnu::always_inline]] inline void count_call(Function function, Caller kind, void* return_address) noexcept {
   if (is_own_call_of_binding(kind, return_address)) [[unlikely]]
     return;
@@ -161,7 +161,7 @@ template <class A, Function F, class Real, class... Roles>
     ++location->shared->lookups[static_cast<unsigned>(function)];
 }
 
-// The function below this one, with the type of the wrapper given.
+// The function below this library, with the type of the wrapper.
 template <class R, class... P>
 auto real(R (*)(P...), Function function) noexcept {
   return below<R(P...)>(function);

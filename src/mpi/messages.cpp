@@ -7,12 +7,12 @@ namespace {
 
 constexpr unsigned capacity = 256;
 constinit Message messages[capacity] = {};
-// Messages from MPI_PROC_NULL have one handle, MPI_MESSAGE_NO_PROC: how many more than one.
+// Messages from MPI_PROC_NULL share one handle, MPI_MESSAGE_NO_PROC. This counts those beyond the first.
 constinit std::uint32_t others[capacity] = {};
-constinit unsigned used = 0;  // entries that were ever in use; few, as programs have few such messages at a time
+constinit unsigned used = 0;  // entries that were ever used; programs have few such messages at a time
 constinit recorder::SpinLock messages_lock;
 
-// The entry of a handle, or of 0 the first that is free; nullptr if there is none.
+// The entry of a handle; for 0, the first free entry. nullptr if there is none.
 Message* find(std::uint64_t handle) noexcept {
   for (unsigned at = 0; at < used; ++at)
     if (messages[at].handle == handle) return &messages[at];

@@ -1,7 +1,7 @@
-// Messages that MPI_Mprobe or MPI_Improbe has matched, until they are received: the call that receives one is told no
-// communicator.
+// Messages that MPI_Mprobe or MPI_Improbe has matched, until they are received. The call that receives one has no
+// communicator argument.
 //
-// Of more than a few hundred at a time the last are not known. Thread-safe; any thread may receive a message.
+// A few hundred at a time; further ones are not known. Thread-safe. Any thread may receive a message.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct Message {
   std::uint32_t communicator = format::no_communicator;
   std::int32_t peer = format::no_peer;
   std::int32_t tag = format::no_tag;
-  std::uint32_t receive = 0;  // place of its receive among those that are sampled (sampling/sampler.h); 0: none
+  std::uint32_t receive = 0;  // the sampled receive, as its place (sampling/sampler.h); 0: none
 };
 
 void add_message(const Message& message) noexcept;
-// The receive of a message that has been added; false if it is not known.
+// Sets the sampled receive of a message that has been added. False if the message is not known.
 bool note_receive(std::uint64_t handle, std::uint32_t receive) noexcept;
-// The message of a handle, which is forgotten; what is absent says all, if it is not known.
+// Removes and returns the message of a handle. If it is not known, all values are those of an absent one.
 Message take_message(std::uint64_t handle) noexcept;
 
 }  // namespace tare::mpi

@@ -1,4 +1,4 @@
-// Numbers for keys, in order of first appearance, from 1. Of fixed size; takes a lock for a moment.
+// Assigns numbers to keys, in order of first appearance, from 1. Of fixed size. Takes a lock for a moment.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tare::mpi {
 template <std::uint32_t capacity>
 class Numbers {
  public:
-  // The number of a key, which is not 0; `is_new` if this call has given it. 0 if the table is full.
+  // The number of a key, which must not be 0. `is_new`: this call has assigned it. 0 if the table is full.
   std::uint32_t number_of(std::uint64_t key, bool& is_new) noexcept {
     lock_.lock();
     std::uint32_t slot = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15U) >> 40) % capacity;
@@ -23,7 +23,7 @@ class Numbers {
     return number;
   }
 
-  // In a forked child.
+  // For a forked child.
   void clear() noexcept {
     lock_.reset();
     if (last_ != 0) std::memset(slots_, 0, sizeof slots_);

@@ -1,11 +1,12 @@
-// The path of a poll: as that of every measured call (measure.h), but shorter where polls find nothing (polls.h).
+// The path of a poll. It is that of every measured call (measure.h), but shorter for polls that find nothing (polls.h).
 #pragma once
 
 #include "mpi/measure.h"
 
 namespace tare::mpi {
 
-// Of a poll of the function F that has begun (begin_call) without being timed: what others see of it is all there is.
+// The end of a poll of the function F that has begun (begin_call) without being timed. Other threads and processes see
+// only that it has returned.
 template <Function F>
 recorder::Call begun_poll(const Thread& thread) noexcept {
   const format::CurrentCall& current = thread.shared->current;
@@ -18,7 +19,7 @@ recorder::Call begun_poll(const Thread& thread) noexcept {
   return call;
 }
 
-// Makes and ends a poll that has begun, and is timed. `skips`: the next ones of its site need not be.
+// Makes and ends a poll that has begun and is timed. `skips`: the next polls of its site need not be timed.
 template <class A, bool skips, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int finish_timed_poll(Thread& thread, const Frame& caller, recorder::Call& call,
                                                     recorder::KnownRows& rows, Real real, IsIdle is_idle,
@@ -39,7 +40,7 @@ template <class A, bool skips, class Real, class IsIdle, class... Roles>
   return result;
 }
 
-// A poll that is timed whatever it finds.
+// Makes a poll that is timed whatever it finds.
 template <class A, Function F, bool skips = true, class Real, class IsIdle, class... Roles>
 [[gnu::noinline]] int timed_poll(Thread& thread, const Frame caller, Real real, IsIdle is_idle, Roles&... roles) {
   const Inside inside;
@@ -51,7 +52,7 @@ template <class A, Function F, bool skips = true, class Real, class IsIdle, clas
   return finish_timed_poll<A, skips>(thread, caller, call, *site.rows, real, is_idle, roles...);
 }
 
-// The same, of one that has begun as if it were not.
+// The same for a poll that has begun as if it were not timed.
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::noinline, gnu::cold]] int timed_after_all(Thread& thread, const Frame caller, Real real, IsIdle is_idle,
                                                  Roles&... roles) {
@@ -60,7 +61,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
   return finish_timed_poll<A, true>(thread, caller, call, thread.any_rows, real, is_idle, roles...);
 }
 
-// The rest of a poll that was not timed, but found something.
+// The rest of a poll that was not timed but found something.
 template <Function F, class... Roles>
 [[gnu::noinline, gnu::cold]] void end_untimed_poll(Thread& thread, Polls::Site& site, int result,
                                                    Roles&... roles) noexcept {
@@ -73,8 +74,8 @@ template <Function F, class... Roles>
   thread.polls.end_streak(thread, site, call, last);
 }
 
-// Measures real(), a call of the function F that was made in `caller` (TARE_CALLER); is_idle() says
-// whether a call that succeeded found nothing. With a trace all are timed.
+// Measures real(), a call of the function F made in the frame `caller` (TARE_CALLER). is_idle() says whether a
+// successful call found nothing. With a trace, all polls are timed.
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
@@ -117,7 +118,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
   return result;
 }
 
-// The same where a role has something to do before and after a poll that finds nothing, too: all are timed.
+// The same if a role must act before and after polls that find nothing, too. All are timed.
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int acting_poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();

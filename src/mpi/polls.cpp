@@ -54,7 +54,7 @@ void Polls::note(recorder::Location& location, PathMemo& paths, const Frame& cal
     at.number = call.site;
     at.communicator = call.communicator;
   }
-  const bool has_found = at.streak == period - few;  // what the program did with it takes its time
+  const bool has_found = at.streak == period - few;  // the time in between is what the program did with it
   const std::uint64_t cycle = call.leave - at.leave;
   const bool follows = last_ == &at && last == at.leave;
   const bool quick = has_found || (follows && is_all && cycle < quick_ticks_ * (at.streak == period ? period : 1));
@@ -85,7 +85,7 @@ void Polls::end_streak(recorder::Location& location, Site& site, const recorder:
   last_ = &site;
 }
 
-// What is pending is settled when the next one is timed.
+// Pending polls get their time when the next one is timed.
 void Polls::forget() noexcept {
   for (Site& site : sites_) site.skips = 0;
   idle_leave_ = 0;

@@ -37,7 +37,7 @@ struct Interpreter {
   LineOf line_of;
 };
 
-// Threads may look for it at the same time: they find the same.
+// Threads may search at the same time. They find the same.
 Interpreter find_interpreter() noexcept {
   static constinit std::atomic<ThreadState> thread_state{nullptr};
   static constinit std::atomic<LineOf> line_of{nullptr};
@@ -70,7 +70,7 @@ const void* current_frame(const Interpreter& python) noexcept {
   return cframe == nullptr ? nullptr : field<const void*>(cframe, layout::cframe_current);
 }
 
-// Text of a str object: in place if it is ASCII, else its UTF-8 form if somebody has asked for that before.
+// The text of a str object: in place if it is ASCII, else its UTF-8 form if one was made before.
 void text_of(const void* object, const char*& data, std::size_t& bytes) noexcept {
   data = "";
   bytes = 0;

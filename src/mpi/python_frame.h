@@ -1,9 +1,9 @@
 // Where the running thread is in Python code, read without the GIL.
 //
-// mpi4py releases the GIL around MPI calls, so the interpreter's functions cannot be asked. But the frames
-// that are executing, and their code objects, belong to this thread until the call returns: they are read in
-// place. Their layout is private to a version of CPython; it is known here for 3.11. Under any other version,
-// or without an interpreter, calls keep the native call site.
+// mpi4py releases the GIL around MPI calls, so functions of the interpreter cannot be called. But the executing frames
+// and their code objects belong to this thread until the call returns, so they are read in place. Their layout is
+// private to a version of CPython. It is known here for 3.11. Under any other version, or without an interpreter, calls
+// keep the native call site.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,16 @@ struct PythonFrame {
   std::uint64_t position;  // address of the instruction in the code object, with the top bit set, which no code has
 };
 
-// The innermost frames of this thread, innermost first; returns their number, 0 if there are none to be had.
+// The innermost frames of this thread, innermost first. Returns their number; 0 if they cannot be read.
 inline constexpr unsigned most_python_frames = format::max_frames;
 unsigned python_stack(PythonFrame (&out)[most_python_frames]) noexcept;
 
-// The path of a call made in stack[0]: as walk() does it. `chosen[i]` is the index in `stack` of frame i of the path.
+// The path of a call made in stack[0], by the rules of walk(). `chosen[i]` is the index in `stack` of frame i of the
+// path.
 CallPath choose_python_frames(const PythonFrame* stack, unsigned depth,
                               unsigned (&chosen)[format::max_frames]) noexcept;
 
-// Whether a frame's code is the user's own, as far as its path tells: neither standard library nor installed package.
+// Whether a frame's code is the user's own, judged by its file: neither standard library nor installed package.
 bool in_program(const PythonFrame& frame) noexcept;
 
 // The source of a frame of this thread.

@@ -15,7 +15,7 @@ constexpr bool refers_to_symbol(unsigned type) {
 }
 #endif
 
-// The tables of an object that relocations need.
+// The tables of an object that hold its relocations.
 struct Object {
   std::uintptr_t bias = 0;
   const ElfW(Sym) * symbols = nullptr;
@@ -26,7 +26,7 @@ struct Object {
   } eager, lazy;
 };
 
-// Addresses in a dynamic section are relocated by the loader on some systems and not on others.
+// On some systems, the loader relocates addresses in a dynamic section.
 template <class T>
 const T* relocated(std::uintptr_t bias, std::uintptr_t address) noexcept {
   return reinterpret_cast<const T*>(address < bias ? address + bias : address);

@@ -1,4 +1,4 @@
-// The references of loaded objects to functions of MPI, and where the loader has bound them.
+// References of loaded objects to MPI functions, and the addresses that the loader has bound them to.
 #pragma once
 
 #include <link.h>
@@ -9,12 +9,12 @@ namespace tare::mpi {
 
 struct Reference {
   const dl_phdr_info& object;
-  unsigned function;  // of MPI_X or PMPI_X, by its number
+  unsigned function;  // the number of the function, for MPI_X or PMPI_X
   bool is_weak;
-  std::uintptr_t place;  // the address of the word that holds the function's address, or a stub of the object's own
+  std::uintptr_t place;  // the address of the word with the function's address, or with that of a stub in the object
 };
 
-// Visits the references to names that their objects do not define. Calls the loader: hold no lock.
+// Visits references to names that their own object does not define. Calls the loader: hold no lock.
 void visit_references(void (*visit)(const Reference& reference, void* context), void* context) noexcept;
 
 // Whether the object is loaded around the address.

@@ -6,13 +6,13 @@ namespace tare::mpi {
 
 constinit Requests requests;
 
-// The first request of the process.
+// The first request of the process maps the table.
 Request* Requests::place_first(std::uint64_t handle, Starter starter) noexcept {
   table_ = recorder::request_table();
   return table_ == nullptr ? nullptr : place(handle, starter);
 }
 
-// A new entry in front of `next`; nullptr if the table is full.
+// Adds an entry in front of `next`; nullptr if the table is full.
 [[gnu::always_inline]] inline Request* Requests::add(unsigned slot, std::uint16_t next) noexcept {
   format::RequestTable& table = *table_;
   std::uint32_t number = table.free;
@@ -32,7 +32,7 @@ Request* Requests::place_first(std::uint64_t handle, Starter starter) noexcept {
   return &entry;
 }
 
-// The entry for a request, its handle still 0 if it is new. Calls nothing that it goes on after, so that it saves no
+// The entry for a request; its handle is 0 if it is new. Calls functions only as its last step, so it saves no
 // registers.
 Request* Requests::place(std::uint64_t handle, Starter starter) noexcept {
   if (table_ == nullptr) [[unlikely]]
@@ -42,7 +42,7 @@ Request* Requests::place(std::uint64_t handle, Starter starter) noexcept {
   return add(slot, 0);
 }
 
-// The same where the handle has requests. Goes to the front of them.
+// The same if the handle has requests already. The entry comes in front of them.
 Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
   format::RequestTable& table = *table_;
   const std::uint16_t newest = table.index[slot];
@@ -67,7 +67,7 @@ Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
     return &known;
   }
   Request* entry = add(slot, newest);
-  // No telling any more which requests of the handle have completed: they are nobody's.
+  // Which requests of the handle have completed cannot be known from here on, so they belong to no thread.
   if (entry == nullptr && may_share(starter.kind)) {
     for (std::uint16_t number = newest; number != 0; number = next_[number])
       if (may_share(table.entries[number].kind)) {
@@ -93,14 +93,14 @@ unsigned Requests::move_up(unsigned hole) noexcept {
     const unsigned home = home_of(table.entries[table.index[slot]].handle);
     const unsigned from_home = (slot - home) % format::request_slots;
     const unsigned from_hole = (slot - hole) % format::request_slots;
-    if (from_home < from_hole) continue;  // would end up before its home
+    if (from_home < from_hole) continue;  // it would lie before its first slot
     table.index[hole] = table.index[slot];
     hole = slot;
   }
   return hole;
 }
 
-// One that calls of the thread have started, else the newest; nullptr if there is none.
+// The first one that the thread has started, else the newest; nullptr if there is none.
 Request* Requests::pick(std::uint64_t handle, std::uint32_t block) noexcept {
   Request* newest = of(handle);
   if (newest == nullptr || newest->block == block || newest->persistent()) return newest;
@@ -125,13 +125,13 @@ bool Requests::claim(std::uint64_t handle, const Request& found, std::uint32_t b
   if (is_copy) {
     entry = first(handle, [&](const Request& each) { return each.id == found.id; });
     if (entry == nullptr && !may_share(found.kind)) {
-      taken = found;  // another thread has put its next one of the handle in its place
+      taken = found;  // meanwhile another thread has put its next request with this handle in its place
       return true;
     }
   } else if (found.handle == handle && found.block == block) {
     entry = const_cast<Request*>(&found);
   }
-  // What other threads have started since the call began is not what it has completed.
+  // Requests that other threads have started since the call began are not what it has completed.
   const auto is_there = [&](const Request& each) {
     const bool is_older = !is_copy || static_cast<std::int32_t>(static_cast<const RequestCopy&>(found).newest -
                                                                 each.id) >= 0;  // ids wrap around

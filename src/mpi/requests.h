@@ -1,16 +1,16 @@
-// Requests under way, from the call that starts one to the call that completes it: so that what a request has
-// received, and the time waited for it, are credited to the row of the call that started it, and so that a reader
-// of the segment sees what a rank waits for.
+// Requests under way, from the call that starts one to the call that completes it. The bytes that a request has
+// received, and the time waited for it, are added to the row of the call that started it. A reader of the segment sees
+// what a rank waits for.
 //
-// A handle does not name a request: MPI gives requests that are complete at once one handle (Open MPI's
-// ompi_request_empty, MPICH's lightweight requests), and uses handles of completed requests again. So the requests of
-// a handle are a list of entries, the newest first, one for each row that has started some; a completion takes one of
-// them out (claim), and nothing where there is none. All starts are put in, also those of threads that do not record:
-// they are part of what a handle stands for.
+// A handle does not identify a request. MPI gives requests that are complete at once a common handle (Open MPI's
+// ompi_request_empty, MPICH's lightweight requests), and uses handles of completed requests again. So a handle has a
+// list of entries, the newest first, one for each row that has started such requests. A completion removes one request
+// from the list (claim), or none if the list is empty. Requests of threads that do not record are in the list, too,
+// because they share the handle.
 //
-// The table lies in the segment (format::RequestTable) and is bounded; requests that do not fit are counted
-// (ProcessRecord::untracked_requests), and miss both. Thread-safe; the lock is taken only where MPI may be called
-// by several threads at a time.
+// The table lies in the segment (format::RequestTable) and is bounded. Requests that do not fit are counted
+// (ProcessRecord::untracked_requests); their bytes and waiting times are not known. Thread-safe. The lock is taken only
+// if several threads may call MPI at the same time.
 #pragma once
 
 #include <atomic>
@@ -24,33 +24,34 @@ namespace tare::mpi {
 
 using Request = format::RequestEntry;
 
-// The row of the call that has started a request, and flags of format::RequestKind.
+// The row of the call that has started a request, with flags of format::RequestKind.
 struct Starter {
   std::uint32_t block;
   std::uint16_t row;
   std::uint8_t kind;
 
-  // No row: the thread does not record.
+  // There is no row, because the thread does not record.
   static constexpr std::uint32_t no_block = UINT32_MAX;
 };
 
-// Whether MPI may give requests of a kind one handle: not those that have a message to tell of, or are started again.
+// Whether MPI may give requests of this kind a common handle. It cannot if they have a status with content, or are
+// persistent.
 constexpr bool may_share(std::uint8_t kind) noexcept {
   return (kind & (format::receive_request | format::persistent_request)) == 0;
 }
 
-// A request as it was before the call that completes it, where other threads may change the table meanwhile.
+// A request as it was before the call that completes it. Needed where other threads may change the table meanwhile.
 struct RequestCopy : Request {
-  std::uint32_t newest;  // id of the newest request of all then
+  std::uint32_t newest;  // id of the newest request in the table then
 };
 
 class Requests {
  public:
-  // Number of entries in the table; a hint, for skipping work when there are none.
+  // The number of entries. A hint that avoids work when there are none.
   std::uint32_t count() const noexcept { return table_ == nullptr ? 0 : table_->count.load(std::memory_order_relaxed); }
 
-  // Adds a request. fill(Request&) sets what is known of it, beside `starter`. False if it does not fit. It stands
-  // beside others of its handle if these, or it, may share one; else it takes their place.
+  // Adds a request. fill(Request&) sets all values except `starter`. False if there is no room. If this request or the
+  // others of its handle may have a common handle, it is added to them; else it replaces them.
   template <class Fill>
   bool put(std::uint64_t handle, Starter starter, Fill fill) noexcept {
     const Locked locked(*this);
@@ -60,26 +61,26 @@ class Requests {
     entry->row = starter.row;
     entry->kind = starter.kind;
     fill(*entry);
-    std::atomic_ref(entry->handle).store(handle, std::memory_order_release);  // a reader believes it from here on
+    std::atomic_ref(entry->handle).store(handle, std::memory_order_release);  // complete for readers
     return true;
   }
 
-  // The newest request of a handle, where one thread at a time calls MPI; nullptr if there is none.
+  // The newest request of a handle, if one thread at a time calls MPI; nullptr if there is none.
   Request* of(std::uint64_t handle) noexcept { return count() == 0 ? nullptr : of_some(handle); }
-  // The same where count() is not 0.
+  // The same, if count() is not 0.
   Request* of_some(std::uint64_t handle) noexcept {
     const std::uint16_t number = table_->index[slot_of(handle)];
     return number == 0 ? nullptr : &table_->entries[number];
   }
 
-  // A copy of the newest request of a handle; its handle is 0 if there is none.
+  // A copy of the newest request of a handle. Its handle is 0 if there is none.
   Request find(std::uint64_t handle) noexcept {
     const Locked locked(*this);
     const Request* entry = of(handle);
     return entry == nullptr ? Request{} : *entry;
   }
 
-  // What RequestEntry::message is of the newest request of a handle; 0 if there is none.
+  // RequestEntry::message of the newest request of a handle; 0 if there is none.
   std::uint32_t message_of(std::uint64_t handle) noexcept {
     const Locked locked(*this);
     const Request* entry = of(handle);
@@ -93,7 +94,7 @@ class Requests {
     if (Request* entry = of(handle)) apply(*entry);
   }
 
-  // each(Request&) of all entries.
+  // Calls each(Request&) for all entries.
   template <class Each>
   void for_each(Each each) noexcept {
     const Locked locked(*this);
@@ -109,7 +110,7 @@ class Requests {
     return any;
   }
 
-  // Nobody waits any more for a request (RequestEntry::waiter). `request`: an entry, or a copy of one.
+  // No thread waits for the request any more (RequestEntry::waiter). `request`: an entry, or a copy of one.
   void stop_waiting(const Request& request) noexcept {
     const Locked locked(*this);
     if (!shared_) {
@@ -119,36 +120,37 @@ class Requests {
     }
   }
 
-  // What a persistent collective takes out beside its bytes, every time that it is started; format::no_bytes if nothing
-  // is. Of an entry, as fill and change get it.
+  // The bytes that a persistent collective takes out, beside those that it puts in, each time that it is started;
+  // format::no_bytes if there are none. `request`: an entry, as fill and change get it.
   std::uint64_t& received(const Request& entry) noexcept { return received_[&entry - table_->entries]; }
 
-  // Copies what a thread of `block` is to look at before a call that may complete a request of `handle`: one that its
-  // own calls have started, else the newest; false if there is none. A thread with number `waiter` - 1 waits for it
-  // then; 0: none does.
+  // Copies the request that a thread of `block` must know before a call that may complete one of `handle`: one that its
+  // own calls have started, else the newest. False if there is none. If `waiter` is not 0, the thread with number
+  // `waiter` - 1 waits for it.
   bool copy(std::uint64_t handle, std::uint32_t block, std::uint32_t waiter, RequestCopy& to) noexcept;
 
-  // Whether what was found of a handle before a call is what the call has completed, where nothing else can be: a
-  // request that the thread of `block` has started, and one thread at a time calls MPI. finish() is to follow.
+  // Whether what was found before a call is certainly what the call has completed: the thread of `block` has started
+  // the request, and one thread at a time calls MPI. If so, finish() must follow.
   [[gnu::always_inline]] bool is_as_found(const Request& found, std::uint64_t handle,
                                           std::uint32_t block) const noexcept {
     return found.handle == handle && found.block == block && !shared_;
   }
-  // The claimed request has completed. A persistent one stays.
+  // The claimed request has completed. A persistent one stays in the table.
   [[gnu::always_inline]] void finish(const Request& entry) noexcept { end(const_cast<Request&>(entry)); }
 
-  // Takes a request of `handle` out that a call has completed in a thread of `block`, and copies it: what was found
-  // before the call, or, where another completion has taken that, one that was there as well. False if there is none.
+  // Removes a request of `handle` that a call in a thread of `block` has completed, and copies it. That is the request
+  // that was found before the call or, if another completion has taken that, one that was there as well. False if there
+  // is none.
   bool claim(std::uint64_t handle, const Request& found, std::uint32_t block, Request& taken) noexcept;
 
-  // Removes a request of a handle that the program gives up, in a thread of `block`.
+  // Removes a request of a handle that the program frees, in a thread of `block`.
   void forget(std::uint64_t handle, std::uint32_t block) noexcept;
 
-  // From here on more than one thread uses the table.
+  // From now on several threads may use the table.
   void share() noexcept { shared_ = true; }
   bool shared() const noexcept { return shared_; }
 
-  // The child has no requests, and a segment of its own once it calls MPI.
+  // For a forked child, which has no requests, and gets a segment of its own when it calls MPI.
   void after_fork() noexcept;
 
  private:
@@ -173,7 +175,7 @@ class Requests {
     static_assert(format::request_slots == 1U << (64 - 49));
     return static_cast<unsigned>(handle * 0x9e3779b97f4a7c15U >> 49);
   }
-  // Slot of the handle in the index, or the empty one where it would go.
+  // The slot of the handle in the index, or the empty slot where it would be put.
   unsigned slot_of(std::uint64_t handle) const noexcept {
     unsigned slot = home_of(handle);
     for (;; slot = (slot + 1) % format::request_slots) {
@@ -184,8 +186,8 @@ class Requests {
   std::uint16_t number_of(const Request& entry) const noexcept {
     return static_cast<std::uint16_t>(&entry - table_->entries);
   }
-  // The first of the requests of a handle, from the newest on, for which is(const Request&) holds; nullptr if there is
-  // none.
+  // The first of the requests of a handle, beginning with the newest, for which is(const Request&) holds; nullptr if
+  // there is none.
   template <class Is>
   Request* first(std::uint64_t handle, Is is) noexcept {
     if (count() == 0) return nullptr;
@@ -203,7 +205,7 @@ class Requests {
   [[gnu::cold, gnu::noinline]] Request* place_first(std::uint64_t handle, Starter starter) noexcept;
   Request* place_beside(unsigned slot, Starter starter) noexcept;
   Request* add(unsigned slot, std::uint16_t next) noexcept;
-  // Linear probing; deleting moves later slots up, so there are no tombstones.
+  // Linear probing. Deleting moves later slots up, so there are no tombstones.
   [[gnu::always_inline]] void erase(Request& entry) noexcept {
     format::RequestTable& table = *table_;
     const std::uint32_t number = number_of(entry);
@@ -222,7 +224,7 @@ class Requests {
     }
     free(entry);
   }
-  // Of an entry that is not the newest of its handle, which is `newest`.
+  // For an entry that is not the newest of its handle; `newest` is.
   [[gnu::noinline]] void erase_behind(std::uint16_t newest, Request& entry) noexcept;
   void free(Request& entry) noexcept {
     const std::uint16_t number = number_of(entry);
@@ -238,7 +240,7 @@ class Requests {
     else if (--entry.starts == 0)
       erase(entry);
   }
-  // Fills a hole with those behind it that it stands in the way of. Returns where the hole is then.
+  // Fills a hole with a later slot whose probe sequence crosses it, repeatedly. Returns where the hole is at the end.
   unsigned move_up(unsigned hole) noexcept;
 
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on

@@ -18,7 +18,8 @@ std::string_view name_of(std::string_view path) noexcept {
   return path;
 }
 
-// The definition of a kind in this process's log for which wanted(const Definition&) holds, else nullptr.
+// Finds the definition of a kind in this process's log for which wanted(const Definition&) holds; nullptr if there is
+// none.
 template <class Definition, class Wanted>
 const Definition* find(DefinitionKind kind, Wanted wanted) noexcept {
   const SegmentHeader* segment = recorder::segment();
@@ -45,7 +46,7 @@ bool is_in(std::uint32_t module, std::string_view object) noexcept {
   return known != nullptr && name_of({behind(*known), known->path_bytes}) == object;
 }
 
-// A frame's address is what the call returns to: the call instruction ends before it.
+// A frame has a return address, so its call instruction ends just before.
 bool is_at(const FrameDefinition& frame, const SampleSpec& spec, const SampleSpec::Site& place) noexcept {
   return !place.python && frame.address > place.low && frame.address <= place.high &&
          is_in(frame.module, spec.site_files[place.file]);

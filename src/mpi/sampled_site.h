@@ -1,4 +1,4 @@
-// Call sites as the user names them for message sampling.
+// Call sites as users name them for message sampling.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tare::mpi {
 
-// Whether a frame of the call path of that number (site.h) is at one of the spec's sites. Reads the definition log:
-// slow.
+// Whether a frame of the call path with this number (site.h) is at one of the spec's sites. Slow: searches the
+// definition log.
 bool is_at_site(std::uint64_t number, const format::SampleSpec& spec) noexcept;
 
 }  // namespace tare::mpi

@@ -1,4 +1,4 @@
-// What tare's MPI layer remembers for a thread: a location, and caches of what handles mean.
+// What the MPI layer keeps for a thread: its location, and caches of what handles mean.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace tare::mpi {
 
 struct Group;
 
-// A communicator as records name it.
+// A communicator, as records name it.
 struct Communicator {
   std::uint32_t number;  // format::no_communicator: not known
   std::int32_t size;     // of the local group
   std::int32_t rank;
-  std::int32_t remote_size;  // of an intercommunicator's other group, else 0
+  std::int32_t remote_size;  // size of an intercommunicator's other group, else 0
   std::uint64_t key;         // equal on all members of one world; 0: not known
-  const Group* group;        // the local one (groups.h); nullptr: not known, here and below
-  const Group* peers;        // that peers are ranks of: an intercommunicator's other one, else the local one
-  std::uint32_t scope;       // of a window or file made with the communicator, which this stands for; else 0
+  const Group* group;        // the local group (groups.h); nullptr: not known, here and below
+  const Group* peers;        // the group whose ranks peers are: an intercommunicator's other group, else the local one
+  std::uint32_t scope;       // number of the window or file that was made with the communicator; else 0
 
-  // Ranks that a rooted or all-to-all operation reaches from here.
+  // The number of ranks that a rooted or all-to-all operation reaches from here.
   std::int32_t partners() const noexcept { return remote_size != 0 ? remote_size : size; }
 };
 
@@ -39,13 +39,13 @@ std::uint64_t bits(Handle handle) noexcept {
     return static_cast<std::uint32_t>(handle);
 }
 
-// Request handles are folded to 32 bits in records; requests that exist at the same time rarely collide.
+// Request handles are folded to 32 bits in records. Requests that exist at the same time rarely get the same number.
 inline std::uint32_t fold(std::uint64_t handle) noexcept {
   const auto folded = static_cast<std::uint32_t>(handle ^ (handle >> 32));
-  return folded <= 1 ? folded + 2 : folded;  // 0 and 1 mean something else in records and chunks
+  return folded <= 1 ? folded + 2 : folded;  // 0 and 1 have another meaning in records and chunks
 }
 
-// Raised whenever a handle of the kind is freed, because MPI may use its value again.
+// Increased when a handle of the kind is freed, because MPI may use its value again.
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> communicator_generation;
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> datatype_generation;
 
@@ -64,12 +64,11 @@ struct Thread : recorder::Location {
   };
   CommunicatorEntry communicators[communicator_slots];
   DatatypeEntry datatypes[datatype_slots];
-  // MPI_Pcontrol (roles/pcontrol.h): the phase that it has begun, and the type of the level that it was called with
-  // last.
+  // The phase that MPI_Pcontrol has begun (roles/pcontrol.h), and the event type of its last level.
   std::uint32_t control_phase;
   std::uint32_t controlled_type;
   int controlled_level;
-  // Scratch for calls that complete many requests (requests.h); grows, never shrinks.
+  // Scratch memory for calls that complete many requests (requests.h). It grows and never shrinks.
   char* scratch;
   std::size_t scratch_bytes;
   Stack stack;
@@ -77,17 +76,17 @@ struct Thread : recorder::Location {
   AddressMemo addresses;
   Polls polls;
 
-  // The entry where a communicator is, if it is cached.
+  // Where a communicator is, if it is cached.
   CommunicatorEntry& cached_communicator(std::uint64_t handle) noexcept {
     return communicators[(handle ^ (handle >> 8)) % communicator_slots];
   }
-  // What entries made now are marked with; never that of zeroed memory.
+  // The mark of entries that are valid now. Zeroed memory never has it.
   static std::uint32_t generation(const std::atomic<std::uint32_t>& raised) noexcept {
     return raised.load(std::memory_order_relaxed) + 1;
   }
 };
 
-// A function of the MPI library itself, below every tool, by its number. Use inside a measured call only.
+// A function of the MPI library itself, below every tool, by its number. Only to be called inside a measured call.
 template <class Signature>
 Signature* library(Function function) noexcept {
   return below<Signature>(function, true);

@@ -20,14 +20,14 @@
 namespace tare::mpi {
 namespace {
 
-// An MPI library, wherever it is, by a function that may be called at any time.
+// Finds an MPI library, wherever it is loaded, by a function that may be called at any time.
 void* find_initialized() noexcept {
   if (void* address = real_dlsym(RTLD_DEFAULT, "PMPI_Initialized")) return address;
   void* self = dlopen(nullptr, RTLD_LAZY);
   link_map* object = nullptr;
   if (self == nullptr || dlinfo(self, RTLD_DI_LINKMAP, &object) != 0) return nullptr;
   for (; object != nullptr; object = object->l_next) {
-    // Not every object of every shell and compiler is opened.
+    // Shells and compilers end here too, so not each of their objects is opened.
     const char* slash = std::strrchr(object->l_name, '/');
     if (slash == nullptr || std::strstr(slash, "mpi") == nullptr) continue;
     void* handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -39,13 +39,13 @@ void* find_initialized() noexcept {
   return nullptr;
 }
 
-// One that was opened where neither the loader's lists nor preloaded libraries reach, but asked for here.
+// Finds one that was opened locally and that this library was asked for through dlsym.
 void* find_passed_on() noexcept {
   Dl_info info{};
   void* object = nullptr;
   const void* function = passed_on();
   if (function == nullptr || dladdr1(function, &info, &object, RTLD_DL_LINKMAP) == 0) return nullptr;
-  return real_dlsym(object, "PMPI_Initialized");  // a handle is an object, for the C library
+  return real_dlsym(object, "PMPI_Initialized");  // for the C library, a handle is an object
 }
 
 bool is_in_own_namespace(link_map* object) noexcept {
@@ -53,14 +53,14 @@ bool is_in_own_namespace(link_map* object) noexcept {
   return dlinfo(object, RTLD_DI_LMID, &number) == 0 && number != LM_ID_BASE;
 }
 
-// Launchers of MPI tell their processes so.
+// MPI launchers set these variables for their processes.
 bool is_started_as_rank() noexcept {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
     if (getenv(name) != nullptr) return true;
   return false;
 }
 
-// A file that is mapped as long as it is looked at.
+// Maps a file while it is read.
 class Mapped {
  public:
   explicit Mapped(const char* path) noexcept {
@@ -79,7 +79,7 @@ class Mapped {
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
 
-  // nullptr if the file is not that long.
+  // nullptr if the file is shorter.
   const char* at(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     return data_ != nullptr && offset <= bytes_ && bytes <= bytes_ - offset ? data_ + offset : nullptr;
   }
@@ -89,7 +89,7 @@ class Mapped {
   std::size_t bytes_ = 0;
 };
 
-// Whether the executable has an MPI of its own, as far as its symbols have not been stripped.
+// Whether the executable contains MPI, as far as its symbols have not been stripped.
 bool is_mpi_linked_in() noexcept {
   const Mapped file("/proc/self/exe");
   const auto* head = reinterpret_cast<const ElfW(Ehdr)*>(file.at(0, sizeof(ElfW(Ehdr))));
@@ -130,8 +130,8 @@ void leave_line(Unseen reason, const char* detail) noexcept {
   recorder::append_file(path, line, static_cast<std::size_t>(bytes));
 }
 
-// The first object with a reference to a function of MPI that leads past this library: neither into it, nor, as those
-// do that have not been called yet, into the object itself.
+// The first object with a reference to an MPI function that does not lead to this library. References that were not
+// bound yet lead into the object itself, and do not count.
 void find_bypassing(const Reference& reference, void* context) noexcept {
   auto& path = *static_cast<char(*)[512]>(context);
   const auto target = *reinterpret_cast<const std::uintptr_t*>(reference.place);
@@ -141,7 +141,7 @@ void find_bypassing(const Reference& reference, void* context) noexcept {
   std::snprintf(path, sizeof path, "%s", name[0] == '\0' ? "the executable" : name);
 }
 
-// Every process comes here at its end, so it must cost next to nothing where there is no MPI.
+// Every process comes here at its end, so it must cost next to nothing without MPI.
 [[gnu::destructor]] void say_if_unseen() noexcept {
   if (!recording() || is_attached()) return;
   const recorder::ErrnoGuard guard;
@@ -153,7 +153,7 @@ void find_bypassing(const Reference& reference, void* context) noexcept {
   }
   int flag = 0;
   reinterpret_cast<int (*)(int*)>(address)(&flag);
-  if (flag == 0) return;  // only loaded
+  if (flag == 0) return;  // the library was only loaded
   Dl_info info{};
   link_map* object = nullptr;
   const bool known = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;

@@ -1,18 +1,18 @@
-// Processes that used MPI and whose calls nobody saw: they leave a line that says why, for `tare run` to show.
+// Processes that used MPI without calling a stub. They leave a line with the reason, which `tare run` shows.
 #pragma once
 
 namespace tare::mpi {
 
-// What a line says first; the rest of it is the executable, then what is told here, all separated by tabs.
+// The first word of a line. The executable and the detail that is described here follow, separated by tabs.
 enum class Unseen {
   linked_in,  // MPI is part of the executable
-  bypassed,   // references of an object, whose path follows, are bound past this library
+  bypassed,   // references of an object, whose path follows, were not bound to this library
   elsewhere,  // the MPI library, whose path follows, is in a namespace of its own (dlmopen)
   unknown     // the path of the MPI library follows
 };
 inline constexpr char unseen_names[][16] = {"linked-in", "bypassed", "namespace", "unknown"};
 
-// Lines are appended to this and the name of the host, in the run directory.
+// Lines are appended to a file in the run directory: this, followed by the name of the host.
 inline constexpr char unseen_prefix[] = ".unseen-";
 
 }  // namespace tare::mpi

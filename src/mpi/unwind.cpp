@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-extern "C" void* __libc_stack_end;  // of the main thread, set by the dynamic loader
+extern "C" void* __libc_stack_end;  // of the main thread; set by the dynamic loader
 
 namespace tare::mpi {
 namespace {
@@ -23,19 +23,19 @@ bool read(std::uintptr_t address, std::uintptr_t low, std::uintptr_t high, Word&
   return true;
 }
 
-// Return addresses may be signed on this processor (pointer authentication).
+// Removes the signature of a return address (pointer authentication).
 std::uintptr_t plain(std::uintptr_t address) noexcept {
 #if defined(__aarch64__)
   register std::uintptr_t link __asm__("x30") = address;
-  __asm__("hint #7" : "+r"(link));  // xpaclri; nothing on processors without
+  __asm__("hint #7" : "+r"(link));  // xpaclri; a no-op on processors without it
   return link;
 #else
   return address;
 #endif
 }
 
-// The main thread's stack grows into space that the kernel keeps free below it: as much as the limit on it when the
-// program started, and at least 128 MiB. No more than that may be taken for stack.
+// The stack of the main thread grows into space that the kernel keeps free below it: as much as the stack limit when
+// the program started, and at least 128 MiB. No more than that may be taken for stack.
 Stack main_stack() noexcept {
   constexpr std::uintptr_t at_least = std::uintptr_t{64} << 20;
   constexpr std::uintptr_t at_most = std::uintptr_t{1} << 30;
@@ -52,7 +52,7 @@ Stack stack_of_thread() noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (syscall(SYS_gettid) == getpid()) {
     const Stack main = main_stack();
-    if (main.holds(here)) return main;  // else this process was forked by a thread
+    if (main.holds(here)) return main;  // else a thread has forked this process
   }
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
@@ -73,11 +73,11 @@ bool find_end(const Recipe& recipe, const Stack& stack, const Frame& frame, Step
     if (!read(cfa, frame.stack, stack.high, out.cfa)) return false;
     cfa = out.cfa.value;
   }
-  return cfa > frame.stack;  // stacks grow down: anything else is a wrong table
+  return cfa > frame.stack;  // stacks grow down, so anything else means a wrong table
 }
 
 bool step(const Recipe& recipe, const Stack& stack, Frame& frame, Step& out) noexcept {
-  const std::uintptr_t low = frame.stack;  // all of a frame lies between its stack pointer and its caller's
+  const std::uintptr_t low = frame.stack;  // a frame lies between its own stack pointer and its caller's
   std::uintptr_t cfa = 0;
   if (!find_end(recipe, stack, frame, out, cfa) || cfa > stack.high) return false;
   if (!read(offset_by(cfa, recipe.return_offset), low, stack.high, out.return_address)) return false;

@@ -1,5 +1,5 @@
-// Steps up the stack of a thread, by recipes (recipe.h). Reads nothing but that stack, so that a wrong or missing
-// table ends a walk and cannot harm the program.
+// Steps up the stack of a thread, by recipes (recipe.h). Reads only that stack. So a wrong or missing table ends a
+// walk, and cannot harm the program.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace tare::mpi {
 
-// Registers in a function's frame, at the point of a call it has made.
+// Registers of a function's frame, at a call that it has made.
 struct Frame {
-  std::uintptr_t return_address;  // where execution goes on in this frame
+  std::uintptr_t return_address;  // where execution continues in this frame
   std::uintptr_t stack;           // stack pointer there
   std::uintptr_t base;            // frame pointer register there
 };
 
-// The stack of a thread: memory that stays as long as the thread does.
+// The stack of a thread: memory that exists as long as the thread does.
 struct Stack {
   std::uintptr_t low;
   std::uintptr_t high;  // one past the end
@@ -23,16 +23,16 @@ struct Stack {
   bool holds(std::uintptr_t address) const noexcept { return address - low < high - low; }
 };
 
-// That of this thread; empty if it is not known. Makes system calls and may take memory: once a thread.
+// The stack of this thread; empty if it is not known. Makes system calls and may allocate memory, once for each thread.
 Stack stack_of_thread() noexcept;
 
-// A word of the stack, as it was read.
+// A word of the stack and the value that was read.
 struct Word {
   std::uintptr_t address;
   std::uintptr_t value;
 };
 
-// What a step has read: the same words give the same step.
+// What a step has read. The same words give the same step.
 struct Step {
   Word return_address;
   Word base;  // address 0: the frame pointer is the same in the caller
@@ -40,7 +40,7 @@ struct Step {
   bool needs_base;
 };
 
-// The CFA of a frame, which is where it ends: the stack pointer of its caller. False if the recipe cannot be used.
+// The CFA of a frame: the stack pointer of its caller, where the frame ends. False if the recipe cannot be used.
 bool find_end(const Recipe& recipe, const Stack& stack, const Frame& frame, Step& read, std::uintptr_t& cfa) noexcept;
 
 // Moves `frame` to its caller. False, and nothing moved, if the recipe cannot be used or leads off the stack.
@@ -53,6 +53,6 @@ inline Frame frame_of_caller(void* return_address, void* cfa, void* frame_addres
 
 }  // namespace tare::mpi
 
-// The frame that has called the function in which this stands. A macro, because the built-ins speak of that function.
+// The frame that has called the function in which this is used. A macro, because the built-ins refer to that function.
 #define TARE_CALLER \
   ::tare::mpi::frame_of_caller(__builtin_return_address(0), __builtin_dwarf_cfa(), __builtin_frame_address(0))

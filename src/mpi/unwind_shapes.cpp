@@ -31,7 +31,7 @@ SHAPE grown(Back back) {
   NOT_LAST;
 }
 
-// The stack pointer is aligned and its old value kept: the table says where by an expression.
+// The stack pointer is aligned, and its old value is stored. An expression in the table says where.
 SHAPE aligned(Back back) {
   alignas(64) char bytes[256];
   std::memset(bytes, seven, sizeof bytes);

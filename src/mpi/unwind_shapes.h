@@ -1,4 +1,5 @@
-// Functions of many shapes of frame, compiled once for every set of flags (CMakeLists.txt). Each calls back at its end.
+// Functions with many shapes of frames, compiled once for each set of flags (CMakeLists.txt). Each makes a callback as
+// its last step.
 #pragma once
 
 namespace tare::mpi::shapes {

@@ -10,7 +10,7 @@
 namespace tare::mpi {
 namespace {
 
-// The part of the object that is read-only once the loader has relocated it.
+// The part of the object that the loader makes read-only after relocation.
 bool is_read_only(const dl_phdr_info& object, std::uintptr_t place) noexcept {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object.dlpi_phdr[i];

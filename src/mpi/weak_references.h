@@ -8,8 +8,8 @@
 
 namespace tare::mpi {
 
-// Nulls the weak references of all objects loaded now to functions for which `is_missing(number)` holds.
-// Calls the loader: hold no lock. Idempotent.
+// Sets the weak references of all objects that are loaded now to functions for which `is_missing(number)` holds to
+// null. Calls the loader: hold no lock. Idempotent.
 void null_weak_references(bool (*is_missing)(unsigned function)) noexcept;
 
 }  // namespace tare::mpi

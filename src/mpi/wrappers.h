@@ -1,4 +1,4 @@
-// The wrappers of all MPI functions for one ABI, and their tables. Included by one source file an ABI.
+// The wrappers of all MPI functions for one ABI, and their tables. One source file for each ABI includes it.
 #pragma once
 
 #include "mpi/calibrate.h"
@@ -52,7 +52,7 @@ struct Sampled {
   // clang-format on
 };
 
-// Begins recording in this process; attach_ticks is what filling the tables took.
+// Begins recording in this process. attach_ticks: what filling the tables took.
 template <class A>
 [[gnu::cold]] void attached(std::uint64_t attach_ticks) noexcept {
   const std::uint64_t start = recorder::now();
@@ -61,10 +61,10 @@ template <class A>
   choose_paths();
   recorder::Location* location = recorder::here();
   format::ProcessRecord& process = recorder::segment()->process;
-  if (location == nullptr || process.abi != format::Abi::none) return;  // attached by another thread meanwhile
+  if (location == nullptr || process.abi != format::Abi::none) return;  // another thread has attached meanwhile
   process.abi = A::kind;
   if (lookups_timed()) process.flags |= format::time_lookups;
-  // What it took to begin recording is long enough for the rate of the clock.
+  // Beginning to record takes long enough to measure the rate of the clock.
   const format::ClockPair before = process.clock_start;
   const auto ticks = static_cast<double>(cost_of_lookups(static_cast<Thread&>(*location)));
   const format::ClockPair after = recorder::read_clock_pair();

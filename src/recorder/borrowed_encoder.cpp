@@ -48,7 +48,7 @@ format::EventEncoder* BorrowedEncoder::operator->() const noexcept { return &ent
 
 void release_encoders() noexcept {
   encoders_lock.reset();
-  idle_encoders = nullptr;  // the list may be in two halves
+  idle_encoders = nullptr;  // an interrupted thread may have left the list inconsistent
 }
 
 }  // namespace tare::recorder

@@ -1,18 +1,20 @@
-// Encoders of event chunks, which the threads of a process share: one takes too much memory for each to have its own.
+// Encoders of event chunks, shared by the threads of a process. One takes too much memory for each thread to have its
+// own.
 #pragma once
 
 #include "format/event_codec.h"
 
 namespace tare::recorder {
 
-// One of a few encoders that the threads of this process share: as many as drain at the same time. Thread-safe.
+// Holds one of the encoders of this process while a thread drains. There are as many as threads drain at the same time.
+// Thread-safe.
 class BorrowedEncoder {
  public:
   BorrowedEncoder() noexcept;
   ~BorrowedEncoder();
   BorrowedEncoder(const BorrowedEncoder&) = delete;
   BorrowedEncoder& operator=(const BorrowedEncoder&) = delete;
-  // False if there is no memory for one.
+  // False if there is no memory for an encoder.
   explicit operator bool() const noexcept { return entry_ != nullptr; }
   format::EventEncoder* operator->() const noexcept;
 
@@ -22,7 +24,7 @@ class BorrowedEncoder {
   Entry* entry_;
 };
 
-// In a forked child: nobody holds an encoder.
+// For a forked child: no thread holds an encoder.
 void release_encoders() noexcept;
 
 }  // namespace tare::recorder

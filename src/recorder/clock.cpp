@@ -13,7 +13,7 @@ namespace {
 
 constinit unsigned shift = 0;
 
-// The kernel keeps time with the counter only after it has found it steady and equal on all processors.
+// The kernel uses the counter only after it has checked that it is steady and equal on all processors.
 bool kernel_trusts_counter() noexcept {
 #if defined(__aarch64__)
   return true;  // the generic timer is architecturally constant and common
@@ -24,7 +24,7 @@ bool kernel_trusts_counter() noexcept {
 #endif
 }
 
-// Ticks in about 100 microseconds tell the frequency well enough to count its bits above 1 GHz.
+// Measures the frequency during 100 microseconds. That is exact enough to count the bits above 1 GHz.
 unsigned measure_shift() noexcept {
   const std::uint64_t ticks = read_counter();
   const std::uint64_t start = read_ns(CLOCK_MONOTONIC_RAW);

@@ -1,6 +1,6 @@
-// tare's clock: the processor's invariant counter where the kernel itself keeps time with it, else
-// CLOCK_MONOTONIC_RAW. What depends on the processor is here. Readings are raw ticks; ClockPairs taken now
-// and then let the reader convert them.
+// The clock: the invariant counter of the processor, if the kernel itself uses it, else CLOCK_MONOTONIC_RAW. Only these
+// files depend on the processor. A reading is in raw ticks. The reader converts ticks with ClockPairs, which are taken
+// now and then.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline std::uint64_t read_counter() noexcept {
 #endif
 }
 
-// In every wrapper, also those that are so long that a compiler would not.
+// Always inlined, because compilers would not inline it into long wrappers.
 [[gnu::always_inline]] inline std::uint64_t now() noexcept {
   return clock_is_counter ? read_counter() : read_ns(CLOCK_MONOTONIC_RAW);
 }
@@ -44,7 +44,8 @@ void choose_clock() noexcept;
 
 format::ClockKind clock_kind() noexcept;
 
-// Both clocks, read together: the ticks lie in the middle of the shortest of a few readings of the other.
+// Reads both clocks. The ticks are the middle of the shortest of a few readings, so that an interruption does not
+// matter.
 format::ClockPair read_clock_pair() noexcept;
 
 // Bits of a tick that are finer than a nanosecond: times on disk are shifted by them.

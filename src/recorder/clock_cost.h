@@ -8,7 +8,7 @@
 
 namespace tare::recorder {
 
-// Ticks that a reading of the clock adds to a time: the least of so many, as any may be interrupted.
+// Ticks that a reading of the clock adds to a time: the least of so many readings, because any may be interrupted.
 inline std::uint64_t reading_ticks(unsigned readings) noexcept {
   std::uint64_t least = UINT64_MAX;
   for (unsigned i = 0; i < readings; ++i) {

@@ -24,7 +24,7 @@ const char* program(const char* variable) noexcept {
   return path != nullptr && path[0] == '/' ? path : nullptr;
 }
 
-// Without a run yet.
+// The part that does not depend on the run.
 Configuration configured(bool traced) noexcept {
   Configuration configuration{};
   configuration.group = getenv(group_variable);
@@ -36,7 +36,7 @@ Configuration configured(bool traced) noexcept {
   if (configuration.monitor != nullptr) configuration.tared = program("TARE_TARED");
   if (!traced) return configuration;
   const format::Policy policy = policy_of(getenv("TARE_POLICY"));
-  // A flight recorder is not drained.
+  // The buffer of a flight recorder is not drained.
   const char* drains = policy == format::Policy::overwrite ? nullptr : program("TARE_DRAIN");
   configuration.drains = drains != nullptr;
   if (drains != nullptr) configuration.tared = drains;

@@ -1,4 +1,4 @@
-// Where and how this process records, as its environment says. docs/environment.md describes the variables.
+// Where and how this process records, according to its environment. docs/environment.md describes the variables.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace tare::recorder {
 
-// Texts belong to the environment, or to the OwnRun.
+// The texts belong to the environment or to the OwnRun.
 struct Configuration {
-  const char* run_dir;  // nullptr: nowhere
+  const char* run_dir;  // nullptr: the process does not record
   const char* run_id;
   const char* segment_dir;
-  const char* collector;  // host on which `tare run` collects segments; nullptr: on none
-  const char* tared;      // the program that drains, monitors or both; nullptr: none
-  bool drains;            // the former
+  const char* collector;  // the host on which `tare run` collects segments; nullptr: there is none
+  const char* tared;      // the program tared, which drains, monitors or both; nullptr: none
+  bool drains;            // whether tared drains
   const char* group;      // number of the group that may read the run; nullptr: none
   const char* monitor;    // how the run is monitored (format/monitor_spec.h); nullptr: it is not
   const char* weigh;      // the share of spells that do not measure (spells.h); nullptr: there is no trial
-  const char* budget;     // the share of the time that recording may take (there); nullptr: any
+  const char* budget;     // the budget (spells.h); nullptr: there is none
   format::RingShape ring;
   std::uint64_t keep_ns;
-  bool writes;  // events, or all but that
+  bool writes;  // whether events are written to disk (TARE_WRITE)
 
-  // Whether what processes of a node share (node_words.h) is of use: to drain in step, by tared, or to
-  // be monitored, or to keep to a budget.
+  // Whether the process needs the memory that processes of a node share (node_words.h): to drain in step or by tared,
+  // to be monitored, or to keep a budget.
   bool shares() const noexcept {
     return monitor != nullptr || budget != nullptr ||
            (ring.count != 0 && (ring.policy == format::Policy::block || drains));
@@ -35,10 +35,10 @@ struct Configuration {
 // Whether the environment names a run.
 bool environment_has_run() noexcept;
 
-// The run that the environment names.
+// The run that the environment names, and how to record it.
 Configuration configuration_from_environment() noexcept;
 
-// A run that this process has made for itself: with a trace; how to record it the environment says.
+// The same for a run that this process has made itself. It is traced.
 Configuration configuration_of(const OwnRun& run) noexcept;
 
 }  // namespace tare::recorder

@@ -7,15 +7,15 @@
 
 namespace tare::recorder {
 
-// Appends an entry to the definition log: `head`, which begins with a DefinitionHead, and up to two strings.
-// Entries that do not fit are counted as lost. Thread-safe.
+// Appends an entry to the definition log: `head`, which begins with a DefinitionHead, and up to two strings. An entry
+// that does not fit is counted as lost. Thread-safe.
 struct Text {
   const char* data;
   std::size_t bytes;
 };
 void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
 
-// In a forked child: no thread holds a lock.
+// For a forked child: no thread holds a lock.
 void release_definition_log() noexcept;
 
 }  // namespace tare::recorder

@@ -1,4 +1,4 @@
-// A thread drains its own event buffer: encodes and compresses what is in it, and appends that to the node's file.
+// How a thread drains its own event buffer: it encodes and compresses the records, and appends them to the node's file.
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -23,7 +23,7 @@ bool Location::drain(std::uint64_t enter) noexcept {
     return true;
   }
   const ErrnoGuard guard;
-  // Once early, so that the events of a file that is cut off, or whose process was killed, have a rank.
+  // The process record is written early, so that a file that is cut off, or whose process was killed, names the rank.
   if (shared->summary.flushes == 0) write_process(*segment);
   note_name();
   write_definitions(*segment);
@@ -44,7 +44,7 @@ bool Location::drain(std::uint64_t enter) noexcept {
                                 ring.sequence_behind(ordinal, drained.sequence, written.chunks)};
     std::uint64_t word = drained.word();
     if (!shared->drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) {
-      drained = format::Drained::of(word);  // tared was faster, with the same chunks
+      drained = format::Drained::of(word);  // tared was faster, and has written the same chunks
       continue;
     }
     drained = since;

@@ -12,14 +12,14 @@ constexpr std::uint64_t batches = 12;
 constexpr std::uint64_t steps = 64;
 constexpr std::uint32_t undefined_type = UINT32_MAX;
 
-// As the functions of the API do it, called from elsewhere.
+// Not inlined, because the functions of the API are called from elsewhere, too.
 [[gnu::noinline]] void record_one(std::uint64_t value) noexcept {
   Location* location = this_location;
   if (!location->has_room(sizeof(format::EventRecord) + sizeof value)) return;
   location->append_event(undefined_type, now(), &value, 1);
 }
 
-// Ticks of the cheapest batch.
+// The ticks of the fastest batch.
 std::uint64_t cheapest_batch(Location& location) noexcept {
   const Location::Mark begin = location.mark(steps * (sizeof(format::EventRecord) + sizeof(std::uint64_t)));
   std::uint64_t best = UINT64_MAX;

@@ -18,7 +18,7 @@ struct Entry {
 };
 
 constexpr std::uint32_t capacity = 4096;
-constinit Entry* entries = nullptr;  // of `capacity`, numbered from 1
+constinit Entry* entries = nullptr;  // an array of `capacity` entries, numbered from 1
 constinit std::uint32_t count = 0;
 constinit SpinLock types_lock;  // taken before the lock of the definition log
 
@@ -40,7 +40,7 @@ bool same(const EventType& a, const EventType& b) noexcept {
          std::memcmp(a.parameter_types, b.parameter_types, sizeof a.parameter_types) == 0;
 }
 
-// 0 if the name is not registered with that type. Under the lock.
+// Returns 0 if the name is not registered with that type. The caller holds the lock.
 std::uint32_t find(const EventType& type, const char* name) noexcept {
   for (std::uint32_t i = 0; i < count; ++i)
     if (same(entries[i].type, type) && std::strncmp(entries[i].name, name, sizeof entries[i].name - 1) == 0)
@@ -86,7 +86,7 @@ std::uint32_t find_phase(const char* name) noexcept {
 }
 
 void define_event_types() noexcept {
-  types_lock.lock();  // a name that is being registered sees the segment, or is seen here
+  types_lock.lock();  // a name that is being registered now would be missed
   for (std::uint32_t number = 1; number <= count; ++number) define_one(number);
   types_lock.unlock();
 }

@@ -1,5 +1,5 @@
-// Names that the program registers through the API, as numbers. They outlive a segment: a forked child, or a run
-// that begins later, gets their definitions anew.
+// Numbers of the names that the program registers through the API. They outlive a segment: the segment of a forked
+// child, or of a run that begins later, gets all definitions again.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct EventType {
   format::ParameterType parameter_types[10];
 };
 
-// Number of a name in a class, given at its first registration; 0 if there are too many names.
+// The number of a name in a class, assigned when it is first registered. 0 if there are too many names.
 std::uint32_t register_event_type(const EventType& type, const char* name, const char* unit) noexcept;
 
 bool any_event_type() noexcept;
@@ -24,7 +24,7 @@ std::uint32_t find_phase(const char* name) noexcept;
 // Writes the definitions of all names to the segment.
 void define_event_types() noexcept;
 
-// In a forked child: no thread holds a lock.
+// For a forked child: no thread holds a lock.
 void release_event_types() noexcept;
 
 }  // namespace tare::recorder

@@ -14,16 +14,16 @@
 namespace tare::recorder {
 namespace {
 
-// A sub-buffer of this size is one chunk, 4096 calls, or more records of which some are shorter.
+// A sub-buffer of this size becomes one chunk: of 4096 calls, or of more records if some are shorter.
 constexpr std::uint64_t usual_sub_buffer = 4096 * sizeof(format::CallRecord);
-// Where the thread drains by itself, twice as much: it pays for setting up each chunk, and a long one repeats itself
-// more.
+// A thread that drains by itself pays for setting up each chunk, and a longer chunk compresses better. So twice the
+// size.
 constexpr std::uint64_t own_sub_buffer = 2 * usual_sub_buffer;
 static_assert(own_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
 constexpr std::uint64_t default_buffer = 2 * own_sub_buffer;
-constexpr std::uint64_t default_tared_buffer = 8 * usual_sub_buffer;  // it may be late
+constexpr std::uint64_t default_tared_buffer = 8 * usual_sub_buffer;  // larger, because tared may be late
 constexpr std::uint64_t default_flight_buffer = 4 << 20;
-constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // takes the longest record and a LossRecord
+constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // room for the longest record and a LossRecord
 
 }  // namespace
 
@@ -38,8 +38,8 @@ std::uint32_t flags_of(format::Policy policy) noexcept {
   return policy == format::Policy::overwrite ? format::overwrites : 0U;
 }
 
-// What is overwritten, drained by tared, or taken by a thread that has ended, is a sub-buffer, so there are more and
-// smaller ones where that makes the buffer smaller.
+// tared drains whole sub-buffers, overwriting takes whole ones, and so does a thread that ends. For these, the buffer
+// has more and smaller sub-buffers.
 format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared) noexcept {
   if (bytes == 0 && policy == format::Policy::overwrite) bytes = default_flight_buffer;
   if (bytes == 0) bytes = has_tared ? default_tared_buffer : default_buffer;
@@ -58,7 +58,7 @@ bool Location::make_room(bool continues) noexcept {
   const std::uint64_t open = open_ordinal();
   auto drained = format::Drained::of(shared->drained.load(std::memory_order_acquire));
   bool full = drained.waiting(open) >= ring.count;
-  // What belongs to a dropped record is dropped with it.
+  // The records that belong to a dropped record are dropped, too.
   if (ring.policy == format::Policy::drop && (full || (continues && gap != nullptr))) {
     drop();
     return false;
@@ -83,7 +83,7 @@ bool Location::make_room(bool continues) noexcept {
 
 void Location::drop() noexcept {
   const std::uint64_t time = now();
-  if (gap == nullptr) {  // there is room for it: see open_sub_buffer
+  if (gap == nullptr) {  // open_sub_buffer has left room for it
     gap = new (base + head) format::LossRecord{{format::loss, sizeof *gap / 8}, 0, time, time, 0};
     limit = head + sizeof *gap;
     publish(sizeof *gap);
@@ -94,7 +94,7 @@ void Location::drop() noexcept {
   ++shared->summary.dropped;
 }
 
-// Reads of its records that began before are void from here on, so this comes before the first new record.
+// This comes before the first new record, because readers that began earlier must find out that what they read is void.
 void Location::forget_oldest(format::Drained drained, std::uint64_t open) noexcept {
   const std::uint64_t oldest = open + 1 - drained.waiting(open);
   const format::SubBufferHead& from = sub_buffer(oldest);
@@ -105,14 +105,14 @@ void Location::forget_oldest(format::Drained drained, std::uint64_t open) noexce
   std::uint64_t word = drained.word();
   const format::Drained since{static_cast<std::uint32_t>(oldest + 1),
                               ring.sequence_behind(oldest, drained.sequence, 0)};
-  // Else tared has drained it in the end.
+  // If the exchange fails, tared has drained the sub-buffer after all.
   if (!shared->drained.compare_exchange_strong(word, since.word(), std::memory_order_acq_rel)) return;
   shared->summary.overwritten_bytes += bytes;
   shared->summary.events += records;
   shared->summary.dropped += records;
 }
 
-// Where a full disk would lose what comes next: the last events before a crash are worth more than those before them.
+// A full disk would lose all that follows, and the last events before a crash are worth more than earlier ones.
 void Location::keep_newest(int error) noexcept {
   ring.policy = format::Policy::overwrite;
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -121,7 +121,7 @@ void Location::keep_newest(int error) noexcept {
 
 bool Location::tared_makes_room(std::uint64_t open) noexcept {
   if (!tared_serves()) return false;
-  // About what draining takes: so a thread loses twice that at most.
+  // About the time of one drain, so a late tared at most doubles the cost.
   constexpr std::uint64_t patience_ns = 10'000'000;
   const ErrnoGuard guard;
   const std::uint64_t begin = read_ns(CLOCK_MONOTONIC);
@@ -130,7 +130,7 @@ bool Location::tared_makes_room(std::uint64_t open) noexcept {
     if (drained.waiting(open) < ring.count) return true;
     wait_on(&shared->drained, drained.sub_buffers, patience_ns - waited);
   }
-  // It has died, hangs, or gets no processor: nobody else waits for it. If it lives, it says again that it is there.
+  // tared has died, hangs, or gets no processor. No other thread waits for it. If it is alive, it registers again.
   node_words->tared.store(0, std::memory_order_relaxed);
   return false;
 }
@@ -139,7 +139,7 @@ void Location::drain_in_step() noexcept {
   drains_seen = node_words->drains.load(std::memory_order_relaxed);
   if (ring.policy != format::Policy::block || tared_serves()) return;
   const auto drained = format::Drained::of(shared->drained.load(std::memory_order_relaxed));
-  const std::uint64_t full = drained.waiting(open_ordinal()) - 1;  // and one is being filled
+  const std::uint64_t full = drained.waiting(open_ordinal()) - 1;  // the open sub-buffer is not full
   if (2 * (full * ring.bytes + open_bytes()) >= std::uint64_t{ring.count} * ring.bytes) drain();
 }
 

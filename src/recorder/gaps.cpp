@@ -1,11 +1,11 @@
-// Gaps in the trace of a thread that tare has chosen: spells of which no events are kept (spells.h).
+// Gaps in the trace of a thread that tare makes by itself: spells without events (spells.h).
 #include <utility>
 
 #include "recorder/location.h"
 
 namespace tare::recorder {
 
-// A buffer that looks full keeps every record out of it, as in a pause.
+// Sets the limit so that no record fits, as a pause does.
 void Location::begin_gap(std::uint64_t time) noexcept {
   std::uint64_t& open = mode == Mode::paused ? limit_behind_pause : limit;
   if (gap_begin != 0 || open == 0) return;
@@ -19,7 +19,7 @@ void Location::end_gap(std::uint64_t time) noexcept {
   limit = limit_behind_gap;
   const format::LossRecord record{
       {format::loss, sizeof record / 8}, 0, std::exchange(gap_begin, 0), time, calls_made() - gap_calls};
-  if (!has_made_room(sizeof record)) return;  // it is in a gap of another kind already
+  if (!has_made_room(sizeof record)) return;  // no room: the trace is already in a gap of another kind
   std::memcpy(base + head, &record, sizeof record);
   publish(sizeof record);
 }

@@ -57,7 +57,7 @@ std::uint64_t shared_memory_name(const char* directory) noexcept {
 
 std::uint64_t new_process_name() noexcept {
   std::uint64_t name = with(node_name(), static_cast<std::uint64_t>(getpid()));
-  // 16 random bytes that the kernel gives every program that it starts.
+  // The kernel gives each program that it starts 16 random bytes.
   if (const auto* random = reinterpret_cast<const char*>(getauxval(AT_RANDOM))) name = with(name, random, 16);
   name = with(name, read_ns(CLOCK_REALTIME));
   return named(with(name, names_given.fetch_add(1, std::memory_order_relaxed)));

@@ -1,19 +1,19 @@
-// Names of 64 bits for what a run has many of: no two processes, nor two nodes, of a run have the same.
+// Identifiers of 64 bits for processes and nodes. Within a run no two processes and no two nodes have the same.
 #pragma once
 
 #include <cstdint>
 
 namespace tare::recorder {
 
-// The running system that this process is on, as all of its processes name it: of host name and boot id.
+// Identifies the running system: a hash of host name and boot id, equal in all of its processes.
 std::uint64_t node_name() noexcept;
 
-// The memory behind files in `directory`, as all processes that share it name it: containers on one node may have a
-// /dev/shm each. 0 if there is no such directory.
+// Identifies the memory behind files in `directory`, equal in all processes that share it. It may differ from the
+// system's, because each container on a node may have a /dev/shm of its own. 0 if there is no such directory.
 std::uint64_t shared_memory_name(const char* directory) noexcept;
 
-// A name for this process that it has not had before. Process id and time are not enough: 100,000 ranks that start
-// together on 1,000 nodes have few of either among them.
+// A new identifier of this process. Process id and time are not enough: of 100,000 ranks that start together on 1,000
+// nodes, many would have both in common.
 std::uint64_t new_process_name() noexcept;
 
 }  // namespace tare::recorder

@@ -31,7 +31,7 @@ struct KnownRows {
   std::uint16_t by_size[classes];  // size class % classes
 };
 
-// What commit() has to do beyond the usual.
+// Ways in which commit() is not the usual one.
 enum class Mode : std::uint8_t { usual, in_phase, paused, watched };
 
 // Ticks from which on the next call that ends is an offload point, which the clock makes; UINT64_MAX: it makes none,

@@ -30,10 +30,9 @@ using format::SegmentHeader;
 
 constinit SpinLock blocks_lock;
 pthread_key_t thread_end;
-constinit bool complained = false;  // of a thread without a buffer
+constinit bool complained = false;  // whether the message about a thread without a buffer was printed
 
-// The attempt to record (process.h) in which this thread could not get a location, so that it does not try again at
-// every call.
+// The attempt to record (process.h) in which this thread failed to get a location. It does not try again at every call.
 constinit thread_local std::uint32_t without_location [[gnu::tls_model("initial-exec")]] = 0;
 
 // Private halves of the blocks, by block number, in pages of 64 that are never moved or freed.
@@ -48,7 +47,7 @@ Location** location_slot(std::uint32_t block) noexcept {
   return slots == nullptr ? nullptr : &slots[block % per_page];
 }
 
-// A block whose thread has ended; nullptr if there is none.
+// A block whose thread has ended, or nullptr.
 Location* free_location(const SegmentHeader& header) noexcept {
   for (std::uint32_t block = 0; block < header.locations; ++block) {
     Location** slot = location_slot(block);
@@ -90,12 +89,12 @@ Location* new_location(SegmentHeader& header) noexcept {
   return location;
 }
 
-// The end of a thread: its block is free for the next one, once what it recorded has left the buffer. A flight
-// recorder's newest events stay in it.
+// A thread ends. Its block becomes free for another thread when its records have left the buffer. In a flight recorder,
+// the newest events stay there.
 void at_thread_end(void* value) noexcept {
   auto* location = static_cast<Location*>(value);
   const ErrnoGuard guard;
-  // After a fork in between, the location belongs to the parent's segment.
+  // If the process was forked meanwhile, the location belongs to the parent's segment.
   if (segment() == nullptr || this_location != location) return;
   if (library_options.ended != nullptr) library_options.ended(*location);
   location->pause(false);
@@ -125,7 +124,7 @@ Location* start_location() noexcept {
   const std::uint32_t attempt = attempts() + 1;
   if (without_location == attempt) return nullptr;
   const ErrnoGuard guard;
-  // Also a forked child comes here without a segment, and gets one of its own.
+  // A forked child also arrives here without a segment, and gets one of its own.
   if (!attach()) {
     without_location = attempt;
     return nullptr;
@@ -142,7 +141,7 @@ Location* start_location() noexcept {
       summary.number = header.process.threads++;
       summary.thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
       location->drains_seen = node_words->drains.load(std::memory_order_relaxed);
-      location->shared->current.function = 0;  // what another thread was in
+      location->shared->current.function = 0;  // the call that the earlier thread was in
       summary.in_use = 1;
     }
   }

@@ -1,4 +1,4 @@
-// What the path of a call knows of online monitoring (src/monitor).
+// The state of online monitoring that the path of a call reads (src/monitor).
 #include "recorder/location.h"
 #include "recorder/options.h"
 

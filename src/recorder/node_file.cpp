@@ -22,11 +22,11 @@ namespace {
 constinit char path[768] = "";
 constinit SpinLock definitions_lock;
 
-// Ticks before which records are left out, of a flight recorder; found once: what is written in MPI_Abort and then
-// again begins at the same record.
+// A flight recorder leaves out records before this time, in ticks. It is computed once: if MPI_Abort writes and a later
+// end writes again, both begin at the same record.
 constinit std::atomic<std::uint64_t> kept_from{0};
 
-// Memory for one chunk of `raw_bytes` and for making it, given back at the end of the scope.
+// Memory for one chunk of `raw_bytes` and for making it. It is freed at the end of the scope.
 class ChunkMemory {
  public:
   explicit ChunkMemory(std::size_t raw_bytes) noexcept
@@ -70,7 +70,7 @@ bool write_function_names() noexcept {
   return memory.append(header, memory.raw(), bytes);
 }
 
-// The counters as they are now: the thread may go on.
+// A copy of the counters, because the thread may go on counting.
 format::LocationSummary copy_of_summary(const format::LocationHeader& block) noexcept {
   format::LocationSummary own;
   format::TaredTotals tared;
@@ -79,7 +79,7 @@ format::LocationSummary copy_of_summary(const format::LocationHeader& block) noe
   return format::summary_of(own, tared);
 }
 
-// Summary, rows, peers, phases, and the counters above zero, as one chunk.
+// Writes the summary, rows, peers, phases and the kinds of weighed calls that have any, as one chunk.
 bool write_profile(const format::SegmentHeader& segment, const format::LocationHeader& block) noexcept {
   format::LocationSummary summary = copy_of_summary(block);
   format::WeighedCalls weighed[format::weighed_kinds];
@@ -115,7 +115,7 @@ bool write_profile(const format::SegmentHeader& segment, const format::LocationH
   return memory.append(header, memory.raw(), static_cast<std::size_t>(out - memory.raw()));
 }
 
-// Where the threads of a process that ends early are, and what they have not completed.
+// Writes the calls and open requests of the threads of a process that ends early.
 bool write_calls(const format::SegmentHeader& segment, BlockAt* block_at) noexcept {
   if (!format::ended_early(segment.process)) return true;
   const auto* table = segment.requests_at == 0 ? nullptr
@@ -179,8 +179,8 @@ bool write_offloads(const format::SegmentHeader& segment) noexcept {
   return memory && memory.append(identity(segment, format::ChunkType::offloads), &account, sizeof account);
 }
 
-// Events left in a block whose thread does not run any more, is blocked for good, or runs into the process's end.
-// The block stays as it is: should its thread or a collector write the same records once more, then under the same
+// Writes the events that are left in a block whose thread has ended, is blocked for good, or is running while the
+// process ends. The block is not changed. If its thread or a collector writes the same records again, they get the same
 // numbers, and a reader keeps the copy with the most records.
 bool write_events(const format::SegmentHeader& segment, format::LocationHeader& block) noexcept {
   format::RingShape ring = segment.ring;
@@ -197,7 +197,7 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
     format::SubBufferHead from{};
     if (!copy_sub_buffer(segment, block, ordinal, head, copy, from)) {
       drained = format::Drained::of(block.drained.load(std::memory_order_acquire));
-      if (!drained.has_passed(ordinal)) break;  // it makes no sense
+      if (!drained.has_passed(ordinal)) break;  // the values are inconsistent
       continue;
     }
     const Source source{block.block, from.thread, drained.sequence};
@@ -226,7 +226,7 @@ void release_node_file() noexcept {
 
 bool append_chunk(const char* chunk, std::size_t bytes) noexcept {
   if (append_file(path, chunk, bytes)) return true;
-  // The first chunk of the node makes the file. Who loses the race appends all the same.
+  // The first chunk of the node creates the file. A process that finds it created meanwhile appends to it.
   if (!create_file(path)) return errno == EEXIST && append_file(path, chunk, bytes);
   const bool named = write_function_names();
   return append_file(path, chunk, bytes) && named;

@@ -23,9 +23,9 @@ constinit NodeWords* node_words = &alone;
 bool map_node_words(const char* directory, const char* run_id) noexcept {
   char path[PATH_MAX];
   std::snprintf(path, sizeof path, "%s/tare-%s%s", directory, run_id, format::step_suffix);
-  if (std::strcmp(path, joined) == 0) return true;  // in a forked child
+  if (std::strcmp(path, joined) == 0) return true;  // a forked child has joined already
   create_file(path);
-  // The words of a run before stay where they are: other threads may be reading them.
+  // The words of an earlier run stay mapped, because other threads may be reading them.
   void* memory = map_file(path, 0, sizeof(NodeWords));
   if (memory == nullptr) return false;
   std::memcpy(joined, path, sizeof joined);

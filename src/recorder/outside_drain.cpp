@@ -6,7 +6,7 @@
 
 namespace tare::recorder {
 
-// Not memcpy, which a race detector would look into.
+// Not memcpy, because a race detector intercepts it.
 [[gnu::no_sanitize("thread")]] void copy_words(void* out, const void* in, std::uint64_t bytes) noexcept {
   auto* to = static_cast<std::uint64_t*>(out);
   const auto* words = static_cast<const volatile std::uint64_t*>(in);
@@ -20,7 +20,7 @@ bool copy_sub_buffer(const format::SegmentHeader& segment, format::LocationHeade
   copy_words(&from, place, sizeof from);
   if (ordinal == ring.ordinal(head)) from.bytes = head - ring.begin(ordinal);
   if (from.bytes <= ring.bytes) copy_words(copy, place + sizeof from, from.bytes);
-  // Adding nothing: a load that the copy cannot be moved behind.
+  // A read-modify-write that adds nothing: unlike a plain load, it cannot be reordered before the copy.
   return !format::Drained::of(block.drained.fetch_add(0, std::memory_order_acq_rel)).has_passed(ordinal) &&
          from.bytes <= ring.bytes;
 }

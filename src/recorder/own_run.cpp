@@ -17,7 +17,7 @@
 namespace tare::recorder {
 namespace {
 
-// The file name of the running program.
+// The file name of the program.
 void program_name(char* out, std::size_t bytes) noexcept {
   char path[PATH_MAX];
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -26,7 +26,7 @@ void program_name(char* out, std::size_t bytes) noexcept {
   std::snprintf(out, bytes, "%s", slash == nullptr ? "program" : slash + 1);
 }
 
-// JSON text, as far as there is room.
+// Writes JSON text, as far as there is room.
 class Json {
  public:
   Json& raw(const char* text) noexcept {
@@ -47,12 +47,12 @@ class Json {
   void put(char c) noexcept {
     if (size_ < sizeof text_) text_[size_++] = c;
   }
-  // Puts the character that begins there; returns how many bytes it has.
+  // Puts the character that begins here. Returns its length in bytes.
   int escaped(const char* text) noexcept {
     const auto c = static_cast<unsigned char>(*text);
     const int bytes = character_bytes(text);
     if (bytes == 0) {
-      put('?');  // no UTF-8, which JSON is
+      put('?');  // JSON must be valid UTF-8
       return 1;
     }
     if (c < 0x20) {
@@ -65,14 +65,14 @@ class Json {
     for (int i = 0; i < bytes; ++i) put(text[i]);
     return bytes;
   }
-  // Of UTF-8; 0 if it is none.
+  // The length of a UTF-8 character, or 0 if the bytes are not one.
   static int character_bytes(const char* text) noexcept {
     const auto c = static_cast<unsigned char>(*text);
     const int bytes = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
     for (int i = 1; i < bytes; ++i)
-      if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;  // the end of the text, too
+      if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;  // also true at the end of the text
     const auto next = static_cast<unsigned char>(bytes > 1 ? text[1] : 0);
-    // Longer than needed, surrogates, beyond Unicode.
+    // Rejects overlong forms, surrogates, and what lies beyond Unicode.
     if ((c == 0xe0 && next < 0xa0) || (c == 0xed && next > 0x9f) || (c == 0xf0 && next < 0x90) ||
         (c == 0xf4 && next > 0x8f))
       return 0;
@@ -83,12 +83,12 @@ class Json {
   std::size_t size_ = 0;
 };
 
-// When this process started, after the machine: field 22 of proc(5)'s stat. 0 if that is not known.
+// When this process started, in clock ticks since the machine did: field 22 of stat in proc(5). 0 if that is not known.
 unsigned long long start_ticks() noexcept {
   char stat[1024];
   const long bytes = read_file("/proc/self/stat", stat, sizeof stat - 1);
   stat[bytes < 0 ? 0 : bytes] = '\0';
-  const char* field = std::strrchr(stat, ')');  // a name may hold anything
+  const char* field = std::strrchr(stat, ')');  // a name may contain any character
   for (int number = 2; field != nullptr && number < 22; ++number) field = std::strchr(field + 1, ' ');
   return field == nullptr ? 0 : std::strtoull(field + 1, nullptr, 10);
 }
@@ -115,7 +115,7 @@ bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noe
   return json.is_whole() && create_file(path) && append_file(path, json.data(), json.size());
 }
 
-// Shared memory takes a location of every thread, unless it is small, as in containers.
+// Segments lie in shared memory, unless that is small, as in containers.
 const char* segment_directory(const char* run_directory) noexcept {
   constexpr std::uint64_t enough = std::uint64_t{512} << 20;
   return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";

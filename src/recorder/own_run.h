@@ -12,8 +12,8 @@ struct OwnRun {
   char id[17];
 };
 
-// Makes the directory `wanted`, or one named after the program and the time, and its meta.json, which says what is
-// known without `tare run`. False, with errno, if that cannot be.
+// Makes the directory `wanted`, or one named after the program and the time, and its meta.json with what is known
+// without `tare run`. On failure false, with errno.
 bool make_run(const char* wanted, OwnRun& run) noexcept;
 
 }  // namespace tare::recorder

@@ -1,4 +1,4 @@
-// Phases of a thread, and pauses. Its time and its calls count for the innermost phase that it is in.
+// Phases of a thread, and pauses. Time and calls count for the innermost phase.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +7,7 @@
 namespace tare::recorder {
 namespace {
 
-// The entry of a phase, made when it begins for the first time; 0, "other", if there are too many.
+// Creates the entry of a phase when it first begins. 0, "other", if there are too many.
 std::uint32_t number_of(format::LocationHeader& shared, std::uint32_t type) noexcept {
   format::LocationSummary& summary = shared.summary;
   for (std::uint32_t number = 1; number < summary.phases; ++number)
@@ -34,7 +34,7 @@ void Location::switch_to_phase(std::uint32_t number) noexcept {
   if (mode != Mode::paused) pause(false);
 }
 
-// A buffer that looks full keeps every record out of it: so a pause costs nothing on any path where there is none.
+// The limit is set so that no record fits. So pauses cost nothing on paths without a pause.
 void Location::pause(bool paused) noexcept {
   const bool was_paused = mode == Mode::paused;
   if (paused && !was_paused) limit_behind_pause = std::exchange(limit, 0);
@@ -59,7 +59,7 @@ void Location::end_phase(std::uint32_t type) noexcept {
   if (phase_depth == 0) return;
   const std::uint32_t number = number_of(*shared, type);
   if (shared->summary.phase == number) return switch_to_phase(outer_phases[--phase_depth]);
-  for (unsigned i = phase_depth; i-- > 1;) {  // the outermost is no phase
+  for (unsigned i = phase_depth; i-- > 1;) {  // entry 0 is no phase
     if (outer_phases[i] != number) continue;
     std::copy(outer_phases + i + 1, outer_phases + phase_depth, outer_phases + i);
     --phase_depth;

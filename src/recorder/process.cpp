@@ -24,17 +24,17 @@
 namespace tare::recorder {
 namespace {
 
-// Plain data, so that it needs no construction and survives every destructor.
+// Plain data: needs no constructor and survives all destructors.
 struct State {
   SpinLock attaching;
   bool failed;
   bool handlers_installed;
-  std::atomic<std::uint32_t> attempts;  // to record, made by the program itself
-  OwnRun own;                           // the run that the program began itself; empty strings if none
+  std::atomic<std::uint32_t> attempts;  // of the program to record
+  OwnRun own;                           // the run that the program itself has begun; empty strings: none
 };
 constinit State state{};
 
-// Threads of the parent do not exist in the child, and its segment is not the child's: forget both.
+// For a forked child: threads and segment belong to the parent.
 void in_forked_child() noexcept {
   state.attaching.reset();
   state.failed = false;
@@ -59,13 +59,13 @@ void install_handlers() noexcept {
   watch_thread_ends();
 }
 
-// Finds what the processes of the run share on this node. False if there is no room for it.
+// Maps the memory that the processes of the run share on this node. False if there is no room for it.
 bool share(const Configuration& configuration) noexcept {
   return map_node_words(configuration.segment_dir, configuration.run_id) ||
          map_node_words(configuration.run_dir, configuration.run_id);
 }
 
-// Where there is a collector, it has started one before the program.
+// A collector has started tared before the program.
 void call_or_start_tared(const Configuration& configuration, bool is_collected) noexcept {
   node_words->processes.fetch_add(1, std::memory_order_release);
   call_tared();
@@ -87,7 +87,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   spells.begin(configuration.weigh, configuration.budget, configuration.run_id);
   records_plainly = clock_is_counter && created->offloads_at == 0;
   const bool shared = configuration.shares() && share(configuration);
-  created->magic = format::segment_magic;  // last: a reader believes a segment from here on
+  created->magic = format::segment_magic;  // set last, because from now on readers take the segment for complete
   if (shared && configuration.tared != nullptr) call_or_start_tared(configuration, is_collected);
   use_segment(created);
   install_handlers();
@@ -119,7 +119,7 @@ bool attach_to(const OwnRun& run) noexcept {
     const Locked locked(state.attaching);
     if (segment() != nullptr || state.own.id[0] != '\0') return true;
     state.own = run;
-    state.failed = false;  // threads that found nothing to record to look again
+    state.failed = false;  // threads that found no run look again
     ++state.attempts;
   }
   return attach_with(configuration_of(state.own));

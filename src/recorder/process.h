@@ -1,4 +1,4 @@
-// The measured process as a whole: when it begins to record, and what a fork changes.
+// The measured process as a whole: when it begins to record, and what a fork does.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,17 @@
 
 namespace tare::recorder {
 
-// Creates the segment of this process, as the environment says (TARE_RUN_DIR and the like, docs/environment.md).
-// False, with a line on stderr where the user should know, if there is nothing to record to. Idempotent.
+// Creates the segment of this process, as the environment says (TARE_RUN_DIR and others, docs/environment.md). False if
+// there is no run to record to, with a line on stderr if that is a failure. Idempotent.
 bool attach() noexcept;
 
-// Records to a run that this process has made for itself: traced, and written by the process when it exits.
+// Records to a run that this process has made itself. The run is traced, and the process writes it when it exits.
 bool attach_to(const OwnRun& run) noexcept;
 
-// Whether there is a run to record to: of `tare run`, or one that this process or, before a fork, its parent began.
+// Whether there is a run: one of `tare run`, or one that this process, or its parent before a fork, has begun.
 bool run_given() noexcept;
 
-// How often the program itself has asked to record, with attach_to(): a thread that found nothing to record to looks
-// again after that.
+// How often the program has called attach_to(). A thread that found no run to record to looks again after each.
 std::uint32_t attempts() noexcept;
 
 }  // namespace tare::recorder

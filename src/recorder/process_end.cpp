@@ -26,7 +26,7 @@ enum class End : std::uint8_t { none, writing, written };
 constinit std::atomic<End> end_state{End::none};
 constinit bool is_collected = false;
 
-// Registered at the first MPI call, so it runs before the handlers registered earlier; what they and later
+// Registered at the first MPI call. So it runs before handlers that were registered earlier. What they and later
 // destructors record still reaches the segment.
 void at_exit(int status, void*) noexcept {
   SegmentHeader* header = segment();
@@ -41,10 +41,10 @@ void at_exit(int status, void*) noexcept {
   if (header->process.state != ProcessState::aborted) header->process.state = ProcessState::exited;
 }
 
-// quick_exit runs no other handlers, and tells no status.
+// quick_exit runs no other handlers and passes no status.
 void at_quick_exit() noexcept { note_exit(format::exit_code_unknown); }
 
-// On a host without a collector the process writes all itself, after its exit handlers.
+// On a host without a collector the process writes its data itself, after its exit handlers.
 [[gnu::destructor]] void at_unload() noexcept {
   SegmentHeader* header = segment();
   if (header == nullptr || is_collected) return;
@@ -71,10 +71,10 @@ bool wait_if_ended() noexcept {
 
 void note_exit(int status) noexcept {
   SegmentHeader* header = segment();
-  // The child of vfork, which shares this memory, is another process.
+  // The child of vfork shares this memory, but is another process.
   if (header == nullptr || header->process.pid != static_cast<std::uint32_t>(getpid())) return;
   format::ProcessRecord& process = header->process;
-  if (process.state == ProcessState::exited) return;  // by exit, which ends so
+  if (process.state == ProcessState::exited) return;  // exit() ends with _exit(), too
   process.exit_code = status == format::exit_code_unknown ? status : status & 0xff;
   process.end = now();
   if (process.state != ProcessState::aborted) process.state = ProcessState::exited;

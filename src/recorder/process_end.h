@@ -1,25 +1,25 @@
-// How this process ends: what is noted in its segment, and what is written if nobody collects that.
+// The end of this process: what is noted in its segment, and what the process writes if nobody collects the segment.
 #pragma once
 
 namespace tare::recorder {
 
-// From here on the end of the process is seen. Called once in a process; a forked child inherits it.
+// From now on the end of the process is noticed. Called once in a process. A forked child inherits it.
 void watch_end() noexcept;
 
-// Whether `tare run` on this host picks the segment up. If not, the process writes all itself.
+// Whether `tare run` on this host collects the segment. If not, the process writes its data itself.
 void set_collected(bool collected) noexcept;
 
-// Whether this process has written all that it recorded, as the last thing that it does: what other threads still
-// record goes nowhere. Where it is being written just now, waits for that.
+// Whether this process has written its data, as its last act. What other threads still record is lost. If the data are
+// being written now, waits until they are.
 bool wait_if_ended() noexcept;
 
-// The program calls _exit, perhaps in a signal handler.
+// The program calls _exit, possibly in a signal handler.
 void note_exit(int status) noexcept;
 
-// The program is about to abort: nothing of this library may run any more after this call.
+// The program is about to abort. No code of this library may run after this call.
 void note_abort() noexcept;
 
-// In a forked child.
+// For a forked child.
 void forget_end() noexcept;
 
 }  // namespace tare::recorder

@@ -1,5 +1,5 @@
-// libtare_record.so: the recorder for programs that link it, without MPI's names. Where libtare.so is preloaded,
-// the program's calls reach that one, and the events lie in the trace of its MPI calls.
+// libtare_record.so: the recorder without MPI functions, for programs that link it. If libtare.so is preloaded, calls
+// of the API reach that library instead, and the events lie in the trace of the MPI calls.
 #include "recorder/location.h"
 #include "recorder/options.h"
 

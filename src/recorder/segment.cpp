@@ -22,7 +22,7 @@ constexpr std::size_t page = 4096;
 constexpr std::uint64_t definition_bytes = 512 * 1024;
 
 constinit std::atomic<SegmentHeader*> own{nullptr};
-constinit char path[512] = "";  // of its file
+constinit char path[512] = "";  // of the segment's file
 constinit SpinLock clock_lock;
 
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
@@ -31,13 +31,13 @@ std::uint32_t sample_classes() noexcept {
   return library_options.sample_classes == nullptr ? 0 : library_options.sample_classes();
 }
 
-// Of snapshots for the monitor; 0: the run is not monitored.
+// The size of the ring of snapshots; 0: the run is not monitored.
 std::uint64_t offload_bytes(const Configuration& configuration) noexcept {
   const MonitorHooks* monitor = library_options.monitor;
   return monitor == nullptr || configuration.monitor == nullptr ? 0 : monitor->ring_bytes(configuration.monitor);
 }
 
-// Where the parts lie that come before the locations.
+// Offsets of the parts that come before the locations.
 struct Layout {
   std::uint64_t requests_at;    // 0: there are none
   std::uint64_t samples_at;     // 0: there are none
@@ -69,7 +69,7 @@ Layout layout_of(std::uint32_t classes, bool has_spells, std::uint64_t offload_b
   return layout;
 }
 
-// Creates the file in `directory`, for all before the locations.
+// Creates the file in `directory`, with room for all that comes before the locations.
 SegmentHeader* create_file_in(const char* directory, const char* run_id, std::uint64_t name,
                               std::uint64_t bytes) noexcept {
   std::snprintf(path, sizeof path, "%s/tare-%s-%d-%016llx", directory, run_id, static_cast<int>(getpid()),
@@ -154,7 +154,7 @@ bool traced() noexcept {
 void note_clock() noexcept {
   SegmentHeader* header = own;
   if (header == nullptr) return;
-  const Locked locked(clock_lock);  // threads that drain at the same time must not mix their pairs
+  const Locked locked(clock_lock);  // two pairs that are written at the same time must not mix
   header->process.clock_last = read_clock_pair();
 }
 

@@ -11,21 +11,22 @@
 
 namespace tare::recorder {
 
-// Its head; nullptr if the process does not record.
+// The head of the segment; nullptr if the process does not record.
 format::SegmentHeader* segment() noexcept;
 
 // The request table of the segment; nullptr if there is none.
 format::RequestTable* request_table() noexcept;
 
-// What is kept of sampled messages, classes behind it; nullptr if they are not sampled.
+// The summary of sampled messages, followed by the classes; nullptr if messages are not sampled.
 format::SampleSummary* sample_summary() noexcept;
 
-// Of the spells of a trial or a budget; nullptr if there are none.
+// The sums over spells of a trial or a budget; nullptr if there are none.
 format::SpellSumsTable* spell_sums() noexcept;
 
 // The ring of snapshots for the monitor; nullptr if the run is not monitored.
 format::OffloadRing* offload_ring() noexcept;
-// What a location counts for it: format::span_capacity entries; nullptr likewise.
+// The regions and counters of a location for the monitor: format::span_capacity entries; nullptr if there is no
+// monitor.
 format::SpanEntry* spans_of(format::LocationHeader* block) noexcept;
 
 // Whether events are recorded.
@@ -34,11 +35,11 @@ bool traced() noexcept;
 // Writes a new clock pair into the segment.
 void note_clock() noexcept;
 
-// Makes the file of the segment, in the directory that is configured or, if that has no room, in the run directory, and
-// fills in its head, all but the magic number. nullptr, with a line on stderr, if there is no room for it.
+// Creates the file of the segment in the configured directory, or in the run directory if there is no room, and fills
+// in the head except for the magic number. nullptr, with a line on stderr, if there is no room in either.
 format::SegmentHeader* create_segment(const Configuration& configuration) noexcept;
 
-// That is this process's from here on.
+// Makes it the segment of this process.
 void use_segment(format::SegmentHeader* created) noexcept;
 
 // Maps the memory of a new location block; nullptr if there is no room for it.
@@ -48,7 +49,7 @@ void unmap_block(format::LocationHeader* block) noexcept;
 // Removes the file. The memory stays mapped.
 void remove_segment_file() noexcept;
 
-// In a forked child: the segment is the parent's.
+// For a forked child: the segment is the parent's.
 void forget_segment() noexcept;
 
 }  // namespace tare::recorder

@@ -10,9 +10,9 @@ constinit SpellSummer spell_summer;
 
 namespace {
 
-constexpr std::uint16_t no_entry = UINT16_MAX;  // there is no room for it
+constexpr std::uint16_t no_entry = UINT16_MAX;  // the table is full
 
-// The number of an entry, plus 1; no_entry.
+// The number of an entry, plus 1; or no_entry.
 std::uint16_t entry_of(format::SpellSumsTable& table, std::uint32_t function, std::uint32_t site) noexcept {
   for (std::uint32_t i = 0; i < table.entries; ++i)
     if (table.sums[i].function == function && table.sums[i].site == site) return static_cast<std::uint16_t>(i + 1);
@@ -24,7 +24,7 @@ std::uint16_t entry_of(format::SpellSumsTable& table, std::uint32_t function, st
   return static_cast<std::uint16_t>(++table.entries);
 }
 
-// Of all calls of the row: those that were not timed are taken to have lasted as long as the others.
+// The ticks of all calls of the row. Calls that were not timed get the mean of the others.
 std::uint64_t ticks_of(const format::ProfileRow& row) noexcept {
   return row.pending == 0 ? row.ticks : row.ticks + row.pending * mean_ticks(row);
 }
@@ -100,7 +100,8 @@ void SpellSummer::end(const Location& location, format::SpellSumsTable* table) n
   for (std::uint32_t i = 0; i < touched_count_; ++i) {
     const Made& made = made_[touched_[i]];
     format::SpellSums& sums = table->sums[touched_[i]];
-    // Fewer ticks than none: calls of before, which were not timed, turned out to be shorter than the others.
+    // The ticks can be negative: an untimed call of an earlier spell was given the mean, and a later timed call lowered
+    // the mean.
     const auto calls = static_cast<double>(made.calls), bytes = static_cast<double>(made.bytes),
                ticks = static_cast<double>(static_cast<std::int64_t>(made.ticks));
     const auto of_function = static_cast<double>(made_[entry_of_function_[sums.function] - 1].calls);

@@ -1,10 +1,10 @@
-// Adds up what each measured spell has of each function and call site, for estimates of those that were only counted
-// (format/spell_sums.h).
+// Adds up the calls of measured spells by function and by call site. The reader estimates from these sums what the
+// calls have that were only counted (format/spell_sums.h).
 //
-// A wrapper does nothing for it. The rows of the thread are noted when such a spell begins; what they have more when it
-// ends is the spell's. Both look at one cache line of each row, and more of those that the spell has touched. Spells
-// are few (recorder/spells.h), and this is done only while not all are measured. It is done within the wrapper of the
-// call that ends the spell, so it is part of the cost account as that is.
+// Wrappers do nothing for it. The profile rows of the thread are copied when a measured spell begins, and subtracted
+// when it ends. Both read one cache line of each row, and more of rows that have changed. Spells are few
+// (recorder/spells.h), and this is done only while not all of them are measured. It is done in the wrapper of the call
+// that ends the spell, so it is part of the cost account.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,18 @@ struct Location;
 
 class SpellSummer {
  public:
-  // A spell of this thread begins, which is measured with this probability: more than 0.
+  // A measured spell of this thread begins. `probability`: that such a spell is measured; more than 0.
   void begin(const Location& location, double probability) noexcept;
-  // The call that is about to end the spell of this thread, and has been added to this row: it is no part of the
-  // spell. Nothing of other threads.
+  // Leaves the call out that is about to end the spell and has been added to `row`. Does nothing for other threads.
   void leave_out(const Location& location, const format::ProfileRow& row, std::uint64_t ticks,
                  std::uint64_t bytes) noexcept;
-  // It ends. Nothing where none has begun.
+  // The spell ends. Does nothing if none has begun.
   void end(const Location& location, format::SpellSumsTable* table) noexcept;
-  // In a forked child.
+  // For a forked child.
   void forget() noexcept;
 
  private:
-  // Rows beyond are left out: there are no more where calls of MPI are recorded.
+  // Further rows are left out. A location that records MPI calls has no more.
   static constexpr std::uint32_t most_rows = 2816;
   static constexpr std::uint32_t no_row = UINT32_MAX;
 
@@ -44,24 +43,24 @@ class SpellSummer {
   };
 
   void note_rows(const Location& location) noexcept;
-  // Adds what the rows have more to that of their functions and sites.
+  // Adds the increase of each row to its function and its site.
   void add_rows(const Location& location, format::SpellSumsTable& table) noexcept;
   void add(std::uint16_t entry, const Made& made) noexcept;
 
-  double weight_ = 0;                   // of the spell under way; 0: there is none
-  const Location* location_ = nullptr;  // whose spell it is
+  double weight_ = 0;                   // 1 / probability of the spell under way; 0: there is none
+  const Location* location_ = nullptr;  // of the spell under way
   LastCall last_{no_row, 0, 0};
   std::uint32_t touched_count_ = 0;
-  Made noted_[most_rows]{};  // by number of the row
-  // Numbers of entries of the table, plus 1; 0: not looked for. An entry is that of its row for good.
+  Made noted_[most_rows]{};  // the rows when the spell began
+  // Numbers of entries of the table, plus 1; 0: not looked for yet. They never change.
   std::uint16_t entry_of_row_[most_rows]{};
   std::uint16_t entry_of_function_[format::function_count + 1]{};
-  // By entry: what the spell that ends has; and which entries have something.
+  // The calls of the spell that ends, by entry of the table; and the numbers of the entries with calls.
   Made made_[format::spell_sums_capacity]{};
   std::uint16_t touched_[format::spell_sums_capacity]{};
 };
 
-// Of the first thread of this process.
+// For the first thread of this process.
 [[gnu::visibility("hidden")]] extern constinit SpellSummer spell_summer;
 
 }  // namespace tare::recorder

@@ -30,7 +30,6 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 
 bool is_share(double value) noexcept { return value > 0 && value < 1; }
 
-// The threads of a process do not pass in one order.
 bool is_first_thread(const Location& location) noexcept {
   return location.shared->block == 0 && location.shared->summary.number == 0;
 }
@@ -45,19 +44,18 @@ Progress progress_of(const Location& location, std::uint64_t time) noexcept {
   return {time, location.weighing.calls(), location.counted_calls, location.shared->summary.flush_ticks};
 }
 
-// That the location has on disk, and will have there when its buffer is written out: encoded it is less than an eighth.
+// The bytes that the location has on disk, with those that its buffer will take there: less than an eighth of its size.
 std::uint64_t stored_bytes(const Location& location) noexcept {
   const std::uint64_t buffered = std::uint64_t{location.ring.count} * location.ring.bytes / 8;
   return location.shared->summary.flush_bytes + location.shared->tared.bytes + buffered;
 }
 
-// Ranks of this process's world.
 int world_size() noexcept { return segment() == nullptr ? 1 : std::max(segment()->process.size, 1); }
 
-// Ranks that were spawned pass at times of their own.
+// Spawned ranks have a world of their own, with passages of its own.
 bool is_spawned() noexcept { return segment() != nullptr && (segment()->process.flags & format::spawned) != 0; }
 
-// Of the nanoseconds of a tick no more is known here than its power of two.
+// Only the power of two of the length of a tick is known here.
 double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shift()); }
 
 }  // namespace
@@ -138,8 +136,8 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
 }
 
 void Spells::compare(Location& location, const format::SpellDefinition& spell) noexcept {
-  // Of a spell that was cut, or that had to measure what it was to count, it is not known what it has cost at which
-  // depth.
+  // The depth changed within a spell that was cut, and a spell that only counts measures some calls while requests from
+  // before it are open. So neither says what one depth costs.
   if (is_cut_ || spell.passages == 0 || spell.ticks <= spell.flush_ticks) return;
   if (depth_ == Depth::counts && has_requests_) return;
   const SpellTime time{spell.first_site, spell.last_site, spell.passages, spell.measured_calls + spell.counted_calls,
@@ -160,15 +158,15 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   is_cut_ = false;
   const auto [chosen, measured, is_control] = choose(location, time, expected_ticks);
   is_control_ = is_control;
-  // Which calls are measured depends on them, or which messages can be matched behind a gap.
+  // Open requests decide which calls a spell that counts must measure, and which messages can be matched after a gap.
   const bool asks = chosen == Depth::counts || (chosen == Depth::trace && location.gap_begin != 0);
   has_requests_ = asks && library_options.has_open_requests != nullptr && library_options.has_open_requests();
-  // What this takes is in no spell.
+  // Before begin_ is set, so that its time belongs to no spell.
   if (chosen != Depth::counts && measured < 1) spell_summer.begin(location, measured);
   begin_ = now();
   const bool ends_gap = location.gap_begin != 0;
   change(location, chosen, begin_);
-  depth_ = depth_of(location);  // without a trace, or while paused, none is as deep as that
+  depth_ = depth_of(location);  // not `chosen`: there may be no trace, or it is paused
   if (location.counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
   calls_ = location.weighing.calls();
   counted_ = location.counted_calls;
@@ -199,7 +197,7 @@ Spells::Chosen Spells::choose(Location& location, std::uint64_t time, std::uint6
   return {is_control ? Depth::counts : depth, measured * (1 - controls), is_control};
 }
 
-// Half of the bytes are for the trace as it is; from then on it thins out, so that a long run is in it to its end.
+// After half of the bytes are used, fewer and fewer spells are traced, so that the trace of a long run reaches its end.
 double Spells::traced_share_of_bytes() const noexcept {
   const double left = bytes_left();
   return left <= least_bytes_left ? 0 : std::min(1.0, 2 * left);
@@ -238,11 +236,11 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
     if (is_first && (depth == Depth::trace || allowed == Depth::counts)) is_cut_ = true;
     return;
   }
-  // Those of before the cut are complete: from here on calls of requests are only counted, too.
+  // When all requests from before the cut are complete, calls on requests are only counted, too.
   if (location.requests_open && !library_options.has_open_requests()) location.requests_open = false;
   if (depth == Depth::trace || !location.governor.has_saved(budget_)) return;
-  // What a rank sends and receives cannot be numbered from any point but a passage. Where there is none, calls without
-  // their partners are better than nothing.
+  // Messages can be numbered anew only from a passage. Where there are no passages, a trace with unmatched messages is
+  // better than none.
   const bool may_trace = (!is_first || spell_ == 0) && traced_share_of_bytes() == 1;
   if (depth == Depth::counts || may_trace)
     change(location, depth == Depth::counts ? location.governor.profile_depth() : Depth::trace, time);
@@ -251,7 +249,7 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
 void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcept {
   if (depth == Depth::trace && location.ring.count == 0) depth = Depth::profile;
   const bool counts_only = depth == Depth::counts;
-  // Polls that are not timed each are, where there is a trace; and what is only counted cannot belong to a streak.
+  // A trace contains all polls, and calls that are only counted cannot belong to a series of polls.
   const bool ends_streaks = depth != depth_of(location) && (counts_only || depth == Depth::trace);
   if (library_options.pauses != nullptr && ends_streaks) library_options.pauses(location);
   location.requests_open =

@@ -1,24 +1,24 @@
-// Spells: a run is cut into short parts, and how much of the calls is kept is decided for each.
+// Spells: a run is cut into short parts, and for each it is decided how much is recorded of its calls.
 //
-// A spell begins and ends where all ranks pass together: behind a collective operation that all ranks of the world
-// wait in, or where the program says tare_progress(). Passages are numbered; MPI's rules make the numbers equal on all
-// ranks. How deep a spell is recorded is decided by a hash of its number and of the run's identifier, so ranks agree
-// without a message, on whatever node.
+// A spell begins and ends at a passage, a point that all ranks pass together: after a collective operation in which all
+// ranks of MPI_COMM_WORLD wait for one another, or where the program calls tare_progress(). Passages are numbered.
+// MPI's rules make the numbers equal on all ranks. A hash of the spell's number and the run's identifier decides how
+// deep the spell is recorded. So ranks of all nodes agree without a message.
 //
-// Two ask for spells, alone or together:
+// Spells serve two purposes, which can be combined:
 //
-// - The trial (--weigh): a run as its own experiment. What a wrapper displaces from the caches, and what the delay of
-//   one rank makes others wait, no clock in the process can see. So a share of the spells, the controls, only counts
-//   calls. The reader compares them with neighbours (python/tare/analysis/trial.py). The idea of progress points is
-//   Coz's (Curtsinger, Berger: Coz: Finding Code that Counts with Causal Profiling, SOSP 2015).
-// - The budget (--budget): each rank's governor says which share of the spells may be traced, and which measured. The
-//   ranks of a node take the least of what they said (budget/common_shares.h). A spell whose hash is low is traced, so
-//   what ranks of other nodes trace, whose shares differ, is the same spells as far as it goes. Controls are not the
-//   governor's: in them nothing is earned or spent.
+// - The trial (--weigh), an experiment within the run. No clock in the process can see which data a wrapper evicts from
+//   the caches, or how long other ranks wait for a delayed one. So a share of the spells, the controls, only counts
+//   calls. The reader compares them with their neighbours (python/tare/analysis/trial.py). Progress points are an idea
+//   of Coz (Curtsinger, Berger: Coz: Finding Code that Counts with Causal Profiling, SOSP 2015).
+// - The budget (--budget). Each rank's governor computes which share of the spells may be traced, and which share
+//   measured. The ranks of a node use the least of these shares (budget/common_shares.h). Spells with a low hash are
+//   traced. So if two nodes have different shares, the spells that one traces are among those that the other traces.
+//   The governor does not decide about controls, and leaves their time out of its balance.
 //
-// A spell is n / 512 + 1 passages long, where n is the number of its first passage. So a program that passes twenty
-// times a second has spells of one passage. One that passes a million times a second has spells of milliseconds soon,
-// and the log of spells stays short: 512 * (1 + ln(n / 512)).
+// A spell has n / 512 + 1 passages, where n is the number of its first passage. A program with twenty passages a second
+// has spells of one passage. One with a million a second soon has spells of milliseconds. After n passages there are
+// about 512 * (1 + ln(n / 512)) spells, so the log of spells stays short.
 #pragma once
 
 #include <atomic>
@@ -37,54 +37,54 @@ struct Location;
 
 class Spells {
  public:
-  // What the environment says: TARE_WEIGH, the share of spells that do not measure, more than 0 and less than 1;
-  // TARE_BUDGET, the share of the time that recording may take, and behind a comma the bytes of the run's trace.
-  // Anything else: nobody asks for spells. Before the first call.
+  // To be called before the first call, with the values of environment variables. TARE_WEIGH: the share of spells that
+  // only count calls, between 0 and 1. TARE_BUDGET: the share of the time that recording may take, between 0 and 1, and
+  // after a comma the bytes of the run's trace. With other values there are no spells.
   void begin(const char* weigh, const char* budget, const char* run_id) noexcept;
   bool are_asked() const noexcept { return controls_ != 0 || has_budget(); }
   bool has_budget() const noexcept { return budget_.share > 0; }
 
-  // The thread has passed with all others, at a call site; `time`: when, in ticks; 0: just now. Only the first thread
-  // of a process counts: the threads of a process do not pass in one order.
+  // A passage of the thread at a call site, at `time` in ticks; 0: now. Only those of the first thread of a process
+  // count, because threads pass in no order.
   void pass(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  // The same of a call that is only counted: the spell does not end with it.
+  // The passage of a call that is only counted. It does not end the spell.
   void pass_silently(const Location& location) noexcept;
   // Whether the next passage of the first thread ends the spell under way.
   bool end_with_next() const noexcept { return are_asked() && !is_named_ && passages_ + 1 >= next_; }
-  // The program has said so. From the first time on, other passages do not count.
+  // The program has called tare_progress(). After the first time, only these passages count.
   void progress(Location& location) noexcept;
 
-  // A call of the thread was weighed, and took so many ticks of its wrapper's own; or calls are only counted, some
-  // hundreds have been, and `ticks` is 0. There is a budget.
+  // Lets the governor check the spell under way. There must be a budget. To be called after a weighed call whose
+  // wrapper took `ticks`; where calls are only counted, after every few hundred calls, with 0 ticks.
   [[gnu::cold]] void check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept;
 
-  // In a forked child, which begins anew.
+  // For a forked child, which begins anew.
   void forget() noexcept;
 
  private:
   static constexpr std::uint64_t passages_a_length = 512;
-  static constexpr double least_bytes_left = 0.02;  // buffers are not empty when the trace ends
+  static constexpr double least_bytes_left = 0.02;  // for what is still in the buffers when the trace ends
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  // What is known of the spell under way at its begin.
+  // The spell under way, as far as it is known when it begins.
   format::SpellDefinition definition() const noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
-  // What the spell that ends says of the cost.
+  // Gives the spell that ends to the cost factor.
   void compare(Location& location, const format::SpellDefinition& spell) noexcept;
   struct Chosen {
     Depth depth;
-    double measured;  // with what probability such a spell is
+    double measured;  // the probability that a spell is measured
     bool is_control;
   };
   Chosen choose(Location& location, std::uint64_t time, std::uint64_t expected_ticks) noexcept;
   void advance(Location& location, std::uint64_t time) noexcept;
-  // Of the bytes that the budget allows this process: 0 to 1.
+  // The share that is left of the bytes that the budget allows: 0 to 1.
   double bytes_left() const noexcept;
   double traced_share_of_bytes() const noexcept;
   void change(Location& location, Depth depth, std::uint64_t time) noexcept;
 
-  std::uint64_t controls_ = 0;  // a spell whose hash is below is a control; 0: there is no trial
+  std::uint64_t controls_ = 0;  // spells with a hash below this are controls; 0: there is no trial
   Budget budget_{};
   CostFactor cost_factor_{};
   std::atomic<std::uint64_t> stored_{0};  // bytes of the trace on disk, of all threads
@@ -97,17 +97,18 @@ class Spells {
   std::uint32_t site_ = 0;
   std::uint32_t length_ = 0;
   std::uint64_t begin_ = 0;  // ticks
-  std::uint64_t calls_ = 0;  // Weighing::calls() then; the next are those of the location
+  // Counts of the location when it began:
+  std::uint64_t calls_ = 0;  // Weighing::calls()
   std::uint64_t counted_ = 0;
   std::uint64_t counted_polls_ = 0;
   std::uint64_t flush_ticks_ = 0;
-  Depth depth_ = Depth::trace;  // as it began
-  bool is_cut_ = false;         // it is less deep now
+  Depth depth_ = Depth::trace;  // when it began
+  bool is_cut_ = false;         // its depth was lowered since
   bool is_control_ = false;
-  bool has_requests_ = false;  // some were under way when it began
+  bool has_requests_ = false;  // requests were under way when it began
 };
 
-// Of this process.
+// The spells of this process.
 [[gnu::visibility("hidden")]] extern constinit Spells spells;
 
 }  // namespace tare::recorder

@@ -1,5 +1,6 @@
-// Starting a process from within a program that knows nothing of it: without a copy of its memory, of which network
-// cards may hold pages, without handlers of its own that run in the child, and without a child that it could find.
+// Starts a process that the program does not notice. It shares the program's memory until exec, because network cards
+// may hold pages that must not be copied. No handler of the program runs in it, and it is no child that wait() could
+// find.
 #include "recorder/start_tared.h"
 
 #include <sched.h>
@@ -14,8 +15,8 @@
 #include "recorder/node_words.h"
 #include "recorder/system.h"
 
-// glibc's clone() by its other name: what a preloaded runtime puts in place of clone() takes the child's memory for a
-// copy and forgets there all threads but this one (TSan does), or locks that they hold. This memory is the program's.
+// glibc's clone() by its other name. Preloaded runtimes replace clone(), take the child's memory for a copy, and forget
+// all other threads (TSan) or the locks that they hold. But this memory is still the program's.
 extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept;
 
 namespace tare::recorder {
@@ -26,22 +27,22 @@ constexpr std::size_t stack_bytes = 32 * 1024;
 struct Start {
   char* const* arguments;
   char* const* environment;
-  char* stack;  // for the second process
+  char* stack;  // of the second process
 };
 
-// Nor does anything else run in the children that a runtime may have replaced, such as _exit().
+// A runtime may also have replaced functions like _exit(), so the children call none of them.
 [[noreturn, gnu::no_sanitize("thread")]] void leave(int code) noexcept {
   for (;;) syscall(SYS_exit_group, code);
 }
 
-// In the process that becomes tared. Its parent's memory is this process's too, until exec.
+// Runs in the process that becomes tared. It shares the memory of its parent until exec.
 [[gnu::no_sanitize("thread")]] int become_tared(void* start) noexcept {
   const auto* what = static_cast<const Start*>(start);
   syscall(SYS_execve, what->arguments[0], what->arguments, what->environment);
   leave(127);
 }
 
-// In a process between, which ends at once, so that the next is not a child of the program.
+// Runs in an intermediate process that ends at once. So the second process is not a child of the program.
 [[gnu::no_sanitize("thread")]] int leave_a_child(void* start) noexcept {
   syscall(SYS_setsid);
   __clone(become_tared, static_cast<Start*>(start)->stack + stack_bytes, CLONE_VM | CLONE_VFORK, start);
@@ -64,7 +65,7 @@ void start_tared(const TaredArguments& given) noexcept {
                              starter,
                              const_cast<char*>(given.drains ? "drain" : "monitor"),
                              nullptr};
-  // Of the program's environment it needs nothing else, least of all what is preloaded.
+  // tared gets only these variables: above all, nothing must be preloaded into it.
   char group[32];
   const char* number = getenv(group_variable);
   if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
@@ -76,12 +77,12 @@ void start_tared(const TaredArguments& given) noexcept {
   if (number != nullptr) *next++ = group;
   if (spec != nullptr) *next = monitor;
   Start start{arguments, environment, stacks + stack_bytes};
-  // No handler of the program may run in the children, which share its memory.
+  // No handler of the program may run in the children, because they share its memory.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // No signal says that it has ended, so that no wait() of the program finds it.
+  // Without a signal number in the flags, no wait() of the program finds the process.
   const int between = __clone(leave_a_child, stacks + stack_bytes, CLONE_VM | CLONE_VFORK, &start);
   if (between > 0) syscall(SYS_wait4, between, nullptr, __WALL, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -19,8 +19,8 @@
 namespace tare::recorder {
 namespace {
 
-// Not through libc's open, write and close: those are cancellation points, and a thread must not be
-// cancelled in code that the program does not know of.
+// System calls and not the C library's functions: those are cancellation points, and a thread must not be cancelled in
+// code that the program does not know.
 int open_file(const char* path, int flags) noexcept {
   return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
 }
@@ -29,7 +29,8 @@ void close_file(int fd) noexcept { syscall(SYS_close, fd); }
 constexpr gid_t no_group = static_cast<gid_t>(-1);
 constinit gid_t reading_group = no_group;
 
-// Where a file system knows other numbers of users than this machine, all that we make there has the same one.
+// A file system may map users, so that its numbers differ from this machine's. All files that we create there have the
+// same owner.
 bool is_owner_of_directory(uid_t owner, const char* path) noexcept {
   char directory[PATH_MAX];
   const char* slash = std::strrchr(path, '/');
@@ -41,7 +42,7 @@ bool is_owner_of_directory(uid_t owner, const char* path) noexcept {
   return stat(directory, &status) == 0 && status.st_uid == owner;
 }
 
-// Somebody else may have put a file of this name where we would, or given one of ours a second name.
+// Another user may have created a file of this name, or a second link to ours.
 bool is_ours(int fd, const char* path) noexcept {
   struct stat status {};
   if (fstat(fd, &status) != 0) return false;
@@ -111,7 +112,7 @@ void* map_file(const char* path, std::size_t offset, std::size_t length) noexcep
   const int fd = open_file(path, O_RDWR);
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;
-  // Populating now spares the measured calls the page faults.
+  // Populated now, so that measured calls have no page faults.
   if (is_ours(fd, path) && within_file_limit(fd, offset + length) &&
       posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0)
     memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
@@ -126,7 +127,7 @@ void* map_memory(std::size_t bytes) noexcept {
 
 void unmap_memory(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
 
-// The kernel reads a set of signals before it finds that it is not told what to do with it.
+// The kernel reads the set of signals before it finds the other argument invalid. So nothing changes.
 bool is_readable(std::uintptr_t address) noexcept {
   constexpr int nothing = -1;
   constexpr std::size_t set_bytes = 8;

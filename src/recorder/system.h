@@ -1,5 +1,5 @@
-// System calls for code inside the measured program: none of them is a cancellation point, allocates, or
-// leaves a trace in errno (see ErrnoGuard).
+// System calls for code in the measured program. None of them is a cancellation point, allocates, or changes errno (see
+// ErrnoGuard).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace tare::recorder {
 
-// Restores errno: the program must not see what tare's own calls did to it.
+// Restores errno, which tare's calls must not change for the program.
 class ErrnoGuard {
  public:
   ErrnoGuard() noexcept : saved_(errno) {}
@@ -26,7 +26,7 @@ class SpinLock {
  public:
   void lock() noexcept;
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
-  // In a forked child the owner may not exist any more.
+  // For a forked child, in which the owner may not exist.
   void reset() noexcept { held_.store(false, std::memory_order_relaxed); }
 
  private:
@@ -48,35 +48,35 @@ class Locked {
 // Reads at most `bytes` bytes of a file; -1 if it cannot be opened.
 long read_file(const char* path, char* out, std::size_t bytes) noexcept;
 
-// Appends to a file that exists, in one write if the system takes it whole. False, with errno, if any byte is missing.
-// What has the name must be ours, here and in map_file(): a regular file of this user, or of whose the directory is.
+// Appends to an existing file, in one write if the system takes it whole. False, with errno, if any byte is missing.
+// Here and in map_file() the file must be regular, and belong to this user or to the owner of the directory.
 bool append_file(const char* path, const char* data, std::size_t bytes) noexcept;
 
-// Creates an empty file unless it exists; true if this call created it. It is for this user alone, and, after
-// open_to_group(), for a group to read.
+// Creates an empty file unless it exists. True if this call created it. Only this user may access it. After
+// open_to_group() a group may read it.
 bool create_file(const char* path) noexcept;
-void open_to_group(const char* number) noexcept;  // nullptr: to none
+void open_to_group(const char* number) noexcept;  // nullptr: no group
 
-// Extends a file to `bytes` bytes with memory behind it reserved, so that touching the mapping cannot fault
-// on a full disk, and maps [offset, offset + length) shared. nullptr on failure.
+// Extends a file to `bytes` bytes, reserves the space, and maps [offset, offset + length) shared. Because the space is
+// reserved, no access faults if the disk fills up. nullptr on failure.
 void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept;
 
 // Zeroed private memory, a whole number of pages; nullptr on failure.
 void* map_memory(std::size_t bytes) noexcept;
 void unmap_memory(void* memory, std::size_t bytes) noexcept;
 
-// Whether there is memory at an aligned word's address that can be read.
+// Whether the aligned word at the address can be read.
 bool is_readable(std::uintptr_t address) noexcept;
 
-// Sleeps until somebody wakes those who sleep on the word, at most `ns` nanoseconds; not if the word is not `value`.
-// Also across processes that map it.
+// Sleeps until another thread or process wakes those who sleep on the word, at most `ns` nanoseconds. Returns at once
+// if the word is not `value`.
 void wait_on(const void* word, std::uint32_t value, std::uint64_t ns) noexcept;
 void wake(const void* word) noexcept;
 
-// Bytes that a file system has left for this user; 0 if unknown.
+// Bytes that this user may still write to a file system; 0 if unknown.
 std::uint64_t free_bytes(const char* directory) noexcept;
 
-// One line on stderr: "tare: <text>". For the failures after which the library only forwards.
+// Prints the line "tare: <text>" on stderr. For failures after which the library only forwards calls.
 void complain(const char* text) noexcept;
 
 }  // namespace tare::recorder

@@ -1,5 +1,5 @@
-// What threads are called. They inherit the name of the thread that made them, and are mostly not given another: only
-// the name of the first thread and names unlike it are defined.
+// Names of threads. A thread inherits the name of its creator and usually keeps it. So only the name of the first
+// thread and names that differ from it are defined.
 
 #include <sys/prctl.h>
 
@@ -14,11 +14,11 @@
 namespace tare::recorder {
 namespace {
 
-// Names by the thousand must leave the definition log room for what else is in it.
+// Thousands of names must leave room in the definition log.
 constexpr std::uint32_t most_names = 1024;
 constinit std::atomic<std::uint32_t> names_defined{0};
 
-// In words, because threads that start read it at any time.
+// Atomic words, because threads that start may read it at any time.
 using Name = std::uint64_t[sizeof(Location::name) / 8];
 constinit std::atomic<std::uint64_t> first_name[sizeof(Name) / 8] = {};
 

@@ -12,11 +12,12 @@
 namespace tare::exporters::otf2 {
 namespace {
 
-constexpr std::uint64_t event_chunk = std::uint64_t{256} << 10;  // the least that libotf2 takes: one for each thread
+constexpr std::uint64_t event_chunk = std::uint64_t{256}
+                                      << 10;  // the smallest that libotf2 accepts, because each thread has one
 constexpr std::uint64_t definition_chunk = std::uint64_t{4} << 20;
 
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
-// No post-flush callback: libotf2's own flushes are none of the program's time.
+// No post-flush callback: libotf2's own flushes do not belong to the program's time.
 constexpr OTF2_FlushCallbacks flushes{flush_always, nullptr};
 
 }  // namespace
@@ -24,7 +25,7 @@ constexpr OTF2_FlushCallbacks flushes{flush_always, nullptr};
 Archive::Archive(std::string path) : path_(std::move(path)), part_(path_ + ".part") {
   OTF2_Error_RegisterCallback(take_error, this);
   std::error_code error;
-  // What an export that was killed has left gives way.
+  // Removes what a killed export has left.
   std::filesystem::remove_all(part_, error);
   if (::mkdir(part_.c_str(), 0777) != 0) {
     failure_ = "cannot write " + path_ + ": " + std::strerror(errno);
@@ -78,7 +79,7 @@ OTF2_GlobalDefWriter* Archive::open_definitions() {
   for (OTF2_EvtWriter* writer : std::exchange(writers_, {})) check(OTF2_Archive_CloseEvtWriter(archive_, writer));
   if (has_failed()) return nullptr;
   check(OTF2_Archive_CloseEvtFiles(archive_));
-  // Readers ask for these files, though all definitions are global.
+  // Readers need these files, although all definitions are global.
   check(OTF2_Archive_OpenDefFiles(archive_));
   for (const OTF2_LocationRef location : locations_) {
     OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, location);
@@ -105,7 +106,7 @@ void Archive::set_property(const std::string& name, const std::string& value) {
 
 OTF2_ErrorCode Archive::take_error(void* self, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                                    const char*, std::va_list) {
-  // The first is the cause, and closer to it than what the call returns.
+  // The first error is the cause, and more exact than the return value.
   auto& archive = *static_cast<Archive*>(self);
   if (code != OTF2_SUCCESS) archive.fail(code);
   return code;

@@ -1,4 +1,4 @@
-// An OTF2 archive that exists completely or not at all.
+// An OTF2 archive that is written completely or not at all.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -10,8 +10,8 @@
 
 namespace tare::exporters::otf2 {
 
-// The files lie in the directory PATH.part, which gets its name when all of them are whole. After a failure nothing
-// more is written, and finish() says what the first one was. Without finish() nothing is left. One at a time.
+// The files lie in the directory PATH.part, which is renamed when all are complete. After a failure nothing more is
+// written, and finish() returns the first failure. Without finish() nothing is left. Only one at a time.
 class Archive {
  public:
   explicit Archive(std::string path);
@@ -25,7 +25,7 @@ class Archive {
   // Ends the events, and then begins the definitions.
   OTF2_GlobalDefWriter* open_definitions();
   OTF2_MarkerWriter* markers();
-  // Records written to a location, of the library's count.
+  // Records written to a location, as libotf2 counts them.
   std::uint64_t events_of(OTF2_EvtWriter* writer) const;
 
   void check(OTF2_ErrorCode code) {

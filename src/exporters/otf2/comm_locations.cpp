@@ -9,7 +9,7 @@ using namespace tare::reader;
 
 namespace {
 
-constexpr std::int32_t most_ranks = 1 << 24;  // what damage says is more is no world
+constexpr std::int32_t most_ranks = 1 << 24;  // a greater number means damage
 
 }  // namespace
 

@@ -12,13 +12,13 @@
 
 namespace tare::exporters::otf2 {
 
-// A rank that is in the world of another one and not in the trace. Communicators have it among their members.
+// A rank of a world that is not in the trace. Communicators have it as a member.
 struct AbsentRank {
   std::int32_t world, rank;
 };
 
-// The first location of each rank, in order of world and rank. Location groups have the numbers of processes, and
-// behind them those of the absent ranks; a location's number is slot << 32 | group.
+// The first location of each rank, in order of world and rank. Location groups have the numbers of processes, followed
+// by those of absent ranks. The number of a location is slot << 32 | group.
 class CommLocations {
  public:
   explicit CommLocations(const reader::Run& run);
@@ -28,9 +28,9 @@ class CommLocations {
   }
   const std::vector<std::uint64_t>& locations() const { return locations_; }
   const std::vector<AbsentRank>& absent() const { return absent_; }
-  // Places in locations(), in the order of the ranks of the group; nothing if a member is of another world.
+  // Indices in locations(), in the order of the ranks of the group; nothing if a member is of another world.
   std::optional<std::vector<std::uint64_t>> places(std::int32_t world, const reader::Members& members) const;
-  // By communicator of the run: whether all that OTF2 has to know of it is known.
+  // By communicator of the run: whether all is known that OTF2 needs.
   std::vector<bool> known_communicators(const reader::Run& run) const;
 
  private:

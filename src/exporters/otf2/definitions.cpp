@@ -103,7 +103,7 @@ OTF2_CallingContextRef Definitions::calling_context(std::int32_t site) {
   return context_of_site_[site] = context;
 }
 
-// Strings have to be defined before what refers to them.
+// Strings must be defined before the definitions that use them.
 void Definitions::write_strings(Archive& archive, OTF2_GlobalDefWriter* to) {
   for (; strings_written_ < strings_.size(); ++strings_written_)
     archive.check(OTF2_GlobalDefWriter_WriteString(to, static_cast<OTF2_StringRef>(strings_written_),
@@ -163,7 +163,7 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
   }
 }
 
-// Their numbers in events are those of the run.
+// In events they have the numbers of the run.
 void Definitions::write_windows(Archive& archive, OTF2_GlobalDefWriter* to, const std::set<std::int32_t>& windows) {
   for (const std::int32_t window : windows) {
     const ScopeInfo& of = run_.scopes()[static_cast<std::size_t>(window)];

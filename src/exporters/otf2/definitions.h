@@ -44,7 +44,7 @@ struct LocationEntry {
   std::uint64_t events = 0, lost = 0;
 };
 
-// Gives numbers to what events speak of as they come, and writes what they are when all are known: events come first.
+// Assigns numbers to what events refer to. The definitions are written after the events.
 class Definitions {
  public:
   // Both must outlive it.
@@ -53,7 +53,7 @@ class Definitions {
   OTF2_RegionRef region(const reader::EventRow& row);
   OTF2_MetricRef metric(std::int32_t event_type);
   OTF2_StringRef string(std::string_view text);
-  // The path up to the call, -1 if it is not known; and the place that stands for it.
+  // The path up to the call, -1 if it is not known; and the place that is shown for it.
   OTF2_CallingContextRef calling_context(std::int32_t site);
   OTF2_SourceCodeLocationRef source(std::int32_t site);
 

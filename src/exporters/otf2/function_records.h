@@ -12,7 +12,7 @@
 namespace tare::exporters::otf2 {
 
 OTF2_RegionRole role_of(std::uint16_t function);
-// Of collective operations on communicators; none of those for which OTF2 has no word.
+// For collective operations on communicators; none if OTF2 does not know the operation.
 std::optional<OTF2_CollectiveOp> collective_op_of(const std::string& name);
 
 }  // namespace tare::exporters::otf2

@@ -16,11 +16,10 @@ using format::no_bytes;
 using format::no_peer;
 using format::no_request;
 
-// Requests that are freed are never completed, and must not pile up: more than tare keeps at a time.
+// Freed requests are never completed and must not accumulate. This is more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
 
-// Whether a call may write records of what it does with this request, or by itself (no_request): always, unless the
-// trace has gaps.
+// Whether a call may write records about this request, or about itself (no_request): always, unless the trace has gaps.
 bool may_write(const MpiRecords::Matched& matched, MatchedEnd::Kind kind, std::uint32_t request) {
   return !matched || std::any_of(matched->begin(), matched->end(),
                                  [&](const MatchedEnd& end) { return end.kind == kind && end.request == request; });
@@ -44,7 +43,7 @@ MpiRecords::MpiRecords(Run& run, const EventFilter& filter, const std::vector<bo
 
 void MpiRecords::lose(const EventRow& loss, const Matched& matched) {
   if (!matched) return lose();
-  // Requests get their numbers anew.
+  // Requests get new numbers.
   Process& process = processes_[loss.process];
   process.started.clear();
   process.probed.clear();
@@ -80,7 +79,7 @@ std::optional<MpiRecords::Operation> MpiRecords::operation_of(const EventRow& ro
     of.root = row.peer == format::root_of_other_group ? OTF2_COLLECTIVE_ROOT_SELF
               : row.peer < 0                          ? OTF2_COLLECTIVE_ROOT_THIS_GROUP
                                                       : as_u32(row.peer);
-    // What a call takes out that puts nothing in stands for its bytes (docs/bytes.md).
+    // For a call that only takes data out, those are its bytes (docs/bytes.md).
     const bool from_root = roles_[row.function] == CallRole::from_root;
     const CommunicatorInfo& communicator = run_.communicators()[static_cast<std::size_t>(row.communicator)];
     const bool is_root = communicator.inter ? row.peer == format::root_of_other_group : row.peer_world == row.rank;
@@ -170,7 +169,7 @@ void MpiRecords::begin(const EventRow& row, const Matched& matched, std::uint64_
   start(row, row.request, started);
 }
 
-// Of starts, only those that send have bytes, and only transfers a peer.
+// Only starts of sends have bytes, and only transfers have a peer.
 void MpiRecords::begin_starts(const EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink) {
   Process& process = processes_[row.process];
   const auto start_one = [&](std::uint32_t request, const Transfer& of) {
@@ -244,7 +243,7 @@ void MpiRecords::complete(const EventRow& row, const EventRequest& request, std:
   const Started& of = found.mapped();
   if (of.sent != 0) sink.check(OTF2_EvtWriter_MpiIsendComplete(sink.writer, nullptr, time, of.sent));
   if (of.received != 0) {
-    // The status of an exchange may say nothing of what it received.
+    // The status of an exchange may not say what it received.
     const bool is_told = request.peer != no_peer;
     const Transfer& posted = of.receive;
     const Transfer got = is_told || !of.is_exchange ? Transfer{posted.communicator, request.peer, request.peer_world,

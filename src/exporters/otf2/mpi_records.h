@@ -33,30 +33,30 @@ struct Sink {
   }
 };
 
-// OTF2 pairs messages as MPI does, by their order, so there must be none of which only one end is in the trace. Where
-// it is known to have gaps, only what is matched is written. From a loss on that nobody knew of, and in traces whose
-// begin was left out, nothing is written. Nor is it of messages to other worlds, over communicators whose members are
-// not known, and to ranks that the filter does not want.
+// OTF2 readers pair messages as MPI does, by their order. So a message with only one end in the trace must not be
+// written. If the trace is known to have gaps, only matched messages are written. After an unexpected loss, and if the
+// beginning of the trace is left out, none are written. Nor are messages to other worlds, over communicators with
+// unknown members, and to ranks that the filter does not want.
 //
-// Requests get numbers of their own, each used once in its process. A message that MPI_Mprobe has matched is a request
-// from there on, as others of its channel may be received before it.
+// Requests get numbers of their own, each used once in its process. A message that MPI_Mprobe has matched counts as a
+// request from then on, because others of its channel may be received before it.
 class MpiRecords {
  public:
   using Matched = std::optional<std::span<const MatchedEnd>>;  // Span::matched
 
-  // `written`: by communicator, whether it is defined. Both must outlive it.
+  // `written`: whether each communicator is defined. Both must outlive it.
   MpiRecords(reader::Run& run, const reader::EventFilter& filter, const std::vector<bool>& written);
 
-  // To be called with every loss of records, in the order of the trace.
+  // To be called for each loss of records, in the order of the trace.
   void lose(const reader::EventRow& loss, const Matched& matched);
-  // Calls are missing; it is not known which.
+  // Calls are missing; which ones is not known.
   void lose() { obstacle_ = "calls were lost"; }
-  // Whether the records of the call will say its peer, tag and bytes.
+  // Whether the records of the call contain its peer, tag and bytes.
   bool will_tell(const reader::EventRow& row, const Matched& matched) const;
-  // What is behind the enter of the call, and what is before its leave.
+  // Writes the records after the enter of the call, and those before its leave.
   void begin(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);
   void end(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);
-  // Why nothing has been written, from some call on; empty if nothing is missing.
+  // The reason why nothing is written, from some call on; empty if nothing is missing.
   const std::string& obstacle() const { return obstacle_; }
 
  private:
@@ -70,7 +70,7 @@ class MpiRecords {
     std::uint32_t root;
     std::uint64_t sent, received;
   };
-  // A request under way; 0: it does not do that.
+  // A request under way; 0: none.
   struct Started {
     std::uint64_t sent = 0, received = 0, collective = 0;
     bool is_exchange = false;
@@ -80,7 +80,7 @@ class MpiRecords {
   struct Process {
     std::uint64_t last_request = 0;
     std::unordered_map<std::uint64_t, Started> started;  // by thread and number of the request
-    // Requests of messages that a matched probe has taken and nobody has received: by communicator, source and tag.
+    // Requests of messages that were matched by a probe and not received yet: by communicator, source and tag.
     std::map<std::array<std::int32_t, 3>, std::deque<std::uint64_t>> probed;
   };
 
@@ -93,7 +93,7 @@ class MpiRecords {
   }
   void start_send(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
   void start_receive(const Transfer& of, std::uint64_t time, Sink& sink, Process& process, Started& started);
-  // 0: no probe has taken it.
+  // 0: no probe has matched it.
   static std::uint64_t take_probed(Process& process, const Transfer& of);
   void receive(const reader::EventRow& row, const Matched& matched, const Transfer& of, std::uint64_t time, Sink& sink);
   void begin_starts(const reader::EventRow& row, const Matched& matched, std::uint64_t time, Sink& sink);

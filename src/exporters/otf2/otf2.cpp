@@ -116,7 +116,7 @@ void Otf2Writer::add_call(const Span& span) {
   }
   if (row.scope >= 0)
     add_text(run_.scopes()[static_cast<std::size_t>(row.scope)].is_file ? mpi_file : window, names_.scope(row.scope));
-  // The rest stands in the MPI records behind the enter, where there are any.
+  // If there are MPI records after the enter, they contain the rest.
   if (records_.will_tell(row, span.matched) || rma_.will_tell(row)) return;
   if (row.peer != no_peer) add(row.rooted ? root : peer, row.peer);
   if (row.tag != no_tag) add(tag, row.tag);

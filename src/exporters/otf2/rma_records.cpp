@@ -13,7 +13,7 @@ namespace {
 using namespace tare::reader;
 using format::no_request;
 
-// Of a window in a process, between two calls that complete them; more have no record of their completion.
+// accesses to a window in a process between two completing calls; further ones have no completion record
 constexpr std::size_t most_under_way = 1U << 15;
 
 }  // namespace

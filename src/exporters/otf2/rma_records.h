@@ -1,4 +1,4 @@
-// The RMA records of one-sided calls: accesses, when they are complete, and fences.
+// The RMA records of one-sided calls: accesses, their completion, and fences.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -16,26 +16,26 @@
 
 namespace tare::exporters::otf2 {
 
-// An access gets a number of its own in its process. Which rank waits for which is not said, so losses of records spoil
-// nothing but the completion of accesses. Left out are accesses of windows whose communicator has no definition, or
-// whose key is not known: their ranks do not know that they mean the same window.
+// Each access gets a number in its process. Readers do not pair ranks, so losses of records only affect the completion
+// of accesses. Accesses are left out if the communicator of the window has no definition, or its key is not known,
+// because then its ranks cannot be recognised as sharing a window.
 class RmaRecords {
  public:
   // `written`: by communicator, whether it is defined. Both must outlive it.
   RmaRecords(const reader::Run& run, const std::vector<bool>& written);
 
-  // Whether the records of the call say its peer and bytes.
+  // Whether the records of the call contain its peer and bytes.
   bool will_tell(const reader::EventRow& row) const;
-  // What is behind the enter of the call, and what is before its leave.
+  // Writes the records after the enter of the call, and those before its leave.
   void begin(const reader::EventRow& row, std::uint64_t time, Sink& sink);
   void end(const reader::EventRow& row, std::uint64_t time, Sink& sink);
 
-  // Windows of which there are records: places in Run::scopes(), which are their numbers in the archive.
+  // Windows with records, as indices in Run::scopes(), which are their numbers in the archive.
   const std::set<std::int32_t>& windows() const { return windows_; }
 
  private:
   enum class Access : std::uint8_t { none, put, get, accumulate, fetch_and_accumulate, compare_and_swap };
-  // What a call completes of the accesses before it; `locally`: at their origin alone.
+  // Completes accesses before the call; `locally`: only at their origin.
   enum class Completes : std::uint8_t { nothing, target, all, target_locally, all_locally };
   struct Function {
     Access access = Access::none;

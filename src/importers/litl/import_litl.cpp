@@ -25,7 +25,7 @@ class Importer {
   Importer(const TraceFile& trace, RunFile& file, std::uint64_t start_ns)
       : trace_(trace), file_(file), start_ns_(start_ns) {}
 
-  // What is wrong with the trace, or nothing.
+  // An error message, or empty.
   std::string run();
   Imported done() const { return done_; }
 
@@ -77,7 +77,7 @@ std::string Importer::find_first() {
   return {};
 }
 
-// LiTL knows no ranks: the processes of an archive are numbered.
+// LiTL has no ranks, so the processes of an archive are numbered.
 ProcessRecord Importer::describe(const Process& process, std::uint64_t number) const {
   ProcessRecord record{};
   record.process = number;
@@ -120,12 +120,12 @@ std::string Importer::add_thread(ProcessWriter& process, const Process& of, cons
   return {};
 }
 
-// How the bytes of a packed event are divided into parameters, the program that recorded it knows alone.
+// Only the program that recorded it knows the parameters of a packed event.
 void Importer::add(ProcessWriter& process, ThreadWriter& writer, const Event& event, std::uint64_t ticks) {
   char name[24];
   std::snprintf(name, sizeof name, "event 0x%x", event.code);
   if (event.kind == EventKind::raw) {
-    // liblitl ends texts by a zero of its own.
+    // liblitl ends texts with a zero.
     const bool has_end = !event.data.empty() && event.data.back() == '\0';
     const std::string_view data = event.data.substr(0, event.data.size() - (has_end ? 1 : 0));
     writer.add_raw_event(process.event_type(EventClass::raw, name, ""), ticks, data);

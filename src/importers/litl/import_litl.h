@@ -15,8 +15,8 @@ struct Imported {
   std::string host;
 };
 
-// Makes a new file of a run of what lies in `trace`; `name` is that of the trace in messages. Its clock counts from an
-// unknown moment, so its first event is taken to have been at `start_ns`, Unix time. On failure the file may be there.
+// Makes a new run file of the content of `trace`; messages call it `name`. The zero of its clock is not known, so the
+// first event is taken to be at `start_ns`, Unix time. On failure the file may exist.
 reader::Result<Imported> import_litl(std::string_view trace, const std::string& name, const std::string& file,
                                      std::uint64_t start_ns);
 

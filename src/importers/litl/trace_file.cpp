@@ -13,12 +13,12 @@ constexpr std::size_t file_header = version_bytes + system_bytes + sizeof(std::u
 constexpr std::size_t process_header = name_bytes + 2 * sizeof(std::uint16_t) + sizeof(std::uint32_t) + 16;
 constexpr std::size_t event_head = sizeof(std::uint64_t) + sizeof(std::uint32_t) + 1;
 constexpr std::uint32_t link_code = 13;
-constexpr std::uint8_t link_type = 3;  // which its headers define, and its writer does not use
+constexpr std::uint8_t link_type = 3;  // defined in its headers, and not used by its writer
 
 constexpr const char* cut_off = "it is cut off, or damaged";
 constexpr const char* entangled = "it is damaged: its chunks do not follow one another";
 
-// 0 where the file does not have so many bytes; callers have looked.
+// 0 beyond the end of the file; callers have checked.
 template <typename Number>
 Number number_at(std::string_view bytes, std::size_t at) {
   Number value{};
@@ -81,7 +81,7 @@ std::string TraceFile::read_threads(Process& process) const {
   }
 }
 
-// The second word of what uname says.
+// The second word of the output of uname.
 std::string TraceFile::host() const {
   const std::string system = text_at(bytes_, version_bytes, system_bytes);
   const std::size_t begin = system.find(' ');

@@ -1,5 +1,5 @@
-// A trace file of LiTL, or several that litl_merge put into one. Read here as bytes: liblitl's own reader ends the
-// process where a file cannot be read, and reads outside its memory where one is damaged.
+// A trace file of LiTL, or several that litl_merge has joined. Read here as bytes, because liblitl's reader ends the
+// process if it cannot read a file, and reads outside of its memory if a file is damaged.
 //
 //   file      version char[8] · system char[128] · processes u16 · a header for each process · the rest
 //   header    name char[256] · threads u16 · threads in the first slot u16 · buffer u32 · size u64 · origin u64
@@ -46,17 +46,17 @@ struct Process {
 
 class TraceFile {
  public:
-  // Whether a file that begins so is one.
+  // Whether a file that begins with these bytes is a trace.
   static bool is_one(std::string_view begin);
 
-  // The bytes must outlive it. A failure is the rest of the sentence "TRACE cannot be imported: …".
+  // The bytes must outlive it. An error is the rest of the sentence "TRACE cannot be imported: …".
   static reader::Result<TraceFile> read(std::string_view bytes);
 
   const std::vector<Process>& processes() const { return processes_; }
   std::string host() const;
 
-  // In their order, until `take` returns false. Returns what is wrong with the file, or nothing. `left` is how many
-  // bytes may still be read, of all threads together: the size of the file, where threads do not share chunks.
+  // In order, until `take` returns false. Returns what is wrong with the file, or nothing. `left`: how many bytes may
+  // still be read for all threads together, at most the size of the file, because threads share no chunks.
   using Take = std::function<bool(const Event&)>;
   std::string read_events(const Process& process, const Thread& thread, std::uint64_t& left, const Take& take) const;
   std::uint64_t size() const { return bytes_.size(); }

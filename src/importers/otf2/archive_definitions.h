@@ -1,4 +1,4 @@
-// The global definitions of an OTF2 archive that an import needs, by their numbers. Any of them may be missing:
+// The global definitions of an OTF2 archive that an import needs, by number. Any of them may be missing, because
 // archives of other tools are not always complete.
 #pragma once
 
@@ -47,16 +47,16 @@ struct MetricMember {
 
 class ArchiveDefinitions {
  public:
-  // Callbacks that fill it; to be deleted by the caller.
+  // Callbacks that fill it. The caller deletes them.
   static OTF2_GlobalDefReaderCallbacks* make_callbacks();
 
   const std::string& text(OTF2_StringRef of) const;
   std::uint64_t ticks(OTF2_TimeStamp time) const;  // nanoseconds behind first_ticks
-  // Of the innermost frame first.
+  // The innermost frame first.
   std::vector<Place> path(OTF2_CallingContextRef of) const;
   Place place(OTF2_RegionRef region) const;
 
-  // Before the first event of a trace: none is at 0.
+  // Before the first event of a trace: no event has time 0.
   static constexpr std::uint64_t first_ticks = 1'000'000;
 
   std::uint64_t resolution = 1'000'000'000, offset = 0, realtime_ns = OTF2_UNDEFINED_TIMESTAMP;

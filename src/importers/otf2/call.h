@@ -1,4 +1,4 @@
-// An MPI call of an archive: the outermost region of MPI that a thread is in, and the MPI records in it.
+// An MPI call of an archive: the outermost MPI region that a thread is in, and the MPI records in it.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -11,7 +11,7 @@
 
 namespace tare::importers::otf2 {
 
-// `peer` is a rank of the communicator, which has tare's number.
+// `peer` is a rank of the communicator, whose number is tare's.
 struct Message {
   std::uint32_t peer = 0, communicator = 0, tag = 0;
   std::uint64_t bytes = 0;

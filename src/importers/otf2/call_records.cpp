@@ -28,7 +28,7 @@ bool moves_data(OTF2_CollectiveOp op) {
   return op > OTF2_COLLECTIVE_OP_BARRIER && op < OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 
-// What a call takes out that puts nothing in are its bytes (docs/bytes.md).
+// For a call that only takes data out, those are its bytes (docs/bytes.md).
 void say(ExchangeRecord& exchange, const CollectiveEnd& of) {
   exchange.call.communicator = of.communicator;
   exchange.call.peer = peer_of_root(of.root);
@@ -37,7 +37,7 @@ void say(ExchangeRecord& exchange, const CollectiveEnd& of) {
   exchange.received = of.sent != 0 ? of.received : 0;
 }
 
-// All but what its requests say. Returns whether it needs the longer record.
+// Everything except what its requests say. Returns whether it needs the longer record.
 bool describe(const Call& call, ExchangeRecord& whole) {
   CallRecord& record = whole.call;
   if (call.sent) {
@@ -82,7 +82,7 @@ void CallRecords::add(const Call& call, std::uint64_t leave, bool is_matched_pro
     if (only.sends) say(record, only.message);
   } else if (starts_collective) {
     record.request = call.collective_request;
-    exchanges = true;  // it has room for what is known when it completes
+    exchanges = true;  // the record has room for what the completion says
   }
   for (const Start& each : call.starts)
     if (!starts_one && each.sends) record.bytes = (record.bytes == no_bytes ? 0 : record.bytes) + each.message.bytes;
@@ -133,7 +133,7 @@ void CallRecords::complete_collective(std::uint32_t request, const CollectiveEnd
   const auto found = waiting_.extract(request);
   if (found.empty() || found.mapped().is_start) return;
   const auto* record = writer_.at<CallRecord>(found.mapped().at);
-  // The number may be that of a receive, in an archive that is wrong: its record is shorter.
+  // In a wrong archive the number may be that of a receive, whose record is shorter.
   if (record == nullptr || record->head.words != sizeof(ExchangeRecord) / 8) return;
   say(*writer_.at<ExchangeRecord>(found.mapped().at), of);
 }

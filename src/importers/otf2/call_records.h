@@ -1,4 +1,4 @@
-// Calls as the records that the recorder would have written of them.
+// Converts calls to the records that tare's recorder would have written.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace tare::importers::otf2 {
 
-// Of one thread. OTF2 tells where a message came from, and what a nonblocking collective moved, when it has completed.
-// A record of tare says it at the start, so such a record is kept until its request completes.
+// For one thread. OTF2 says only at completion where a message came from, and what a nonblocking collective moved.
+// tare's record says it at the start. So the record is kept until its request completes.
 class CallRecords {
  public:
   // The writer must outlive it.
   explicit CallRecords(ThreadWriter& writer) : writer_(writer) {}
 
-  // `is_matched_probe`: its request is that of the receive which it stands for.
+  // `is_matched_probe`: its request is that of the receive that it represents.
   void add(const Call& call, std::uint64_t leave, bool is_matched_probe);
 
-  // Completes the record that started the request; nothing is done if another thread started it, or long ago.
+  // Completes the record that started the request. Does nothing if another thread started it, or it was written out.
   void complete_receive(std::uint32_t request, const Message& of);
   void complete_collective(std::uint32_t request, const CollectiveEnd& of);
   void forget(std::uint32_t request) { waiting_.erase(request); }

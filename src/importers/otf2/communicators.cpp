@@ -37,7 +37,7 @@ void Communicators::define(ProcessWriter& process) const {
     const auto own = std::find(of.members.begin(), of.members.end(), rank);
     if (own == of.members.end()) continue;
     of.rank = static_cast<std::int32_t>(own - of.members.begin());
-    // Equal for all members, and for nobody else.
+    // Equal for all members, and different for other communicators.
     const auto group = definitions_.groups.find(communicator.group);
     const std::uint64_t owner =
         group != definitions_.groups.end() && group->second.is_self ? static_cast<std::uint64_t>(rank) + 1 : 0;

@@ -1,4 +1,4 @@
-// libotf2's event records, handed to a thread of the import.
+// Passes libotf2's event records to a thread of the import.
 #pragma once
 
 #include <otf2/otf2.h>

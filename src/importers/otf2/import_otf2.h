@@ -1,4 +1,4 @@
-// An OTF2 archive as the file of a run.
+// Converts an OTF2 archive to the file of a run.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace tare::importers::otf2 {
 
 struct Imported {
   std::uint64_t processes = 0, threads = 0, calls = 0;
-  std::uint64_t start_ns = 0;    // unix, of the earliest process; of archives that do not say it `fallback_start_ns`
-  std::uint64_t wall_ns = 0;     // from the first event to the last
-  std::uint64_t unfinished = 0;  // regions that are never left: not imported
+  std::uint64_t start_ns = 0;  // of the earliest process, Unix time; `fallback_start_ns` if the archive does not say it
+  std::uint64_t wall_ns = 0;   // from the first event to the last
+  std::uint64_t unfinished = 0;  // regions without a leave, which are not imported
   std::string host;
 };
 
-// Reads one location after another. Holds the definitions, and of one thread the calls whose requests are under way.
-// Not thread-safe: libotf2 tells its errors to one place. Damage that libotf2 does not notice may end the process.
+// Reads one location after another. Holds the definitions, and for one thread the calls with requests under way. Not
+// thread-safe, because libotf2 has one error handler. Damage that libotf2 does not notice may end the process.
 reader::Result<Imported> import_otf2(const std::string& anchor, const std::string& file,
                                      std::uint64_t fallback_start_ns);
 

@@ -1,4 +1,4 @@
-// What libotf2 says when a call of it fails.
+// The errors that libotf2 reports.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -8,8 +8,8 @@
 
 namespace tare::importers::otf2 {
 
-// Keeps the first error while it lives: it is the cause of the others. libotf2 tells its errors to one place, so there
-// is one of these at a time.
+// Keeps the first error while it lives, because it causes the others. libotf2 has one error handler, so only one of
+// these may exist at a time.
 class LibraryErrors {
  public:
   LibraryErrors() { OTF2_Error_RegisterCallback(take, this); }

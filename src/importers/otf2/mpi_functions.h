@@ -1,4 +1,4 @@
-// Which regions of an archive are functions of MPI.
+// Which regions of an archive are MPI functions.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace tare::importers::otf2 {
 
 class MpiFunctions {
  public:
-  // By the names of the regions.
+  // By the names of regions.
   explicit MpiFunctions(const ArchiveDefinitions& definitions);
 
-  // Its number in tare's table of functions; 0: no function that tare knows.
+  // The number in tare's table of functions; 0: tare does not know the function.
   std::uint16_t of(OTF2_RegionRef region) const {
     const auto found = by_region_.find(region);
     return found == by_region_.end() ? std::uint16_t{0} : found->second;
   }
   bool is_init(std::uint16_t function) const { return function == init_ || function == init_thread_; }
   bool is_finalize(std::uint16_t function) const { return function == finalize_; }
-  // A matched probe posts the receive of its message, which a matched receive completes.
+  // A matched probe counts as the posting of the receive that a matched receive completes.
   bool is_matched_probe(std::uint16_t function) const { return function == matched_probe_; }
   bool is_matched_receive(std::uint16_t function) const { return function == matched_receive_; }
 

@@ -1,4 +1,4 @@
-// The requests of a process that are under way, with the numbers that tare's records give them.
+// The requests under way of a process, with their numbers in tare's records.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class RequestNumbers {
     numbers_[request] = last_;
     return last_;
   }
-  // Its number, which nobody asks for again; no_request if it is not known.
+  // Returns the number and removes it; no_request if it is not known.
   std::uint32_t end(std::uint64_t request) {
     const auto found = numbers_.extract(request);
     return found.empty() ? format::no_request : found.mapped();

@@ -20,7 +20,7 @@ double as_double(OTF2_Type type, const OTF2_MetricValue& value) {
 
 }  // namespace
 
-// Which of the program's regions a call lies in is its call path, where the trace does not say more.
+// If the trace has no call path, the regions around a call are its call path.
 std::uint32_t ThreadImport::site_of_regions() {
   std::vector<Place> path;
   for (auto open = open_.rbegin(); open != open_.rend() && path.size() < max_frames; ++open)
@@ -56,7 +56,7 @@ bool ThreadImport::enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_
   process_.saw(ticks);
   if (open_.size() >= deepest) return false;
   const std::uint16_t function = archive_.functions.of(region);
-  // Within a call its own record comes first, at its end.
+  // Within a call, the call's own record comes first; it is written at its end.
   if (!call_ && function != 0) {
     call_.emplace();
     call_->function = function;
@@ -117,7 +117,7 @@ void ThreadImport::isend_complete(std::uint64_t request) {
   complete(requests_.end(request), no_bytes, no_peer, no_tag);
 }
 
-// Where the message comes from is said when it has come.
+// The source of a message is known at its completion.
 void ThreadImport::irecv_request(std::uint64_t request) {
   if (call_) call_->starts.push_back({{}, requests_.begin(request), false});
 }

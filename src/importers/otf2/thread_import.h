@@ -1,4 +1,4 @@
-// What a location of an archive does, record by record, as a thread of a run.
+// Converts the events of an archive's location to a thread of a run.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -18,11 +18,11 @@
 
 namespace tare::importers::otf2 {
 
-// One method for each kind of OTF2's event records; event_callbacks.h calls them. An archive may hold them in any
-// order: what fits to nothing before it is left out.
+// One method for each kind of OTF2 event record; event_callbacks.h calls them. An archive may contain them in any
+// order: records without a matching earlier one are left out.
 class ThreadImport {
  public:
-  // What all threads share. All of it must outlive them.
+  // What all threads share. It must outlive them.
   struct Archive {
     const ArchiveDefinitions& definitions;
     const MpiFunctions& functions;
@@ -32,7 +32,7 @@ class ThreadImport {
   ThreadImport(const Archive& archive, ProcessWriter& process, std::uint32_t number, RequestNumbers& requests)
       : archive_(archive), process_(process), writer_(process, number), records_(writer_), requests_(requests) {}
 
-  // False if regions lie deeper in one another than anything that can be meant.
+  // False if regions are nested deeper than makes sense.
   bool enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes);
   void leave(OTF2_TimeStamp time, OTF2_RegionRef region);
 
@@ -46,7 +46,7 @@ class ThreadImport {
              std::uint64_t request);
   void cancelled(std::uint64_t request);
 
-  // `communicator` of a CollectiveEnd is the archive's here.
+  // `communicator` of a CollectiveEnd is the archive's number here.
   void collective_end(const CollectiveEnd& of);
   void collective_request(std::uint64_t request);
   void collective_complete(const CollectiveEnd& of, std::uint64_t request);
@@ -54,10 +54,10 @@ class ThreadImport {
   void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::uint8_t count, const OTF2_Type* types,
               const OTF2_MetricValue* values);
 
-  // Behind the last record.
+  // Called after the last record.
   void finish() { writer_.finish(); }
   std::uint64_t calls() const { return calls_; }
-  std::uint64_t unfinished() const { return open_.size(); }  // regions that were not left
+  std::uint64_t unfinished() const { return open_.size(); }  // regions without a leave
 
  private:
   Message message(OTF2_CommRef communicator, std::uint32_t peer, std::uint32_t tag, std::uint64_t bytes) const {

@@ -5,7 +5,7 @@
 
 namespace tare::mpi {
 
-// Tags as all that take part in a creation have them.
+// A tag, in the same form on all ranks that take part in a creation.
 inline std::uint64_t label_of(int tag) noexcept { return mixed(1, static_cast<std::uint32_t>(tag)); }
 inline std::uint64_t label_of(const char* tag) noexcept {
   std::uint64_t label = 2;
@@ -13,7 +13,8 @@ inline std::uint64_t label_of(const char* tag) noexcept {
   return label;
 }
 
-// A new communicator. Its parent is one that all its members use in this call; the null communicator if there is none.
+// A new communicator. The parent is a communicator that all members use in this call; the null communicator if there is
+// none.
 template <class A>
 struct MakesCommunicator : Role {
   const typename A::Comm* made;
@@ -26,7 +27,7 @@ struct MakesCommunicator : Role {
 
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success || *made == A::comm_null()) return;
-    forget_communicator(bits(*made));  // whatever had this handle before exists no more
+    forget_communicator(bits(*made));  // the handle may have belonged to another
     describe_communicator<A>(*made, origin(thread));
   }
   Origin origin(Thread& thread) const noexcept {
@@ -36,8 +37,9 @@ struct MakesCommunicator : Role {
   }
 };
 
-// MPI_Comm_idup and similar functions: the new communicator, which cannot be asked about before it is complete, is
-// known from the old one. Its key must be found now, for communicators may be used first in any order.
+// MPI_Comm_idup and similar functions. MPI cannot be asked about the new communicator before the request is complete,
+// so it is described from the old one. Its key must be computed now, because communicators may be used for the first
+// time in any order.
 template <class A>
 struct DuplicatesCommunicator : MakesCommunicator<A> {
   using MakesCommunicator<A>::MakesCommunicator;
@@ -59,8 +61,8 @@ struct FreesCommunicator : Role {
   }
 };
 
-// Frees inside another measured call (an attribute's delete function may free communicators) are not measured, but
-// the handle must be forgotten all the same, for MPI will use it again.
+// A communicator may be freed inside another measured call, by an attribute's delete function. That is not measured,
+// but the handle must be forgotten, because MPI will use it again.
 template <class A, Function F, bool profiling>
 int nested_comm_free(typename A::Comm* comm) noexcept {
   if (comm != nullptr) forget_communicator(bits(*comm));

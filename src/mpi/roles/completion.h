@@ -1,4 +1,4 @@
-// Roles of requests that a call completes.
+// Roles of calls that complete requests.
 #pragma once
 
 #include <cstring>
@@ -18,14 +18,14 @@ sampling::Pattern pattern_of(const typename A::Status& status) noexcept {
   return pattern_of<A>(A::source(status), A::tag(status));
 }
 
-// What stands for a receive, for the steps of the sampler that those whose number is known do without.
+// The sampler's word for a receive that was numbered when it was posted, which most steps do not concern; else 0.
 inline std::uint32_t kept(const Request& entry, std::uint32_t receive) noexcept {
   if ((receive & sampling::numbered_bit) == 0) return receive;
   return sampling::sampler.keep_posted(receive, entry.started, entry.site);
 }
 
-// The end of a receive that is sampled; its times are those of the call that has just returned.
-// `bytes`: of the message if it is there, else format::no_bytes.
+// The end of a sampled receive. Its times are those of the call that has just returned. `bytes`: of the message if it
+// has arrived, else format::no_bytes.
 template <class A>
 [[gnu::noinline]] void end_sampled(const Thread& thread, const Request& entry, const typename A::Status* status,
                                    std::uint64_t bytes) noexcept {
@@ -44,7 +44,7 @@ template <class A>
     return sampler.poll();
   }
   const bool failed = status == nullptr;
-  // What it took its status does not say (Starts::is_silent), but that it took something, and perhaps its pattern does.
+  // Its status does not say what it took (Starts::is_silent), only that it took something. Its pattern may say it.
   if (!failed && entry.exchanges() && !entry.receives()) {
     if (!sampler.is_matched(receive)) return sampler.drop(receive);
     sampler.complete(receive, call.enter, call.leave, format::no_bytes);
@@ -58,8 +58,8 @@ template <class A>
   sampler.poll();
 }
 
-// Whether nothing is left to do for a request that has completed: if it has `received` a message, because that is known
-// not to be chosen.
+// Whether nothing is left to do for a completed request: if it has `received` a message, that is known not to be
+// chosen.
 [[gnu::always_inline]] inline bool ends_unchosen(const Request& entry, bool received) noexcept {
   std::uint32_t receive = entry.message;
   std::uint32_t* persistent = nullptr;
@@ -73,9 +73,9 @@ template <class A>
   return true;
 }
 
-// Credits a request that a call has completed to `row`, that of the call that started it, and notes it in the trace. A
-// thread that does not record credits nothing. `waited` is its share of the time that the call took: requests that a
-// call completes share it evenly. `samples`: messages are sampled.
+// Adds a completed request to `row`, that of the call that started it, and to the trace. A thread that does not record
+// adds nothing. `waited` is its share of the time that the call took: the requests that a call completes share it
+// evenly. `samples`: messages are sampled.
 template <class A, bool samples>
 [[gnu::always_inline]] inline void credit(Thread& thread, const Request& entry, format::ProfileRow* row,
                                           format::RecordKind kind, const typename A::Status* status,
@@ -100,8 +100,8 @@ template <class A, bool samples>
   if (row != nullptr && thread.traced()) thread.commit_completion(fold(entry.handle), bytes, source, tag, kind);
 }
 
-// The row of the call that started a request, where the thread records; nullptr if there is none. Of another thread's,
-// the row of the same key of this one.
+// The row of the call that started a request; nullptr if this thread does not record. If another thread started it, the
+// row of this thread with the same key.
 inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexcept {
   if (thread.mode == recorder::Mode::paused || request.unrecorded()) return nullptr;
   if (request.block == thread.shared->block) return &thread.rows[request.row];
@@ -109,7 +109,8 @@ inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexce
   return row == nullptr ? nullptr : &thread.row(row->site, row->function, row->size_class, row->communicator);
 }
 
-// Where it is not the usual: the thread does not record, or others may have started it, or have its handle.
+// The unusual cases: the thread does not record, another thread may have started the request, or other requests have
+// its handle.
 template <class A, bool samples>
 [[gnu::noinline]] void complete_any(Thread& thread, std::uint64_t handle, const Request& found,
                                     const typename A::Status* status, std::uint64_t waited) noexcept {
@@ -123,14 +124,14 @@ template <class A, bool samples>
   }
 }
 
-// The block of a thread that records; of one that does not, none that a request is of.
+// The block of a thread that records; for one that does not, a number that no request has.
 inline std::uint32_t recording_block(const Thread& thread) noexcept {
   static_assert(Starter::no_block == UINT32_MAX);
   return thread.mode == recorder::Mode::paused ? Starter::no_block - 1 : thread.shared->block;
 }
 
-// A request of `handle` has completed. `found` is what the table held of the handle before the call; nullptr if there
-// was nothing. `block` is recording_block().
+// A request of `handle` has completed. `found`: the entry of the handle before the call, or nullptr. `block`:
+// recording_block().
 template <class A, bool samples>
 void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const Request* found,
               const typename A::Status* status, std::uint64_t waited) noexcept {
@@ -145,17 +146,17 @@ void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const R
   }
 }
 
-// Requests that a call may complete are looked up before the call. While threads share the table what is found is a
-// copy: once MPI has completed the request, another thread may be given its handle, and put it into the table. Where
-// one thread uses it, nobody can, so a call that does not wait looks up only what it has completed: most polls find
-// nothing.
+// The requests that a call may complete are looked up before the call. While threads share the table, the result is a
+// copy: when MPI has completed the request, another thread may get its handle and put a request with it into the table.
+// If one thread uses the table, that cannot happen. Then a call that does not wait looks up only what it has completed,
+// because most polls find nothing.
 inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
 
-// A persistent one that has not been started counts as complete, and is none that a call completes.
+// A persistent request that was not started counts as complete for MPI, but the call has not completed it.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
 
-// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one; nullptr: when the
-// call began, one thread used the table.
+// Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one; nullptr if one
+// thread used the table when the call began.
 [[gnu::noinline, gnu::cold]] inline const Request* look_up_shared(std::uint64_t handle, bool waits, std::uint32_t block,
                                                                   RequestCopy* copy) noexcept {
   return requests.copy(handle, block, waits ? block + 1 : 0, *copy) ? copy : nullptr;
@@ -170,13 +171,13 @@ inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr
   return entry;
 }
 
-// How long a call has waited, and those before it that it stands for, as they were not timed.
+// The time of a call, and of the untimed calls before it that it represents.
 inline std::uint64_t waited(const recorder::Call& call) noexcept { return (call.leave - call.enter) * call.stands_for; }
 
-// Of that, for each of the requests that it completed.
+// The part of that time for each of the requests that the call completed.
 inline std::uint64_t share(const recorder::Call& call, std::uint32_t requests) noexcept {
   const std::uint64_t ticks = waited(call);
-  if (requests == 2) return ticks / 2;  // the most usual of those that a division would be slow for
+  if (requests == 2) return ticks / 2;  // the most frequent number for which a division would be slow
   return requests <= 1 ? ticks : ticks / requests;
 }
 
@@ -188,7 +189,7 @@ struct CompletesOne : Role {
   const int* flag;
   Status* asked;
   Status own;
-  std::uint64_t handle;  // may be that of the null request; 0: there is none. This and the next: from before() on
+  std::uint64_t handle;  // may be the null request; 0: there is none. This and the next are set by before()
   const Request* known;
   RequestCopy copy;
   CompletesOne(const typename A::Request* r, const int* f, void* s) noexcept
@@ -226,8 +227,8 @@ struct CompletesOne : Role {
   }
 };
 
-// The requests of an array as they were before the call, in which MPI overwrites their handles, and room for statuses
-// that the program did not ask for. Few are kept here, more in the thread's scratch memory.
+// The requests of an array as they were before the call, in which MPI overwrites their handles; and room for statuses
+// that the program did not ask for. Some fit in here; for more, the thread's scratch memory is used.
 template <class A, bool samples>
 class Snapshot {
  public:
@@ -249,11 +250,11 @@ class Snapshot {
     if (later_) find_later(thread, count);
   }
   explicit operator bool() const noexcept { return handles_ != nullptr; }
-  // Where MPI is to put statuses, if the program asked for none, some are of interest, and there is room for all.
+  // Where MPI puts the statuses, if the program asked for none, some are needed, and there is room for all.
   Status* statuses(Status* asked) noexcept {
     return asked != A::statuses_ignore() || !receives_ || statuses_ == nullptr ? asked : statuses_;
   }
-  // What it has put there, or nullptr.
+  // The statuses that MPI has put there, or nullptr.
   const Status* filled(Status* asked) noexcept {
     const Status* at = statuses(asked);
     return at == A::statuses_ignore() ? nullptr : at;
@@ -271,7 +272,7 @@ class Snapshot {
     complete<A, samples>(thread, recording_block(thread), bits(handles_[i]), entry, status, waited);
     handles_[i] = A::request_null();
   }
-  // The call has completed all of them, which find_all() has found. Nothing is left to be done with them.
+  // The call has completed all of them, and find_all() has found them all. Nothing is left to do for them.
   [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
                                            std::uint64_t waited) noexcept {
     const Handle null = A::request_null();
@@ -281,7 +282,7 @@ class Snapshot {
         complete<A, samples>(thread, block, bits(handles_[i]), entries_[i],
                              statuses == nullptr ? nullptr : &statuses[i], waited);
   }
-  // Nobody waits any more for those that have not been completed.
+  // The thread does not wait any more for requests that were not completed.
   void stop_waiting(int count) noexcept {
     for (int i = 0; i < count; ++i)
       if (entries_[i] != nullptr) requests.stop_waiting(*entries_[i]);
@@ -290,8 +291,8 @@ class Snapshot {
  private:
   static constexpr int few = 8;
 
-  // The usual: few requests that a call waits for, in a table that one thread uses. As find() does for each, with what
-  // is the same for all of them read once.
+  // The usual case: a call waits for a few requests, and one thread uses the table. The same as find() for each, but
+  // values that are the same for all are read once.
   [[gnu::always_inline]] void take_few(Thread& thread, int count, const Handle* handles) noexcept {
     const Handle null = A::request_null();
     const std::uint32_t waiter = thread.shared->block + 1;
@@ -318,7 +319,7 @@ class Snapshot {
     thread.shared->current.requests = present;
   }
   [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
-    if (entries_ == nullptr) entries_ = few_entries_;  // handles_ are the few, too
+    if (entries_ == nullptr) entries_ = few_entries_;  // handles_ are few then, too
     for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
     later_ = false;
   }
@@ -368,11 +369,11 @@ class Snapshot {
     return true;
   }
 
-  Handle* handles_ = nullptr;          // nullptr: there is nothing to look up. The null request: there is none
+  Handle* handles_ = nullptr;          // nullptr: nothing to look up. An element may be the null request
   const Request** entries_ = nullptr;  // nullptr: not in the table
-  Status* statuses_ = nullptr;         // room for one of each request; nullptr: there is none
+  Status* statuses_ = nullptr;         // room for one for each request; nullptr: there is none
   std::uint32_t present_ = 0;
-  bool receives_ = false;  // or may
+  bool receives_ = false;  // some are receives, or may be
   bool later_ = false;     // see looks_up_later()
   Handle few_handles_[few];
   const Request* few_entries_[few];
@@ -446,7 +447,7 @@ struct CompletesAny : Role {
   }
 };
 
-// MPI_Waitsome, MPI_Testsome: statuses are in the order of the indices.
+// MPI_Waitsome, MPI_Testsome. The statuses are in the order of the indices.
 template <class A, bool samples>
 struct CompletesSome : Role {
   using Status = typename A::Status;

@@ -6,14 +6,14 @@
 
 namespace tare::mpi {
 
-// The communicator of a call. One that is not known yet is described after the call has proved it valid.
+// The communicator of a call. If it is not known yet, it is described after the call, which proves it valid.
 template <class A>
 struct On : Describes {
   typename A::Comm comm;
-  const Communicator* known = nullptr;  // from before() on
+  const Communicator* known = nullptr;  // set by before()
   explicit On(typename A::Comm c) noexcept : comm(c) {}
 
-  // In the wrapper, where nothing is left of `known` unless another role asks.
+  // Inlined, so that `known` needs no memory unless another role reads it.
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
     known = &known_communicator(thread, bits(comm));
     call.communicator = known->number;
@@ -26,7 +26,7 @@ struct On : Describes {
   }
 };
 
-// Destination, source, root or target. Special values are written alike for every MPI.
+// Destination, source, root or target. Special values are recorded alike for every MPI.
 template <class A>
 struct Peer : Describes {
   int rank;

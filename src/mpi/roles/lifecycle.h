@@ -12,7 +12,7 @@
 
 namespace tare::mpi {
 
-// The thread level as 0 .. 3, whatever numbers the ABI uses for it.
+// The thread level as 0 to 3, whatever numbers the ABI uses.
 template <class A>
 std::uint8_t thread_level_of(int level) noexcept {
   if (level == A::thread_multiple) return 3;
@@ -31,7 +31,7 @@ void note_library(format::ProcessRecord& process) noexcept {
   std::snprintf(process.mpi_library, sizeof process.mpi_library, "%.*s", room, version);
 }
 
-// MPI_Init, MPI_Init_thread: from here on rank and size are known.
+// MPI_Init, MPI_Init_thread: rank and size are known from here on.
 template <class A>
 struct Initialises : Role {
   const int* provided = nullptr;
@@ -60,14 +60,14 @@ struct Initialises : Role {
       process.flags |= format::spawned;
       describe_communicator<A>(parent);
     }
-    notice_modules();  // what MPI has loaded meanwhile
+    notice_modules();  // the modules that MPI has loaded
     recorder::note_clock();
-    process.init_leave = recorder::now();  // for the program
+    process.init_leave = recorder::now();  // ends the program's time in MPI_Init
     process.hook_init += process.init_leave - call.leave;
   }
 };
 
-// MPI_Session_init: a program without a world communicator has its rank in the process set mpi://WORLD.
+// MPI_Session_init. A program without MPI_COMM_WORLD has its rank in the process set mpi://WORLD.
 template <class A>
 struct InitialisesSession : Role {
   const typename A::Session* session;
@@ -77,7 +77,7 @@ struct InitialisesSession : Role {
     auto* segment = recorder::segment();
     if (segment == nullptr || result != A::success) return;
     format::ProcessRecord& process = segment->process;
-    requests.share();  // sessions may be of any thread level, each its own
+    requests.share();  // sessions may have any thread level
     add_session(bits(*session));
     if (process.rank >= 0) return;
     using Group = typename A::Group;
@@ -121,7 +121,7 @@ struct Finalises : Role {
   }
 };
 
-// MPI_Abort: nothing of tare runs after it for certain.
+// MPI_Abort: after it, no code of tare is certain to run.
 struct Aborts : Role {
   void before(Thread&, recorder::Call&) noexcept { recorder::note_abort(); }
 };

@@ -1,4 +1,4 @@
-// Roles of matched probes and of the receives of what they have matched.
+// Roles of matched probes, and of the receives of matched messages.
 #pragma once
 
 #include "mpi/messages.h"
@@ -6,7 +6,7 @@
 
 namespace tare::mpi {
 
-// MPI_Mprobe, MPI_Improbe; behind Probes, which says whose message it is.
+// MPI_Mprobe, MPI_Improbe. Comes after Probes, which finds the source of the message.
 template <class A>
 struct Matches : Role {
   const int* flag;
@@ -23,7 +23,7 @@ struct Matches : Role {
 template <class A>
 struct ReceivesMatched : Role {
   std::uint64_t handle;
-  std::uint32_t receive = 0;  // where messages are sampled: of the matched one
+  std::uint32_t receive = 0;  // the sampled receive of the message, if messages are sampled
   explicit ReceivesMatched(const typename A::Message* message) noexcept
       : handle(message == nullptr ? 0 : bits(*message)) {}
 

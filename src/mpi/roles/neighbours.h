@@ -9,9 +9,10 @@
 namespace tare::mpi {
 
 struct Neighbours {
-  int in = 0;   // that it receives from
-  int out = 0;  // that it sends to
-  // Of a grid, those beyond its edge, which are MPI_PROC_NULL: a bit each, to both ends of every dimension in turn.
+  int in = 0;   // processes that it receives from
+  int out = 0;  // processes that it sends to
+  // Neighbours beyond the edge of a grid, which are MPI_PROC_NULL: one bit each, for both ends of every dimension in
+  // turn.
   std::uint64_t absent = 0;
 
   int present(int degree) const noexcept { return degree - std::popcount(absent); }
@@ -26,7 +27,7 @@ struct Neighbours {
 
 inline constexpr int most_dimensions = 32;
 
-// Of a process at `coords` of a grid.
+// The neighbours of a process at `coords` of a grid.
 inline std::uint64_t beyond_the_edge(int dimensions, const int* dims, const int* periods, const int* coords) noexcept {
   std::uint64_t absent = 0;
   for (int i = 0; i < dimensions; ++i) {

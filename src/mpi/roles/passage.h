@@ -1,5 +1,5 @@
-// The role of a blocking collective operation that no rank leaves before all have come. Where all ranks of the world
-// take part, spells begin and end behind it (recorder/spells.h).
+// The role of a blocking collective operation that no rank leaves before all have entered it. If all ranks of the world
+// take part, spells begin and end after it (recorder/spells.h).
 #pragma once
 
 #include "mpi/roles/envelope.h"
@@ -14,7 +14,7 @@ struct Passes : Role {
   typename A::Comm comm;
   explicit Passes(typename A::Comm c) noexcept : comm(c) {}
 
-  // The one that ends a spell is recorded: its call site tells spells apart.
+  // A call that ends a spell is recorded, because its call site distinguishes spells.
   bool is_needed(Thread& thread) const noexcept { return recorder::spells.end_with_next() && has_all_ranks(thread); }
   void counted(Thread& thread) noexcept {
     if (has_all_ranks(thread)) recorder::spells.pass_silently(thread);

@@ -1,5 +1,5 @@
-// MPI_Pcontrol: what the program tells a profiler. The levels are the standard's suggestions (MPI 5.0, section 15.2.4);
-// those that it leaves to the profiler are phases.
+// MPI_Pcontrol, by which a program controls a profiler. Levels 0 to 2 are those of the standard (MPI 5.0, section
+// 15.2.4). The others, which it leaves to the profiler, are phases.
 #pragma once
 
 #include <cstdio>
@@ -10,10 +10,10 @@
 
 namespace tare::mpi {
 
-// For programs that do not call tare, the same as tare_pause(), tare_resume() and tare_flush() (include/tare/tare.h).
-// 0: from here on nothing of this thread is recorded. 1: it is again; ends the phase. 2: writes the buffer. 3, in a run
-// that is monitored: an offload point. Else it is another: phase "pcontrol LEVEL" begins, in place of the one that a
-// call before has begun; negative: it ends.
+// For programs that do not call tare: 0, 1 and 2 are tare_pause(), tare_resume() and tare_flush()
+// (include/tare/tare.h). 0: nothing of this thread is recorded from now on. 1: it is recorded again, and the phase
+// ends. 2: writes the buffer. 3, in a monitored run: an offload point. Any other level: the phase "pcontrol LEVEL"
+// begins and replaces the one that an earlier call has begun; a negative level ends it.
 struct Controls : Role {
   int level;
   explicit Controls(int l) noexcept : level(l) {}
@@ -48,7 +48,7 @@ struct Controls : Role {
     thread.controlled_level = level;
     return thread.controlled_type = recorder::register_event_type(type, name, nullptr);
   }
-  // Type 0: no phase.
+  // type 0 is no phase
   static void change(Thread& thread, std::uint32_t type) noexcept {
     if (thread.control_phase != 0) {
       thread.end_phase(thread.control_phase);

@@ -1,12 +1,13 @@
-// Roles of what a call takes out that also puts in: recorder::Call::received, beside the bytes of roles/volume.h.
+// Roles of calls that put data in and take data out. They set recorder::Call::received, in addition to the bytes of
+// roles/volume.h.
 #pragma once
 
 #include "mpi/roles/volume.h"
 
 namespace tare::mpi {
 
-// Common part: worked out after a successful call, as bytes are. taken() is format::no_bytes if nothing is taken, or
-// if it is in the bytes already.
+// The common part. It is computed after a successful call, as bytes are. taken() is format::no_bytes if nothing is
+// taken, or if the bytes contain it.
 template <class A, class Derived>
 struct Received : Volume<A, Derived> {
   static constexpr unsigned traffic = recorder::exchanges;
@@ -15,7 +16,8 @@ struct Received : Volume<A, Derived> {
       return;
     call.received = static_cast<Derived*>(this)->taken(thread, call);
   }
-  // Whether this process is the root of an intracommunicator: that of the other kind only takes, or only puts in.
+  // Whether this process is the root of an intracommunicator. In an intercommunicator, a process only takes or only
+  // puts in.
   static bool is_inner_root(const recorder::Call& call, const Communicator& c) noexcept {
     return c.remote_size == 0 && call.peer == c.rank;
   }
@@ -29,7 +31,7 @@ struct Takes : Received<A, Takes<A, Count>> {
   std::uint64_t taken(Thread& thread, const recorder::Call&) noexcept { return this->product(thread, count, datatype); }
 };
 
-// MPI_Exscan: nothing is defined at the first rank.
+// MPI_Exscan: the result at the first rank is undefined.
 template <class A, class Count>
 struct TakesUnlessFirst : Received<A, TakesUnlessFirst<A, Count>> {
   Count count;
@@ -75,7 +77,7 @@ struct TakesCountsAtRoot : Received<A, TakesCountsAtRoot<A, Count>> {
   }
 };
 
-// The root's own share of what it scatters.
+// The part of the root in what it scatters.
 template <class A, class Count>
 struct TakesShareAtRoot : Received<A, TakesShareAtRoot<A, Count>> {
   const void* recvbuf;
@@ -163,7 +165,7 @@ struct TakesNeighbourTypes : Received<A, TakesNeighbourTypes<A, Count>> {
   }
 };
 
-// MPI_Get_accumulate: what the target held before.
+// MPI_Get_accumulate: the former content of the target.
 template <class A, class Count>
 struct FetchesBack : Received<A, FetchesBack<A, Count>> {
   Count count;

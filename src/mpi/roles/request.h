@@ -1,4 +1,4 @@
-// Roles of requests that a call starts; what it completes is in completion.h.
+// Roles of calls that start requests. completion.h has those of calls that complete them.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace tare::mpi {
 
-// Bytes that a status says were received.
+// The bytes that were received, according to a status.
 template <class A>
 std::uint64_t received_bytes(const typename A::Status& status) noexcept {
   if constexpr (A::has_byte_count) {
@@ -36,7 +36,7 @@ bool was_cancelled(const typename A::Status& status) noexcept {
   }
 }
 
-// A blocking receive: what came is in its status, which the program may not have asked for.
+// A blocking receive. Its status says what was received; the program may not have asked for a status.
 template <class A>
 struct Receives : Describes {
   static constexpr unsigned traffic = recorder::receives;
@@ -65,7 +65,7 @@ struct AlsoReceives : Receives<A> {
       : Receives<A>(status), source(Peer<A>::normal(s)), tag(Tag<A>::normal(t)) {}
 
   void before(Thread& thread, recorder::Call&) noexcept {
-    // One after another: together they would be read back as one word, which waits until all earlier stores are done.
+    // Stored one by one: a later read of both as one word would wait until all earlier stores are done.
     format::CurrentCall& current = thread.shared->current;
     std::atomic_ref(current.source).store(source, std::memory_order_relaxed);
     std::atomic_ref(current.source_tag).store(tag, std::memory_order_relaxed);
@@ -83,7 +83,7 @@ struct AlsoReceives : Receives<A> {
   }
 };
 
-// A probe: tells of a message, moves none.
+// A probe: describes a message and moves none.
 template <class A>
 struct Probes : Receives<A> {
   static constexpr unsigned traffic = recorder::no_traffic;
@@ -112,14 +112,14 @@ struct Fetches : Describes {
     std::atomic_ref(segment->process.untracked_requests).fetch_add(count, std::memory_order_relaxed);
 }
 
-// The row of a call that starts requests of a kind.
+// The Starter for a call with this row that starts requests of a kind.
 inline Starter starter_of(const Thread& thread, const format::ProfileRow& row, unsigned kind) noexcept {
   if (thread.mode == recorder::Mode::paused) [[unlikely]]
     return {Starter::no_block, 0, static_cast<std::uint8_t>(kind | format::unrecorded_request)};
   return {thread.shared->block, static_cast<std::uint16_t>(&row - thread.rows), static_cast<std::uint8_t>(kind)};
 }
 
-// Notes in the entry of a request which call has started it.
+// Stores in the entry of a request which call has started it.
 inline void start(Request& entry, const recorder::Call& call, const format::ProfileRow& row) noexcept {
   entry.started = call.enter;
   entry.site = row.site;
@@ -127,18 +127,18 @@ inline void start(Request& entry, const recorder::Call& call, const format::Prof
   entry.active = true;
 }
 
-// A call that creates a request; `what` is made of format::RequestKind.
+// A call that creates a request. `what` is made of format::RequestKind.
 template <class A, unsigned what>
 struct Starts : Role {
   static constexpr bool is_silent = (what & format::exchange_request) != 0 && !A::isendrecv_fills_status;
   static constexpr unsigned kind = is_silent ? unsigned{format::exchange_request} : what;
   static constexpr bool is_persistent = (kind & format::persistent_request) != 0;
-  // What it takes out beside its bytes is known of a collective here, of others elsewhere.
+  // What a collective takes out beside its bytes is known here; for other calls, elsewhere.
   static constexpr bool is_collective = kind == format::persistent_request;
   const typename A::Request* request;
   std::uint64_t bytes = 0;
   std::uint64_t received = format::no_bytes;  // of persistent collectives
-  // Of the request, in the table, if it is recorded and has a peer; nothing is left of it unless another role asks.
+  // The entry of the request, if it is recorded and has a peer. Needs no memory unless another role reads it.
   Request* entry = nullptr;
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
 
@@ -157,7 +157,7 @@ struct Starts : Role {
     if (call.request == format::no_request) [[unlikely]]
       return;
     unsigned started = kind;
-    // From nobody nothing is received: complete already, and may have the handle of others that are.
+    // A receive from MPI_PROC_NULL is complete at once, so it may share its handle with others that are.
     if constexpr (!is_persistent && (kind & format::exchange_request) == 0)
       if (call.peer == format::proc_null) started = format::plain_request;
     const Starter starter = starter_of(thread, row, started);
@@ -178,8 +178,8 @@ struct Starts : Role {
   }
 };
 
-// MPI_Start, MPI_Startall. Of one request that it starts, the call says what it is; of several, records behind the
-// call.
+// MPI_Start, MPI_Startall. If it starts one request, the call is described like it. If it starts several, each gets a
+// record after the call.
 template <class A>
 struct StartsPersistent : Role {
   static constexpr unsigned traffic = recorder::exchanges;

@@ -1,4 +1,4 @@
-// What roles of sampled calls ask of communicators.
+// What roles of sampled calls need to know about communicators.
 #pragma once
 
 #include "mpi/roles/communicator.h"
@@ -10,7 +10,7 @@ namespace tare::mpi {
 
 using sampling::sampler;
 
-// The communicator of a call, described now if it is new: its messages have to be numbered from the first one on.
+// The communicator of a call. A new one is described now, because its messages must be numbered from the first on.
 template <class A>
 [[gnu::cold, gnu::noinline]] const Communicator* describe_now(Thread& thread, typename A::Comm comm) noexcept {
   describe_communicator<A>(comm);
@@ -25,12 +25,12 @@ template <class A>
   return *on.known;
 }
 
-// Whether the thread has asked for its calls not to be recorded (MPI_Pcontrol). Its messages are numbered all the same.
+// Whether the thread has asked not to be recorded (MPI_Pcontrol). Its messages are numbered all the same.
 inline bool is_paused(const Thread& thread) noexcept { return thread.mode == recorder::Mode::paused; }
 
 inline sampling::Endpoint endpoint_of(const Communicator& c) noexcept { return {c.number, c.key, c.peers}; }
 
-// The name of a communicator, if the spec asks for one.
+// The name of a communicator, if the spec needs it.
 template <class A>
 const char* sampled_name(typename A::Comm comm, char* name) noexcept {
   name[0] = '\0';
@@ -40,7 +40,7 @@ const char* sampled_name(typename A::Comm comm, char* name) noexcept {
   return name;
 }
 
-// MPI_Comm_free, MPI_Comm_disconnect; before the table of communicators forgets it.
+// MPI_Comm_free, MPI_Comm_disconnect. Comes before the role that removes the communicator from the table.
 template <class A>
 struct SamplesCommFree : Role {
   const typename A::Comm* comm;

@@ -1,4 +1,4 @@
-// Roles of persistent requests, where messages are sampled.
+// Roles of persistent requests, if messages are sampled.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 
 namespace tare::mpi {
 
-// MPI_Send_init and the like, MPI_Recv_init.
+// MPI_Send_init and similar functions, MPI_Recv_init.
 template <class A, class Count, bool receives>
 struct SamplesInit : Role {
   On<A>& on;
@@ -39,7 +39,7 @@ struct SamplesInit : Role {
   }
 };
 
-// Before a persistent request is started by itself: true if that is all, which it nearly always is.
+// Before a persistent request is started on its own. True if nothing more is to be done, which is the usual case.
 [[gnu::always_inline]] inline bool starts_simply(const Thread& thread, sampling::Persistent& p) noexcept {
   if (p.receives) {
     p.receive = sampler.number_posted(p.receives_on, p.endpoint.communicator, p.pattern);
@@ -48,8 +48,8 @@ struct SamplesInit : Role {
   p.ticket.channel = nullptr;
   return !is_paused(thread) && sampler.pass(p.ticket, p.sends_on, p.endpoint.communicator, p.pattern);
 }
-// Before any other is, or `together` with others of which some may be of its channel. True if something is to be done
-// when the call has succeeded.
+// Before any other persistent request is started. `together`: with others that may have the same channel. True if
+// something is to be done when the call has succeeded.
 [[gnu::noinline]] inline bool begin_start(const Thread& thread, const recorder::Call& call, sampling::Persistent& p,
                                           bool together) noexcept {
   if (!sampler.active()) return false;
@@ -78,7 +78,7 @@ template <class A>
 struct SamplesStart : Role {
   const typename A::Request* request;
   sampling::Persistent* started = nullptr;
-  bool pending = false;  // there is something to do when the call has succeeded
+  bool pending = false;  // something is to be done when the call has succeeded
   explicit SamplesStart(const typename A::Request* r) noexcept : request(r) {}
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
@@ -96,16 +96,16 @@ struct SamplesStart : Role {
   }
 };
 
-// MPI_Startall. The order in which it starts is MPI's choice, so what it starts on one channel is ambiguous; mostly its
-// requests are of a channel each, and then it is as if each was started alone.
+// MPI_Startall. MPI chooses the order in which it starts the requests, so those of one channel are ambiguous. Mostly
+// each request has a channel of its own. Then the requests are treated as if each was started alone.
 template <class A>
 struct SamplesStartall : Role {
   int count;
   const typename A::Request* handles;
-  sampling::Persistent* first = nullptr;  // of a list of those that are sampled
+  sampling::Persistent* first = nullptr;  // list of the sampled requests
   int sampled = 0;                        // its length
-  bool together = false;                  // some may be of one channel
-  bool pending = false;                   // there is something to do when the call has succeeded
+  bool together = false;                  // some may have the same channel
+  bool pending = false;                   // something is to be done when the call has succeeded
   SamplesStartall(int n, const typename A::Request* h) noexcept : count(n), handles(h) {}
 
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
@@ -123,7 +123,7 @@ struct SamplesStartall : Role {
   }
 
  private:
-  // Also if the program wrongly starts a request twice, so that the list is a ring.
+  // Ends also if the program wrongly starts a request twice, so that the list is a ring.
   template <class Each>
   [[gnu::always_inline]] void each(Each apply) const noexcept {
     sampling::Persistent* p = first;

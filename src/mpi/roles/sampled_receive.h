@@ -1,4 +1,4 @@
-// Roles of calls that receive a message, post a receive or take a message by a probe, where messages are sampled.
+// Roles of calls that receive a message, post a receive or match a probe, if messages are sampled.
 #pragma once
 
 #include "mpi/roles/completion.h"
@@ -7,7 +7,7 @@
 
 namespace tare::mpi {
 
-// Whether a call that failed did so because a message was too long, and so took it.
+// Whether a call failed because the message was too long. Then it has taken the message.
 template <class A>
 [[gnu::cold]] bool was_truncated(int result) noexcept {
   int error_class = result;
@@ -15,7 +15,7 @@ template <class A>
   return error_class == A::err_truncate;
 }
 
-// A receive that is posted in steps. Handed over by value, so that nothing of it lies in memory where that is not done.
+// A receive that is posted in steps. Passed by value, so that it lies in memory only where the steps are needed.
 template <class A>
 struct Posting {
   const Communicator* known;
@@ -25,11 +25,11 @@ struct Posting {
   bool takes_part() const noexcept {
     return sampler.active() && source != A::proc_null && known->number != format::no_communicator;
   }
-  // Before the call, if something else may be posted meanwhile.
+  // Before the call, if another receive may be posted meanwhile.
   [[gnu::noinline, gnu::cold]] static std::uint32_t before(Posting posting) noexcept {
     return posting.takes_part() ? posting.post() : 0;
   }
-  // When the call has returned, and nothing else was posted meanwhile or it is known what.
+  // After the call, if no other receive was posted meanwhile, or the outcome is known.
   void after(const recorder::Call& call, const format::ProfileRow& row) noexcept {
     if (!sampler.shared()) receive = post();
     sampler.posted(receive, false, call.enter, row.site);
@@ -39,8 +39,9 @@ struct Posting {
   std::uint32_t post() const noexcept { return sampler.post(endpoint_of(*known), pattern_of<A>(source, tag), false); }
 };
 
-// A call that posts a receive. While one thread at a time calls MPI nothing else can be posted during the call, and it
-// is posted when the call has returned, which is cheaper; else before, so that receives posted meanwhile are seen.
+// A call that posts a receive. If one thread at a time calls MPI, no other receive can be posted during the call, so
+// the receive is posted after the call, which is cheaper. Else it is posted before, so that its order to others is
+// known.
 template <class A>
 struct PostsReceive : Role {
   On<A>& on;
@@ -107,7 +108,7 @@ struct SamplesReceive : PostsReceive<A> {
   }
 };
 
-// A matched probe: takes the message out of the queue, so that it is numbered here and received later.
+// A matched probe takes the message out of MPI's queue. So the message is numbered here, and received later.
 template <class A, class Status>
 struct SamplesMatch : PostsReceive<A> {
   const int* flag;
@@ -121,14 +122,14 @@ struct SamplesMatch : PostsReceive<A> {
     Posting<A> posting = this->posting();
     if (!posting.takes_part()) return;
     if (result != A::success || (flag != nullptr && *flag == 0))
-      return sampler.cancel(posting.receive);  // took nothing
+      return sampler.cancel(posting.receive);  // no message was taken
     posting.after(call, row);
     if (!sampler.match(posting.receive, pattern_of<A>(*status.status()))) return;
     if (!note_receive(bits(*message), posting.receive)) sampler.drop(posting.receive);
   }
 };
 
-// MPI_Mrecv: the message of a matched probe is there.
+// MPI_Mrecv: the message of a matched probe has arrived.
 template <class A, class Status>
 struct SamplesMatched : Role {
   const ReceivesMatched<A>& matched;
@@ -147,14 +148,14 @@ struct SamplesMatched : Role {
   }
 };
 
-// Notes in the table of requests the receive that the call has started, so that its completion is found.
+// Stores the sampled receive in the entry of the request, so that its completion finds it.
 template <class A>
 void note_sampled(const Thread& thread, const typename A::Request* request, std::uint32_t receive) noexcept {
   if (receive == 0) return;
   bool noted = false;
   if (!is_paused(thread))
     requests.change(bits(*request), [&](Request& entry) {
-      if (!entry.receives() && !entry.exchanges()) return;  // not the one: it found no room
+      if (!entry.receives() && !entry.exchanges()) return;  // another request: there was no room for this one
       entry.message = receive;
       noted = true;
     });
@@ -179,7 +180,7 @@ struct SamplesMatchedStart : Role {
   }
 };
 
-// MPI_Irecv, and the receiving half of MPI_Isendrecv. `starts`: the role of the request.
+// MPI_Irecv, and the receive of MPI_Isendrecv. `starts`: the role of the request.
 template <class A, class Starts>
 struct SamplesPosting : PostsReceive<A> {
   const typename A::Request* request;
@@ -190,7 +191,7 @@ struct SamplesPosting : PostsReceive<A> {
   [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, const format::ProfileRow& row,
                                         int result) noexcept {
     sampler.look(call.leave);
-    // The entry of the request says what else is to be known of a receive whose number is, if it is that of a receive.
+    // A receive that is numbered needs only the entry of its request, if that is an entry of a receive.
     if constexpr (Starts::kind == format::receive_request) {
       if (starts.entry != nullptr) [[likely]] {
         starts.entry->message = sampler.number_posted(call.communicator, {call.peer, call.tag});

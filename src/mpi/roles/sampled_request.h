@@ -1,4 +1,4 @@
-// Roles of calls that cancel or free requests, where messages are sampled.
+// Roles of calls that cancel or free requests, if messages are sampled.
 #pragma once
 
 #include "mpi/roles/completion.h"
@@ -7,7 +7,7 @@
 
 namespace tare::mpi {
 
-// What stands for the receive that is under way with a request, if there is one.
+// The sampler's word for the receive that is under way with a request; 0 if there is none.
 inline std::uint32_t* receive_of(Request& entry) noexcept {
   if ((entry.message & sampling::persistent_bit) == 0) return &entry.message;
   sampling::Persistent& p = sampling::persistents[entry.message];
@@ -22,7 +22,7 @@ struct SamplesCancel : Role {
 
   void before(Thread&, recorder::Call&) noexcept {
     if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
-    // Of none of the receives is it sure any more what takes a message.
+    // It is not certain any more what any receive takes.
     if (!sampler.shared())
       requests.for_each([](Request& each) {
         if (std::uint32_t* receive = receive_of(each)) *receive = kept(each, *receive);
@@ -31,13 +31,13 @@ struct SamplesCancel : Role {
     if (entry.handle != 0 && entry.receives() && entry.message == 0) return;
     const bool persistent = (entry.message & sampling::persistent_bit) != 0;
     if (entry.message == 0 || (persistent && !sampling::persistents[entry.message].receives))
-      sampler.cancelling_send();  // as far as anybody knows
+      sampler.cancelling_send();  // assumed, because the request is not known
     else
       sampler.cancel_requested(persistent ? sampling::persistents[entry.message].receive : entry.message);
   }
 };
 
-// MPI_Request_free; before the table of requests forgets it.
+// MPI_Request_free. Comes before the role that removes the request from the table.
 template <class A>
 struct SamplesFree : Role {
   const typename A::Request* request;

@@ -1,4 +1,4 @@
-// Roles of calls that send a message, where messages are sampled.
+// Roles of calls that send a message, if messages are sampled.
 #pragma once
 
 #include "mpi/roles/sampled_communicator.h"
@@ -6,11 +6,10 @@
 
 namespace tare::mpi {
 
-// Room for what a send of a chosen message keeps until its end. Apart from the role that uses it, of which nothing need
-// lie in memory.
+// Room for the ticket of a chosen message. It is not part of the role, which then needs no memory.
 struct HoldsTicket : Role {
   sampling::Ticket ticket;
-  HoldsTicket() noexcept {}  // not filled
+  HoldsTicket() noexcept {}  // deliberately not initialised
 };
 
 // A call that sends a message.
@@ -21,7 +20,7 @@ struct SamplesSend : Role {
   int destination, tag;
   Count count;
   typename A::Datatype datatype;
-  sampling::SendChannel* channel = nullptr;  // if the message was numbered without a ticket
+  sampling::SendChannel* channel = nullptr;  // set if the message was numbered without a ticket
   bool holds = false;                        // the ticket is filled
   bool ends = false;                         // something is to be done when the call has succeeded
   SamplesSend(On<A>& o, HoldsTicket& h, int d, int t, Count c, typename A::Datatype type) noexcept
@@ -45,7 +44,7 @@ struct SamplesSend : Role {
   }
 
  private:
-  // Static, as are those of the roles below, so that a role need not lie in memory.
+  // Static, as in the roles below, so that the role needs no memory.
   [[gnu::noinline]] static bool chosen(Thread& thread, const recorder::Call& call, sampling::Ticket& ticket,
                                        sampling::SendChannel& channel, typename A::Comm comm, Count count,
                                        typename A::Datatype datatype) noexcept {

@@ -1,5 +1,5 @@
-// Roles of point-to-point calls that are sampled (src/mpi/sampling/). They stand behind the other roles of a wrapper,
-// in a table of wrappers of its own (wrappers.h), so that a run without sampling has none of them.
+// Roles of point-to-point calls whose messages are sampled (src/mpi/sampling/). They come after the other roles of a
+// wrapper, in a table of wrappers of its own (wrappers.h). So a run without sampling has none of them.
 #pragma once
 
 #include "mpi/roles/sampled_communicator.h"

@@ -1,4 +1,4 @@
-// Begin and end of message sampling in a process.
+// The begin and the end of message sampling in a process.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,8 @@
 
 namespace tare::mpi {
 
-// At the first call of MPI: from here on messages are numbered. The pairs are readings of the clock some time apart.
+// To be called at the first call of MPI: messages are numbered from here on. The pairs are readings of the clocks some
+// time apart.
 inline void begin_sampling(const format::ClockPair& before, const format::ClockPair& after) noexcept {
   format::SampleSummary* summary = recorder::sample_summary();
   sampling::Spec spec;
@@ -22,7 +23,7 @@ inline void begin_sampling(const format::ClockPair& before, const format::ClockP
                          static_cast<double>(after.monotonic_ns - before.monotonic_ns));
 }
 
-// MPI_Init, behind the role that finds out rank and size.
+// MPI_Init. Comes after the role that finds rank and size.
 template <class A>
 struct StartsSampling : Role {
   void after(Thread&, recorder::Call&, int result) noexcept {
@@ -41,7 +42,7 @@ struct StartsSampling : Role {
     process.init_leave = recorder::now();
     process.hook_init += process.init_leave - start;
   }
-  // The other ranks may be measured, and what they do together takes all.
+  // Ranks that do not record still take part, because the operations are collective.
   static void unmeasured(int result) noexcept {
     if (result != A::success) return;
     const recorder::ErrnoGuard guard;

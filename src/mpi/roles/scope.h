@@ -1,5 +1,4 @@
-// Roles of windows and files: what one-sided and file operations work on, beside the communicator that it was made
-// with.
+// Roles of windows and files, which one-sided and file operations name instead of a communicator.
 #pragma once
 
 #include "mpi/roles/envelope.h"
@@ -40,7 +39,7 @@ struct MakesWindow : Role {
   void after(Thread& thread, recorder::Call&, int result) noexcept {
     if (result != A::success) return;
     const std::uint64_t handle = scope_bits(ScopeKind::window, *made);
-    forget_scope(handle);  // whatever had this handle before exists no more
+    forget_scope(handle);  // the handle may have belonged to another
     add_window(handle, known_communicator(thread, bits(comm)), flavour);
   }
 };
@@ -70,7 +69,7 @@ struct OpensFile : Role {
   }
 };
 
-// MPI_Win_free, MPI_File_close: forgotten before the call, because another thread may get the same handle.
+// MPI_Win_free, MPI_File_close: the handle is forgotten before the call, because another thread may get the same value.
 template <class A, ScopeKind kind, class Handle>
 struct Closes : OnScope<kind, Handle> {
   static bool is_needed(const Thread&) noexcept { return true; }

@@ -1,5 +1,5 @@
-// Roles of what a call moves: the bytes of its row and record. The rule is docs/bytes.md: what the process
-// puts into the operation or, where it puts nothing in, takes out of it.
+// Roles of what a call moves: the bytes of its row and record. The rule is in docs/bytes.md: what the process puts into
+// the operation or, if it puts nothing in, what it takes out.
 #pragma once
 
 #include "mpi/roles/neighbours.h"
@@ -38,7 +38,7 @@ std::uint64_t size_of(Thread& thread, typename A::Datatype datatype) noexcept {
   return static_cast<std::uint64_t>(entry.size);
 }
 
-// Common part: bytes are worked out after a successful call, when every argument is known to be valid.
+// The common part. Bytes are computed after a successful call, when every argument is known to be valid.
 template <class A, class Derived>
 struct Volume : Describes {
   void after(Thread& thread, recorder::Call& call, int result) noexcept {
@@ -46,11 +46,11 @@ struct Volume : Describes {
       return;
     call.bytes = call.peer == format::proc_null ? 0 : static_cast<Derived*>(this)->bytes(thread, call);
   }
-  // The communicator that On has looked up for this call. Cold functions only: it is looked up again.
+  // The communicator of this call. Only for cold functions, because it is looked up again.
   static const Communicator& communicator(Thread& thread) noexcept {
     return known_communicator(thread, thread.shared->current.communicator);
   }
-  // Sum over the partners; counts that are not significant at this rank may be null.
+  // The sum over the partners. Counts that are not significant at this rank may be null.
   template <class Count>
   static std::uint64_t sum(const Count* counts, int n) noexcept {
     std::uint64_t elements = 0;
@@ -86,7 +86,7 @@ struct MovesOne : Volume<A, MovesOne<A, Count>> {
   std::uint64_t bytes(Thread& thread, const recorder::Call&) noexcept { return size_of<A>(thread, datatype); }
 };
 
-// Partitioned communication: the count is one partition's, and a Count whatever the function.
+// Partitioned communication: the count is that of one partition, and of type Count in all functions.
 template <class A, class Count>
 struct MovesPartitions : Volume<A, MovesPartitions<A, Count>> {
   int partitions;
@@ -98,7 +98,7 @@ struct MovesPartitions : Volume<A, MovesPartitions<A, Count>> {
   }
 };
 
-// As many elements for every rank of the group (MPI_Reduce_scatter_block).
+// The same number of elements for each rank of the group (MPI_Reduce_scatter_block).
 template <class A, class Count>
 struct MovesToEach : Volume<A, MovesToEach<A, Count>> {
   Count count;
@@ -109,7 +109,7 @@ struct MovesToEach : Volume<A, MovesToEach<A, Count>> {
   }
 };
 
-// One count a rank of the group (MPI_Reduce_scatter).
+// One count for each rank of the group (MPI_Reduce_scatter).
 template <class A, class Count>
 struct MovesCounts : Volume<A, MovesCounts<A, Count>> {
   const Count* counts;
@@ -120,7 +120,7 @@ struct MovesCounts : Volume<A, MovesCounts<A, Count>> {
   }
 };
 
-// Gather, allgather: this process's own contribution; in place, it lies in the receive buffer.
+// Gather, allgather: the contribution of this process. In place, it lies in the receive buffer.
 template <class A, class Count>
 struct Contributes : Volume<A, Contributes<A, Count>> {
   const void* sendbuf;
@@ -130,7 +130,7 @@ struct Contributes : Volume<A, Contributes<A, Count>> {
       : sendbuf(s), sendcount(sc), recvcount(rc), sendtype(st), recvtype(rt) {}
   std::uint64_t bytes(Thread& thread, const recorder::Call& call) noexcept {
     if (sendbuf == A::in_place()) return this->product(thread, recvcount, recvtype);
-    if (call.peer == format::root_of_other_group)  // puts nothing in: takes one contribution from each
+    if (call.peer == format::root_of_other_group)  // puts nothing in, and takes one contribution from each
       return static_cast<std::uint64_t>(this->communicator(thread).partners()) *
              this->product(thread, recvcount, recvtype);
     return this->product(thread, sendcount, sendtype);

@@ -1,6 +1,6 @@
-// How the ranks of a world come to tell one another of sampled messages. ARCHITECTURE.md, "Message sampling", has the
-// protocol and why no rank can wait for another. Everything that needs other ranks is started without waiting; when it
-// is done is looked at in MPI_Init for a while, and then now and then.
+// How the ranks of a world agree to exchange records of sampled messages. ARCHITECTURE.md, "Message sampling", has the
+// protocol, and why no rank can block another. Each step that needs other ranks is a nonblocking operation. Whether it
+// is complete is tested in MPI_Init for a while, and from then on now and then.
 #pragma once
 
 #include <sched.h>
@@ -17,8 +17,8 @@ namespace tare::mpi::sampling {
 template <class A>
 class Agreement {
  public:
-  // In MPI_Init, by all ranks of the world: also by those that do not record, and take no part. Waits for the others,
-  // for a while.
+  // Called in MPI_Init by all ranks of the world, including those that do not record and take no part. Waits for the
+  // others for a limited time.
   static void begin(int rank, int size, bool takes_part) noexcept {
     rank_ = rank;
     size_ = static_cast<std::uint32_t>(size);
@@ -34,7 +34,7 @@ class Agreement {
     if (step_ != Step::over) sampler.set_joining(&go_on);
   }
 
-  // Goes on as far as the others have come. True if there is no more to come. May be called by any thread.
+  // Does the steps that the other ranks allow by now. True if there are no more steps. Any thread may call it.
   static bool go_on() noexcept {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     const std::uint64_t start = recorder::now();
@@ -46,10 +46,10 @@ class Agreement {
     return over;
   }
 
-  // In MPI_Finalize, where the other ranks come sooner or later.
+  // Called in MPI_Finalize, which all other ranks enter sooner or later.
   static void end() noexcept {
     if (step_ == Step::none) return;
-    // What is still under way when MPI ends some MPI libraries complain of.
+    // Some MPI libraries report an error if operations are under way when MPI ends.
     const std::uint64_t deadline_ns = now_ns() + waiting_limit_ns();
     while (!go_on() && now_ns() < deadline_ns) sched_yield();
     bool all_are_here = step_ == Step::over && sampler.listening() && PrivatePathOf<A>::drain();
@@ -63,14 +63,14 @@ class Agreement {
   using Comm = typename A::Comm;
   using Request = typename A::Request;
   using Datatype = typename A::Datatype;
-  // What the request is of that has been started last.
+  // The step that request_ belongs to.
   enum class Step : std::uint8_t { none, copying, telling, seating, synchronising, voting, deciding, over };
 
   static std::uint64_t now_ns() noexcept { return recorder::read_ns(CLOCK_MONOTONIC_RAW); }
   static void note(format::SampleJoining what) noexcept {
     if (auto* summary = recorder::sample_summary()) summary->joining |= what;
   }
-  // TARE_SAMPLE_NODES makes ranks believe to be on so many nodes: for tests.
+  // For tests: TARE_SAMPLE_NODES makes the ranks believe that they are on so many nodes.
   static std::uint64_t own_node() noexcept {
     const char* directory = getenv("TARE_SEGMENT_DIR");
     const std::uint64_t name = recorder::shared_memory_name(directory == nullptr ? "/dev/shm" : directory);
@@ -79,7 +79,7 @@ class Agreement {
     return pretended > 0 && name != 0 ? mix(name + static_cast<std::uint64_t>(1 + rank_ % pretended)) : name;
   }
 
-  // Never waits. A request that failed is complete, and nothing follows it.
+  // Does not wait. A request that failed counts as complete, and no step follows it.
   static bool is_complete() noexcept {
     if (request_ == A::request_null()) return true;
     int done = 0;
@@ -94,7 +94,7 @@ class Agreement {
     if (result != A::success) give_up();
   }
 
-  // What was started last is done: starts the next.
+  // The step that was started last is complete. Starts the next one.
   static void next() noexcept {
     switch (step_) {
       case Step::copying:
@@ -118,7 +118,7 @@ class Agreement {
   }
 
   static void ignore_error(Comm*, int*, ...) {}
-  // An error of ours is not the program's.
+  // Errors on tare's communicator must not reach the program's error handler.
   static void ignore_errors() noexcept {
     using Handler = void(Comm*, int*, ...);
     using Errhandler = typename A::Errhandler;
@@ -129,7 +129,7 @@ class Agreement {
     library<int(Errhandler*)>(Function::MPI_Errhandler_free)(&handler);
   }
 
-  // Each tells the first rank of its node.
+  // Each rank sends the name of its node to rank 0.
   static void report_to_node() noexcept {
     if (rank_ == 0) {
       world_bytes_ = size_ * (sizeof(std::uint64_t) + sizeof(Seat) + 1);
@@ -138,7 +138,7 @@ class Agreement {
     }
     start(Step::telling, gather(&node_name_, sizeof node_name_, world_));
   }
-  // The first rank tells each where it sits.
+  // Rank 0 sends each rank its seat.
   static void seat() noexcept {
     if (rank_ == 0)
       assign_seats(reinterpret_cast<const std::uint64_t*>(world_), size_, recorder::new_process_name(),
@@ -154,8 +154,8 @@ class Agreement {
     world_ = nullptr;
   }
 
-  // All who sit on this node join its memory. When all ranks of the world have said that they did, whoever learns of
-  // it may tell the others.
+  // The ranks of a node join its shared memory. When a rank learns that all ranks of the world have joined, it may put
+  // records into mailboxes.
   static void join() noexcept {
     if (seat_.all_take_part == 0) note(format::some_take_no_part);
     if (seat_.size != 0) {
@@ -176,8 +176,8 @@ class Agreement {
     vote();
   }
 
-  // Records travel between nodes if all ranks say that they can be made sense of: a yes of all is in the first rank's
-  // hands before anybody hears of it.
+  // Records travel between nodes if all ranks vote that they can read them. Rank 0 has all votes before any rank learns
+  // the result.
   static void vote() noexcept {
     vote_ = node_ != nullptr && seat_.all_take_part != 0 && (seat_.place != 0 || knows_clock()) ? 1 : 0;
     if (rank_ == 0) {
@@ -187,7 +187,8 @@ class Agreement {
     }
     start(Step::voting, gather(&vote_, sizeof vote_, world_));
   }
-  // The first rank of a node: compares its clock with the others'. Only in MPI_Init, as all must do it at a time.
+  // The first rank of a node compares its clock with those of the others. Only in MPI_Init, because all must do it at
+  // the same time.
   static bool knows_clock() noexcept {
     ClockOffset offset;
     const bool compared = in_init_ && ClockComparison<A>::among(comm_, seat_, deadline_ns_, offset);
@@ -225,7 +226,7 @@ class Agreement {
                                                   comm_, &request_);
   }
 
-  // All of it stays as long as MPI may use it, which is until the end if a rank never comes.
+  // Everything is kept as long as MPI may use it. If a rank never comes, that is until the end.
   static inline std::atomic<bool> busy_{false};
   static inline Step step_ = Step::none;
   static inline bool in_init_ = true;
@@ -236,7 +237,7 @@ class Agreement {
   static inline Comm comm_ = A::comm_null();
   static inline Request request_ = A::request_null();
   static inline std::uint64_t node_name_ = 0;
-  static inline char* world_ = nullptr;  // of the first rank: what is gathered, and seats
+  static inline char* world_ = nullptr;  // in rank 0: the gathered values, and the seats
   static inline std::size_t world_bytes_ = 0;
   static inline Seat seat_{};
   static inline Node* node_ = nullptr;

@@ -1,5 +1,6 @@
-// Which messages are sampled. The random choice is a function of seed, channel and number, so that sender and receiver
-// make it alike without a word, and a run can be repeated; counter and timer are the sender's own.
+// Chooses the messages that are sampled. The random choice is a function of seed, channel and number. So sender and
+// receiver make the same choice without communication, and a run can be repeated. Only the sender knows the choice by
+// counter or timer.
 #pragma once
 
 #include <cmath>
@@ -16,11 +17,11 @@ using Method = format::SampleMethod;
 
 class Chooser {
  public:
-  // `rank` makes processes choose differently; `ticks_per_ns` is the rate of recorder::now().
+  // `rank` makes processes choose differently. `ticks_per_ns` is the rate of recorder::now().
   void use(const Spec& spec, std::int32_t rank, double ticks_per_ns) noexcept {
     strategy_ = spec.strategy;
     salt_ = mix(spec.seed + 0x9e3779b97f4a7c15U);
-    // The largest threshold must take every hash.
+    // The largest threshold must accept every hash.
     below_ = strategy_ != Strategy::random ? 0
              : spec.threshold >= 1         ? UINT64_MAX
                                            : static_cast<std::uint64_t>(std::ldexp(spec.threshold, 64));
@@ -33,14 +34,14 @@ class Chooser {
     due_ = (strategy_ == Strategy::timer ? recorder::now() : 0) + interval();
   }
 
-  // The sender's choice, made once a message.
+  // The sender's choice. To be called once for each message.
   [[gnu::always_inline]] bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
     if (strategy_ == Strategy::random) [[likely]]
       return coordinated(channel, number);
     ++passed_;
     return strategy_ == Strategy::counter ? count() : strategy_ == Strategy::timer && time();
   }
-  // Messages that the one just chosen stands for; to be asked once.
+  // The number of messages that the chosen one represents. To be called once for each choice.
   float weight() noexcept {
     if (strategy_ == Strategy::random) return weight_;
     const auto weight = static_cast<float>(passed_);
@@ -48,14 +49,14 @@ class Chooser {
     return weight;
   }
 
-  // Whether the receiver can tell which messages are chosen.
+  // Whether the receiver can compute which messages are chosen.
   bool is_coordinated() const noexcept { return strategy_ == Strategy::random; }
   bool coordinated(std::uint64_t channel, std::uint64_t number) const noexcept {
     return mix((channel ^ salt_) + number * 0x9e3779b97f4a7c15U) <= below_;
   }
 
  private:
-  // PERIOD +- VARIANCE, uniform.
+  // Uniform in PERIOD +- VARIANCE.
   std::uint64_t interval() noexcept {
     random_ += 0x9e3779b97f4a7c15U;
     const std::uint64_t spread = variance_ == 0 ? 0 : mix(random_) % (2 * variance_ + 1);

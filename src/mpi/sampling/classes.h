@@ -1,5 +1,5 @@
-// The table of message classes of a process, in its segment, so that it survives the process. Full, it counts what it
-// no longer tells apart in class 0.
+// The table of message classes of a process. It lies in the segment, so it survives the process. When it is full,
+// further classes are counted in class 0.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace tare::mpi::sampling {
 
-// A sampled message whose both sides are known. Times in nanoseconds of one clock.
+// A sampled message of which both sides are known. Times are nanoseconds of one clock.
 struct Pair {
   std::int32_t source;
   std::uint32_t send_site;
@@ -81,7 +81,7 @@ class Classes {
       return c.source == pair.source && c.send_site == pair.send_site && c.receive_site == pair.receive_site &&
              c.bytes == pair.bytes && ((c.flags & format::between_nodes) != 0) == pair.between_nodes;
     };
-    // Most programs have few classes at a time.
+    // Most programs use few classes at a time.
     std::uint32_t& recent =
         recent_[(static_cast<std::uint32_t>(pair.source) + 3 * pair.send_site + 5 * pair.receive_site + pair.bytes) %
                 recents];

@@ -1,7 +1,7 @@
-// Compares the clocks of nodes: hierarchically, as Hunold and Carpen-Amarie do ("Hierarchical clock synchronization in
-// MPI", 2018). The first ranks of the nodes form a tree of log2(n) rounds, in each of which those that know the first
-// node's clock teach it to as many others; then each tells its node. An offset is taken from the exchange with the
-// shortest way, and is uncertain by half of that way.
+// Compares the clocks of nodes hierarchically, as Hunold and Carpen-Amarie do ("Hierarchical clock synchronization in
+// MPI", 2018). The first ranks of the nodes form a tree of log2(n) rounds. In each round, every rank that knows the
+// offset to the first node's clock exchanges messages with one that does not. Then each passes the offset on to its
+// node. The offset is that of the exchange with the shortest round trip, and its uncertainty is half of that time.
 #pragma once
 
 #include <sched.h>
@@ -18,7 +18,7 @@ class ClockComparison {
  public:
   using Comm = typename A::Comm;
 
-  // Called by the first ranks of the nodes, each with its seat. False if another one of them has not answered by the
+  // Called by the first ranks of the nodes, each with its seat. False if another of them has not answered by the
   // deadline (CLOCK_MONOTONIC_RAW).
   static bool among(Comm comm, const Seat& seat, std::uint64_t deadline_ns, ClockOffset& own) noexcept {
     own = {};
@@ -48,10 +48,10 @@ class ClockComparison {
       library<int(Request*, int*, Status*)>(Function::MPI_Test)(&request, &done, &status);
       if (done != 0) return true;
       if (recorder::read_ns(CLOCK_MONOTONIC_RAW) > deadline_ns) return false;
-      sched_yield();  // to the one that is to answer, where ranks outnumber processors
+      sched_yield();  // lets the other rank run, if there are more ranks than processors
     }
   }
-  // From memory that stays, in case that it is not sent by the deadline.
+  // Sent from memory that stays valid, because it may still be under way after the deadline.
   static bool send(Comm comm, int peer, const Answer& answer, std::uint64_t deadline_ns) noexcept {
     using Send = int(const void*, int, typename A::Datatype, int, int, Comm, Request*);
     static Answer buffer;
@@ -69,7 +69,7 @@ class ClockComparison {
                                               &request) != A::success)
       return false;
     const bool complete = is_complete(request, deadline_ns);
-    if (!complete) {  // a receive that is cancelled completes without its sender
+    if (!complete) {  // a cancelled receive completes without its sender
       Status status;
       library<int(Request*)>(Function::MPI_Cancel)(&request);
       library<int(Request*, Status*)>(Function::MPI_Wait)(&request, &status);

@@ -32,7 +32,7 @@ bool ControlFile::is_due(Node* node) noexcept {
   return true;
 }
 
-// False if it says nothing new.
+// False if the file has not changed.
 bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong) noexcept {
   char path[768];
   struct stat status {};
@@ -43,7 +43,7 @@ bool ControlFile::read(Node* node, char (&text)[most_bytes], const char*& wrong)
   if (node != nullptr) node->note_version(version);
   if (version == version_) return false;
   const long bytes = recorder::read_file(path, text, sizeof text - 1);
-  if (bytes <= 0) return false;  // it is just being written
+  if (bytes <= 0) return false;  // it is being written
   version_ = version;
   text[bytes] = '\0';
   text[std::strcspn(text, "\n")] = '\0';

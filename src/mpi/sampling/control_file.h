@@ -1,4 +1,4 @@
-// The file RUN/sample, in which the user asks for another spec while the program runs.
+// The file RUN/sample. With it the user changes the spec while the program runs.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace tare::mpi::sampling {
 
 class ControlFile {
  public:
-  // Whether this rank is to look at the file now. One rank of a node asks the file system, once a second; the others
-  // ask its memory. `node`: nullptr as long as the rank has not met the others.
+  // Whether this rank is to read the file now. Once a second, one rank of a node looks at the file, and the others read
+  // its version from the node's memory. `node`: nullptr until the rank has joined that memory.
   bool is_due(Node* node) noexcept;
 
-  // If the file has changed, hands its first line to `change`, which returns nullptr or what is wrong with it. The
-  // latter is said on stderr, once for each node.
+  // If the file has changed, passes its first line to `change`, which returns nullptr or an error message. An error
+  // message is printed on stderr, once for each node.
   template <class Change>
   void look(Node* node, Change change) noexcept {
     char text[most_bytes];
@@ -30,7 +30,7 @@ class ControlFile {
   void complain(Node* node, const char* wrong) const noexcept;
 
   std::uint64_t looked_ns_ = 0;
-  std::uint64_t version_ = 0;  // of what was read last; 0: nothing was
+  std::uint64_t version_ = 0;  // of what was read last; 0: nothing was read
 };
 
 }  // namespace tare::mpi::sampling

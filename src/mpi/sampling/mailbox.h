@@ -1,9 +1,9 @@
-// What one rank tells another of its node about sampled messages: a mailbox in memory that both map. A ring for one
-// writer and one reader, in which a record and the word that says it is there are one cache line: telling takes that
-// line to the writer, and taking it to the reader. Nobody ever waits.
+// A mailbox: how one rank passes records of sampled messages to another rank of its node, in memory that both map. It
+// is a ring for one writer and one reader that never waits. A record and the word that marks it as present are one
+// cache line. So the writer fetches one line, and the reader another.
 //
-// Every process that maps the memory can write anything into it. So the number of slots is not stored in it: both ends
-// know it (`mask`, that number less 1), and nothing that is read from the memory leads out of the mailbox.
+// Every process that maps the memory can write anything into it. So the number of slots is not stored there. Both ends
+// know it (`mask` is that number less 1), and no value read from the memory leads outside of the mailbox.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@
 
 namespace tare::mpi::sampling {
 
-// Lies before its slots. Zeroed memory is an empty mailbox.
+// The head of a mailbox; its slots follow. Zeroed memory is an empty mailbox.
 class Mailbox {
  public:
-  // Of one with so many slots, a power of two.
+  // The size of a mailbox with so many slots, a power of two.
   static constexpr std::uint64_t bytes(std::uint32_t slots) noexcept {
     return sizeof(Mailbox) + std::uint64_t{slots} * sizeof(Slot);
   }
-  // fill(MessageRecord&) writes all but `start`, a time that is read last: all that is left until the message is sent
-  // is its own. False if the mailbox is full. The writer only.
+  // fill(MessageRecord&) writes all but `start`. That time is read last, as close to the send as possible. False if the
+  // mailbox is full. Only for the writer.
   template <class Fill>
   [[gnu::always_inline]] bool put(std::uint64_t mask, Fill fill) noexcept {
     const std::uint64_t at = put_;
@@ -37,18 +37,18 @@ class Mailbox {
     slot.record.start = recorder::now();
     slot.turn.store(at + 1, std::memory_order_release);
     put_ = at + 1;
-    fetch_to_write(&slots()[(at + 1) & mask]);  // the reader has had it last
+    fetch_to_write(&slots()[(at + 1) & mask]);  // the reader had the line last
     return true;
   }
 
-  // The oldest record, until pop(); nullptr if there is none. The reader only.
+  // The oldest record, which stays until pop(); nullptr if there is none. Only for the reader.
   const MessageRecord* first(std::uint64_t mask) const noexcept {
     const std::uint64_t at = taken_.load(std::memory_order_relaxed);
     const Slot& slot = slots()[at & mask];
     return slot.turn.load(std::memory_order_acquire) == at + 1 ? &slot.record : nullptr;
   }
-  // Hands at most as many records as there are slots to each(const MessageRecord&), in order: all that were there. The
-  // reader only.
+  // Passes the records that are there to each(const MessageRecord&), in order, at most as many as there are slots. Only
+  // for the reader.
   template <class Each>
   void take_all(std::uint64_t mask, Each each) noexcept {
     for (std::uint64_t taken = 0; taken <= mask; ++taken) {
@@ -58,7 +58,7 @@ class Mailbox {
       pop();
     }
   }
-  // Where the next record will be.
+  // The place of the next record.
   const void* next(std::uint64_t mask) const noexcept {
     return &slots()[taken_.load(std::memory_order_relaxed) & mask];
   }
@@ -67,15 +67,15 @@ class Mailbox {
  private:
   struct alignas(64) Slot {
     MessageRecord record;
-    std::atomic<std::uint64_t> turn;  // 1 + the record's place in all that were ever put: it is there
+    std::atomic<std::uint64_t> turn;  // 1 + the number of the record; set when the record is complete
   };
   static_assert(sizeof(Slot) == 64);
 
   Slot* slots() noexcept { return reinterpret_cast<Slot*>(this + 1); }
   const Slot* slots() const noexcept { return reinterpret_cast<const Slot*>(this + 1); }
 
-  alignas(64) std::uint64_t put_;  // the writer's: records so far,
-  std::uint64_t seen_;             // and what it has last seen of taken_
+  alignas(64) std::uint64_t put_;  // for the writer: the number of records so far,
+  std::uint64_t seen_;             // and the value of taken_ that it read last
   alignas(64) std::atomic<std::uint64_t> taken_;
 };
 

@@ -1,4 +1,5 @@
-// Memory of the sampler: mapped, zeroed, never given back before the process ends, and touched only as far as used.
+// Memory of the sampler: mapped and zeroed. It is not freed before the process ends, and its pages are touched only as
+// they are used.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,17 @@
 
 namespace tare::mpi::sampling {
 
-// Has the processor fetch a line of memory that will be written, while it does other things.
+// Prefetches a line of memory that will be written.
 inline void fetch_to_write(const void* line) noexcept {
 #if defined(__x86_64__)
-  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // a no-op on processors without it
+  __asm__ volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // else a no-op
 #else
   __builtin_prefetch(line, 1);
 #endif
 }
 
-// Places for up to `limit` values that never move, reserved at the first use. Place 0 is none.
+// A pool of up to `limit` values that never move; memory is reserved at the first use. A place is the number of a
+// value. Place 0 is none.
 template <class T>
 class Places {
  public:
@@ -26,7 +28,7 @@ class Places {
   T& operator[](std::uint32_t place) noexcept { return slots_[place].value; }
   const T& operator[](std::uint32_t place) const noexcept { return slots_[place].value; }
 
-  // A place; 0 if there is none left.
+  // Takes a place; 0 if none is left.
   std::uint32_t take() noexcept {
     std::uint32_t place = free_;
     if (place != 0) {
@@ -73,10 +75,10 @@ class Places {
   std::uint32_t taken_ = 0;
 };
 
-// From a hash to a place; open addressing with linear probing, grows at three quarters.
+// A hash table of places. Open addressing with linear probing; grows at three quarters.
 class PlaceIndex {
  public:
-  // The place for which same(place) holds among those put under the hash; 0 if there is none.
+  // Among the places under the hash, the one for which same(place) is true; 0 if there is none.
   template <class Same>
   std::uint32_t find(std::uint64_t hash, Same same) const noexcept {
     if (slots_ == nullptr) return 0;
@@ -104,7 +106,7 @@ class PlaceIndex {
     }
     for (std::uint32_t slot = (hole + 1) & mask_; slots_[slot].place != 0; slot = (slot + 1) & mask_) {
       const std::uint32_t from_home = (slot - home(slots_[slot].hash)) & mask_;
-      if (from_home < ((slot - hole) & mask_)) continue;  // would end up before its home
+      if (from_home < ((slot - hole) & mask_)) continue;  // it would lie before its first slot
       slots_[hole] = slots_[slot];
       hole = slot;
     }
@@ -144,14 +146,15 @@ class PlaceIndex {
   std::uint32_t used_ = 0;
 };
 
-// A channel that somebody remembers, as long as its table has given up none (its generation()).
+// A remembered channel. It is valid while the generation() of its table is the same: that changes when channels are
+// freed.
 template <class Channel>
 struct KnownChannel {
   Channel* channel = nullptr;
   std::uint32_t generation = 0;
 };
 
-// The channels that were found last, by (communicator, peer, tag): most programs use few at a time.
+// The channels that were found last, by (communicator, peer, tag). Most programs use few at a time.
 template <class Channel>
 class ChannelMemo {
  public:

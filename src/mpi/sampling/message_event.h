@@ -1,4 +1,4 @@
-// Sampled messages as events of the trace.
+// Records sampled messages as events of the trace.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace tare::mpi::sampling {
 
 class MessageEvents {
  public:
-  // Records a message when both sides are known; times in nanoseconds.
+  // Records a message of which both sides are known. Times are nanoseconds.
   void write(const Pair& pair, std::uint64_t number, const ReceiveChannel& channel) noexcept;
 
  private:

@@ -13,7 +13,7 @@
 namespace tare::mpi::sampling {
 namespace {
 
-// A rank is told by so many others at most, and by all of them of so many messages that it has not received yet.
+// The most ranks that have a mailbox to one rank, and the most records in all of these that it has not read.
 constexpr std::uint32_t most_writers = 64;
 constexpr std::uint32_t slots_of_rank = 4096;
 
@@ -22,7 +22,7 @@ std::uint32_t slots(std::uint32_t size) noexcept { return std::bit_floor(slots_o
 
 constinit Node node;
 
-// The file of this process, as long as it has its name.
+// The file of this process, while the file has a name.
 constinit char path[768] = "";
 
 bool name_file(std::uint64_t name) noexcept {

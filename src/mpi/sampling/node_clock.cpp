@@ -2,9 +2,8 @@
 
 namespace tare::mpi::sampling {
 
-// Both clocks of a node go at the rate of its processor, which two
-// readings tell the better the further they lie apart: a time that is an eighth of that behind the last is close
-// enough.
+// Ticks are converted with the rate between two readings of both clocks. The rate is the more exact the further the
+// readings lie apart. So the second reading is renewed when a time lies beyond it by an eighth of that distance.
 std::uint64_t NodeClock::raw_ns_of(std::uint64_t ticks) noexcept {
   if (ticks - compared_.ticks >= (latest_.ticks - compared_.ticks) / 8 * 9) [[unlikely]] {
     latest_ = recorder::read_clock_pair();

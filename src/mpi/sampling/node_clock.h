@@ -1,4 +1,4 @@
-// The clock of this node for sampled messages: ticks as nanoseconds and, between nodes, as the first node's clock.
+// Converts ticks of this node to nanoseconds and, between nodes, to the first node's clock.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class NodeClock {
   }
   double ticks_per_ns() const noexcept { return ticks_per_ns_; }
   std::int64_t ns_of(std::uint64_t ticks) const noexcept {  // of a span, which may be negative
-    constexpr double most = 9e18;                           // what a sender says may be anything
+    constexpr double most = 9e18;                           // a sender's value may be anything
     return static_cast<std::int64_t>(
         std::clamp(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick_, -most, most));
   }
@@ -24,21 +24,21 @@ class NodeClock {
     return static_cast<std::uint64_t>(static_cast<double>(ns) * ticks_per_ns_);
   }
 
-  // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
+  // The first node's clock is now ahead of this node's by `ahead_ns`, with this uncertainty.
   void set_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept {
     ahead_ns_ = ahead_ns;
     uncertainty_ns_ = uncertainty_ns;
     compared_ = latest_ = recorder::read_clock_pair();
   }
   std::int64_t ahead_ns() const noexcept { return ahead_ns_; }
-  // Since the offset was set.
+  // Time since the offset was set.
   std::uint64_t span_ns() const noexcept { return recorder::read_ns(CLOCK_MONOTONIC_RAW) - compared_.monotonic_ns; }
 
-  // A time of this node, CLOCK_MONOTONIC_RAW, in the first node's clock, and how uncertain it is there.
+  // Converts a time of this node, CLOCK_MONOTONIC_RAW, to the first node's clock, with its uncertainty there.
   std::uint64_t first_node_ns(std::uint64_t own_ns) const noexcept {
     return own_ns + static_cast<std::uint64_t>(ahead_ns_);
   }
-  // Crystals of servers drift by up to about 20 parts in a million against one another.
+  // Crystals of servers drift by up to about 20 parts in a million relative to one another.
   std::uint64_t uncertainty_ns(std::uint64_t own_ns) const noexcept {
     return uncertainty_ns_ + (own_ns - compared_.monotonic_ns) / 50'000;
   }
@@ -52,7 +52,7 @@ class NodeClock {
   std::uint64_t uncertainty_ns_ = 0;
   format::ClockPair compared_{};  // when the clocks were compared
   format::ClockPair latest_{};    // both clocks of this node, as read last
-  double raw_ns_per_tick_ = 1;    // between these two
+  double raw_ns_per_tick_ = 1;    // between compared_ and latest_
 };
 
 }  // namespace tare::mpi::sampling

@@ -1,4 +1,4 @@
-// Pairing: what a sender says of a message, with the receive that took it.
+// Pairing: a sender's record of a message and the receive that took the message.
 #include "format/time_arithmetic.h"
 #include "mpi/sampling/sampler.h"
 #include "recorder/location.h"
@@ -20,7 +20,7 @@ void Sampler::numbered(ReceiveChannel& channel, const Received& received) noexce
   numbered_here(channel, received);
 }
 
-// All that the source has told is read first: it may have retracted what it told of this message.
+// Reads all records of the source first, because it may have retracted the record of this message.
 void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) noexcept {
   if (changes() != changes_read_) [[unlikely]]
     read_changes();
@@ -29,7 +29,7 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
   Mailbox* mailbox = channel.mailbox;
   const MessageRecord* first = mailbox == nullptr ? nullptr : mailbox->first(mask_);
   if (first != nullptr && first->number == received.number && first->channel == channel.id &&
-      first->kind == RecordKind::message) {  // as it nearly always is: without a way through the table
+      first->kind == RecordKind::message) {  // the usual case: without the table of records
     record = *first;
     mailbox->pop();
     first = mailbox->first(mask_);
@@ -41,7 +41,7 @@ void Sampler::numbered_here(ReceiveChannel& channel, const Received& received) n
     forget_retracted();
   if (found || records_.take(channel.id, received.number, record))
     pair(record, channel, received);
-  else if (received.ambiguous)  // it may have taken a message that was sent before the one whose number it has
+  else if (received.ambiguous)  // it may have taken an earlier message than its number says
     ring_.keep(receives_.place_of(channel), channel, received, false);
   settle_quiet();
 }
@@ -73,7 +73,7 @@ void Sampler::drain(Mailbox& mailbox) noexcept {
   mailbox.take_all(mask_, [this](const MessageRecord& record) { apply(record); });
 }
 
-// Somebody on this node has opened a mailbox to here, or retracted all that it told.
+// Another rank of this node has opened a mailbox to this rank, or retracted its records.
 void Sampler::read_changes() noexcept {
   changes_read_ = changes();
   receives_.for_each_channel([this](ReceiveChannel& channel) {
@@ -81,7 +81,7 @@ void Sampler::read_changes() noexcept {
   });
 }
 
-// Drops all records: somebody has retracted what was told before.
+// Drops all records, because a sender has retracted earlier ones.
 void Sampler::forget_retracted() noexcept {
   const std::uint32_t retractions = node_->retracted();
   if (retractions == retractions_read_) return;
@@ -91,8 +91,8 @@ void Sampler::forget_retracted() noexcept {
   summary_->unpaired += records_.forget_all();
 }
 
-// Whether a record tells of a message that has probably been received, and that nobody remembers: its sender told, and
-// this rank had not met it yet. Not to be asked later: receives complete in any order.
+// Whether a record belongs to a message that was received before this rank joined the node's memory, and was not kept.
+// This must be checked when the record comes: later it cannot be told, because receives complete in any order.
 bool Sampler::is_past(const MessageRecord& record) noexcept {
   const std::uint32_t place = receives_.find_channel(record.channel);
   if (place == 0) return false;

@@ -1,5 +1,5 @@
 // The path of records between nodes: messages on a private communicator, a copy of MPI_COMM_WORLD. Nothing here waits
-// for the program's own messages, and nothing blocks.
+// for messages of the program, and nothing blocks.
 #pragma once
 
 #include <sched.h>
@@ -30,7 +30,7 @@ class PrivatePathOf {
   static constexpr int record_tag = 1;
   static constexpr int most_in_flight = 256;
 
-  // `world`: a number that all of its ranks know it by, and no other world of the run.
+  // `world`: a number that only this world of the run has; all of its ranks know it.
   static void use(Comm comm, std::uint64_t world) noexcept {
     comm_ = comm;
     world_ = world;
@@ -38,7 +38,7 @@ class PrivatePathOf {
     sampler.set_private_path({&send, &listen});
   }
 
-  // Sends a record, unless too many are under way or another thread is just sending one.
+  // Sends a record, unless too many are under way or another thread is sending one.
   static bool send(const MessageRecord& record, std::int32_t destination) noexcept {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     const bool sent = start(record, destination, Function::MPI_Isend);
@@ -47,7 +47,7 @@ class PrivatePathOf {
     return sent;
   }
 
-  // Takes a record that has come.
+  // Receives a record, if one has arrived.
   static bool listen(MessageRecord& record) noexcept {
     using Improbe = int(int, int, Comm, int*, typename A::Message*, typename A::Status*);
     using Mrecv = int(void*, int, typename A::Datatype, typename A::Message*, typename A::Status*);
@@ -61,11 +61,12 @@ class PrivatePathOf {
            A::success;
   }
 
-  // In MPI_Finalize, which all ranks of the world enter: takes all records that are under way (the algorithm NBX of
-  // Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A synchronous message
-  // behind the records to each rank told of any; when mine have been received, a barrier without waiting; when that is
-  // through, everybody's have. Gives up after a while, so that a rank that never comes stops nobody, and says so in a
-  // file, in which those see it that wait or come later; true if all came.
+  // Called in MPI_Finalize, which all ranks of the world enter. Receives all records that are under way, by the
+  // algorithm NBX (Hoefler et al., "Scalable communication protocols for dynamic sparse data exchange", 2010). A rank
+  // sends a synchronous message, after its records, to each rank that it has sent records to. When these have been
+  // received, it enters a nonblocking barrier. When the barrier is complete, all records of all ranks have arrived. A
+  // rank gives up after a while, so that a rank that never comes does not block the others. It then creates a file,
+  // which ranks that wait or come later see. True if all records have arrived.
   static bool drain() noexcept {
     Timeout timeout;
     sampler.listen();
@@ -78,7 +79,7 @@ class PrivatePathOf {
   }
 
  private:
-  // Until when to wait; whether others have given up is looked at the more seldom the longer it takes.
+  // The time limit. Whether other ranks have given up is checked at growing intervals.
   struct Timeout {
     std::uint64_t start_ns = recorder::read_ns(CLOCK_MONOTONIC_RAW);
     std::uint64_t look_after_ns = 50'000'000;
@@ -111,7 +112,7 @@ class PrivatePathOf {
     timeout.look_after_ns *= 2;
     return !has_been_given_up();
   }
-  // In the run directory, which the nodes share; removed by `tare run`.
+  // A file in the run directory, which the nodes share. `tare run` removes it.
   static bool path_of_note(char (&path)[768]) noexcept {
     const char* run_dir = getenv("TARE_RUN_DIR");
     if (run_dir == nullptr) return false;
@@ -147,7 +148,7 @@ class PrivatePathOf {
     return library<Send>(send)(&slot.record, sizeof slot.record, A::datatype_byte(), destination, record_tag, comm_,
                                &slot.request) == A::success;
   }
-  // Ranks that were told of a message, each once.
+  // The ranks that records were sent to, each once.
   static void note_destination(std::int32_t destination) noexcept {
     const auto same = [&](std::uint32_t place) { return told_[place - 1] == destination; };
     if (told_index_.find(mix(static_cast<std::uint32_t>(destination)), same) != 0) return;

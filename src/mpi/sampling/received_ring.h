@@ -1,7 +1,7 @@
-// Messages received of which it is not known yet whether their sender tells of them: those of other nodes, where a
-// record comes after its message, and those whose own number is not certain. A ring of the last ones, which costs a
-// message a line of memory and nothing to look for; what is overwritten is forgotten. The messages of a channel are
-// linked, the last one first. Not thread-safe: the sampler locks.
+// Received messages that may still get a record: those of other nodes, whose record may come after the message, and
+// those whose own number is not certain. A ring of the last ones. To keep a message costs one line of memory and no
+// search. Overwritten messages are forgotten. The messages of a channel are linked, the last one first. Not
+// thread-safe: the sampler locks.
 #pragma once
 
 #include "mpi/sampling/memory.h"
@@ -9,18 +9,18 @@
 
 namespace tare::mpi::sampling {
 
-// When what happened to a receive, in ticks.
+// Times of a receive, in ticks.
 struct ReceiveTimes {
   std::uint64_t posted;
   std::uint64_t waited;
   std::uint64_t ended;
 };
 
-// A received message, as far as pairing needs it.
+// The data of a received message that pairing needs.
 struct Received {
   ReceiveTimes times;
   std::uint64_t number;  // in its channel; never 0
-  std::uint64_t bytes;   // format::no_bytes if nobody says of how many
+  std::uint64_t bytes;   // format::no_bytes if it is not known
   std::uint32_t site;
   bool ambiguous;
 };
@@ -29,8 +29,8 @@ class ReceivedRing {
  public:
   static constexpr std::uint32_t capacity = 1U << 12;
 
-  // Keeps a message of the channel at `place`. `expected`: its record should come. True if one of those had to be
-  // forgotten.
+  // Keeps a message of the channel at `place`. `expected`: a record of it must come. True if a message with that mark
+  // was overwritten.
   bool keep(std::uint32_t place, ReceiveChannel& channel, const Received& received, bool expected) noexcept {
     if (ring_ == nullptr) [[unlikely]]
       reserve();
@@ -42,14 +42,14 @@ class ReceivedRing {
     channel.kept = turn_;
     return forgets;
   }
-  // How many were ever kept.
+  // How many messages were ever kept.
   std::uint32_t turn() const noexcept { return turn_; }
 
-  // Whether messages of the channel may be here.
+  // Whether there may be messages of the channel.
   bool may_have(const ReceiveChannel& channel) const noexcept {
     return channel.kept != 0 && turn_ - channel.kept < capacity;
   }
-  // Takes the message of that number in the channel; false if it is not there.
+  // Takes the message with that number in the channel; false if it is not there.
   bool take(std::uint32_t place, const ReceiveChannel& channel, std::uint64_t number, Received& received) noexcept {
     Entry* entry = find(place, channel, number);
     if (entry == nullptr) return false;
@@ -61,7 +61,7 @@ class ReceivedRing {
     return find(place, channel, number) != nullptr;
   }
 
-  // Messages whose record should come, and has not.
+  // Messages whose record must come and has not.
   std::uint64_t expecting() const noexcept {
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; ring_ != nullptr && i < capacity; ++i)
@@ -72,9 +72,9 @@ class ReceivedRing {
  private:
   struct alignas(64) Entry {
     Received received;
-    std::uint32_t channel;  // its place
-    std::uint32_t turn;     // of this message among all
-    std::uint32_t before;   // of the one before it in its channel
+    std::uint32_t channel;  // the place of its channel
+    std::uint32_t turn;     // the number of this message among all
+    std::uint32_t before;   // the number of the message before it in its channel
     bool expected;
   };
   static_assert(sizeof(Entry) == 64);

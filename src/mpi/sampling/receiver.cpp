@@ -1,4 +1,4 @@
-// The sampler of a process as a receiver: numbers receives (receives.h).
+// The receiving part of the sampler of a process: numbers receives (receives.h).
 #include "mpi/sampling/sampler.h"
 #include "recorder/clock.h"
 
@@ -139,7 +139,7 @@ void Sampler::lose(std::uint32_t receive) noexcept {
   receives_.lose(receive, [this](const Receive& done) { resolved(done); });
 }
 
-// A receive is complete, and its number known, if anybody can know it.
+// A receive is complete, and its number known unless it never can be.
 void Sampler::resolved(const Receive& receive) noexcept {
   ++summary_->received;
   ReceiveChannel& channel = receives_.channel(receive.channel);

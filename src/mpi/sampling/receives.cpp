@@ -79,7 +79,7 @@ std::uint32_t Receives::keep(std::uint32_t channel, std::uint64_t number, std::u
   return place;
 }
 
-// Whether a receive in the queue, so posted before, may take messages of the channel.
+// Whether a receive in the queue, which was posted earlier, may take messages of the channel.
 bool Receives::is_overlapped(const ReceiveQueue& queue, std::int32_t source, std::int32_t tag) const noexcept {
   for (std::uint32_t at = queue.first; at != 0; at = receives_[at].behind)
     if (receives_[at].pattern.covers(source, tag)) return true;
@@ -169,12 +169,12 @@ void Receives::cancel_requested(std::uint32_t receive) noexcept {
   if (r.open || r.completed) return;
   ReceiveChannel& c = channels_[r.channel];
   ReceiveQueue& queue = queues_[r.queue];
-  if (r.listed) {  // its number is not known, so nor are those behind
+  if (r.listed) {  // its number is not known, so later numbers are not, either
     r.open = true;
     r.matched = false;
     return;
   }
-  // A later receive of the channel has completed: this one must have taken a message before.
+  // A later receive of the channel has completed, so this one has taken an earlier message.
   if (c.completed > r.number || c.lost || !r.pattern.definite()) return;
   const std::uint64_t first = r.number;
   for (std::uint32_t place = 1; place <= receives_.last(); ++place) {
@@ -193,7 +193,7 @@ void Receives::forget(std::uint32_t communicator, const ReceivedRing& ring) noex
   const std::uint32_t queue = queue_index_.find(hash_of(communicator), is_it);
   if (queue == 0 || queues_[queue].first != 0) return;
   for (std::uint32_t place = 1; place <= receives_.last(); ++place)
-    if (receives_.taken(place) && receives_[place].queue == queue) return;  // MPI keeps it until they are complete
+    if (receives_.taken(place) && receives_[place].queue == queue) return;  // MPI still has it
   for (std::uint32_t place = 1; place <= channels_.last(); ++place)
     if (channels_.taken(place) && channels_[place].queue == queue && channels_[place].under_way != 0) return;
   memo_.clear();

@@ -1,10 +1,10 @@
-// The receiver's side of the numbering. The k-th message of a channel goes, among the receives that match messages of
-// the channel, to the k-th in the order of posting (ARCHITECTURE.md has the proof). So the number of a receive is
-// known once it is known of every receive posted before it whether that one takes a message of the channel.
+// The receiver's side of the numbering. Consider the receives that match messages of a channel, in the order of
+// posting: the k-th of them takes the k-th message of the channel (ARCHITECTURE.md has the proof). So a receive has a
+// number as soon as it is known, for every receive posted before it, whether that one takes a message of the channel.
 //
-// A receive with a definite source and tag does, unless it is cancelled: if none of the receives before it is open,
-// it gets its number when it is posted. A receive with a wildcard, or whose cancellation was asked for, is *open*
-// until it completes; receives behind it whose patterns overlap with its own wait in a queue of their communicator.
+// A receive with a definite source and tag takes one, unless it is cancelled. If no earlier receive is open, it gets
+// its number when it is posted. A receive with a wildcard, or whose cancellation was asked for, is *open* until it
+// completes. Later receives whose patterns overlap with it wait in a queue of their communicator.
 //
 // Not thread-safe: the sampler locks.
 #pragma once
@@ -17,9 +17,9 @@ namespace tare::mpi::sampling {
 
 inline constexpr std::int32_t any = -1;  // source or tag, as in format/record.h
 
-// What stands for a posted receive whose number is known: this bit, the place of its channel, and the number's lowest
-// bits, so many that they tell apart all receives that can be under way. Any other receive is its place in the table of
-// receives, which is smaller.
+// A receive that has its number when it is posted is stored as one word: this bit, the place of its channel, and the
+// lowest bits of the number. These tell all receives apart that can be under way. Any other receive is stored as its
+// place in the table of receives, which is smaller than this bit.
 inline constexpr std::uint32_t numbered_bit = 1U << 30;
 inline constexpr unsigned number_bits = 14;
 static_assert(format::request_capacity <= 1U << number_bits);
@@ -41,20 +41,20 @@ struct Pattern {
 
 struct ReceiveChannel {
   std::uint32_t communicator;  // number in this process
-  std::uint32_t queue;         // 0: the communicator exists no more
+  std::uint32_t queue;         // 0: the communicator was freed
   std::int32_t source;
   std::int32_t tag;
   std::int32_t origin;      // the source's rank in MPI_COMM_WORLD
-  std::uint32_t start;      // the last call that started a receive of it and others (Sampler::next_start)
-  std::uint64_t id;         // channel_of(); 0: cannot be named alike on both sides
-  std::uint64_t count;      // numbers given
+  std::uint32_t start;      // the last call that started a receive of the channel and others (Sampler::next_start)
+  std::uint64_t id;         // channel_of(); 0: both sides cannot compute the same
+  std::uint64_t count;      // numbers assigned
   std::uint64_t completed;  // highest number of a receive that has completed
-  Mailbox* mailbox;         // where the source tells of its messages, on this node; nullptr: nowhere yet
+  Mailbox* mailbox;         // from the source, on this node; nullptr: none yet
   std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
-  std::uint32_t under_way;  // receives that number() has numbered
-  std::uint32_t kept;       // the last message of it in the ReceivedRing
-  std::uint32_t posts;      // what stands for a receive of it, but for its number (numbered_bit); 0: nothing can
-  bool lost;                // the numbers are not known any more
+  std::uint32_t under_way;  // receives numbered by number() that have not completed
+  std::uint32_t kept;       // its last message in the ReceivedRing
+  std::uint32_t posts;      // the word for a receive of it, without the number (numbered_bit); 0: not possible
+  bool lost;                // the numbers are not known from now on
 
   void lose() noexcept {
     lost = true;
@@ -62,33 +62,33 @@ struct ReceiveChannel {
   }
 };
 
-// A receive from its posting until its number is known and it has completed.
+// A receive, from its posting until its number is known and it has completed.
 struct Receive {
   std::uint32_t channel;  // 0: not known yet
   std::uint32_t queue;
-  std::uint32_t before, behind;  // in the queue, if listed
+  std::uint32_t before, behind;  // neighbours in the queue, if listed
   Pattern pattern;
   std::uint64_t number;  // 0: not known yet
-  std::uint64_t order;   // of posting, see post()
+  std::uint64_t order;   // of posting; see post()
   std::uint64_t posted;  // ticks
-  std::uint64_t waited;  // ticks: begin of the call that completed it
+  std::uint64_t waited;  // begin of the call that completed it, in ticks
   std::uint64_t ended;   // ticks
   std::uint64_t bytes;
   std::uint32_t site;
   bool listed;     // in the queue
-  bool open;       // may take a message of any channel that its pattern covers, or none
-  bool matched;    // its channel is known for certain
-  bool completed;  // and the message is there
-  bool ambiguous;  // posted at the same time as one that could take the same message
-  bool dropped;    // nobody will tell of its completion
+  bool open;       // may take a message of any channel that its pattern matches, or none
+  bool matched;    // its channel is certain
+  bool completed;  // its message has arrived
+  bool ambiguous;  // posted at the same time as another that may take the same message
+  bool dropped;    // its completion will not be reported
 };
 
-// Receives of a communicator that wait for their number, and what became of it.
+// The receives of a communicator that wait for their numbers, and those that were lost.
 struct ReceiveQueue {
   Endpoint endpoint;
   std::uint32_t first, last;  // of the list, in order of posting
   std::uint32_t lost_patterns;
-  Pattern lost[6];  // patterns of receives of which it is not known whether they took a message
+  Pattern lost[6];  // patterns of receives that may have taken a message or not
 };
 
 class ReceivedRing;
@@ -99,10 +99,10 @@ class Receives {
   static constexpr std::uint32_t receive_capacity = 1U << 16;
   static constexpr std::uint32_t queue_capacity = 1U << 16;
 
-  // Of a communicator; 0 if there is no room.
+  // The queue of a communicator; 0 if there is no room.
   std::uint32_t queue_of(const Endpoint& endpoint) noexcept;
 
-  // The channel if it is one of those found last, and no receive waits for its number, else nullptr.
+  // The channel if it was found lately and no receive waits for its number; else nullptr.
   ReceiveChannel* recent(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return listed_ == 0 ? memo_.find(communicator, source, tag) : nullptr;
   }
@@ -110,7 +110,7 @@ class Receives {
     memo_.note(channel.communicator, channel.source, channel.tag, channel);
   }
 
-  // The channel of what is received by a request, if no receive waits for its number; else, or if it is new, nullptr.
+  // The channel of a request's receives, if no receive waits for its number. Else, or if the channel is new, nullptr.
   [[gnu::always_inline]] ReceiveChannel* recall(KnownChannel<ReceiveChannel>& known, std::uint32_t communicator,
                                                 const Pattern& pattern) noexcept {
     if (known.generation != generation_) [[unlikely]]
@@ -118,21 +118,21 @@ class Receives {
     return listed_ == 0 ? known.channel : nullptr;
   }
 
-  // Nobody knows the numbers of any communicator's messages any more.
+  // The numbers of all communicators' messages are lost.
   void forget_numbers() noexcept;
 
-  // Place of a channel; 0 if it is new.
+  // The place of a channel; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {
       const ReceiveChannel& c = channels_[place];
       return c.communicator == communicator && c.source == source && c.tag == tag;
     });
   }
-  // Place of the channel of that name; 0 if there is none.
+  // The place of the channel with that identifier; 0 if there is none.
   std::uint32_t find_channel(std::uint64_t id) const noexcept {
     return named_index_.find(id, [&](std::uint32_t place) { return channels_[place].id == id; });
   }
-  // Place of a new channel; 0 if there is no room.
+  // The place of a new channel; 0 if there is no room.
   std::uint32_t add_channel(const ReceiveChannel& channel) noexcept;
 
   ReceiveChannel& channel(std::uint32_t place) noexcept { return channels_[place]; }
@@ -146,15 +146,16 @@ class Receives {
 
   const Endpoint& endpoint(std::uint32_t queue) const noexcept { return queues_[queue].endpoint; }
 
-  // Whether receives of the communicator wait for their number.
+  // Whether receives of the communicator wait for their numbers.
   bool has_waiting(std::uint32_t queue) const noexcept { return queues_[queue].first != 0; }
 
   // Posts a receive. `channel` is that of a definite pattern, else 0. `ticks` is the time, or 0 if number() is not
-  // used. Place of the receive; 0 if there is no room, and then no number of what its pattern covers is known any more.
+  // used. Returns the place of the receive. 0 if there is no room: then the numbers of all channels that its pattern
+  // matches are lost.
   std::uint32_t post(std::uint32_t queue, const Pattern& pattern, std::uint32_t channel, std::uint64_t ticks) noexcept;
 
-  // A definite receive whose number is known when it is posted, since no receive waits for one: the caller keeps the
-  // number and says when it completes. Gives the number.
+  // Numbers a definite receive when it is posted, which is possible if no receive waits for its number. The caller
+  // keeps the number, and reports the completion. Returns the number.
   static std::uint64_t number_posted(ReceiveChannel& channel) noexcept {
     ++channel.under_way;
     return ++channel.count;
@@ -163,35 +164,35 @@ class Receives {
     --channel.under_way;
     if (number > channel.completed) channel.completed = number;
   }
-  // Keeps such a receive here from now on, because it may be cancelled. Its place; 0 if there is no room.
+  // Stores such a receive here from now on, because it may be cancelled. Returns its place; 0 if there is no room.
   std::uint32_t keep(std::uint32_t channel, std::uint64_t number, std::uint64_t ticks, std::uint32_t site) noexcept;
 
-  // The call that posts a receive begins and ends: those of different threads that overlap have no order.
+  // The call that posts a receive begins and ends. Calls of different threads that overlap have no order.
   void begin_posting(std::uint32_t receive) noexcept;
   void end_posting(std::uint32_t receive) noexcept;
 
-  // The receive has taken a message of the channel. What is known with it is resolved: resolved(Receive&) is called
-  // for each receive that is complete and has its number (0: it is not known), which then exists no more.
+  // The receive has taken a message of the channel. Resolves all receives whose numbers follow from that. Calls
+  // resolved(Receive&) for each that has completed, and has its number or will never have it (0); then removes it.
   template <class Resolved>
   void match(std::uint32_t receive, std::uint32_t channel, Resolved resolved) noexcept;
-  // The message of a matched receive is there.
+  // The message of a matched receive has arrived.
   template <class Resolved>
   void complete(std::uint32_t receive, Resolved resolved) noexcept;
 
   // MPI was asked to cancel the receive.
   void cancel_requested(std::uint32_t receive) noexcept;
-  // The receive was cancelled: it took no message.
+  // The receive was cancelled, and has taken no message.
   template <class Resolved>
   void cancel(std::uint32_t receive, Resolved resolved) noexcept;
-  // Nobody will tell of the receive's completion: its request was freed, or failed without saying what it took.
+  // The completion of the receive will not be reported: its request was freed, or failed without a status.
   template <class Resolved>
   void drop(std::uint32_t receive, Resolved resolved) noexcept;
 
-  // The receive failed; it is not known whether it took a message.
+  // The receive failed. Whether it took a message is not known.
   template <class Resolved>
   void lose(std::uint32_t receive, Resolved resolved) noexcept;
 
-  // The communicator exists no more. Its channels of which messages lie in the ring can still be found by their names.
+  // The communicator was freed. Channels with messages in the ring can still be found by their identifiers.
   void forget(std::uint32_t communicator, const ReceivedRing& ring) noexcept;
 
  private:
@@ -224,13 +225,13 @@ class Receives {
   Places<Receive> receives_{receive_capacity};
   Places<ReceiveQueue> queues_{queue_capacity};
   PlaceIndex channel_index_;
-  PlaceIndex named_index_;  // those that have an id
+  PlaceIndex named_index_;  // the channels that have an id
   ChannelMemo<ReceiveChannel> memo_;
   std::uint64_t listed_ = 0;  // receives in queues
   std::uint32_t generation_ = 1;
   PlaceIndex queue_index_;
   std::uint64_t order_ = 0;
-  // Calls under way that post receives; kept only while threads share MPI.
+  // Calls under way that post receives. Kept only while several threads may call MPI.
   static constexpr std::uint32_t most_posting = 64;
   std::uint32_t posting_[most_posting] = {};
   std::uint32_t posting_count_ = 0;
@@ -251,7 +252,7 @@ template <class Resolved>
 void Receives::complete(std::uint32_t receive, Resolved resolved) noexcept {
   Receive& r = receives_[receive];
   r.completed = true;
-  if (r.listed) return;  // finished once its number is known
+  if (r.listed) return;  // removed when its number is known
   ReceiveChannel& c = channels_[r.channel];
   if (r.number > c.completed) c.completed = r.number;
   finish(receive, resolved);
@@ -263,7 +264,7 @@ void Receives::cancel(std::uint32_t receive, Resolved resolved) noexcept {
   const std::uint32_t queue = r.queue;
   if (r.listed)
     unlink(receive);
-  else if (r.channel != 0)  // no cancellation that was asked for can have come so late
+  else if (r.channel != 0)  // a cancellation cannot take effect after completion
     channels_[r.channel].lose();
   receives_.give_back(receive);
   resolve(queue, resolved);
@@ -273,7 +274,7 @@ template <class Resolved>
 void Receives::drop(std::uint32_t receive, Resolved resolved) noexcept {
   Receive& r = receives_[receive];
   r.dropped = true;
-  if (r.open) return lose(receive, resolved);  // it may take any message that it covers, now or later, or none
+  if (r.open) return lose(receive, resolved);  // it may take any message that it matches, now or later, or none
   r.completed = true;
   if (!r.listed) finish(receive, resolved);
 }
@@ -288,7 +289,7 @@ void Receives::lose(std::uint32_t receive, Resolved resolved) noexcept {
   resolve(queue, resolved);
 }
 
-// Numbers, in order of posting, what no open receive before can take.
+// Numbers, in the order of posting, the receives that no earlier open receive can affect.
 template <class Resolved>
 void Receives::resolve(std::uint32_t queue, Resolved resolved) noexcept {
   constexpr std::uint32_t most = 64;

@@ -1,5 +1,5 @@
-// What senders said of messages that have not been received yet. Bounded: a record that finds no room is lost. Not
-// thread-safe: the sampler locks.
+// Senders' records of messages that have not been received yet. Bounded: a record for which there is no room is lost.
+// Not thread-safe: the sampler locks.
 #pragma once
 
 #include "mpi/sampling/memory.h"
@@ -30,7 +30,7 @@ class Records {
     remove(place);
     return true;
   }
-  // Forgets the records of messages `from` to `to` of a channel; gives how many there were.
+  // Drops the records of messages `from` to `to` of a channel; returns how many there were.
   std::uint64_t forget(std::uint64_t channel, std::uint64_t from, std::uint64_t to) noexcept {
     std::uint64_t forgotten = 0;
     if (to < from || to - from >= 64) return 0;
@@ -42,7 +42,7 @@ class Records {
     }
     return forgotten;
   }
-  // Forgets all records; gives how many there were.
+  // Drops all records; returns how many there were.
   std::uint64_t forget_all() noexcept {
     std::uint64_t forgotten = 0;
     for (std::uint32_t place = 1; place <= records_.last(); ++place) {

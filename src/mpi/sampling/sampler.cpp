@@ -23,9 +23,9 @@ void Sampler::begin(const Spec& spec, const char* text, format::SampleSummary* s
   settle();
 }
 
-// Nothing is numbered quickly while somebody has asked for another spec, until that is in force.
+// The quick paths are closed from a request for another spec until that is in force.
 void Sampler::settle() noexcept {
-  if (!active()) {  // without the lock, which in a forked child nobody may be left to open
+  if (!active()) {  // without the lock, which nobody may be left to open in a forked child
     quick_ = false;
     quick_sends_.store(false, std::memory_order_relaxed);
     return;
@@ -62,7 +62,7 @@ void Sampler::set_node(Node* node) noexcept {
   receives_.for_each_channel([this](ReceiveChannel& channel) {
     if (channel.origin >= 0) channel.place = place_of(channel.origin);
   });
-  // Those who met earlier have told of messages that have been received meanwhile.
+  // Ranks that joined earlier may have sent records of messages that were received meanwhile.
   for (std::uint32_t place = 0; place < node_->size(); ++place) {
     Mailbox* mailbox = node_->from(place);
     if (mailbox == nullptr) continue;

@@ -1,12 +1,13 @@
-// The message sampler of a process: numbers every point-to-point message on both sides, chooses some when they are
-// sent, tells the receiver of them beside the message, and there adds each pair to its class.
+// The message sampler of a process. It numbers every point-to-point message on both sides, chooses some when they are
+// sent, and passes a record of each chosen message to the receiver. The receiver adds each pair of record and message
+// to its class.
 //
-// On one node the sender's record lies in the receiver's mailbox before the message is sent, so it is there when the
-// message has come. Between nodes it travels as a message on a private communicator (private_path.h), after the call
-// that sent, and either side may come first.
+// On one node, the record lies in the receiver's mailbox before the message is sent, so it is there when the message
+// arrives. Between nodes, the record travels as a message on a private communicator (private_path.h), after the call
+// that sent. Record and message may arrive in either order.
 //
-// While one thread at a time calls MPI nothing is locked. With MPI_THREAD_MULTIPLE a spin lock is held for the
-// bookkeeping, never across a call of MPI.
+// While one thread at a time calls MPI, nothing is locked. With MPI_THREAD_MULTIPLE, a spin lock protects the
+// bookkeeping. It is never held across a call of MPI.
 #pragma once
 
 #include <utility>
@@ -26,63 +27,64 @@
 
 namespace tare::mpi::sampling {
 
-// A send from its start to its end.
+// A send, from its start to its end.
 struct Ticket {
   SendChannel* channel;  // nullptr: nothing is to be done at the end
   std::uint64_t number;  // of the message in the channel
-  bool counted;          // among the calls under way on its channel
+  bool counted;          // the channel counts it among its calls under way
   bool told;             // its record lies in the receiver's mailbox
-  bool to_tell;          // its record is to be sent
+  bool to_tell;          // its record is to be sent to another node
   bool ends;             // something is to be done when the call has succeeded
-  MessageRecord record;  // to be sent
+  MessageRecord record;  // the record to be sent
 };
 
-// The private messages between nodes. Called outside the sampler's lock; none of them blocks.
+// Functions that send and receive records between nodes. Called outside the sampler's lock; none of them blocks.
 struct PrivatePath {
   bool (*send)(const MessageRecord& record, std::int32_t destination) noexcept;
-  bool (*listen)(MessageRecord& record) noexcept;  // false if nothing has come
+  bool (*listen)(MessageRecord& record) noexcept;  // false if none has arrived
 };
 
 class Sampler {
  public:
   // ---- start and end; one thread
 
-  // Begins to number. `summary` and `classes` lie in the segment.
+  // Begins numbering. `summary` and `classes` lie in the segment.
   void begin(const Spec& spec, const char* text, format::SampleSummary* summary, format::SampleClass* classes) noexcept;
   bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  // From here on several threads may be in MPI at a time.
+  // From now on several threads may be in MPI at the same time.
   void share() noexcept {
     shared_ = true;
     settle();
   }
-  // What the ranks of this node share, when all of them have joined. From here on they tell one another.
+  // Sets the memory that the ranks of this node share, when all of them have joined. From now on they exchange records.
   void set_node(Node* node) noexcept;
-  // What is to be gone on with now and then, as it may wait for other ranks: until it gives true, meaning that there is
-  // no more to come. Called outside the lock; may call MPI.
+  // Sets a function that is called now and then until it returns true, because it may have to wait for other ranks. It
+  // is called outside the lock, and may call MPI.
   void set_joining(bool (*join)() noexcept) noexcept;
   void set_clock_rate(double ticks_per_ns) noexcept;
-  // The first node's clock is `ahead_ns` ahead of this node's, give or take `uncertainty_ns`, now.
-  // The rank of the world `rank` found that out for this node.
+  // The first node's clock is now ahead of this node's by `ahead_ns`, with this uncertainty. `rank`: the rank in the
+  // world that measured it for this node.
   void set_clock_offset(std::int64_t ahead_ns, std::uint64_t uncertainty_ns, std::int32_t rank) noexcept;
-  // So it is at the end. What was measured stays as it is; a reader learns what to think of it.
+  // The same at the end. Results do not change; the reader derives their uncertainty from it.
   void set_clock_at_end(std::int64_t ahead_ns, std::uint64_t uncertainty_ns) noexcept;
   void set_private_path(const PrivatePath& path) noexcept { path_ = path; }
-  // This process's rank in the world, and how to find that of a member of an Endpoint's peers (-1: it has none).
+  // Sets this process's rank in the world, and a function that finds the rank in the world of a member of an Endpoint's
+  // peers (-1: it has none).
   void set_rank(std::int32_t rank, std::int32_t (*world_rank)(const void* peers, std::int32_t peer) noexcept) noexcept;
-  // Whether a call site, by its number, is one that the spec names.
+  // Sets the function that says whether a call site, by its number, is one that the spec names.
   void set_sites(SendFilter::IsAt* is_at) noexcept { filter_.set_sites(is_at); }
-  // Another spec from the next message on. nullptr, or what is wrong with it, and then nothing changes. May be called
-  // by any thread at any time: where one thread at a time is in MPI, that thread puts it into force.
+  // Changes the spec from the next message on. Returns nullptr, or an error message, and then nothing changes. Any
+  // thread may call it at any time. If only one thread at a time is in MPI, that thread puts the spec into force.
   const char* change(const char* text) noexcept;
-  // Looks now and then whether the user has said so in a file. To be called after each call that sends or receives,
-  // which returned at `ticks`.
+  // Looks now and then whether the user has changed the control file. To be called after each call that sends or
+  // receives; `ticks` is the time at which that returned.
   [[gnu::always_inline]] void look(std::uint64_t ticks) noexcept {
     if (ticks >= look_at_.load(std::memory_order_relaxed)) [[unlikely]]
       look_for_changes(ticks);
   }
-  // All has been sent and received that will be.
+  // To be called when all messages have been sent and received.
   void finish() noexcept;
-  // In a forked child: it has no part in the parent's messages.
+  // For a forked child, which takes no part in the parent's messages.
   void stop() noexcept {
     active_.store(false, std::memory_order_relaxed);
     settle();
@@ -90,8 +92,8 @@ class Sampler {
 
   // ---- sends
 
-  // Numbers a message that a call is about to send, if its channel is one of those found last; the number is then the
-  // channel's count. nullptr: begin_send() has to be called.
+  // Numbers a message that a call is about to send, if its channel was found lately. The number is then the count of
+  // the channel. nullptr: begin_send() must be called.
   [[gnu::always_inline]] SendChannel* number_sent(std::uint32_t communicator, std::int32_t peer,
                                                   std::int32_t tag) noexcept {
     if (!sends_quickly()) return nullptr;
@@ -101,12 +103,12 @@ class Sampler {
     ++channel->count;
     return channel;
   }
-  // Whether that message is chosen; then chosen() has to be called.
+  // Whether that message is chosen. If so, chosen() must be called.
   [[gnu::always_inline]] bool chooses(const SendChannel& channel) noexcept {
     return chooser_.choose(channel.id, channel.count);
   }
-  // It is, if the spec is not narrowed to others. This and the next fill the ticket, and give whether something is to
-  // be done when the call has succeeded.
+  // The message is chosen, unless a condition of the spec excludes it. This and the next function fill the ticket, and
+  // return whether something is to be done when the call has succeeded.
   bool chosen(Ticket& ticket, SendChannel& channel, const Sent& sent) noexcept {
     ticket.channel = &channel;
     ticket.number = channel.count;
@@ -114,19 +116,19 @@ class Sampler {
     if (!narrowed_ || filter_.accepts(spec_, sent)) announce(channel, ticket, false, sent);
     return ticket.ends;
   }
-  // Before any other call that sends. `together`: the call starts other messages too, in an order that is MPI's choice.
-  // `muted`: the message is numbered, but not chosen.
+  // To be called before any other call that sends. `together`: the call starts other messages too, in an order that MPI
+  // chooses. `muted`: the message is numbered, but not chosen.
   bool begin_send(Ticket& ticket, const Endpoint& endpoint, std::int32_t peer, std::int32_t tag, bool together,
                   bool muted, const Sent& sent) noexcept;
-  // After the call, if it failed or something is to be done.
+  // To be called after the call, if it failed or something is to be done.
   void end_send(Ticket& ticket, bool success) noexcept {
     if (ticket.channel != nullptr && (ticket.ends || !success)) ended_send(ticket, success);
   }
-  // The same of a message that was numbered and not chosen: whether it was sent nobody knows, nor the numbers of those
-  // behind.
+  // A call failed whose message was numbered and not chosen. Whether the message was sent is not known, so later
+  // numbers are not, either.
   static void failed_send(SendChannel& channel) noexcept { channel.id = 0; }
   // Numbers a message that a persistent request is about to send, whose channel may be known, and fills the ticket. If
-  // it gives false, chosen() has to be called if the ticket has a channel now, begin_send() if it has none.
+  // it returns false: chosen() must be called if the ticket has a channel, else begin_send().
   [[gnu::always_inline]] bool pass(Ticket& ticket, KnownChannel<SendChannel>& known, std::uint32_t communicator,
                                    const Pattern& to) noexcept {
     SendChannel* channel = sends_quickly() ? sends_.recall(known, communicator, to.source, to.tag) : nullptr;
@@ -137,10 +139,11 @@ class Sampler {
     ++channel->count;
     return !chooses(*channel);
   }
-  // A call is about to start several requests, in an order that is MPI's choice: its number, for the two below.
+  // The number of a call that is about to start several requests, in an order that MPI chooses. For the next two
+  // functions.
   std::uint32_t next_start() noexcept { return ++starts_; }
-  // Whether a message, or a receive, is the first that the call starts on its channel; false also if that takes more
-  // than a look. For single-threaded use.
+  // Whether a message, or a receive, is the first that the call starts on its channel. Also false if a quick check does
+  // not tell. Only for one thread at a time.
   bool sends_apart(KnownChannel<SendChannel>& known, std::uint32_t communicator, const Pattern& to,
                    std::uint32_t start) noexcept {
     return is_first(sends_.recall(known, communicator, to.source, to.tag), start);
@@ -149,17 +152,17 @@ class Sampler {
                       std::uint32_t start) noexcept {
     return is_first(receives_.recall(known, communicator, pattern), start);
   }
-  // MPI was asked to cancel a send: the numbers of the messages after it are not known.
+  // MPI was asked to cancel a send. The numbers of later messages are not known.
   void cancelling_send() noexcept;
-  // A call that sends was left, and its ticket lost: whether the message was sent is not known.
+  // A call that sends was left by a jump, without its ticket. Whether the message was sent is not known.
   void left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept;
-  // Nor of any message that was sent or received so far.
+  // The same for all messages that were sent or received so far.
   void forget_numbers() noexcept;
 
   // ---- receives
 
-  // Numbers a message that was received, if its number is known by that it was; the number is then its channel's count,
-  // and if that message is not known_unchosen() numbered() has to be called. nullptr: received() has to be called.
+  // Numbers a message that was received, if that is enough to know its number. The number is then the count of its
+  // channel. Unless the message is known_unchosen(), numbered() must be called. nullptr: received() must be called.
   [[gnu::always_inline]] ReceiveChannel* number_received(std::uint32_t communicator, std::int32_t source,
                                                          std::int32_t tag) noexcept {
     if (!quick_) return nullptr;
@@ -169,34 +172,34 @@ class Sampler {
     channel->completed = ++channel->count;
     return channel;
   }
-  // Whether it is sure, without doing more, that a received message was not chosen.
+  // Whether a quick check shows that a received message was not chosen.
   [[gnu::always_inline]] bool known_unchosen(const ReceiveChannel& channel, std::uint64_t number) const noexcept {
     if (channel.place != 0) [[likely]]
       return changes() == quiet_ && !has_announced(channel);
     return channel.id == 0 || path_.listen == nullptr ||
            (chooser_.is_coordinated() && !changed_ && !chooser_.coordinated(channel.id, number));
   }
-  // After a call that may have received a message: has the processor fetch what the sender may have told of it, while
-  // the call is added to the profile. Another processor has written that.
+  // To be called after a call that may have received a message. Prefetches the sender's next record, which another
+  // processor has written, while the call is added to the profile.
   [[gnu::always_inline]] void fetch_record() const noexcept { __builtin_prefetch(next_record_); }
-  // A received message has its number.
+  // A received message has got its number.
   void numbered(ReceiveChannel& channel, const Received& received) noexcept;
-  // A receive that began and ended while no other could be posted by this process; `message`: its source and tag. For
-  // single-threaded use.
+  // A receive that began and ended while this process could post no other. `message`: its source and tag. Only for one
+  // thread at a time.
   void received(const Endpoint& endpoint, const Pattern& message, const ReceiveTimes& times, std::uint64_t bytes,
                 std::uint32_t site) noexcept;
 
-  // A receive that has just been posted, if its number is known by that: what stands for it until it completes, with
-  // numbered_bit set, and is all that is to be kept. 0: post() has to be called.
+  // Numbers a receive that has just been posted, if that is enough to know its number. Returns the word that represents
+  // it until it completes, with numbered_bit set; nothing else is kept. 0: post() must be called.
   [[gnu::always_inline]] std::uint32_t number_posted(std::uint32_t communicator, const Pattern& pattern) noexcept {
     return quick_ ? number_posted(receives_.recent(communicator, pattern.source, pattern.tag)) : 0;
   }
-  // The same of a request whose channel may be known.
+  // The same for a request whose channel may be known.
   [[gnu::always_inline]] std::uint32_t number_posted(KnownChannel<ReceiveChannel>& known, std::uint32_t communicator,
                                                      const Pattern& pattern) noexcept {
     return quick_ ? number_posted(receives_.recall(known, communicator, pattern)) : 0;
   }
-  // Its message is there, and that is all there is to do. If it gives false complete_posted() has to be called.
+  // Its message has arrived, and nothing more is to be done. If it returns false, complete_posted() must be called.
   [[gnu::always_inline]] bool pass_posted(std::uint32_t numbered) noexcept {
     if (!quick_) [[unlikely]]
       return false;
@@ -207,7 +210,7 @@ class Sampler {
     Receives::completed(channel, number);
     return true;
   }
-  // Its message is there.
+  // Its message has arrived.
   void complete_posted(std::uint32_t numbered, const ReceiveTimes& times, std::uint64_t bytes,
                        std::uint32_t site) noexcept {
     ReceiveChannel& channel = channel_of_posted(numbered);
@@ -216,30 +219,31 @@ class Sampler {
     Receives::completed(channel, number);
     this->numbered(channel, {times, number, bytes, site, false});
   }
-  // It becomes one of those below, because nobody knows any more whether it will take a message; posted at `ticks`.
+  // Makes it one of the receives below, because it is not certain any more that it takes a message. It was posted at
+  // `ticks`.
   std::uint32_t keep_posted(std::uint32_t numbered, std::uint64_t ticks, std::uint32_t site) noexcept;
 
-  // Any other receive, in steps. The place of a receive is 0 if there was no room; all steps take that.
-  // Posting, and the start of the call that posts;
+  // Any other receive, in steps. The place of a receive is 0 if there was no room; all steps accept that. First comes
+  // the posting, with the start of the call that posts.
   std::uint32_t post(const Endpoint& endpoint, Pattern pattern, bool together) noexcept;
   void posted(std::uint32_t receive, bool together, std::uint64_t ticks, std::uint32_t site) noexcept;
-  // Its message is known. False if the receive could not be kept, and then exists no more.
+  // Its message is known. False if there was no room to keep the receive, which then does not exist any more.
   bool match(std::uint32_t receive, const Pattern& message) noexcept;
-  // Whether it is.
+  // Whether match() was called for it.
   bool is_matched(std::uint32_t receive) noexcept {
     const Locked locked(*this);
     return receive != 0 && receives_[receive].matched;
   }
-  // And there; of format::no_bytes if nobody says of how many.
+  // Its message has arrived. `bytes`: format::no_bytes if the number is not known.
   void complete(std::uint32_t receive, std::uint64_t waited, std::uint64_t ended, std::uint64_t bytes) noexcept;
   void cancel_requested(std::uint32_t receive) noexcept;
   void cancel(std::uint32_t receive) noexcept;
-  // The program gives its request up; or the receive failed in taking its message.
+  // The program frees its request, or the receive failed while it took its message.
   void drop(std::uint32_t receive) noexcept;
-  // It failed; it is not known whether it took one.
+  // The receive failed. Whether it took a message is not known.
   void lose(std::uint32_t receive) noexcept;
 
-  // The call that receives the message of a matched probe.
+  // Sets the call site of the call that receives the message of a matched probe.
   void at_site(std::uint32_t receive, std::uint32_t site) noexcept {
     if (receive == 0) return;
     const Locked locked(*this);
@@ -247,17 +251,17 @@ class Sampler {
   }
 
   bool shared() const noexcept { return shared_; }
-  // Whether records come from other nodes.
+  // Whether records may come from other nodes.
   bool listening() const noexcept { return path_.listen != nullptr; }
   void forget_communicator(std::uint32_t communicator) noexcept;
 
-  // Takes what has come from other nodes, if something is expected. Calls MPI.
+  // Receives records of other nodes, if some are expected. Calls MPI.
   void poll() noexcept {
     if (listens_.load(std::memory_order_relaxed)) [[unlikely]]
       listen();
   }
   void listen() noexcept;
-  // Whether Sent::communicator is looked at.
+  // Whether Sent::communicator is used.
   bool asks_for_names() const noexcept { return asks_for_names_.load(std::memory_order_relaxed); }
   void after_fork() noexcept {
     lock_.reset();
@@ -288,24 +292,24 @@ class Sampler {
     if (channel == nullptr || channel->posts == 0) return 0;
     return channel->posts | lowest(Receives::number_posted(*channel));
   }
-  // Whether the source of a channel has told something that is still to be read.
+  // Whether the mailbox from the source of a channel has records that were not read.
   [[gnu::always_inline]] bool has_announced(const ReceiveChannel& channel) const noexcept {
     return channel.mailbox != nullptr && channel.mailbox->first(mask_) != nullptr;
   }
   std::uint32_t changes() const noexcept { return std::atomic_ref(*change_word_).load(std::memory_order_acquire); }
-  // To be called when anything has changed that these follow from.
+  // To be called when a state has changed that quick_ and quick_sends_ follow from.
   void settle() noexcept;
   bool sends_quickly() const noexcept { return quick_sends_.load(std::memory_order_relaxed); }
-  // To be called when records were kept or taken, or changes read.
+  // To be called when records were kept or taken, or changes were read.
   void settle_quiet() noexcept { quiet_ = records_.empty() ? changes_read_ : never; }
-  // The channel of a receive that number_posted() has numbered.
+  // The place of the channel of a receive that number_posted() has numbered.
   static std::uint32_t place_of_posted(std::uint32_t numbered) noexcept {
     return (numbered & (numbered_bit - 1)) >> number_bits;
   }
   ReceiveChannel& channel_of_posted(std::uint32_t numbered) noexcept {
     return receives_.channel(place_of_posted(numbered));
   }
-  // The whole number of such a receive.
+  // The full number of such a receive.
   static std::uint64_t number_of(const ReceiveChannel& channel, std::uint32_t numbered) noexcept {
     return channel.count - lowest(channel.count - numbered);
   }
@@ -337,15 +341,15 @@ class Sampler {
   bool is_past(const MessageRecord& record) noexcept;
   std::uint32_t place_of(std::int32_t world_rank) const noexcept;
 
-  // Of these, what is asked for at every message: nothing but numbering has to be done, without a lock; and so for
-  // sends.
+  // These are read for every message. quick_: nothing but numbering is to be done, and no lock is needed. quick_sends_:
+  // the same for sends.
   bool quick_ = false;
   std::atomic<bool> quick_sends_{false};
   std::atomic<bool> active_{false};
   bool shared_ = false;
   bool narrowed_ = false;
   std::atomic<bool> asks_for_names_{false};
-  bool changed_ = false;              // others may use another spec for a while
+  bool changed_ = false;              // other ranks may still use another spec
   std::atomic<bool> listens_{false};  // a record may have come from another node
   recorder::SpinLock lock_;
   Chooser chooser_;
@@ -353,20 +357,20 @@ class Sampler {
   Receives receives_;
   Records records_;
   ReceivedRing ring_;
-  // Where nobody knows whether a message was chosen, how many of them are received before it is asked what has come.
+  // After so many received messages that may have been chosen, the sampler looks for records of other nodes.
   static constexpr std::uint32_t listen_every = 32;
   static_assert(2 * listen_every < ReceivedRing::capacity);
   Classes classes_;
   format::SampleSummary* summary_ = nullptr;
   Node* node_ = nullptr;
-  const void* next_record_ = this;  // where the sender of the last one that was read will write the next
-  std::uint32_t starts_ = 0;        // calls that started several requests
+  const void* next_record_ = this;  // where the writer of the record that was read last will put the next one
+  std::uint32_t starts_ = 0;        // calls that have started several requests
   static constexpr std::uint64_t never = UINT64_MAX;
-  std::uint64_t mask_ = 0;   // of a mailbox's slots
-  std::uint64_t quiet_ = 0;  // changes() while nobody has told anything new and no record waits; else never
+  std::uint64_t mask_ = 0;   // number of slots of a mailbox, less 1
+  std::uint64_t quiet_ = 0;  // changes() while no record waits and no change is unread; else never
   std::uint32_t* change_word_ = nullptr;
-  std::uint32_t changes_read_ = 0;      // read so far
-  std::uint32_t retractions_read_ = 0;  // of them
+  std::uint32_t changes_read_ = 0;      // the value of changes() up to which they were read
+  std::uint32_t retractions_read_ = 0;  // the same for retractions
   std::int32_t rank_ = -1;
   std::int32_t (*world_rank_)(const void* peers, std::int32_t peer) noexcept = nullptr;
   PrivatePath path_{};
@@ -375,11 +379,11 @@ class Sampler {
   SendFilter filter_;
   MessageEvents events_;
   ControlFile control_file_;
-  // What a look around costs where nothing has changed is a clock and a word of shared memory.
+  // If nothing has changed, a look costs a reading of the clock and one word of shared memory.
   static constexpr std::uint64_t look_interval_ns = 100'000'000;
   std::atomic<std::uint64_t> look_at_{UINT64_MAX};  // ticks
   std::atomic<bool (*)() noexcept> join_{nullptr};
-  // What was asked for last. Where one thread at a time is in MPI it is in force when that thread has seen it.
+  // The spec that was asked for last. If one thread at a time is in MPI, it is in force when that thread has seen it.
   recorder::SpinLock asked_lock_;
   Spec asked_{};
   std::atomic<bool> asks_{false};

@@ -14,8 +14,9 @@ struct Sitter {
   std::int32_t rank;
 };
 
-// The first ranks of the nodes that the first rank of node `number` compares clocks with: it learns from the one that
-// is its lowest set bit before it, and then teaches those that are a lower power of two behind it.
+// The first ranks of the nodes with which node `number` compares clocks. It learns the offset from the node whose
+// number lacks its lowest set bit. Then it passes the offset on to the nodes whose numbers are greater by lower powers
+// of two.
 void find_others(Seat& seat, const Sitter* firsts) noexcept {
   const unsigned levels = seat.number == 0 ? clock_levels : static_cast<unsigned>(std::countr_zero(seat.number)) + 1;
   for (unsigned level = 0; level < levels && level < clock_levels; ++level) {

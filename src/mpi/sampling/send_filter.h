@@ -1,4 +1,4 @@
-// What a spec narrows the choice of messages to: sizes, functions, communicators, phases, call sites.
+// The conditions of a spec that restrict the choice of messages: sizes, functions, communicators, phases, call sites.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tare::mpi::sampling {
 
-// What narrows the choice and goes into the record.
+// The data of a message that the conditions and the record need.
 struct Sent {
   std::uint64_t bytes;
   std::uint32_t site;  // number of the call site

@@ -1,10 +1,10 @@
-// The sampler of a process as a sender: numbers messages, and says of chosen ones that they come.
+// The sending part of the sampler of a process: numbers messages, and passes records of chosen ones on.
 #include "mpi/sampling/sampler.h"
 #include "recorder/clock.h"
 
 namespace tare::mpi::sampling {
 
-// 1 + the place on this node of a rank of the world; 0: it is on another.
+// 1 + the place on this node of a rank of the world; 0: it is on another node.
 std::uint32_t Sampler::place_of(std::int32_t world_rank) const noexcept {
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place)
     if (node_->rank(place) == world_rank) return place + 1;
@@ -87,8 +87,8 @@ void Sampler::announce(SendChannel& channel, Ticket& ticket, bool overlaps, cons
   channel.busy_chosen = ticket.told;
 }
 
-// What was said of a message on this node before it was known to be ambiguous. If that was said to be final, the
-// receiver reads no further.
+// Retracts the record of a message on this node that turned out to be ambiguous. The receiver does not check for
+// retractions of records that are marked as final.
 void Sampler::retract(SendChannel& channel, std::uint64_t number, bool final) noexcept {
   channel.busy_chosen = false;
   ++summary_->ambiguous;
@@ -105,7 +105,7 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
     const Locked locked(*this);
     SendChannel& channel = *ticket.channel;
     const bool ambiguous = ticket.counted && Sends::end(channel);
-    if (!success) {  // whether the message was sent is not known, nor are the numbers of those after it
+    if (!success) {  // whether the message was sent is not known, so later numbers are not, either
       if (ticket.told) retract(channel, ticket.number, !ticket.counted);
       channel.id = 0;
     } else if (ticket.to_tell) {
@@ -122,9 +122,9 @@ void Sampler::ended_send(Ticket& ticket, bool success) noexcept {
 void Sampler::cancelling_send() noexcept {
   const Locked locked(*this);
   sends_.for_each([](SendChannel& channel) { channel.id = 0; });
-  // Receivers cannot have taken a message behind the cancelled one yet.
+  // Receivers cannot have taken messages after the cancelled one yet.
   for (std::uint32_t place = 0; node_ != nullptr && place < node_->size(); ++place) node_->retract_all(place);
-  rank_ = -1;  // nor are channels named that are still to come
+  rank_ = -1;  // channels that are still to come get no identifier, either
 }
 
 void Sampler::left_send(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) noexcept {
@@ -132,7 +132,7 @@ void Sampler::left_send(std::uint32_t communicator, std::int32_t peer, std::int3
   SendChannel* channel = sends_.find(communicator, peer, tag);
   if (channel == nullptr) return;
   if (channel->inside != 0) --channel->inside;
-  if (channel->mailbox != nullptr) node_->retract_all(channel->place - 1);  // it may have been told of
+  if (channel->mailbox != nullptr) node_->retract_all(channel->place - 1);  // there may be a record of it
   channel->id = 0;
 }
 

@@ -1,9 +1,9 @@
-// The sender's side of the numbering: messages of a channel are numbered in the order of the calls that send them,
-// which MPI's rule of order makes the order in which they match.
+// The sender's side of the numbering. Messages of a channel are numbered in the order of the calls that send them. By
+// MPI's rule of order, they match in this order.
 //
-// Calls on one channel that overlap in time, of different threads, have no order: their numbers are ambiguous. A
-// stretch of time in which at least one such call is under way is a busy period; if it sees more than one message, all
-// of them are ambiguous.
+// Calls of different threads that overlap in time on one channel have no order, so their numbers are ambiguous. A busy
+// period is a time in which at least one such call is under way. If it has more than one message, all of them are
+// ambiguous.
 //
 // Not thread-safe: the sampler locks.
 #pragma once
@@ -18,21 +18,21 @@ struct SendChannel {
   std::int32_t peer;           // rank in it
   std::int32_t tag;
   std::int32_t destination;  // rank in MPI_COMM_WORLD
-  std::uint64_t id;          // channel_of(); 0: the channel cannot be named alike on both sides
+  std::uint64_t id;          // channel_of(); 0: both sides cannot compute the same
   std::uint64_t count;       // messages so far
   std::uint64_t busy_since;  // number of the first message of the busy period
-  Mailbox* mailbox;          // where it is told, on this node; nullptr: none yet
+  Mailbox* mailbox;          // to the destination, on this node; nullptr: none yet
   std::uint32_t place;       // 1 + the destination's place on this node; 0: it is on another
   std::uint32_t inside;      // calls under way
-  std::uint32_t start;       // the last call that started this and others (Sampler::next_start)
-  bool busy_chosen;          // the first message of the busy period was chosen and told
+  std::uint32_t start;       // the last call that started a send of the channel and others (Sampler::next_start)
+  bool busy_chosen;          // the first message of the busy period was chosen, and its record passed on
 };
 
 class Sends {
  public:
   static constexpr std::uint32_t capacity = 1U << 18;
 
-  // The channel if it is one of those found last, else nullptr.
+  // The channel if it was found lately, else nullptr.
   SendChannel* recent(std::uint32_t communicator, std::int32_t peer, std::int32_t tag) const noexcept {
     return memo_.find(communicator, peer, tag);
   }
@@ -47,14 +47,14 @@ class Sends {
     memo_.note(communicator, peer, tag, channels_[place]);
     return &channels_[place];
   }
-  // The channel of what is sent by a request; nullptr if it is new.
+  // The channel of a request's sends; nullptr if it is new.
   [[gnu::always_inline]] SendChannel* recall(KnownChannel<SendChannel>& known, std::uint32_t communicator,
                                              std::int32_t peer, std::int32_t tag) noexcept {
     if (known.generation != generation_) [[unlikely]]
       known = look_up(communicator, peer, tag);
     return known.channel;
   }
-  // A new channel; nullptr if there is no room.
+  // Adds a channel; nullptr if there is no room.
   SendChannel* add(const SendChannel& channel) noexcept {
     const std::uint32_t place = channels_.take();
     if (place == 0) return nullptr;
@@ -69,7 +69,7 @@ class Sends {
       if (channels_.taken(place)) each(channels_[place]);
   }
 
-  // The communicator exists no more.
+  // The communicator was freed.
   void forget(std::uint32_t communicator) noexcept {
     memo_.clear();
     ++generation_;
@@ -81,8 +81,8 @@ class Sends {
     }
   }
 
-  // A call begins to send on the channel; gives the number of its message. `overlaps` if the busy period has seen
-  // another message.
+  // A call begins to send on the channel. Returns the number of its message. `overlaps`: the busy period has another
+  // message.
   static std::uint64_t begin(SendChannel& channel, bool& overlaps) noexcept {
     overlaps = channel.inside++ != 0;
     const std::uint64_t number = ++channel.count;
@@ -92,7 +92,7 @@ class Sends {
     }
     return number;
   }
-  // The call has returned; true if its message is ambiguous.
+  // The call has returned. True if its message is ambiguous.
   static bool end(SendChannel& channel) noexcept {
     --channel.inside;
     return channel.count != channel.busy_since;

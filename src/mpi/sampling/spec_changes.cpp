@@ -1,4 +1,4 @@
-// Another spec while the program runs, asked for by the program or in the control file; and what else is looked at now
+// Changes of the spec while the program runs, by the program or by the control file; and other work that is done now
 // and then.
 #include <cstdio>
 
@@ -32,8 +32,8 @@ const char* Sampler::change(const char* text) noexcept {
   return wrong;
 }
 
-// Puts into force what was asked for last. Called under the lock where threads share MPI, else by the one that is in
-// it.
+// Puts the spec that was asked for last into force. The caller holds the lock if threads share MPI, else is the one
+// thread in MPI.
 void Sampler::use_asked() noexcept {
   asked_lock_.lock();
   asks_.store(false, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// What tests of roles (src/mpi/roles/) need in place of an MPI library and a measured process: a made-up ABI page, and
-// a thread that records into memory of the test.
+// What tests of roles (src/mpi/roles/) use instead of an MPI library and a measured process: a made-up ABI page, and a
+// thread that records into memory of the test.
 #pragma once
 
 #include <cstring>
@@ -25,7 +25,7 @@ struct MadeUpPage : abi::Mpich {
 // The request table of the process (made_up_process.cpp).
 inline format::RequestTable* request_table = nullptr;
 
-// A thread, its profile and its trace. Calls are made by call(), at times that follow one another.
+// A thread with its profile and trace. call() makes calls, at times that follow one another.
 class RecordingThread {
  public:
   static constexpr std::uint32_t row_capacity = 16;
@@ -40,7 +40,7 @@ class RecordingThread {
     shared_->summary.phases = format::outside_phases + 1;
     shared_->summary.phase = format::outside_phases;
     thread_->shared = shared_.get();
-    // Rows behind the end, to find out who writes there.
+    // Rows after the end, to find out whether they are written.
     rows_.resize(row_capacity + std::size_t{format::request_capacity});
     for (format::ProfileRow& row : rows_) row.ticks_min = UINT64_MAX;
     thread_->rows = rows_.data();
@@ -68,8 +68,8 @@ class RecordingThread {
   Thread& thread() noexcept { return *thread_; }
   void pause(bool paused) noexcept { thread_->pause(paused); }
 
-  // A call of the function from a site, which takes `ticks`; real() is what MPI does. As measure() does, whose own
-  // times and sites the test could not know. Returns its row.
+  // Makes a call of the function from a site, which takes `ticks`; real() is what MPI does. Does the same as measure(),
+  // but with times and sites that the test knows. Returns the row.
   template <class Real, class... Roles>
   format::ProfileRow& call(Function function, std::uint32_t site, std::uint64_t ticks, Real real, Roles&&... roles) {
     recorder::Call call;
@@ -88,14 +88,13 @@ class RecordingThread {
       if (rows_[number].site == site) return rows_[number];
     std::abort();
   }
-  // Of all rows that calls have had, the time that is credited to requests; of those that no call has had, it must be
-  // 0.
+  // The sum of the time that is credited to requests, over all rows of calls. It must be 0 in the other rows.
   std::uint64_t waited() const {
     std::uint64_t sum = 0;
     for (const format::ProfileRow& row : rows_) sum += row.waited_ticks;
     return sum;
   }
-  // Whether nothing has been written to rows that there are not, nor to row 0, which has no calls.
+  // Whether row 0, which has no calls, and the rows after the end are unchanged.
   bool is_clean_behind() const {
     static const format::ProfileRow untouched = [] {
       format::ProfileRow row{};

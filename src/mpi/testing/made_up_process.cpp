@@ -1,5 +1,5 @@
-// In place of the recorder's segment, locations and full_buffer: a process without a segment, whose threads are
-// RecordingThreads, with room for all that tests record.
+// Replaces the recorder's segment, locations and full_buffer by a process without a segment, whose threads are
+// RecordingThreads with room for all that tests record.
 #include <cstdlib>
 
 #include "mpi/testing/made_up_mpi.h"

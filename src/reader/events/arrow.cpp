@@ -51,7 +51,7 @@ void release_if_any(Released& what) {
   if (what.release != nullptr) what.release(&what);
 }
 
-// What an exported array or schema owns; a consumer may have moved children out.
+// Owned by an exported array or schema. A consumer may have moved children out.
 template <typename Of>
 struct Owned {
   Owned() = default;
@@ -126,7 +126,7 @@ struct Stream {
   std::string error;
 };
 
-// Does `work`; what it throws becomes the stream's error, and errno's value the result.
+// Runs `work`. What it throws becomes the stream's error, and an errno value the result.
 template <typename Work>
 int guarded(ArrowArrayStream* stream, const Work& work) {
   Stream& state = *static_cast<Stream*>(stream->private_data);
@@ -166,7 +166,7 @@ void stream_release(ArrowArrayStream* stream) {
 
 }  // namespace
 
-// Blocks that no batch uses; the threads that release batches are the consumer's.
+// Blocks that no batch uses. Consumers release batches in any thread.
 class Arena::Pool {
  public:
   Pool() = default;

@@ -1,4 +1,4 @@
-// Arrays of Arrow, and how they are handed over through its C data interface: without a copy, and without a dependency.
+// Arrow arrays, and their transfer through Arrow's C data interface, without copies and without a dependency.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace tare::reader::arrow {
 
-// Memory of the arrays of one batch. It goes back to its pool when the last of them has been released, so that one who
-// reads batch by batch meets the same pages again.
+// Memory of the arrays of one batch. It returns to its pool when the last array is released, so a consumer that reads
+// batch by batch uses the same pages again.
 class Arena {
  public:
   class Pool;
@@ -27,7 +27,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Not initialised, aligned as the specification recommends, and padded. Throws std::bad_alloc.
+  // Not initialised; aligned as the specification recommends, and padded. Throws std::bad_alloc.
   template <typename T>
   T* allocate(std::size_t count) {
     return static_cast<T*>(bytes(count * sizeof(T)));
@@ -44,7 +44,7 @@ class Arena {
 
 enum class Type : std::uint8_t { boolean, int32, int64, uint64, float64, utf8, dictionary, list, structure };
 
-// Memory, and what keeps it; static memory needs nobody.
+// Memory with its owner; static memory has none.
 struct Buffer {
   const void* data = nullptr;
   std::shared_ptr<const void> owner{};
@@ -69,7 +69,7 @@ struct Field {
 };
 using Schema = std::vector<Field>;
 
-// Texts that columns refer to by number; equal ones are one.
+// Texts that columns refer to by number. Equal texts have one number.
 class Dictionary {
  public:
   std::int32_t number_of(std::string_view text);
@@ -81,13 +81,13 @@ class Dictionary {
   std::unordered_map<std::string, std::int32_t> numbers_;
 };
 
-// Arrow's texts are UTF-8: bytes that are not become "\\xff".
+// Arrow's texts are UTF-8. Other bytes become "\\xff".
 std::string as_utf8(std::string_view bytes);
 
 // An array of texts, in memory of its own.
 Array text_array(const std::vector<std::string>& texts);
 
-// A table in pieces: `next` fills a column for each field and returns the number of rows, 0 at the end. What it throws
+// A table in batches. `next` fills an array for each field and returns the number of rows, 0 at the end. What it throws
 // becomes the stream's error.
 using Next = std::function<std::size_t(std::vector<Array>& columns)>;
 void export_stream(Schema schema, Next next, ArrowArrayStream& out);

@@ -1,4 +1,4 @@
-// The columns of a batch of the table of events while they are filled.
+// The columns of a batch of the table of events, while they are filled.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace tare::reader {
 
-// Rows that a batch holds at the most: those of a chunk, and a call that an earlier one held back.
+// The most rows of a batch: those of a chunk, and a call that was kept back from an earlier one.
 inline constexpr std::size_t most_batch_rows = format::chunk_records + 1;
 
-// What is absent is `nothing` in the values; counts it and says it in the bitmap.
+// Values equal to `nothing` are absent. Counts them, and marks them in the bitmap.
 template <typename T>
 void mark_absent(arrow::Array& array, T* values, T nothing, std::shared_ptr<arrow::Arena> arena) {
   const std::size_t n = array.length;
@@ -30,24 +30,24 @@ void mark_absent(arrow::Array& array, T* values, T nothing, std::shared_ptr<arro
     bits[i / 8] = static_cast<std::uint8_t>(byte);
     there += static_cast<std::size_t>(__builtin_popcount(byte));
   }
-  // Indices of dictionaries have to be some, also where nobody looks.
+  // Indices of dictionaries must be valid, also in absent rows.
   for (std::size_t i = 0; i < n; ++i) values[i] = values[i] == nothing ? 0 : values[i];
   array.nulls = static_cast<std::int64_t>(n - there);
   array.validity = {bits, std::move(arena)};
 }
 
-// A column in which nothing is there.
+// A column without values.
 arrow::Array all_absent(const arrow::Field& field, std::size_t length);
 
 class EventBatch {
  public:
-  // Of the columns that are wanted, by EventColumn; both must outlive it.
+  // For the wanted columns, by EventColumn. Both must outlive it.
   EventBatch(const arrow::Schema& schema, const std::vector<bool>& wanted, std::shared_ptr<arrow::Arena::Pool> pool)
       : schema_(schema), wanted_(wanted), arena_(std::make_shared<arrow::Arena>(std::move(pool))) {}
 
   bool wants(EventColumn column) const { return wanted_[static_cast<std::size_t>(column)]; }
 
-  // Memory for the values of a column that is wanted.
+  // Memory for the values of a wanted column.
   template <typename T>
   T* fill(EventColumn column) {
     T* values = arena_->allocate<T>(rows_);
@@ -64,7 +64,7 @@ class EventBatch {
   std::size_t rows() const { return rows_; }
   void set_rows(std::size_t rows) { rows_ = rows; }
 
-  // Hands over what is wanted; columns that were not filled are absent.
+  // Exports the wanted columns. Columns that were not filled are absent.
   void move_to(std::vector<arrow::Array>& columns);
 
  private:

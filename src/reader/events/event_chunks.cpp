@@ -15,7 +15,7 @@ using namespace tare::format;
 
 using ChunksByBlock = std::map<std::uint32_t, std::map<std::uint32_t, ChunkRef>>;  // by block, by sequence
 
-// Events that a segment holds back.
+// Events that are still in a segment.
 void read_buffers(const Process& process, BufferEncoder& encoder, EventChunks& all, ChunksByBlock& chunks) {
   const auto blocks = process.segment->locations();
   for (std::uint32_t block = 0; blocks && block < *blocks; ++block) {
@@ -33,8 +33,8 @@ void read_buffers(const Process& process, BufferEncoder& encoder, EventChunks& a
   }
 }
 
-// The profile of a process that has finished tells which locations made no call that is wanted: their chunks need not
-// be read. Unless they hold more records than it accounts for.
+// The profile of a finished process shows which locations have no wanted call. Their chunks are not read, unless they
+// have more records than the profile accounts for.
 void leave_out_unwanted(const Process& process, const EventChoice& choice, ProfileReader& profiles,
                         ChunksByBlock& chunks) {
   if (process.state != State::finished || process.segment || !choice.wants_calls_only()) return;
@@ -56,7 +56,7 @@ void leave_out_unwanted(const Process& process, const EventChoice& choice, Profi
       [](const ChunkRef&, const std::string&) {});
 }
 
-// Of those with the same number, the one with the most records.
+// Of chunks with the same number, the one with the most records.
 void add(ChunksByBlock& chunks, const ChunkRef& chunk) {
   const auto [place, is_new] = chunks[chunk.header.block].try_emplace(chunk.header.sequence, chunk);
   if (!is_new && chunk.header.records >= place->second.header.records) place->second = chunk;
@@ -77,7 +77,7 @@ Result<EventChunks> EventChunks::of(const Run& run, const EventFilter& filter, c
     read_buffers(process, encoder, all, chunks);
     goes_on = true;
   }
-  // The files after the buffers: what was drained in between is then found at least once.
+  // Files are read after the buffers, so that what is drained in between is found at least once.
   std::unordered_map<std::uint64_t, std::vector<ChunkRef>> again;
   if (goes_on) {
     auto files = RunFiles::open(run.paths().run_dir);

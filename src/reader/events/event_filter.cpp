@@ -8,7 +8,7 @@
 namespace tare::reader {
 namespace {
 
-// Clock pairs are read a little before or after what they stand beside.
+// Clock pairs are read slightly before or after the events around them.
 constexpr std::uint64_t clock_slack_ns = 1'000'000;
 
 }  // namespace
@@ -35,7 +35,7 @@ bool EventFilter::wants_time(std::int64_t from_ns, std::int64_t duration_ns) con
 bool EventFilter::skips(const Process& process, const ChunkRef& chunk) const {
   // It was written after its last record.
   const std::uint64_t ticks = chunk.header.ticks;
-  if (process.moved) return false;  // it may be shown later
+  if (process.moved) return false;  // it may be moved to a later time
   return start_ns && ticks != 0 && is_before(process.clock.unix_ns(ticks), *start_ns, clock_slack_ns);
 }
 

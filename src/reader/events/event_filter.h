@@ -12,7 +12,7 @@ namespace tare::reader {
 
 struct EventFilter {
   std::optional<std::vector<std::int32_t>> ranks;
-  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, of events of the API too
+  std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, including those of API events
   std::optional<std::int64_t> start_ns;               // events that overlap [start_ns, end_ns) are wanted
   std::optional<std::int64_t> end_ns;
   std::uint64_t limit = 0;          // 0: all
@@ -25,7 +25,7 @@ struct EventFilter {
   bool skips(const Process& process, const ChunkRef& chunk) const;
 };
 
-// Names of what tare itself records, and of events whose definition is lost.
+// Names of tare's own records, and of events whose definition is lost.
 extern const std::string flush_name, drain_name, loss_name, other_name;
 
 // The functions and event types of a run that a filter wants.
@@ -42,7 +42,7 @@ class EventChoice {
   bool wants_drains() const { return all_ || drains_; }
   bool wants_losses() const { return all_ || losses_; }
   bool wants_everything() const { return all_; }
-  // Whether nothing but calls is wanted.
+  // Whether only calls are wanted.
   bool wants_calls_only() const;
 
  private:
@@ -50,14 +50,13 @@ class EventChoice {
   std::vector<bool> functions_, event_types_;  // if not all
 };
 
-// By function number: whether the peer of a call is the root of a collective (MPI_Bcast, MPI_Ibcast, MPI_Bcast_init,
-// MPI_Bcast_c …).
+// By function number: whether the peer of a call is the root of a collective (MPI_Bcast and its variants).
 std::vector<bool> rooted_functions(const FunctionNames& functions);
 
 // The warning that an event chunk could not be read.
 std::string damaged_events(const std::string& file, const ChunkRef& chunk, const std::string& reason);
 
-// Whether `time` is more than `distance` before `other`. Does not overflow, however damaged the times.
+// Whether `time` is more than `distance` before `other`. Does not overflow, whatever damaged times are.
 bool is_before(std::int64_t time, std::int64_t other, std::uint64_t distance);
 
 }  // namespace tare::reader

@@ -20,7 +20,7 @@ constexpr std::size_t most_reserved = 4096;  // rows
 
 bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
 
-// What the rows of all cursors have in common.
+// What the cursors have in common.
 struct Context {
   Context(const Run& of, EventFilter with)
       : run(&of), filter(std::move(with)), choice(of, filter), rooted(rooted_functions(of.functions())) {}
@@ -51,14 +51,14 @@ class Cursor {
         open_requests_(&open),
         chunks_(std::move(chunks)) {}
 
-  // Makes front() valid; false at the end.
+  // Makes front() valid. False at the end.
   bool prepare(Context& context) {
     while (next_ == rows_.size())
       if (!load(context)) return false;
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  // To be called in the order of time: all that other threads have started before has been decoded then.
+  // To be called in the order of time, so that everything other threads have started before is decoded.
   EventRow take(const Context& context) {
     EventRow row = std::move(rows_[next_++]);
     find_started(row, context);
@@ -70,7 +70,7 @@ class Cursor {
   }
 
  private:
-  // Rows of one more chunk; false if there is none.
+  // Decodes the rows of one more chunk. False if there is none.
   bool load(Context& context) {
     if (chunk_ == chunks_.size() && held_back_.empty()) return false;
     rows_ = std::move(held_back_);
@@ -84,13 +84,13 @@ class Cursor {
     if (end_ns && !rows_.empty() && rows_.front().start_ns >= *end_ns) chunk_ = chunks_.size();
     std::erase_if(rows_, [&](EventRow& row) {
       if (context.wants(row)) return false;
-      find_started(row, context);  // so that it is not kept for ever
+      find_started(row, context);  // so that the list of open requests does not keep it
       return true;
     });
     return true;
   }
 
-  // The last call may be completed by records of the next chunk, unless an event came after it.
+  // Records of the next chunk may complete the last call, unless an event came after it.
   void hold_back() {
     const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
     const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
@@ -174,8 +174,8 @@ class Cursor {
     return rank < 0 ? no_peer : rank;
   }
 
-  // Requests are numbered anew, in the order of their start in this location: handles recur, and chunks leave
-  // out those of requests that did not outlive them.
+  // Requests get new numbers, in the order of their start in this location, because handles recur, and chunks have no
+  // numbers for requests that do not outlive them.
   StartedRequest start_request(std::uint32_t recorded, std::uint32_t communicator, std::uint32_t thread,
                                std::int64_t since_ns) {
     if (recorded == no_request) return {};
@@ -195,7 +195,7 @@ class Cursor {
           described(started_.back(), thread, {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
     }
   }
-  // `thread`: of the row that it is said in.
+  // `thread`: of the row that mentions it.
   EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
                          const Context& context) const {
     request.request = started.request;
@@ -204,20 +204,20 @@ class Cursor {
     request.peer_world = world_rank(request.communicator, request.peer, context);
     return request;
   }
-  // The row of a call of the chunk whose first is at first_row; of UINT32_MAX, that of the last call of the chunk
-  // before, which was held back. nullptr if there is none.
+  // The row of a call of the chunk whose first row is at first_row. UINT32_MAX: the last call of the chunk before,
+  // which was kept back. nullptr if there is none.
   EventRow* row_of(std::uint32_t call, std::size_t first_row) {
     if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
     return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
   }
-  // Of a request that this chunk has started.
+  // For a request that this chunk has started.
   StartedRequest started_here(const DecodedCompletion& completion, std::size_t first_row) const {
     if (completion.nth != UINT32_MAX)
       return completion.nth < started_.size() ? started_[completion.nth] : StartedRequest{};
     const EventRow& row = rows_[first_row + completion.start];
     return {row.request, events_.calls[completion.start].communicator, row.thread};
   }
-  // Says which the requests are that a row has completed and that its chunk has not started.
+  // Finds the requests that a row has completed and that another chunk has started.
   void find_started(EventRow& row, const Context& context) {
     for (EventRequest& request : row.requests) {
       const std::uint32_t recorded = std::exchange(request.recorded, no_request);
@@ -240,14 +240,14 @@ class Cursor {
     return row;
   }
 
-  // Credits all completions of one call, the first of which is `from`; returns the first of the next call.
+  // Adds all completions of one call, beginning with `from`. Returns the first completion of the next call.
   std::size_t complete(std::size_t first_row, std::size_t from, const Context& context) {
     const std::uint32_t call = events_.completions[from].call;
     std::size_t to = from;
     while (to < events_.completions.size() && events_.completions[to].call == call) ++to;
     EventRow* row = row_of(call, first_row);
     if (row == nullptr) return to;
-    // The last call of a chunk may have more in the next one.
+    // The next chunk may complete further requests of the last call.
     const bool is_only = to - from == 1 && call != UINT32_MAX && call + 1 < events_.calls.size();
     for (std::size_t i = from; i < to; ++i) {
       const DecodedCompletion& completion = events_.completions[i];
@@ -336,7 +336,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
   while (rows.size() < count && !state.heads.empty() && (limit == 0 || state.given < limit)) {
     const std::size_t cursor = state.heads.top().second;
     state.heads.pop();
-    // The location goes on as long as no other has an earlier event.
+    // The cursor goes on as long as no other has an earlier event.
     const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
     Cursor& from = state.cursors[cursor];
     do {

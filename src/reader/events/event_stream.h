@@ -1,4 +1,4 @@
-// The events of a run, decoded as they are asked for.
+// The events of a run as rows, decoded as they are read.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace tare::reader {
 
-// Events of the API are `event`, of any class but raw, or `raw_event`.
+// Events of the API have the kind `event` or, for raw ones, `raw_event`.
 enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event };
 
-// One of several requests that a call started or completed. What is not known is absent, as in EventRow.
+// One of several requests that a call started or completed. Unknown values are absent, as in EventRow.
 struct EventRequest {
   std::uint32_t request = format::no_request;
   std::uint32_t starter = UINT32_MAX;           // thread that started it, if it is another than that of the row
-  std::uint32_t recorded = format::no_request;  // of a completion, until it is known which request that is
+  std::uint32_t recorded = format::no_request;  // for a completion, until the request is found
   std::int32_t communicator = -1;
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;
@@ -28,14 +28,14 @@ struct EventRequest {
   std::uint64_t bytes = format::no_bytes;
 };
 
-// Numbers are as recorded, with what no_bytes and its like stand for absent; ranks are those of the communicator, if no
-// "world" is in the name. Sites, communicators and scopes are indices in the tables of the run.
+// Numbers are as recorded; no_bytes and similar values mean absent. Ranks are those of the communicator, unless the
+// name contains "world". Sites, communicators and scopes are indices in tables of the run.
 struct EventRow {
   std::int64_t start_ns = 0;  // unix
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = format::no_bytes;
-  std::uint64_t received = format::no_bytes;  // beside `bytes`, by a call that sends and receives
-  std::uint64_t records = 0;                  // of a flush, drain or loss
+  std::uint64_t received = format::no_bytes;  // beside `bytes`, for a call that sends and receives
+  std::uint64_t records = 0;                  // for a flush, drain or loss
   std::uint32_t process = 0;                  // index in Run::processes()
   std::int32_t world = 0;
   std::int32_t rank = 0;
@@ -47,22 +47,22 @@ struct EventRow {
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;  // its rank in the world, if known
   std::int32_t tag = format::no_tag;
-  std::int32_t source = format::no_peer;  // that `received` came from, and its rank in the world
+  std::int32_t source = format::no_peer;  // the source of `received`, and its rank in the world
   std::int32_t source_world = format::no_peer;
   std::int32_t source_tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
   bool rooted = false;                       // peer is a root
   const std::string* thread_name = nullptr;  // if it has one; as long as the run
-  std::vector<EventRequest> requests{};      // of a call: all that it started or completed, if they are several
-  std::int32_t event_type = -1;              // of an event: index in Run::event_types(), -1 if its definition is lost
+  std::vector<EventRequest> requests{};      // for a call: its requests, if it started or completed several
+  std::int32_t event_type = -1;              // for an event: index in Run::event_types(), -1 if its definition is lost
   std::vector<std::uint64_t> parameters{};   // of an event, as recorded
   std::string text{};                        // of a raw event
-  std::uint32_t starter = UINT32_MAX;        // thread that started `request`, if it is another
+  std::uint32_t starter = UINT32_MAX;        // thread that started `request`, if it is another thread
 };
 
-// All locations merged in the order of time. Holds one decoded chunk a location. Events that are still in the
-// buffers of segments appear as if drained. The run must outlive the stream.
+// All locations, merged in the order of time. Holds one decoded chunk for each location. Events in the buffers of
+// segments appear as if drained. The run must outlive the stream.
 class EventStream {
  public:
   // Fails if a file of the run cannot be opened.
@@ -72,12 +72,12 @@ class EventStream {
   EventStream& operator=(EventStream&&) noexcept;
   ~EventStream();
 
-  // The next events, at most `count`; none at the end.
+  // The next events, at most `count`. Empty at the end.
   std::vector<EventRow> next(std::size_t count);
   // "MPI_Send", "tare:flush", "tare:drain" (by the node's tared), "tare:loss", or as the program named its event;
   // "other" if that is lost.
   static const std::string& name(const Run& run, const EventRow& row);
-  // Chunks that were damaged, as far as the stream has come.
+  // Damaged chunks that were met so far.
   const std::vector<std::string>& warnings() const;
 
  private:

@@ -96,7 +96,7 @@ void CallTable::value_signatures() {
   }
 }
 
-// With the one that was held back before them.
+// Includes the call that was kept back before them.
 void CallTable::list_calls() {
   const EventColumns::Calls& calls = chunk_->calls;
   const std::size_t n = calls.signature.size();
@@ -124,7 +124,7 @@ void CallTable::list_calls() {
   values_.push_back(held_->values);
 }
 
-// Completions of requests of earlier chunks, before the starts of this one: their numbers may be used again in it.
+// First the completions of earlier chunks' requests, because this chunk's starts may use their numbers again.
 void CallTable::resolve_requests() {
   const EventColumns::Completions& completions = chunk_->completions;
   resolved_.assign(completions.start.size(), {});
@@ -136,7 +136,7 @@ void CallTable::resolve_requests() {
       continue;
     }
     const auto open = open_requests_.extract(static_cast<std::uint32_t>(completions.request[i]));
-    if (!open.empty()) resolved_[i] = open.mapped();  // else started before a loss
+    if (!open.empty()) resolved_[i] = open.mapped();  // if empty, it was started before a loss
   }
 }
 
@@ -159,7 +159,7 @@ void CallTable::number_requests() {
   }
 }
 
-// Where a call of the chunk is; UINT32_MAX is the last of the chunk before.
+// The row of a call of the chunk; UINT32_MAX: the last call of the chunk before.
 std::uint32_t CallTable::place_of(std::uint32_t call) const {
   if (call != UINT32_MAX) return call + (begins_with_held_ ? 1 : 0);
   return begins_with_held_ && place_.continues ? 0 : nowhere;
@@ -187,12 +187,12 @@ CallTable::Request CallTable::described(const StartedRequest& started, std::uint
           started.request};
 }
 
-// In the order of calls, and of each those that it started before those that it completed.
+// In the order of calls; for each call, first the requests that it started, then those that it completed.
 void CallTable::list_requests() {
   const EventColumns& chunk = *chunk_;
   requests_.clear();
   if (begins_with_held_) append(requests_, held_->requests);
-  // Starts have numbers in their order, among those of calls.
+  // Starts are numbered together with calls that start a request.
   std::size_t next = 0;
   for (std::size_t i = 0; i < chunk.starts.call.size(); ++i) {
     StartedRequest started;
@@ -235,7 +235,7 @@ void CallTable::hold_back() {
   requests_.erase(of_last, requests_.end());
 }
 
-// Leaves the calls that are wanted, and their requests.
+// Removes calls that are not wanted, and their requests.
 void CallTable::choose() {
   if (context_.wants_all()) return;
   chosen_.clear();
@@ -254,7 +254,7 @@ void CallTable::choose() {
   for (Request& request : requests_) request.call = rows_[request.call];
 }
 
-// Times, and what the signature says and requests do not.
+// Times, and the values of the signature that requests do not change.
 void CallTable::fill_values(EventBatch& batch) {
   const std::size_t n = batch.rows();
   if (batch.wants(Column::start_ns)) std::copy_n(start_ns_.data(), n, batch.fill<std::int64_t>(Column::start_ns));
@@ -266,7 +266,7 @@ void CallTable::fill_values(EventBatch& batch) {
       continue;
     bool any = false, all = true;
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      // Those of completions and starts are not filled.
+      // These are not filled for completions and starts.
       if (k < chunk_->signatures.function.size() && chunk_->signatures.function[k] >= first_other) continue;
       const bool is_there = values_[k].columns[i] != absent;
       any = any || is_there;
@@ -284,7 +284,7 @@ void CallTable::fill_values(EventBatch& batch) {
   }
 }
 
-// What a request may add to: of a call's only one, all that the call itself does not say.
+// The columns that a call's only request may fill.
 void CallTable::fill_messages(EventBatch& batch) {
   const std::size_t n = batch.rows();
   const auto column32 = [&](Column column) {
@@ -332,7 +332,7 @@ void CallTable::fill_messages(EventBatch& batch) {
   }
 }
 
-// None, to be marked when they are known; nullptr where there are none.
+// Empty bitmaps, to be filled when values are known; nullptr for columns without values.
 std::int32_t* CallTable::fill_starters(EventBatch& batch) const {
   const auto is_of_other = [](const Request& request) { return request.starter != absent; };
   if (!batch.wants(Column::starter) || std::none_of(requests_.begin(), requests_.end(), is_of_other)) return nullptr;
@@ -341,7 +341,7 @@ std::int32_t* CallTable::fill_starters(EventBatch& batch) const {
   return starters;
 }
 
-// Lists of those calls that have several.
+// Lists for calls with several requests.
 void CallTable::fill_requests(EventBatch& batch) {
   const auto is_alone = [&](std::size_t i) {
     const std::uint32_t call = requests_[i].call;

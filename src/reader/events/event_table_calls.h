@@ -17,9 +17,9 @@ class CallTable {
  public:
   explicit CallTable(const TableContext& context) : context_(context) {}
 
-  // The chunks that follow are of another block.
+  // The next chunks belong to another block.
   void start_block();
-  // The calls of the next chunk of the block; the last one is held back if a later chunk may hold more of its requests.
+  // The calls of the next chunk of the block. The last one is kept back if a later chunk may have more of its requests.
   // Sets the number of rows.
   void fill(const format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
 
@@ -72,7 +72,7 @@ class CallTable {
   std::uint32_t last_request_ = format::no_request;
   std::optional<HeldCall> held_;
 
-  // Of the chunk at hand; memory is kept.
+  // For the present chunk; memory is kept.
   const format::EventColumns* chunk_ = nullptr;
   ChunkPlace place_{};
   bool begins_with_held_ = false;

@@ -31,17 +31,17 @@ struct TableContext {
   bool wants_all() const { return choice.wants_everything() && filter.wants_all_times(); }
 };
 
-// The chunk that a part is given.
+// The chunk that a part of the table reads.
 struct ChunkPlace {
   const Process* process;
   std::uint32_t thread;
-  bool continues;  // follows the chunk of the block before it without a gap
+  bool continues;  // follows the former chunk of the block without a gap
   bool is_last;    // of its block
-  // What its completions that say a number have completed, in their order, where other threads may have started it.
+  // The requests of completions with a number, in order, if other threads may have started them.
   std::optional<std::span<const StartedRequest>> completed{};
 };
 
-// Leaves the chosen elements of a column.
+// Keeps only the chosen elements of a column.
 template <typename T>
 void keep(std::vector<T>& column, const std::vector<std::uint32_t>& chosen) {
   for (std::size_t i = 0; i < chosen.size(); ++i) column[i] = column[chosen[i]];

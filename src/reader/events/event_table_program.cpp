@@ -40,7 +40,7 @@ bool has_list(EventClass event_class) {
   return event_class == EventClass::regular || event_class == EventClass::packed;
 }
 
-// Of those events whose class is one of `a` and `b`, a bit each; returns how many they are.
+// Marks events with class `a` or `b`, one bit each; returns their number.
 template <typename Class>
 std::size_t mark(const Class& is_of, std::size_t n, std::uint8_t* bits) {
   std::fill_n(bits, n / 8 + 1, 0);
@@ -57,7 +57,7 @@ std::size_t mark(const Class& is_of, std::size_t n, std::uint8_t* bits) {
 
 ProgramEventTable::ProgramEventTable(const TableContext& context) : context_(context) {
   for (const EventType& type : context.run.event_types()) {
-    // How it was recorded decides between raw and the others, whatever the definition says.
+    // The form of the record decides between raw and the others, whatever the definition says.
     const bool is_raw = type.event_class == EventClass::raw;
     Type& added = types_.emplace_back(Type{is_raw ? EventClass::packed : type.event_class, type.parameters});
     added.parameters.resize(max_parameters, ParameterType::u64);
@@ -80,7 +80,7 @@ void ProgramEventTable::find_types(const EventColumns::Events& events, const Chu
   for (std::int64_t& time : start_ns_) time = place.process->shown(place.thread, time);
 }
 
-// Leaves those that are wanted; true if some were not, and chosen_ then says which are.
+// Removes events that are not wanted. True if there were any; chosen_ then has the others.
 bool ProgramEventTable::choose(const EventColumns::Events& events) {
   if (context_.wants_all()) return false;
   chosen_.clear();
@@ -120,7 +120,7 @@ void ProgramEventTable::fill(EventColumns& chunk, const ChunkPlace& place, Event
   fill_parameters(chunk, batch);
 }
 
-// What goes by the class of an event.
+// The columns that depend on the class of an event.
 void ProgramEventTable::fill_classes(const EventColumns& chunk, EventBatch& batch) const {
   const std::size_t n = batch.rows();
   const auto& arena = batch.arena();
@@ -167,7 +167,7 @@ void ProgramEventTable::fill_classes(const EventColumns& chunk, EventBatch& batc
   }
 }
 
-// Lists of events that have parameters; those of other classes have a word that `begin` or `value` tells.
+// Lists of parameters. Events of other classes have one word, which is `begin` or `value`.
 void ProgramEventTable::fill_parameters(const EventColumns& chunk, EventBatch& batch) const {
   if (!batch.wants(Column::parameters) && !batch.wants(Column::words)) return;
   const std::size_t n = batch.rows();

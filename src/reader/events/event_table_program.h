@@ -14,13 +14,12 @@ class ProgramEventTable {
  public:
   explicit ProgramEventTable(const TableContext& context);
 
-  // The events of a chunk, and its raw events; of `chunk` those are removed that are not wanted. Both set the number of
-  // rows.
+  // The events and raw events of a chunk. Unwanted ones are removed from `chunk`. Both set the number of rows.
   void fill(format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
   void fill_raw(format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
 
  private:
-  // Of events that are not raw, by index in Run::event_types(); the last is of those whose definition is lost.
+  // For events that are not raw, by index in Run::event_types(); the last entry is for lost definitions.
   struct Type {
     format::EventClass event_class;
     std::vector<format::ParameterType> parameters;
@@ -35,7 +34,7 @@ class ProgramEventTable {
 
   const TableContext& context_;
   std::vector<Type> types_;
-  // Of the chunk at hand; memory is kept.
+  // For the present chunk; memory is kept.
   std::vector<std::int32_t> type_;  // by event, of the run; -1: its definition is lost
   std::vector<std::uint64_t> ticks_;
   std::vector<std::int64_t> start_ns_;

@@ -11,8 +11,8 @@
 
 namespace tare::reader {
 
-// As keys in docs/json.md, in the order of the table. Those from first_of_signature to last_of_signature are 32-bit
-// numbers, and the same for all calls of a signature.
+// Named like the keys in docs/json.md, in the order of the table. Those from first_of_signature to last_of_signature
+// are 32-bit numbers that are the same for all calls of a signature.
 enum class EventColumn : std::uint8_t {
   start_ns,
   duration_ns,
@@ -60,16 +60,16 @@ inline constexpr std::size_t event_column_count = 38;
 // By EventColumn.
 std::vector<std::string> event_column_names();
 
-// Absent from columns of 32-bit numbers, until they are handed over.
+// Absent value in columns of 32-bit numbers, until they are exported.
 inline constexpr std::int32_t absent = INT32_MIN;
 
-// Of the key of a communicator, window or file, as text; `absent` if it is not known.
+// The key of a communicator, window or file as text; `absent` if it is not known.
 std::int32_t key_number(arrow::Dictionary& keys, std::uint64_t key);
 
-// What numbers of the run are in dictionaries.
+// The dictionaries of the table, by numbers of the run.
 class EventTexts {
  public:
-  // With the lines of call sites, if wanted: finding them takes time.
+  // Includes the lines of call sites if they are wanted, because finding them takes time.
   EventTexts(Run& run, bool with_sites);
 
   struct Site {
@@ -86,7 +86,7 @@ class EventTexts {
     std::int32_t name, unit;
   };
 
-  // By numbers of the run; -1 is one without anything.
+  // By numbers of the run; -1 is an empty entry.
   const Site& site(std::int32_t number) const {
     return number < 0 || sites_.empty() ? no_site_ : sites_[static_cast<std::size_t>(number)];
   }

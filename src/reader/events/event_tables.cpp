@@ -17,7 +17,7 @@ namespace {
 using namespace tare::format;
 using Column = EventColumn;
 
-// A column that has one value in the whole batch, as long as it does so in the next ones too.
+// A column with one value for the whole batch, kept while the next batches have the same value.
 class ConstantColumn {
  public:
   void fill(EventBatch& batch, Column column, std::int32_t value) {
@@ -58,7 +58,7 @@ struct EventTables::State {
   }
 
   TableContext context;
-  arrow::Schema fields, schema;  // all, and those wanted
+  arrow::Schema fields, schema;  // all columns, and the wanted ones
   std::vector<bool> wanted;      // by EventColumn
   CallTable calls;
   ProgramEventTable program;
@@ -68,7 +68,7 @@ struct EventTables::State {
   ConstantColumn world, rank, thread, thread_name;
   std::uint64_t given = 0;
 
-  // Where it is: what is to be handed over next, of the chunk at hand or of the block that has ended.
+  // The position: what comes next of the present chunk, or of the block that has ended.
   enum class Stage : std::uint8_t { calls, events, raw_events, next_chunk, spans };
   Stage stage = Stage::next_chunk;
   std::size_t block = 0, chunk = 0;
@@ -94,7 +94,7 @@ struct EventTables::State {
   void fill_location(EventBatch& batch);
 };
 
-// The rows of the next stage, of which there may be none.
+// Makes the rows of the next stage; there may be none.
 void EventTables::State::fill(EventBatch& batch) {
   switch (stage) {
     case Stage::next_chunk:
@@ -144,7 +144,7 @@ void EventTables::State::load_next() {
   stage = Stage::calls;
 }
 
-// Of the first of a process's blocks: finds the requests that its threads have handed over.
+// For the first of a process's blocks: finds requests that were handed over between its threads.
 void EventTables::State::start_block() {
   calls.start_block();
   const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
@@ -165,7 +165,7 @@ void EventTables::State::start_block() {
     }
 }
 
-// What cannot be read or is too early is as if it had no records.
+// A chunk that is unreadable or too early counts as empty.
 void EventTables::State::load(const ChunkRef& ref) {
   const EventFilter& filter = context.filter;
   std::string reason;
@@ -175,12 +175,12 @@ void EventTables::State::load(const ChunkRef& ref) {
     warnings.push_back(damaged_events(chunks.file_names[ref.file], ref, reason));
     columns = {};
     place.continues = false;
-    next_sequence = ref.header.sequence;  // nor does the next one continue it
+    next_sequence = ref.header.sequence;  // the next chunk does not continue it, either
   }
   const auto& enter = columns.calls.enter;
   if (filter.end_ns && !enter.empty() &&
       place.process->shown(place.thread, place.process->time_of(enter.front())) >= *filter.end_ns) {
-    chunk = chunks.blocks[block].chunks.size();  // the rest of the block is later
+    chunk = chunks.blocks[block].chunks.size();  // all further chunks of the block are later
     place.is_last = true;
   }
   const EventChoice& choice = context.choice;
@@ -206,7 +206,7 @@ void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::in
   }
 }
 
-// Those of one thread; of a block that several have used one after another, there are more.
+// The rows of one thread. A block that several threads have used in turn has more.
 void EventTables::State::fill_spans(EventBatch& batch) {
   std::size_t end = next_span;
   while (end < spans.size() && spans[end].thread == place.thread && end - next_span < most_batch_rows) ++end;

@@ -1,4 +1,4 @@
-// The events of a run as a table of Arrow: decoded column by column, an order of magnitude faster than row by row.
+// The events of a run as an Arrow table, decoded by column, ten times as fast as by row.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace tare::reader {
 
-// The same rows as of EventStream, but not merged: one location after another, and of each, its calls in the order in
-// which they were recorded, its events of the API likewise, and at its end what tare itself recorded. Holds a chunk and
-// the batch that is made of it. The run must outlive it, but not the batches.
+// The same rows as in EventStream, but not merged: one location after another. For each location, first its calls in
+// the order of recording, then its API events, then tare's own records. Holds one chunk and its batch. The run must
+// outlive it, but not the batches.
 class EventTables {
  public:
   // Names of the columns, in their order.
   static std::vector<std::string> column_names();
-  // With these columns, in their order of column_names(), or all. Finds the lines of call sites, if they are wanted.
+  // With these columns, in the order of column_names(); or with all. Finds the lines of call sites if they are wanted.
   static Result<EventTables> open(Run& run, EventFilter filter,
                                   const std::optional<std::vector<std::string>>& columns = std::nullopt);
 
@@ -28,9 +28,9 @@ class EventTables {
   ~EventTables();
 
   const arrow::Schema& schema() const;
-  // The next rows, a column for each field of the schema; returns how many there are, 0 at the end.
+  // Fills a column for each field of the schema with the next rows. Returns their number; 0 at the end.
   std::size_t next(std::vector<arrow::Array>& columns);
-  // Chunks that were damaged, as far as it has come.
+  // Damaged chunks that were met so far.
   const std::vector<std::string>& warnings() const;
 
  private:

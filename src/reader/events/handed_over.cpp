@@ -11,19 +11,19 @@ namespace tare::reader {
 
 using namespace tare::format;
 
-// One block, chunk by chunk: the starts that others may see completed, and the completions that say a number, in the
-// order of time. Times are ticks as in the file, which the locations of a process share.
+// One block, chunk by chunk: starts that other threads may complete, and completions with a number, in the order of
+// time. Times are ticks as in the file, which all locations of a process share.
 class HandedOver::Reading {
  public:
   struct Step {
     std::uint64_t ticks;
-    bool completes;  // what was started at the same time is there already
+    bool completes;  // a start at the same time comes first
     std::uint32_t recorded;
     StartedRequest started;  // of a start
     std::size_t place;       // of a completion: index in Found::requests
   };
 
-  // Memory for the chunk that is being decoded: a process may have thousands of locations.
+  // Memory for decoding one chunk, shared because a process may have thousands of locations.
   struct Scratch {
     std::vector<char> raw;
     EventColumns columns;
@@ -33,7 +33,7 @@ class HandedOver::Reading {
   Reading(const EventChunks::Block& block, const EventFilter& filter, Scratch& scratch, Found& found)
       : block_(&block), filter_(&filter), scratch_(&scratch), found_(&found) {}
 
-  // Makes front() valid; false at the end.
+  // Makes front() valid. False at the end.
   bool prepare() {
     while (next_ == steps_.size()) {
       found_->first.push_back(found_->requests.size());
@@ -81,7 +81,7 @@ class HandedOver::Reading {
       if (recorded == completed_in_chunk) continue;
       const auto signature = static_cast<std::size_t>(is_call ? c.calls.signature[call] : c.starts.signature[nth]);
       const auto communicator = static_cast<std::uint32_t>(c.signatures.communicator[signature]);
-      // What a call starts together is persistent: its handles cannot be those of others before it returns.
+      // Starts of one call are persistent requests, whose handles others cannot have before the call returns.
       const std::uint64_t ticks = is_call ? c.calls.enter[call] + c.calls.duration[call] : enter_of(c.starts.call[nth]);
       steps_.push_back({ticks, false, recorded, {last_request_, communicator, thread}, 0});
     }

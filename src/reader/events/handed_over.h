@@ -1,6 +1,6 @@
-// The requests of a process whose threads complete what others started. A table shows one location after another; but
-// which request a number means depends on what all threads did before, in the order of time: so it is found in a
-// reading of their chunks that goes before.
+// The requests of a process whose threads complete requests of other threads. A table shows one location after another.
+// But the request that a number means depends on what all threads did before, in the order of time. So it is found by
+// reading their chunks first.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace tare::reader {
 
 class HandedOver {
  public:
-  // Of none.
+  // For no process.
   HandedOver() = default;
-  // `blocks`: all of a process. Chunks that cannot be read are left out, as are those that the filter skips.
+  // `blocks`: all blocks of a process. Unreadable chunks are left out, and those that the filter skips.
   HandedOver(std::span<const EventChunks::Block> blocks, const EventFilter& filter);
 
   std::size_t blocks() const { return found_.size(); }
-  // What those completions of a chunk have completed that say a number (EventColumns::Completions), in their order.
-  // `chunk`: index in the block.
+  // The requests of the completions with a number (EventColumns::Completions) of a chunk, in order. `chunk`: index in
+  // the block.
   std::span<const StartedRequest> of_chunk(std::size_t block, std::size_t chunk) const {
     const Found& found = found_[block];
     return std::span(found.requests).subspan(found.first[chunk], found.first[chunk + 1] - found.first[chunk]);

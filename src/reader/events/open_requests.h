@@ -1,5 +1,4 @@
-// The requests of a process whose completion is not in the chunk that has their start: it is in a later one, or was
-// seen by another thread.
+// Requests of a process whose start and completion are in different chunks or threads.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +11,24 @@
 namespace tare::reader {
 
 struct StartedRequest {
-  std::uint32_t request = format::no_request;  // as numbered anew in its location
+  std::uint32_t request = format::no_request;  // new number in its location
   std::uint32_t communicator = format::no_communicator;
   std::uint32_t thread = 0;
 };
 
-// Threads may be told of in any order, but before a completion all that was started before it.
+// Threads may be added in any order, but all starts before a completion must be added before it.
 class OpenRequests {
  public:
-  // `recorded`: its number in the file, which is used again after its completion, of sends that are complete at once
-  // also before. `since`: when the call that started it had returned, in any unit.
+  // `recorded`: the number in the file. It is used again after the completion, and for sends that are complete at once
+  // also before. `since`: when the call that started it returned, in any unit.
   void start(std::uint32_t recorded, std::int64_t since, const StartedRequest& started) {
     std::vector<Open>& starts = open_[recorded];
     if (starts.size() == most) starts.erase(starts.begin());
     starts.push_back({since, started});
   }
 
-  // What a call that was entered at `enter` has completed: the last that was started before, as the number may have
-  // been used again while the call went on. Not known where the start is lost.
+  // The request that a call entered at `enter` has completed: the last one started before, because the number may be
+  // used again during the call. Not known if the start is lost.
   StartedRequest complete(std::uint32_t recorded, std::int64_t enter) {
     const auto found = open_.find(recorded);
     if (found == open_.end()) return {};
@@ -45,7 +44,7 @@ class OpenRequests {
   }
 
  private:
-  // The program may give requests up, whose completion is never seen.
+  // Freed requests are never completed.
   static constexpr std::size_t most = 1024;
 
   struct Open {

@@ -1,4 +1,4 @@
-// Tables of Arrow that are made of rows: what each column says of a row stands in one place.
+// Arrow tables that are made of rows. Each column says how to get its value from a row.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ template <class Row, class Of>
 RowColumn<Row> int32(const char* name, Of of) {  // `absent` is null
   return nullable<Row, std::int32_t>({name, arrow::Type::int32}, absent, of);
 }
-// Of ranks, indices and the like, of which a negative one is none.
+// For ranks, indices and similar numbers, of which negative ones are absent.
 template <class Row, class Of>
 RowColumn<Row> index(const char* name, Of of) {
   return int32<Row>(name, [of](const Row& row) {
@@ -70,7 +70,7 @@ RowColumn<Row> boolean(const char* name, Of of) {
             return arrow::Array{rows.size(), 0, {}, {bits, arena}, {}};
           }};
 }
-// Numbers in the dictionary of `like`, another column; `absent` is null.
+// Indices in the dictionary of the column `like`; `absent` is null.
 template <class Row, class Of>
 RowColumn<Row> text(const char* name, const arrow::Field& like, Of of) {
   return nullable<Row, std::int32_t>({name, arrow::Type::dictionary, true, {}, like.dictionary}, absent, of);

@@ -1,4 +1,4 @@
-// A table that is read from the run as it is asked for.
+// A table that is read from the run batch by batch.
 #pragma once
 
 #include <cstddef>

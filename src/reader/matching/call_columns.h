@@ -1,4 +1,4 @@
-// Columns that tables of communication have in common: what is said of a call.
+// Columns about a call that the tables of communication have in common.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::int64_t as_number(std::uint64_t bytes) {
   return bytes == format::no_bytes ? no_number : static_cast<std::int64_t>(bytes);
 }
 
-// Texts of a table, and its columns that have them.
+// The dictionaries of a table, and the columns that use them.
 struct TableTexts {
   explicit TableTexts(Run& run) : texts(run, true), schema(texts.schema()) {}
   const arrow::Field& like(EventColumn column) const { return schema[static_cast<std::size_t>(column)]; }
@@ -28,7 +28,7 @@ struct TableTexts {
 };
 using SharedTexts = std::shared_ptr<const TableTexts>;
 
-// What is said of a call: thread, function, where, and when.
+// The columns about a call: thread, function, place and time.
 template <class Row, class Of>
 void add_call(std::vector<RowColumn<Row>>& to, const SharedTexts& texts, const std::string& prefix, Of call_of) {
   using namespace row_columns;

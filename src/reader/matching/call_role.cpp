@@ -11,7 +11,7 @@ CallRole role_of_rest(Waits waits) {
       return CallRole::local;
     case Waits::all:
     case Waits::usually_all:
-    case Waits::contributors:  // counts of zero are rare
+    case Waits::contributors:  // ignores that a count may be zero
       return CallRole::to_all;
     case Waits::root:
       return CallRole::from_root;
@@ -36,7 +36,7 @@ CallRole role_of_call(const FunctionMeaning& function) {
     case CallClass::exchange:
       return CallRole::exchange;
     case CallClass::probe:
-      return CallRole::local;  // the receive of the message waits for it
+      return CallRole::local;  // the receive of the matched message waits
     case CallClass::start:
       return CallRole::starts;
     case CallClass::completion:

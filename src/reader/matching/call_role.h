@@ -1,4 +1,4 @@
-// What a call does that other ranks may wait for, or that it waits for.
+// What other ranks may wait for in a call, and what the call waits for.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 namespace tare::reader {
 
 enum class CallRole : std::uint8_t {
-  local,  // waits for nobody
+  local,  // waits for no other rank
   send,
   synchronous_send,
   receive,
   exchange,  // MPI_Sendrecv
   starts,    // MPI_Start, MPI_Startall
   completes,
-  to_all,     // collectives: every rank waits for every other
-  from_root,  // every rank for the root
-  to_root,    // the root for every rank
-  scan,       // every rank for those below
-  unknown,    // waits for what the trace does not tell, or for what is no network
+  to_all,     // a collective in which every rank waits for every other
+  from_root,  // every rank waits for the root
+  to_root,    // the root waits for every rank
+  scan,       // every rank waits for those below
+  unknown,    // waits for something that the trace does not show, or that is no communication
 };
 
 CallRole role_of_call(const format::FunctionMeaning& function);

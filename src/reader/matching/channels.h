@@ -1,4 +1,4 @@
-// The messages of a channel, paired: the k-th that is sent is the k-th that is received (ARCHITECTURE.md, "Message
+// Pairs the messages of a channel: the k-th that is sent is the k-th that is received (ARCHITECTURE.md, "Message
 // sampling", has the proof from MPI's rules of order).
 #pragma once
 
@@ -29,12 +29,12 @@ struct ChannelHash {
 
 enum class Direction : std::uint8_t { sent, received };
 
-// Holds what one side has of messages of which the other has not come, and the channels that were in use lately.
+// Holds the ends of messages whose other end has not come, and the channels that were used lately.
 template <class T>
 class Channels {
  public:
-  // What the other side left here first, which is taken; else what make() gives, which is left here for the other.
-  // The second says which it is: true where the other side has come.
+  // Takes the first end that the other side has left here. If there is none, leaves what make() returns for the other
+  // side. The second value is true in the first case.
   template <class Make>
   std::pair<T, bool> match(const Channel& channel, Direction direction, const Make& make) {
     Queue& queue = queues_[channel];
@@ -45,7 +45,7 @@ class Channels {
     return {left, false};
   }
 
-  // Takes back what that side left; false if the other side has taken it.
+  // Removes what that side left; false if the other side has taken it.
   bool withdraw(const Channel& channel, Direction direction, const T& left) {
     const auto found = queues_.find(channel);
     if (found == queues_.end() || found->second.left_by != direction) return false;
@@ -60,8 +60,7 @@ class Channels {
     return false;
   }
 
-  // Leaves it again, before all others: what the other side had taken and does not want. Nothing of the other side may
-  // be left.
+  // Returns an end that was taken but is not wanted, to the front. The other side must have nothing left here.
   void give_back(const Channel& channel, Direction direction, const T& taken) {
     Queue& queue = queues_[channel];
     const std::uint32_t behind = std::exchange(queue.first, none);
@@ -120,7 +119,7 @@ class Channels {
     nodes_[at].next = free_;
     free_ = at;
   }
-  // Programs may use a tag once: of a channel in which nothing is left, nothing need be known.
+  // Programs may use a tag only once, so an empty channel is removed.
   void erase_empty() {
     std::erase_if(queues_, [](const auto& of) { return of.second.first == none; });
     erase_empty_at_ = queues_.size() * 2 < fewest_to_erase ? fewest_to_erase : queues_.size() * 2;

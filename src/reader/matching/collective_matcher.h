@@ -1,4 +1,4 @@
-// The calls of a trace that are one collective operation. matcher.h states the rules.
+// Finds the calls of a trace that belong to one collective operation. matcher.h states the rules.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@ class CollectiveMatcher {
     std::uint32_t epoch = 0;   // as of a Channel
     bool operator==(const Key&) const = default;
   };
-  // What a rank does of an operation.
+  // The part of a rank in an operation.
   struct Taken {
     Key key;
     std::uint32_t part = 0;  // index in Collective::parts
   };
 
-  // All must outlive it. Operations and ends are appended, for the caller to take; nullptr: they are not wanted.
+  // All must outlive it. Operations and ends are appended for the caller; nullptr: they are not wanted.
   CollectiveMatcher(Run& run, const TraceGaps& gaps, std::vector<Collective>* collectives, std::vector<End>* ends)
       : run_(run), gaps_(gaps), collectives_(collectives), ends_(ends) {}
 
-  // A rank begins operation `number` of its own on the communicator, window or file of `row`. Nothing if it cannot be
+  // A rank begins its operation with this number on the communicator, window or file of `row`. Nothing if it cannot be
   // matched.
   std::optional<Taken> begin(const EventRow& row, const PartCall& call, CallRole role, std::uint64_t number,
                              std::uint32_t epoch);
   void complete(const Taken& taken, const PartCall& call);
-  // No more is to come: operations that not all have completed are handed over as they are.
+  // The trace has ended. Incomplete operations are appended as they are.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// The matches of a whole run, as they are found.
+// The matches of a whole run, as they are found while reading.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ class MatchStream {
  public:
   // Fails as EventStream::open() does.
   static Result<MatchStream> open(Run& run);
-  // Finds more, in messages() and collectives(), which it clears before; false at the end.
+  // Finds more matches, and replaces messages() and collectives() by them. False at the end.
   bool next();
   std::vector<Message>& messages() { return matcher_.messages(); }
   std::vector<Collective>& collectives() { return matcher_.collectives(); }
-  // Lines about what could not be read or matched, complete at the end.
+  // Lines about what could not be read or matched; complete at the end.
   std::vector<std::string> warnings() const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 using namespace tare::format;
 
-// Requests of a rank that are never completed, as they were freed, must not pile up: more than tare keeps at a time.
+// Freed requests are never completed and must not accumulate. This is more than tare keeps at a time.
 constexpr std::size_t most_started = 1U << 15;
 
 constexpr MessageMatcher::Slot none = MessageMatcher::none;
@@ -32,7 +32,7 @@ struct Started {
 struct Rank {
   bool is_traced = false;
   bool has_new_receives = false;                               // since its last MPI_Cancel
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // by thread, so far
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // so far, by thread
   MessageMatcher::Receives receives;
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> collectives;  // so far, by communicator and scope
@@ -55,7 +55,7 @@ std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::
 
 }  // namespace
 
-// The calls and the requests of each rank, in their order; what they send, receive and take part in goes to the two
+// The calls and requests of each rank, in order. Sends, receives and collective operations are passed to the two
 // matchers.
 struct Matcher::State {
   State(Run& run, Wanted what)
@@ -142,7 +142,7 @@ void Matcher::State::add_call(Rank& rank, const EventRow& row) {
 
 void Matcher::State::add_starts(Rank& rank, const EventRow& row, const PartCall& call) {
   const auto add_one = [&](std::uint32_t request, const Transfer& of) {
-    if (of.peer == no_peer || request == no_request) return;  // of a collective
+    if (of.peer == no_peer || request == no_request) return;  // a collective operation
     Started started;
     PartCall posted = call;
     posted.request = request;
@@ -168,12 +168,12 @@ void Matcher::State::add_collective(Rank& rank, const EventRow& row, const PartC
 
 void Matcher::State::start(Rank& rank, std::uint64_t key, const Started& started) {
   if (started.sent == none && started.received == none && !started.collective) return;
-  if (rank.started.size() >= most_started) abandon(rank);  // freed ones
+  if (rank.started.size() >= most_started) abandon(rank);  // they were freed
   rank.started[key] = started;
   if (started.received != none) rank.has_new_receives = true;
 }
 
-// How they completed is not known, nor who of those under way is still waited for.
+// How they completed is not known, and nothing waits for them any more.
 void Matcher::State::abandon(Rank& rank) {
   for (const auto& [number, old] : rank.started) {
     message_matcher.complete_unseen(old.sent);

@@ -1,13 +1,13 @@
 // Which send belongs to which receive, and which calls are one collective operation.
 //
 // Rules: messages of a channel (communicator, source, destination, tag) are received in the order in which they were
-// sent, by receives in the order in which they were posted, whatever these wait in. Source and tag of a receive with
-// wildcards are those that its completion recorded. The n-th collective on a communicator, window or file is the same
-// operation on all of its members. A matched probe (MPI_Mprobe) stands for the receive of its message.
+// sent, by receives in the order in which they were posted, whichever calls complete these. A receive with wildcards
+// has the source and tag that its completion recorded. The n-th collective on a communicator, window or file is the
+// same operation on all of its members. A matched probe (MPI_Mprobe) counts as the receive of its message.
 //
-// Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests; what
-// goes over communicators whose key is not known. From a gap in a rank's trace on, nothing of this rank. A cancelled
-// receive takes no message; one that is freed after MPI_Cancel may have taken one, and is taken to have.
+// Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests;
+// anything on communicators whose key is not known; anything of a rank after a gap in its trace. A cancelled receive
+// takes no message. A receive that is freed after MPI_Cancel may have taken one, and is assumed to have.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 
 namespace tare::reader {
 
-// Holds what is in flight: messages that have not been sent, received and completed, collectives of which not all
-// members have come. The run must outlive it. Not thread-safe.
+// Holds what is in flight: incomplete messages, and collectives with missing members. The run must outlive it. Not
+// thread-safe.
 class Matcher {
  public:
-  // What is to be found; the rest costs nothing.
+  // What to find; the rest costs nothing.
   struct Wanted {
     bool matches = true;  // messages() and collectives()
     bool ends = false;    // ends()
@@ -35,20 +35,20 @@ class Matcher {
   Matcher(Matcher&&) noexcept;
   ~Matcher();
 
-  // All rows of a stream that lists all requests (EventFilter::lists_all_requests), in its order.
+  // To be called with all rows of a stream that lists all requests (EventFilter::lists_all_requests), in order.
   void add(const EventRow& row);
-  // No more is to come: what has no counterpart is handed over as it is.
+  // The trace has ended. What has no counterpart is appended as it is.
   void finish();
 
-  // What has been found since they were cleared, by the caller. A message is handed over when both ends are complete,
-  // a collective when all members have completed it.
+  // The results since the caller has cleared them. A message is appended when both ends are complete, a collective when
+  // all members have completed it.
   std::vector<Message>& messages();
   std::vector<Collective>& collectives();
-  // Both ends of each message, and those of collectives that wait for others: of a broadcast the others', of a
-  // reduction the root's. Each is told once, at the row that made it known.
+  // Both ends of each message, and the ends of collectives that wait for others: for a broadcast those of the others,
+  // for a reduction that of the root. Each is appended once, at the row by which it became known.
   std::vector<End>& ends();
 
-  // Ranks from whose traces records are missing, as (world, rank) in words; what they did since is left out.
+  // Ranks with missing records, as (world, rank) in words. What they did afterwards is left out.
   const std::vector<std::string>& gaps() const;
 
  private:

@@ -20,16 +20,16 @@ struct PartCall {
   std::uint32_t request = format::no_request;  // of Part::posted: number of the request that it started
 };
 
-// What one rank did of a message or a collective operation.
+// The part of one rank in a message or a collective operation.
 struct Part {
   std::int32_t rank = -1;    // -1: not in the trace
-  bool is_complete = false;  // it is known which call completed it
+  bool is_complete = false;  // the call that completed it is known
   PartCall posted;           // the call that sent it, posted the receive, or began to take part
-  PartCall completed;        // the same call, if it did all
+  PartCall completed;        // the same call, if it did everything
   std::uint64_t bytes = format::no_bytes;
 };
 
-// A point-to-point message. Of one that was sent and never received, `received` has rank -1; and the other way round.
+// A point-to-point message. If it was sent and never received, `received` has rank -1, and vice versa.
 struct Message {
   std::int32_t world = 0;
   std::int32_t communicator = -1;              // index in Run::communicators()
@@ -40,7 +40,7 @@ struct Message {
   bool is_matched() const { return sent.rank >= 0 && received.rank >= 0; }
 };
 
-// What a rank had to wait for, as soon as it is known: when its own part is complete and the other one has begun.
+// What a rank had to wait for. Known when its own part is complete and the other one has begun.
 struct End {
   enum class Kind : std::uint8_t { received, sent, collective };
   Kind kind = Kind::received;
@@ -49,8 +49,8 @@ struct End {
   std::int32_t rank = -1, other_rank = -1;  // of the world
   std::int32_t tag = format::no_tag;
   PartCall posted, completed;  // its own
-  // The call that sent the message, or posted the receive; of a collective, of the rank that it waited for: the last of
-  // those that it needs.
+  // The call that sent the message, or posted the receive; for a collective, that of the rank that it waited for: the
+  // last one that it needs.
   PartCall other;
 };
 
@@ -63,7 +63,7 @@ struct Collective {
   std::int32_t root_world = -1;  // -1: it has none
   std::uint16_t function = 0;    // of the first rank that came
   std::int32_t size = 0;         // members
-  std::vector<Part> parts;       // of those that came, in the order of the trace
+  std::vector<Part> parts;       // those that have begun, in the order of the trace
 };
 
 }  // namespace tare::reader

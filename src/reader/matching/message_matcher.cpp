@@ -76,7 +76,7 @@ void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCa
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
 }
 
-// The receive of what a matched probe has taken: the oldest of the channel.
+// The receive of a message that was matched by a probe: the oldest of the channel.
 MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
   const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag, of.epoch});
   if (found == receives.probed.end()) return none;
@@ -107,8 +107,8 @@ void MessageMatcher::pair(Slot slot) {
   hand_over_if_complete(slot);
 }
 
-// A message may cross the end of a gap: it was sent in the gap, and is received behind it. Its receive is complete
-// before the next message is sent, and stays alone.
+// A message may cross the end of a gap: sent in the gap, and received after it. Its receive completes before the next
+// message is sent, so it stays unmatched.
 bool MessageMatcher::is_from_a_gap(Slot received, Slot sent) const {
   const Half& half = halves_[received];
   return half.channel.epoch != 0 && half.direction == Direction::received && half.part.is_complete &&
@@ -153,7 +153,7 @@ void MessageMatcher::complete_receive(Receives& receives, Slot slot, const Event
   const bool took_nothing = request.peer == no_peer && !half.is_exchange;
   const bool is_known = request.peer_world >= 0 && request.tag >= 0;
   if (half.is_open && !is_known) {
-    // Cancelled, or from somebody who is not known.
+    // Cancelled, or from an unknown rank.
     receives.posted.drop(slot, on_known_channel());
     return free(slot);
   }
@@ -185,14 +185,14 @@ void MessageMatcher::may_cancel(std::vector<Slot> under_way) {
   }
 }
 
-// Whether a receive may still lose its message, or get another one.
+// Whether a receive may still lose its message, or get another.
 bool MessageMatcher::is_held(Slot slot) const {
   const auto found = cancellable_.find(halves_[slot].channel);
   return found != cancellable_.end() && halves_[slot].order >= halves_[found->second.front()].order;
 }
 
-// Takes nothing: its message is the next receive's, whose message is that of the one behind it, and so on. False if
-// no MPI_Cancel can have reached it: then it failed.
+// The receive takes nothing, so each message goes to the next receive of the channel. False if no MPI_Cancel can have
+// reached it: then it failed.
 bool MessageMatcher::cancel(Slot slot) {
   const Channel channel = halves_[slot].channel;
   const auto found = cancellable_.find(channel);
@@ -221,13 +221,13 @@ bool MessageMatcher::cancel(Slot slot) {
   return true;
 }
 
-// Hands over what nothing that is under way was posted before.
+// Appends receives for which no earlier posted one is under way.
 void MessageMatcher::settle(const Channel& channel) {
   const auto found = cancellable_.find(channel);
   if (found == cancellable_.end()) return;
   Cancellable& cancellable = found->second;
   std::vector<Slot> settled;
-  // A request that was freed is never complete: it must not hold the others for ever.
+  // A freed request is never complete, and must not block the others for ever.
   while (!cancellable.empty() &&
          (halves_[cancellable.front()].part.is_complete || cancellable.size() > most_cancellable)) {
     settled.push_back(cancellable.front());
@@ -275,7 +275,7 @@ void MessageMatcher::finish() {
   for (Slot slot = 0; slot < halves_.size(); ++slot) {
     const Half& half = halves_[slot];
     if (half.part.rank < 0 || half.is_open) continue;
-    // What a rank with a gap would have had to do with it is not known.
+    // The part of a rank with a gap is not known.
     const Channel& at = half.channel;
     if (half.other == none && (gaps_.has_any(half.world, at.source) || gaps_.has_any(half.world, at.destination)))
       continue;

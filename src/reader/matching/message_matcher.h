@@ -1,4 +1,4 @@
-// The sends and receives of a trace, paired. matcher.h states the rules.
+// Pairs the sends and receives of a trace. matcher.h states the rules.
 #pragma once
 
 #include <cstdint>
@@ -22,44 +22,44 @@ struct Transfer {
   std::uint32_t epoch = 0;  // of the rank (Channel)
 };
 
-// Holds what is in flight: messages of which one end is not there yet, or not complete. Not thread-safe.
+// Holds what is in flight: messages with one end missing or incomplete. Not thread-safe.
 class MessageMatcher {
  public:
   // One end of a message, until both are complete.
   using Slot = std::uint32_t;
   static constexpr Slot none = UINT32_MAX;
 
-  // The receives of a rank whose order matters to those that follow.
+  // The receives of a rank whose order matters for later ones.
   struct Receives {
     PostedReceives posted;
     std::unordered_map<Channel, std::deque<Slot>, ChannelHash> probed;  // matched by MPI_Mprobe, not received yet
   };
 
-  // All must outlive it. Messages and ends are appended, for the caller to take; nullptr: they are not wanted.
+  // All must outlive it. Messages and ends are appended for the caller; nullptr: they are not wanted.
   MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends);
 
-  // None if it cannot be matched: to nobody, or over a communicator that is not known.
+  // Nothing if it cannot be matched: to MPI_PROC_NULL, or over an unknown communicator.
   Slot send(const EventRow& row, const PartCall& call, const Transfer& of);
   Slot receive(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of, bool is_complete);
-  // The receive of an MPI_Sendrecv or its like: if nothing is said of what completed it, it has taken its message.
+  // The receive of MPI_Sendrecv and similar functions: it has taken its message even if the record does not say so.
   Slot receive_of_exchange(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of,
                            bool is_complete);
-  // A call that may be a matched probe, which stands for the receive of its message.
+  // A call that may be a matched probe, which counts as the receive of its message.
   void probe(Receives& receives, const EventRow& row, const PartCall& call, std::uint32_t epoch);
 
-  // None is taken for nothing.
+  // Does nothing for none.
   void complete(Slot slot, const PartCall& call);
   void complete_receive(Receives& receives, Slot slot, const EventRequest& request, const PartCall& call);
-  // The request was freed: how it completed is not known.
+  // The request was freed, so how it completed is not known.
   void complete_unseen(Slot slot);
-  // A rank calls MPI_Cancel; the trace does not say for which request. `under_way` are its receives that are not
-  // complete: each may have been cancelled, and then its message belongs to the next receive of the channel. So until
-  // they are complete, receives that were posted after them on the same channels are not handed over.
+  // A rank calls MPI_Cancel; the trace does not say for which request. `under_way`: its incomplete receives. Each may
+  // have been cancelled, and then its message belongs to the next receive of the channel. So until they are complete,
+  // receives posted after them on the same channels are kept back.
   void may_cancel(std::vector<Slot> under_way);
 
-  // No more is to come of this rank.
+  // The rank has no more events.
   void finish(Receives& receives);
-  // No more is to come at all: what has no counterpart is handed over as it is.
+  // The trace has ended. What has no counterpart is appended as it is.
   void finish();
 
  private:
@@ -68,13 +68,13 @@ class MessageMatcher {
     Channel channel{};
     std::int32_t world = 0;
     Slot other = none;
-    std::uint64_t order = 0;  // of a receive: in which receives took their places on channels
+    std::uint64_t order = 0;  // for a receive: the order of places on channels
     Direction direction = Direction::sent;
     bool is_open = false;      // a receive whose channel is not known
-    bool is_exchange = false;  // completes together with a send, in silence perhaps
-    bool is_told = false;      // its end is
+    bool is_exchange = false;  // completes together with a send, possibly without a record of its own
+    bool is_told = false;      // its end was appended
   };
-  // Receives of a channel, in the order in which they were posted, from the oldest one that may have been cancelled.
+  // The receives of a channel in the order of posting, from the oldest one that may have been cancelled.
   using Cancellable = std::deque<Slot>;
 
   bool is_known(std::int32_t communicator) const {
@@ -96,7 +96,7 @@ class MessageMatcher {
   void add_end(Slot slot);
   bool cancel(Slot slot);
   void settle(const Channel& channel);
-  // What PostedReceives calls for a receive whose channel has become known.
+  // Called by PostedReceives for a receive whose channel has become known.
   auto on_known_channel() {
     return [this](Slot slot, const Pattern& pattern) {
       halves_[slot].is_open = false;

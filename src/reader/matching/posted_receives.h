@@ -1,5 +1,4 @@
-// The receives of a process in the order in which they were posted, as far as it is not known yet which channel they
-// take their message from.
+// The receives of a process in the order of posting, until it is known which channel each takes its message from.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@ struct Pattern {
   std::int32_t communicator, source, tag;  // source: rank of the world
 };
 
-// A receive with a wildcard may take the message that a later one would else take. So messages of a channel are
-// numbered in the order of the receives that take them once all that could have taken them before are known.
-// Holds receives with wildcards that are under way, and those behind them that have to wait.
+// A receive with a wildcard may take a message that a later receive would otherwise take. So a receive gets its place
+// on a channel when all earlier receives that could take messages of the channel are known. Holds receives with
+// wildcards that are under way, and later ones that must wait for them.
 class PostedReceives {
  public:
   using Receive = std::uint32_t;  // the caller's number for it
 
-  // True if it is known which channel the receive is of, and that it is the next of this channel: nothing is kept of
+  // True if the channel of the receive is known, and the receive is the next of this channel. Then nothing is kept of
   // it.
   bool post(Receive receive, const Pattern& pattern) {
     const bool is_open = is_wild(pattern);
@@ -28,8 +27,8 @@ class PostedReceives {
     open_.push_back({receive, pattern, !is_open, false});
     return false;
   }
-  // What it has received is known. `next` is called for every receive that is now the next of its channel, in their
-  // order: with the receive and its pattern without wildcards.
+  // The message of the receive is known. Calls `next` for each receive that is now the next of its channel, in order,
+  // with its pattern without wildcards.
   template <class Next>
   void resolve(Receive receive, std::int32_t source, std::int32_t tag, const Next& next) {
     for (Open& open : open_)
@@ -40,13 +39,13 @@ class PostedReceives {
       }
     release(next);
   }
-  // It takes no message: it was cancelled.
+  // The receive was cancelled, and takes no message.
   template <class Next>
   void drop(Receive receive, const Next& next) {
     std::erase_if(open_, [receive](const Open& open) { return open.receive == receive; });
     release(next);
   }
-  // No more is to come: those that wait are released, those that are not known are forgotten.
+  // The trace has ended: waiting receives are released, those with unknown channels are removed.
   template <class Next>
   void finish(const Next& next) {
     std::erase_if(open_, [](const Open& open) { return !open.is_known; });
@@ -65,7 +64,7 @@ class PostedReceives {
     for (std::size_t i = 0; i < count; ++i) {
       const Pattern& other = open_[i].pattern;
       if (open_[i].is_known && !open_[i].is_gone) {
-        // Waits itself: the order within a channel is that of posting.
+        // It waits, too, because the order within a channel is that of posting.
         if (other.communicator == pattern.communicator && other.source == pattern.source && other.tag == pattern.tag)
           return true;
         continue;

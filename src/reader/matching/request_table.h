@@ -6,8 +6,8 @@
 
 namespace tare::reader {
 
-// One row for each request, in the order in which they were completed; at the end those that were not. Holds those
-// under way, at most 32,768 of a process: beyond that they are handed over as not completed.
+// One row for each request, in the order of completion; incomplete ones come at the end. Holds at most 32,768 requests
+// under way for each process; further ones count as not completed.
 Result<TableStream> request_table(Run& run);
 
 }  // namespace tare::reader

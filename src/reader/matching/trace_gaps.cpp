@@ -7,10 +7,10 @@
 namespace tare::reader {
 namespace {
 
-// The times of a loss and of a spell are rounded on their own.
+// The times of losses and of spells are rounded separately.
 constexpr std::int64_t rounding_ns = 2;
 
-// From here on, epochs that one rank alone is in. Spells have lower numbers.
+// Epochs of one rank alone begin here. Spells have lower numbers.
 constexpr std::uint32_t first_own_epoch = 0x80000000U;
 
 }  // namespace

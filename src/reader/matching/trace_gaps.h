@@ -1,10 +1,9 @@
-// Ranks from whose traces records are missing.
+// Ranks with missing records.
 //
-// Where records were lost, what the rank did from its first gap on cannot be numbered, nor what others did together
-// with it. A gap that tare has chosen, for a trial or a budget, ends with a spell (recorder/spells.h): where all ranks
-// have passed together. So what ranks whose traces went on with the same spell do from there on can be numbered anew:
-// they are in one epoch. A rank that had requests under way there is in an epoch of its own: which messages those took
-// is not known.
+// After a loss of records, what the rank did cannot be numbered, nor what others did together with it. A gap that tare
+// has made, for a trial or a budget, ends with a spell (recorder/spells.h), where all ranks were at the same passage.
+// So ranks whose traces continue with the same spell can be numbered anew from there: they are in one epoch. A rank
+// with requests under way there is in an epoch of its own, because which messages these took is not known.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,14 @@ namespace tare::reader {
 
 class TraceGaps {
  public:
-  // None yet. The run must outlive it, and show times as the rows do that are asked of.
+  // Without gaps. The run must outlive it, and show the same times as the rows.
   explicit TraceGaps(Run& run);
 
-  // A gap begins in the trace of this rank of a world, for good. ByRank::can_be(world, rank) holds.
+  // A gap without an end begins in the trace of this rank of a world. ByRank::can_be(world, rank) holds.
   void add(std::int32_t world, std::int32_t rank);
   // A gap that ends with a spell.
   void add_chosen(std::int32_t world, std::int32_t rank);
-  // The epoch that begins behind a loss; 0: none does, it is no gap that was chosen.
+  // The epoch that begins after a loss; 0: none does, because tare did not make the gap.
   std::uint32_t epoch_behind(const EventRow& loss) const;
 
   bool has_rank(std::int32_t world, std::int32_t rank) const { return is_in(ranks_, world, rank); }
@@ -36,13 +35,13 @@ class TraceGaps {
   bool has_any(std::int32_t world, std::int32_t rank) const {
     return is_in(ranks_, world, rank) || is_in(chosen_, world, rank);
   }
-  // Whether a rank with a gap is, or may be, a member. `communicator`: an index in Run::communicators().
+  // Whether a rank with a gap is, or may be, a member. `communicator`: index in Run::communicators().
   bool has_communicator(std::int32_t communicator) const {
     return communicators_[static_cast<std::size_t>(communicator)];
   }
   bool has_any_chosen() const { return !chosen_.empty(); }
 
-  // A line for people about each rank with a gap that does not end with a spell.
+  // A line of text for each rank with a gap that does not end with a spell.
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:

@@ -13,13 +13,13 @@ namespace {
 
 using format::ClockPair;
 
-// Two pairs closer than this say little about the rate: reading one takes some 50 ns.
+// Closer pairs say little about the rate, because reading one takes some 50 ns.
 constexpr std::uint64_t min_gap_ns = 1'000'000;
-// Clocks from 20 MHz to 20 GHz.
+// The valid range: 20 MHz to 20 GHz.
 constexpr double min_rate = 0.05;
 constexpr double max_rate = 50;
 
-// Difference as a number with a sign, however far apart.
+// The signed difference, whatever the distance.
 double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
 }

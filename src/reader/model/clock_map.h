@@ -1,4 +1,4 @@
-// Ticks of one process's clock to nanoseconds since 1970.
+// Converts ticks of one process's clock to nanoseconds since 1970.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,35 @@
 
 namespace tare::reader {
 
-// Reads this machine's clock of that kind beside the kernel's; ticks 0 if it has none.
+// Reads this machine's clock of that kind and the kernel's. Ticks are 0 if the machine has no such clock.
 format::ClockPair read_clock(format::ClockKind kind);
 
-// Nearest integer, of damaged values the largest there is. Written out because millions of times go through it, and
-// llround is a call.
+// The nearest integer; saturates for damaged values. Written out because it is called for millions of times, and
+// llround is a function call.
 inline std::int64_t rounded_ns(double ns) {
   constexpr double limit = 9.2e18;
   const double bounded = ns < -limit ? -limit : ns > limit ? limit : ns;
   return static_cast<std::int64_t>(bounded < 0 ? bounded - 0.5 : bounded + 0.5);
 }
 
-// Piecewise linear between clock pairs, and with the rate over all of them outside.
+// Piecewise linear between clock pairs. Outside, the rate over all pairs is used.
 class ClockMap {
  public:
   ClockMap() = default;
-  // `pairs` in any order, with doubles and damaged ones; `default_rate` (ns a tick) serves where they hold
-  // fewer than two usable ones. The clock read realtime_start_ns when it read `start`.
+  // `pairs` may be in any order, with duplicates and damaged ones. `default_rate` (ns for each tick) is used if fewer
+  // than two are usable. The clock read realtime_start_ns when it read `start`.
   ClockMap(const format::ClockPair& start, std::uint64_t realtime_start_ns, std::vector<format::ClockPair> pairs,
            double default_rate);
 
   std::int64_t unix_ns(std::uint64_t ticks) const;
-  // The same of `count` times; those that follow one another in time take a fraction of it each.
+  // The same for `count` times. Times in ascending order take a fraction of the time.
   void unix_ns(const std::uint64_t* ticks, std::size_t count, std::int64_t* ns) const;
   // Of a difference of ticks.
   std::int64_t duration_ns(std::uint64_t ticks) const { return rounded_ns(static_cast<double>(ticks) * rate_); }
-  // False if the pairs say nothing and the default rate is used.
+  // False if the pairs are not usable and the default rate is used.
   bool is_measured() const { return measured_; }
   double rate() const { return rate_; }
-  // Ticks covered by the pairs.
+  // The ticks that the pairs cover.
   std::uint64_t span() const { return pairs_.empty() ? 0 : pairs_.back().ticks - pairs_.front().ticks; }
 
  private:

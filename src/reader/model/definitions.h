@@ -1,4 +1,4 @@
-// The definition log of one process, as tables: what the numbers in its records and rows mean.
+// The definition log of one process as tables: the meaning of the numbers in its records and rows.
 #pragma once
 
 #include <compare>
@@ -41,11 +41,11 @@ struct Site {
   std::uint16_t flags;  // format::SiteFlags
 };
 
-// Members of a group as ranks in the world of the process, -1 for those of other worlds; in runs.
+// The members of a group as ranks in the world of the process, -1 for those of other worlds; stored as runs.
 class Members {
  public:
   Members() = default;
-  // False if the runs are not `size` members together; nothing is taken then.
+  // False if the runs do not have `size` members together; then nothing changes.
   bool assign(std::vector<format::MemberRun> runs, std::int32_t size);
   const std::vector<format::MemberRun>& runs() const { return runs_; }
   std::int32_t world_rank(std::int32_t rank) const;     // -1: no such member, or of another world
@@ -58,7 +58,7 @@ class Members {
   std::int32_t size_ = 0;
 };
 
-// As its process knows it.
+// A communicator, as its process knows it.
 struct Communicator {
   std::string name;
   std::int32_t size = 0;         // of the local group
@@ -77,7 +77,7 @@ struct Scope {
   std::string name;
 };
 
-// What the events of one type mean.
+// The meaning of events of one type.
 struct EventType {
   format::EventClass event_class = format::EventClass::regular;
   std::string name, unit;
@@ -87,16 +87,16 @@ struct EventType {
   auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// A spell: what its process did between two passages, in ticks.
+// A spell: a part of the run of its process between two passages. Times are ticks.
 struct Spell {
   bool measured = true;
   bool traced = false;
-  bool cut = false;           // less was kept of its end
-  bool control = false;       // the others are compared with it
+  bool cut = false;           // its depth was lowered before its end
+  bool control = false;       // other spells are compared with it
   bool has_requests = false;  // format::spell_with_requests
   bool finished = true;       // else only its begin is known
   std::uint32_t passages = 0;
-  std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: the program has named the passage
+  std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: tare_progress()
   std::uint64_t begin = 0;
   std::uint64_t ticks = 0;
   std::uint64_t flush_ticks = 0;
@@ -107,7 +107,7 @@ struct Spell {
 
 struct Definitions {
   NumberTable<Module> modules;
-  // In the order of the log: of those with the same number the last counts.
+  // In the order of the log. Of entries with the same number, the last is valid.
   std::vector<NativeFrame> native_frames;
   std::vector<PythonFrame> python_frames;
   std::vector<Site> sites;
@@ -119,8 +119,8 @@ struct Definitions {
   NumberTable<EventType> event_types;
   std::map<std::uint32_t, Spell> spells;  // by number
 
-  // Applies entries of the log in order; the same entries may come again. Unknown kinds are stepped over.
-  // False if an entry is malformed; those before it have been applied.
+  // Applies entries of the log in order. Entries may be repeated. Unknown kinds are skipped. False if an entry is
+  // malformed; the entries before it have been applied.
   bool apply(std::string_view log);
   // Keeps its memory.
   void clear();

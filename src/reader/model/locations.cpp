@@ -7,8 +7,8 @@ namespace {
 
 using format::ChunkHeader;
 
-// Whether a chunk on disk duplicates records that are still in the buffer: drained while the run was being opened, or
-// by a process that was killed before it could empty the buffer.
+// Whether a chunk on disk duplicates records that are still in the buffer: the buffer was drained while the run was
+// opened, or the process was killed before it could release the records.
 bool is_buffered(const Process& process, const ChunkHeader& chunk) {
   const auto buffer = process.buffered.find(chunk.block);
   return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
@@ -18,7 +18,7 @@ bool is_buffered(const Process& process, const ChunkHeader& chunk) {
 
 LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net)
     : process_(process), outside_net_(outside_net) {
-  // Those whose profiles are lost are known by their events.
+  // Locations whose profiles are lost are known by their events.
   for (const ChunkRef& chunk : process.events)
     by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
 }

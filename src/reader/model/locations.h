@@ -1,4 +1,4 @@
-// What the locations of a process recorded, each for itself.
+// What each location of a process has recorded.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace tare::reader {
 
-// A table and a buffer of a process, and the thread that has it: one thread after another, if they do not live at the
-// same time.
+// A table and a buffer of a process, and the thread that has it. Threads that do not live at the same time may share
+// one.
 struct Location {
   std::size_t process = 0;  // index in Run::processes()
   std::uint32_t block = 0;
-  std::uint32_t thread = 0;  // number of the last thread that has it, or had
+  std::uint32_t thread = 0;  // number of the last thread that had it
   Totals totals;             // of all its threads
 };
 
-// Those of one process, made of its profiles and of its trace. `outside_net`: see add_profile().
+// The locations of one process, from its profiles and its trace. `outside_net`: see add_profile().
 class LocationsOf {
  public:
   LocationsOf(const Process& process, const std::vector<bool>& outside_net);
 
   void add(std::uint32_t block, const Profile& profile);
-  // When all profiles have been added: sorted by block, of the process with this index.
+  // To be called when all profiles have been added. Returns them sorted by block.
   std::vector<Location> take(std::size_t index);
 
  private:

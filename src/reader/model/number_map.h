@@ -1,4 +1,4 @@
-// Numbers that a process gave to its sites, communicators and event types, to those of the run.
+// Maps the numbers that a process gave to its sites, communicators and event types to those of the run.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace tare::reader {
 
-// Four bytes a number, as long as numbers are small, as those of undamaged files are.
+// Four bytes for each number, as long as numbers are small, as in undamaged files.
 class NumberMap {
  public:
-  // The number of the run; -1 if `number` has none.
+  // The number in the run; -1 if there is none.
   std::int32_t find(std::uint32_t number) const {
     if (number < dense_.size()) return dense_[number];
     if (sparse_.empty()) return -1;

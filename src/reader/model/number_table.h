@@ -1,4 +1,4 @@
-// What a process defined, by the number that it gave it.
+// The definitions of a process, by number.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace tare::reader {
 
-// As a map, in the order of the first definitions, in two blocks of memory: a run has them a hundred thousand times.
-// Iterators last until the next new number.
+// Like a map, in the order of the first definitions, but in two blocks of memory, because a run has many thousands of
+// these. Iterators are valid until the next new number.
 template <typename T>
 class NumberTable {
  public:

@@ -14,7 +14,7 @@ using namespace tare::format;
 
 bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
 
-// From MPI_Init to MPI_Finalize, as far as the process came; the whole of it where it calls neither.
+// From MPI_Init to MPI_Finalize, as far as the process came; its whole life if it calls neither.
 std::uint64_t net_ticks(const Process& process) {
   const ProcessRecord& r = process.record;
   if (r.init_enter != 0 && r.init_leave == 0) return 0;
@@ -23,7 +23,7 @@ std::uint64_t net_ticks(const Process& process) {
   return to > from ? to - from : 0;
 }
 
-// How long threads have been inside the calls that they are in now, or were in when killed, which are in no profile.
+// How long threads have been in the calls that they are in now, or were in when killed. Profiles do not contain these.
 std::uint64_t ticks_under_way(const Process& process) {
   const ProcessRecord& r = process.record;
   const bool has_ended = process.state != State::running && process.state != State::killed;
@@ -69,7 +69,7 @@ std::string_view mpi_library_of(const ProcessRecord& record) {
 
 double mpi_share(const Account& account) {
   if (account.threads_ns <= 0) return 0.0;
-  // A timed call that stands for others, which were not timed, and was interrupted makes the estimate longer than life.
+  // An interrupted timed call that represents untimed ones can make the estimate longer than the life of the thread.
   return std::min(static_cast<double>(account.mpi_ns) / static_cast<double>(account.threads_ns), 1.0);
 }
 
@@ -137,8 +137,8 @@ void add_totals(Totals& to, const Totals& from) {
   to.stored_bytes += from.stored_bytes;
 }
 
-// The time of calls that were only counted, in spells: as large a part of a spell as they are of its calls. The profile
-// has nothing of it.
+// The time of calls that were only counted in spells, which the profile does not contain. Their share of a spell's time
+// is taken to be their share of its calls.
 std::uint64_t unmeasured_ticks(const Process& process) {
   double ticks = 0;
   for (const auto& [number, spell] : process.spells) {
@@ -196,7 +196,7 @@ void assign_worlds(std::vector<Process*>& processes) {
   std::vector<World> worlds;
   for (Process* process : processes) {
     const ProcessRecord& r = process->record;
-    if (r.rank < 0) continue;  // never initialised MPI: beside the ranks of the first world
+    if (r.rank < 0) continue;  // never initialised MPI; shown with the ranks of the first world
     const auto lacks_it = [&](const World& world) {
       return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
     };

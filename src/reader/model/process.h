@@ -27,10 +27,10 @@
 
 namespace tare::reader {
 
-// How a process ended, or that it has not. `exited` has left MPI without MPI_Finalize.
+// How a process has ended, or that it is running. `exited`: it has ended without MPI_Finalize.
 enum class State { running, finished, exited, aborted, killed };
 const char* name_of(State state);
-// The first line of what the MPI library says of itself.
+// The first line of the MPI library's version text.
 std::string_view mpi_library_of(const format::ProcessRecord& record);
 
 // Records that were in a buffer when the run was opened.
@@ -49,9 +49,9 @@ struct Process {
   format::OffloadAccount offloads{};          // of a run that is monitored
   std::vector<ChunkRef> events;               // on disk
   std::vector<format::ClockPair> clock_pairs;
-  std::uint64_t last_seen = 0;                 // ticks: when its last call began, if a segment told
+  std::uint64_t last_seen = 0;                 // when its last call began, in ticks; known from a segment
   std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
-  std::vector<format::ThreadCall> calls;       // of its threads, in which it is or was at its end, if known
+  std::vector<format::ThreadCall> calls;       // the calls that its threads are in, or were in at its end, if known
   std::vector<format::RequestEntry> requests;  // under way
   const FunctionNames::Map* functions = nullptr;
   std::optional<SegmentFile> segment;
@@ -60,15 +60,15 @@ struct Process {
   State state = State::killed;
   bool stopped = false;  // running, but stopped by a signal or a debugger
   int world = 0;
-  std::uint64_t end = 0;  // ticks: when it ended, or now
+  std::uint64_t end = 0;  // when it ended, or now, in ticks
   ClockMap clock;
   NumberMap sites, event_types;
-  NumberMap communicators;  // also from windows and files, to the communicators that they were made with
+  NumberMap communicators;  // also from windows and files, to their communicators
   NumberMap scopes;
   std::map<std::uint32_t, Spell> spells;              // of a trial or a budget, by number
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
 
-  // Where the times of its events are moved to, if they are (Run::move_times).
+  // Where the times of its events are moved to, if they are moved (Run::move_times).
   std::shared_ptr<const TimeMaps> moved{};
 
   // As recorded.
@@ -86,14 +86,14 @@ struct Process {
     }
   }
   unsigned shift() const { return record.tick_shift & 63U; }
-  // Whether several threads may call MPI, so that one may complete what another has started.
+  // Whether several threads may call MPI, so that one may complete another's request.
   bool may_hand_over() const {
     constexpr std::uint8_t serialized = 2;
     return record.thread_level >= serialized || (record.flags & format::sessions) != 0;
   }
 };
 
-// Sums over the locations of a process, or of one. Those up to net_ticks are of its profiles.
+// Sums over the locations of a process, or over one. Those up to net_ticks are from its profiles.
 struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t estimated = 0;  // of the calls: polls whose time was not measured
@@ -106,27 +106,27 @@ struct Totals {
   format::TaredTotals tared{};  // what the node's tared drained
   std::uint64_t overwritten_bytes = 0;
   std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
-  std::uint64_t net_ticks = 0;     // inside MPI, MPI_Init and MPI_Finalize left out
-  std::uint64_t other_ticks = 0;   // in the life of threads that call MPI, but for the first
+  std::uint64_t net_ticks = 0;     // in MPI, without MPI_Init and MPI_Finalize
+  std::uint64_t other_ticks = 0;   // life of threads that call MPI, except for the first
   std::uint64_t events = 0;        // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;    // recorded, also if they were dropped or overwritten then
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
-// Adds one of them. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
+// Adds a profile. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
-// The life of the threads that had a location one after another, as far as net time goes; 0 if they never called MPI.
+// The life of the threads that had a location in turn, as far as it is net time; 0 if they never called MPI.
 std::uint64_t life_of_threads(const Process& process, const Profile& profile);
 void add_totals(Totals& to, const Totals& from);
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
-// What measuring cost a process, and what it did meanwhile.
+// What measuring cost a process, and the times that it is compared with.
 struct Account {
   std::int64_t start_ns = 0;  // unix
   std::int64_t wall_ns = 0;
   std::int64_t net_ns = 0;
   std::int64_t threads_ns = 0;     // the same of all threads that call MPI together, without what was only counted
   std::int64_t mpi_ns = 0;         // of threads_ns
-  std::int64_t unreturned_ns = 0;  // of mpi_ns: in calls that have not returned, of a running or killed process
+  std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;     // estimated from the calls that were weighed
   double wrapper_error_ns = 0;     // half the width of its interval of 95 %; NaN: not known
   std::uint64_t weighed = 0;       // calls
@@ -134,22 +134,22 @@ struct Account {
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t flush_ns = 0;
-  std::int64_t offload_ns = 0;       // handing snapshots to the monitor, and waiting for it
-  std::int64_t offload_max_ns = 0;   // once
+  std::int64_t offload_ns = 0;       // offloads to the monitor, waiting included
+  std::int64_t offload_max_ns = 0;   // of the longest one
   std::int64_t offload_wait_ns = 0;  // of offload_ns
-  std::int64_t drain_ns = 0;  // of the node's tared, on a processor of its own: no part of what the process spent
-  double net_share = 0;       // of net_ns that is tare's; threads add up
+  std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; no part of the process's cost
+  double net_share = 0;              // tare's share of net_ns; threads add up
 };
 Account account_of(const Process& process, const Totals& totals);
-// Time in MPI as a share of the net time of the threads that call MPI; 0 without any.
+// Time in MPI as a share of the net time of threads that call MPI; 0 if there are none.
 double mpi_share(const Account& account);
 
-// The latest moment that the records of a process prove it was running, in ticks.
+// The latest time, in ticks, at which the records of a process show that it was running.
 std::uint64_t last_evidence(const Process& process);
 
-// Puts every process into a world, one MPI_COMM_WORLD each, and sorts them by (world, rank). A run may start more
-// than one: processes that were not spawned, in the order of their start, each go to the earliest world of
-// their size that lacks their rank; then the spawned ones, to worlds of their own.
+// Assigns every process to a world, one MPI_COMM_WORLD each, and sorts processes by (world, rank). A run may start
+// several worlds. Processes that were not spawned, in the order of their start, each go to the earliest world of their
+// size that lacks their rank. Then spawned processes go to worlds of their own.
 void assign_worlds(std::vector<Process*>& processes);
 
 }  // namespace tare::reader

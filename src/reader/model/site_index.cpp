@@ -10,7 +10,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
-// What only one build of an object has.
+// Identifies one build of an object.
 void identify(const Module& module, std::string& key) {
   key.assign(module.build_id).append(1, '\0').append(module.path);
 }
@@ -37,7 +37,7 @@ std::size_t SiteIndex::Hash::operator()(const std::vector<std::int32_t>& path) c
   return hash;
 }
 
-// Numbers of what is known; -1 of what is not.
+// Numbers of known objects; -1 for unknown ones.
 class SiteIndex::Known {
  public:
   explicit Known(const SiteIndex& index) : index_(index) {}
@@ -53,7 +53,7 @@ class SiteIndex::Known {
   const SiteIndex& index_;
 };
 
-// Makes what is not known.
+// Adds unknown ones.
 class SiteIndex::Adding {
  public:
   explicit Adding(SiteIndex& index) : index_(index) {}
@@ -94,7 +94,7 @@ class SiteIndex::Adding {
   static std::int32_t next(const std::vector<T>& of) {
     return static_cast<std::int32_t>(of.size());
   }
-  // Stands for memory outside all modules, whose addresses mean something in this process only.
+  // Memory outside of all modules, whose addresses are meaningful only in this process.
   std::int32_t memory() {
     if (memory_ < 0) {
       memory_ = next(index_.modules_);
@@ -107,7 +107,7 @@ class SiteIndex::Adding {
   std::int32_t memory_ = -1;
 };
 
-// False as soon as the look-up does not know something.
+// False as soon as something is not known.
 template <typename Lookup>
 bool SiteIndex::number(Process& process, Workspace& workspace, Lookup& lookup) {
   const Definitions& defined = process.definitions;

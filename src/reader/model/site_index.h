@@ -1,4 +1,4 @@
-// Call paths of all processes of a run, equal ones brought together.
+// The call paths of all processes of a run. Equal ones are one.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@ struct FrameInfo {
 struct SiteInfo {
   std::vector<std::int32_t> path;  // indices of frames, innermost first; never empty
   std::uint16_t flags = 0;         // format::SiteFlags
-  // The frame that stands for the site: the first one in the program itself, else the innermost; of Run::sites() the
-  // one that tells it from other sites (run/site_frames.h).
+  // The frame that is shown for the site: the first one in the program itself, else the innermost; in Run::sites(), the
+  // one that distinguishes it from other sites (run/site_frames.h).
   std::size_t shown = 0;  // its place in the path
   CodeAddress at;
   Symbol symbol;
-  // For each frame of the path the function that was called there, if it went on to the frame before (of the first: to
-  // the MPI function) by a tail call and so has no frame of its own; else empty. Empty if there are no such functions.
+  // For each frame of the path, the function that it called, if that function made the next call by a tail call and so
+  // has no frame; else empty. Empty if there are no such functions.
   std::vector<std::string> tail_calls{};
 };
 
-// Frames are equal if they lie at the same place of the same build of an object. Made for many processes that define
-// the same: what is known costs a process a look-up of a few words, without memory, and without waiting for others.
+// Frames are equal if they lie at the same place of the same build of an object. Many processes define the same sites.
+// For a process whose sites are known, this costs a look-up of a few words, without allocating and without waiting.
 class SiteIndex {
  public:
-  // What a thread needs to number one process after another.
+  // The memory of a thread that numbers one process after another.
   struct Workspace {
     NumberMap modules, frames;         // of the process, to those of the run
     std::vector<std::int32_t> path{};  // one of its paths

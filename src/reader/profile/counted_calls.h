@@ -30,12 +30,11 @@ Estimate bytes_of_counted(double calls, const format::SpellSums& of, const forma
 // How many of them there are at a site.
 Estimate calls_of_counted(double calls, const format::SpellSums& of, const format::SpellSums& function) noexcept;
 
-// Whether errors of a process are known, as far as that is up to spells that end otherwise than they begin: no more
-// than 2 % of the counted calls were made behind cuts, in spells that turned out dearer than others. No spell that was
-// measured to its end stands for those.
+// Whether so few counted calls follow a cut that errors are known: at most 2 %. A spell is cut where it costs more than
+// others. No spell that was measured to its end represents the rest of it.
 bool are_cuts_few(const Process& process);
-// Whether the same is so for single sites: of the calls in spells that only count, no more than 2 % were measured
-// because requests were under way. Others at the same sites were counted, and how many is not known.
+// Whether errors are known for single sites, too: of the calls in spells that only count, at most 2 % were measured
+// because requests were under way. How many further calls of their sites were only counted is not known.
 bool are_leaks_few(const Process& process);
 
 }  // namespace tare::reader

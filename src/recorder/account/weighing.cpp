@@ -21,7 +21,7 @@ std::uint64_t next_random(std::uint64_t& state) noexcept {
 }  // namespace
 
 void Weighing::start(const std::uint64_t& flushed) noexcept {
-  if (left != 0) ++begun;  // nothing was set: the first call, or one after a call that did not return
+  if (left != 0) ++begun;  // this is the first call, or the one before did not return
   left = 0;
   flush_ticks = flushed;
   begin = now();
@@ -58,7 +58,7 @@ void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ti
 
 void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uint64_t end) noexcept {
   const format::FunctionMeaning& meaning = format::meaning_of(function);
-  // What the library does in MPI_Init and MPI_Finalize is hook time.
+  // The wrappers' time in MPI_Init and MPI_Finalize counts as hook time.
   if (meaning.bounds_net_time) {
     weighing.weigh_next();
     return;

@@ -7,17 +7,17 @@
 namespace tare::recorder {
 namespace {
 
-// The same of numbers that are alike: within an eighth.
-std::uint64_t likeness(std::uint64_t number) noexcept {
+// The same for numbers that differ by less than an eighth.
+std::uint64_t size_class(std::uint64_t number) noexcept {
   const auto width = static_cast<unsigned>(std::bit_width(number));
   return width <= 4 ? number : std::uint64_t{width} << 3 | (number >> (width - 4) & 7);
 }
 
 std::uint64_t key_of(const SpellTime& spell) noexcept {
-  const std::uint64_t like = likeness(spell.calls / spell.passages);
+  const std::uint64_t calls = size_class(spell.calls / spell.passages);
   const auto length = static_cast<std::uint64_t>(std::bit_width(spell.passages));
   std::uint64_t key = (std::uint64_t{spell.first_site} << 32 | spell.last_site) * 0x9e3779b97f4a7c15U;
-  key = (key ^ key >> 29 ^ (like << 8 | length)) * 0xbf58476d1ce4e5b9U;
+  key = (key ^ key >> 29 ^ (calls << 8 | length)) * 0xbf58476d1ce4e5b9U;
   return (key ^ key >> 32) | 1U << 31;  // none is 0
 }
 
@@ -49,10 +49,10 @@ void CostFactor::note_recorded(const SpellTime& spell, double account) noexcept 
   const Stratum& stratum = stratum_of(key);
   if (stratum.key != key || stratum.spells < enough || stratum.variance <= 0) return;
   const double a = account / spell.passages;
-  // The mean is not known exactly either.
+  // The second term is the variance of the mean.
   const double variance = stratum.variance * (1 + 1.0 / std::min(stratum.spells, remembered));
   const double limit = widest * std::sqrt(variance);
-  // What is cut off is what differs from the cost that is expected: else a dear spell would seem to be an accident.
+  // The limits lie around the expected cost. Around zero, they would cut off the cost of an expensive spell.
   const double expected = value() * a;
   const double r = expected + std::clamp(ticks_of_passage(spell) - stratum.mean - expected, -limit, limit);
   products_ = kept * products_ + a * r / variance;

@@ -1,15 +1,15 @@
-// How much more measuring costs than its account says.
+// Estimates by what factor measuring costs more than the weighed calls say.
 //
-// The account is what clocks inside the wrappers see. What these displace from the caches, and what the delay of one
-// rank makes others wait, shows in the time of whole spells alone (recorder/spells.h). Where some spells only count
-// calls, because the budget allows no more or as controls of a trial, the others are compared with them: a spell at the
-// same call sites, of like length, with like numbers of calls, takes r ticks more than those on average, of which the
-// account knows a. The factor is the f that a * f fits r best with: a regression through the origin, weighted by the
-// variance of such spells, with a normal prior for f (Gelman et al., Bayesian Data Analysis, 3rd ed., section 14.8).
-// Until the spells say more, the prior holds.
+// Weighed calls are timed inside the wrappers. The data that wrappers evict from the caches, and the time that other
+// ranks wait for a delayed one, show only in the time of whole spells (recorder/spells.h). Some spells only count
+// calls, because the budget allows no more or because they are controls of a trial. A recorded spell is compared with
+// counted spells of the same call sites, a similar length and similar numbers of calls. Let r be its ticks beyond their
+// mean, and a the ticks that the weighed calls explain. The factor is the f for which a * f fits r best: a regression
+// through the origin, weighted by the variance of such spells, with a normal prior for f (Gelman et al., Bayesian Data
+// Analysis, 3rd ed., section 14.8). While there are few spells, the prior decides.
 //
-// Which spells only count is left to chance, so nothing else differs between both kinds. Only the owning thread uses
-// it; takes no memory. Zero-initialised.
+// Chance decides which spells only count, so the two kinds do not differ otherwise. Only the owning thread uses a
+// CostFactor. It allocates nothing. Zero-initialised.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,22 @@ struct SpellTime {
 
 class CostFactor {
  public:
-  // What is known beforehand: mean and standard deviation. Trials of a multigrid, a halo exchange, sweeps, and
-  // broadcasts with barriers said 0.6 to 2.8 times the account (docs/true-weight.md).
+  // Mean and standard deviation of the prior. Trials of a multigrid, a halo exchange, sweeps, and broadcasts with
+  // barriers found factors of 0.6 to 2.8 (docs/true-weight.md).
   static constexpr double prior = 1.25, prior_deviation = 0.5;
   static constexpr double least = 1, most = 3;
 
-  // A spell has ended whose calls were only counted.
+  // A spell that only counted calls has ended.
   void note_counted(const SpellTime& spell) noexcept;
-  // One has ended that was recorded, from begin to end at one depth; `account`: the ticks that it cost.
+  // A spell that was recorded at one depth has ended. `account`: the ticks that it cost by the weighed calls.
   void note_recorded(const SpellTime& spell, double account) noexcept;
 
   // At least `least`, at most `most`.
   double value() const noexcept;
 
  private:
-  // Counted spells that are alike; times are ticks of a passage. Old ones are forgotten, as the machine's speed drifts.
+  // Counted spells of one kind. Times are ticks for each passage. Old spells lose their weight, because the speed of
+  // the machine drifts.
   struct Stratum {
     std::uint64_t key;  // 0: there is none
     std::uint32_t spells;
@@ -49,10 +50,10 @@ class CostFactor {
     double variance;
   };
   static constexpr unsigned strata = 64;
-  static constexpr std::uint32_t remembered = 16;  // spells
-  static constexpr std::uint32_t enough = 6;       // to compare with
-  static constexpr double widest = 3;              // standard deviations: beyond that the machine did something else
-  static constexpr double kept = 1 - 1.0 / 4096;   // of what is known, with each spell
+  static constexpr std::uint32_t remembered = 16;  // spells that the mean is made of
+  static constexpr std::uint32_t enough = 6;       // counted spells, to compare a recorded one with them
+  static constexpr double widest = 3;              // standard deviations; what lies beyond is taken for a disturbance
+  static constexpr double kept = 1 - 1.0 / 4096;   // the weight of old sums, at each new spell
 
   Stratum& stratum_of(std::uint64_t key) noexcept { return strata_[key % strata]; }
 

@@ -5,18 +5,19 @@
 namespace tare::recorder {
 namespace {
 
-constexpr double margin = 0.95;          // of the budget that is spent: the account is an estimate
-constexpr double rate_ms = 20;           // over which the rate of calls is averaged
-constexpr double drain_ms = 1000;        // over which drains are
-constexpr double restore_ms = 500;       // within which the balance is made even
-constexpr double saved_ms = 300;         // of time: its budget is saved at most,
-constexpr double owed_ms = 2000;         // and owed
-constexpr double overdrawn_ms = 50;      // owed beyond what was planned: the spell is cut
-constexpr double surprise = 3;           // times the planned cost
-constexpr double weighed_calls = 32;     // over which costs are averaged
-constexpr double least_measured = 0.02;  // of the spells
-constexpr double enough = 0.8;           // of the budget: if timing all calls takes no more, it begins again
-// In nanoseconds: of a call that is only counted (one that goes straight takes 1), and until calls have been weighed.
+constexpr double margin = 0.95;          // the share of the budget that is spent, because costs are estimates
+constexpr double rate_ms = 20;           // the time over which the rate of calls is averaged
+constexpr double drain_ms = 1000;        // the time over which drains are averaged
+constexpr double restore_ms = 500;       // the time within which the balance returns to zero
+constexpr double saved_ms = 300;         // the highest balance is the budget of this time
+constexpr double owed_ms = 2000;         // the lowest balance is minus the budget of this time
+constexpr double overdrawn_ms = 50;      // a spell is cut if it has overspent the budget of this time
+constexpr double surprise = 3;           // a spell is cut if it costs so many times what was planned
+constexpr double weighed_calls = 32;     // the number of calls over which costs are averaged
+constexpr double least_measured = 0.02;  // the least share of measured spells
+constexpr double enough = 0.8;  // all calls are timed again if that takes no more than this share of the budget
+// Nanoseconds of a call, until calls have been weighed. A call that is only counted is never weighed; one that bypasses
+// its wrapper takes 1 ns.
 constexpr double counting_ns = 2, thinned_ns = 30, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
 
 }  // namespace
@@ -30,7 +31,7 @@ void Governor::begin(const Progress& progress, double ticks_per_ms) noexcept {
 void Governor::note_cost(Depth depth, std::uint64_t ticks) noexcept {
   double& cost = cost_[static_cast<unsigned>(depth)];
   const auto taken = static_cast<double>(ticks);
-  // One that was interrupted says nothing of the others, but a dearer kind of call shows within a few.
+  // An interrupted call says nothing about the others. A kind of call that costs more shows within a few calls.
   cost = cost == 0 ? taken : cost + (std::min(taken, 8 * cost) - cost) / weighed_calls;
 }
 
@@ -56,19 +57,19 @@ double Governor::account_of(Depth depth, std::uint64_t calls) const noexcept {
   return account_of_call(depth) * static_cast<double>(calls);
 }
 
-double Governor::paid_for(Depth depth) const noexcept {
+double Governor::cost_without_drains(Depth depth) const noexcept {
   const double factor = factor_ != 0 && depth != Depth::counts ? factor_ : 1;
   return factor * account_of_call(depth);
 }
 
 double Governor::cost_of(Depth depth) const noexcept {
-  if (depth != Depth::trace) return paid_for(depth);
+  if (depth != Depth::trace) return cost_without_drains(depth);
   const double drain = drained_calls_ >= 1 ? drained_ticks_ / drained_calls_ : draining_ns * ticks_per_ms_ * 1e-6;
-  return paid_for(depth) + drain;
+  return cost_without_drains(depth) + drain;
 }
 
-double Governor::most_saved(const Budget& budget) const noexcept {
-  // Enough to trace a whole spell of the length that they have now.
+double Governor::highest_balance(const Budget& budget) const noexcept {
+  // Enough to trace a whole spell of the present length.
   return std::max(budget.share * saved_ms * ticks_per_ms_, 2 * planned_ * planned_ticks_);
 }
 
@@ -82,10 +83,11 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const double drain_part = ticks / (ticks + drain_ms * ticks_per_ms_);
   drained_ticks_ += flushed - drain_part * drained_ticks_;
   drained_calls_ += (depth == Depth::trace ? calls : 0) - drain_part * drained_calls_;
-  const double own =
-      cost_[static_cast<unsigned>(depth)] != 0 || depth != Depth::trace ? paid_for(depth) : paid_for(Depth::profile);
-  balance_ += margin * budget.share * ticks - calls * own - counted * paid_for(Depth::counts) - flushed;
-  balance_ = std::clamp(balance_, -budget.share * owed_ms * ticks_per_ms_, most_saved(budget));
+  const double own = cost_[static_cast<unsigned>(depth)] != 0 || depth != Depth::trace
+                         ? cost_without_drains(depth)
+                         : cost_without_drains(Depth::profile);
+  balance_ += margin * budget.share * ticks - calls * own - counted * cost_without_drains(Depth::counts) - flushed;
+  balance_ = std::clamp(balance_, -budget.share * owed_ms * ticks_per_ms_, highest_balance(budget));
   rate_ += ((calls + counted) / ticks - rate_) * ticks / (ticks + rate_ms * ticks_per_ms_);
 }
 
@@ -100,10 +102,10 @@ Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_tic
   const auto part = [target](double low, double high) {
     return high <= low ? 1.0 : std::clamp((target - low) / (high - low), 0.0, 1.0);
   };
-  // Where the times of all calls cannot be had, what is left goes to a trace of some spells.
+  // If the budget does not allow to time all calls, what thinned profiles leave of it pays for traced spells.
   thins_ = timing_all > (thins_ ? enough * earned : earned);
   const double profiling = thins_ ? rate_ * cost_of(Depth::thinned) : timing_all;
-  if (profiling < earned) return {part(profiling, tracing), 1};  // what is owed was the trace's
+  if (profiling < earned) return {part(profiling, tracing), 1};  // a negative balance comes from tracing alone
   return {0, std::max(part(counting, profiling), least_measured)};
 }
 
@@ -113,7 +115,7 @@ Depth Governor::limit(const Budget& budget, Depth depth) const noexcept {
   if (depth == Depth::counts || spent <= budget.share) return depth;
   const bool is_surprise = balance_ < 0 && spent > surprise * std::max(planned_, budget.share);
   if (depth == Depth::trace) return balance_ < overdrawn || is_surprise ? Depth::thinned : depth;
-  if (balance_ < 2 * overdrawn) return Depth::counts;  // not for what the trace has cost
+  if (balance_ < 2 * overdrawn) return Depth::counts;  // twice, so that the cost of a trace alone does not lead here
   return balance_ < overdrawn || is_surprise ? Depth::thinned : depth;
 }
 

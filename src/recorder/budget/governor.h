@@ -1,21 +1,21 @@
-// How much a thread may record so that recording costs no more than a share of its time.
+// Decides how much a thread may record so that recording costs no more than a share of its time.
 //
-// The governor keeps an account: in each tick of time the program earns `share` ticks, and what the wrappers and drains
-// take is paid from that. What a call costs is known from those that are weighed (recorder/account/weighing.h), by how
-// much is kept of it. From the rate of calls follows what each depth would cost, and from that which share of the
-// spells (recorder/spells.h) may be traced, and which measured at all. What has been spent too much, or too little, is
-// made good within half a second: a proportional controller of an integral, which does not oscillate.
+// The governor keeps a balance, in ticks. Each tick of program time adds `share` to it. The time of wrappers and drains
+// is subtracted. Weighed calls (recorder/account/weighing.h) say what a call costs at each depth. With the rate of
+// calls, this gives the cost of each depth, and so the share of the spells (recorder/spells.h) that may be traced, and
+// the share that may be measured at all. The shares are chosen so that the balance returns to zero within half a
+// second. This is proportional control of an integral, so it does not oscillate.
 //
-// A spell may turn out much dearer than those before, because the program does something else now. Then what is left of
-// it is recorded less deeply (limit()). Only the owning thread uses a governor. Zero-initialised.
+// A spell may cost much more than those before, because the program does something else now. limit() then lowers the
+// depth of the rest of the spell. Only the owning thread uses a governor. Zero-initialised.
 #pragma once
 
 #include <cstdint>
 
 namespace tare::recorder {
 
-// How much is kept of calls: their number; what the profile says of them, with the times of some of those that are
-// brief (timing_sample.h), or of all; beside that, each of them.
+// How much is recorded of calls. counts: only their number. thinned: the profile, but only some of the brief calls are
+// timed (timing_sample.h). profile: the profile, all calls timed. trace: the profile, and a record of each call.
 enum class Depth : std::uint8_t { counts, thinned, profile, trace };
 inline constexpr unsigned depths = 4;
 
@@ -25,7 +25,7 @@ struct Budget {
   std::uint64_t bytes = 0;  // of the trace of all ranks, on disk; 0: any number
 };
 
-// What a thread has done so far. All grow.
+// What a thread has done so far. No value ever decreases.
 struct Progress {
   std::uint64_t time;         // ticks
   std::uint64_t calls;        // that were measured
@@ -34,54 +34,58 @@ struct Progress {
 };
 
 struct Governor {
-  // Of spells: `traced` of them are traced, `measured` (at least as many) are measured.
+  // Shares of the spells, 0 to 1: those that are traced, and those that are measured (traced ones included).
   struct Shares {
     double traced;
     double measured;
   };
 
-  // The thread's net time begins. `ticks_per_ms`: about.
+  // Starts the account. `ticks_per_ms` need only be approximate.
   void begin(const Progress& progress, double ticks_per_ms) noexcept;
   bool has_begun() const noexcept { return ticks_per_ms_ != 0; }
-  // Up to here nothing is earned or spent.
+  // Leaves the time since the last call out of the account.
   void pass_over(const Progress& progress) noexcept { last_ = progress; }
-  // A weighed call took so many ticks of the wrapper's own, without drains.
+  // The wrapper of a weighed call took so many ticks, without drains.
   void note_cost(Depth depth, std::uint64_t ticks) noexcept;
-  // Measuring costs so many times what the account says (cost_factor.h).
+  // Measuring really costs `factor` times what weighed calls say (cost_factor.h).
   void note_factor(double factor) noexcept { factor_ = factor; }
-  // What a spell has cost that was recorded from begin to end at one depth, by the account alone: ticks, without
-  // drains.
+  // What a spell of one depth cost, by weighed calls alone: ticks, without drains and without the factor.
   double account_of(Depth depth, std::uint64_t calls) const noexcept;
-  // Time has passed, at one depth.
+  // Brings the balance up to date. The thread has recorded at `depth` since the last call.
   void advance(const Budget& budget, Depth depth, const Progress& progress) noexcept;
-  // A spell begins, about `expected_ticks` long. The shares that the spells from now on should have.
+  // To be called when a spell begins that is about `expected_ticks` long. Returns the shares for the spells from now
+  // on.
   Shares plan(const Budget& budget, std::uint64_t expected_ticks) noexcept;
-  // How deep the profile of a spell that is not traced goes from now on: this needs no agreement of the ranks.
+  // The depth of measured spells without a trace. Ranks need not agree on it.
   Depth profile_depth() const noexcept { return thins_ ? Depth::thinned : Depth::profile; }
-  // How deep the rest of a spell that has begun at `depth` may go.
+  // The greatest depth for the rest of a spell that has begun at `depth`.
   Depth limit(const Budget& budget, Depth depth) const noexcept;
-  // Whether so much has been left over that an untraced thread may be traced for a while, though no spell begins.
+  // Whether the balance allows to trace an untraced thread for a while, although no spell begins.
   bool has_saved(const Budget& budget) const noexcept;
 
-  // Ticks that may be spent; negative: too many have been.
+  // Ticks that may be spent. Negative if too many were spent.
   double balance() const noexcept { return balance_; }
 
  private:
+  // Ticks that a call costs, with its part of the drains.
   double cost_of(Depth depth) const noexcept;
+  // Without drains, because advance() subtracts drains when they happen.
+  double cost_without_drains(Depth depth) const noexcept;
+  // What weighed calls say: without drains and without the factor.
   double account_of_call(Depth depth) const noexcept;
-  // Without drains, which are paid when they come, though they are of many calls.
-  double paid_for(Depth depth) const noexcept;
-  double most_saved(const Budget& budget) const noexcept;
+  double highest_balance(const Budget& budget) const noexcept;
 
   Progress last_;
   double ticks_per_ms_;
   double balance_;
-  double rate_;           // calls a tick, lately
-  double cost_[depths];   // ticks of a call, lately, without drains; 0: none was weighed
-  double drained_ticks_;  // lately, of drains,
-  double drained_calls_;  // and calls that were traced
-  double planned_;        // the share of the time that the calls of this spell were expected to take, if traced
-  double planned_ticks_;  // of the spell
+  // Recent averages:
+  double rate_;           // calls a tick
+  double cost_[depths];   // ticks of a call, without drains; 0: none was weighed
+  double drained_ticks_;  // ticks of drains
+  double drained_calls_;  // traced calls in the same time
+  // When the spell under way began:
+  double planned_;        // the share of the time that tracing it was expected to cost
+  double planned_ticks_;  // its expected length
   double factor_;         // 0: not known
   bool thins_;
 };

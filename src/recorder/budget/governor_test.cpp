@@ -48,7 +48,7 @@ struct Simulation {
   }
 
   void call(double gap) {
-    const double cost = costs[static_cast<unsigned>(depth)] * dearer;
+    const double cost = costs[static_cast<unsigned>(depth)] * cost_factor;
     time += gap + cost;
     spent += cost;
     ++calls[static_cast<unsigned>(depth)];
@@ -84,7 +84,7 @@ struct Simulation {
   Governor governor{};
   Depth depth = Depth::trace;
   double time = 0, spent = 0, flushed = 0;
-  double dearer = 1, slower_disk = 1;
+  double cost_factor = 1, slower_disk = 1;
   double next_spell = 0, last_spell = 0;
   unsigned buffered = 0, since_check = 0, cuts = 0, changes = 0;
   std::uint64_t calls[depths]{}, spells[depths]{};

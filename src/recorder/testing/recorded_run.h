@@ -1,4 +1,4 @@
-// A program that records with the API, as a forked child of a test, and what it leaves behind, read back.
+// Runs a program that records with the API in a forked child of the test, and reads back what it recorded.
 #pragma once
 
 #include <dirent.h>
@@ -43,14 +43,14 @@ struct Event {
   std::string text;
 };
 
-// All that a run directory holds.
+// The contents of a run directory.
 struct ReadBack {
   std::vector<Event> events;
   std::vector<Event> raws;
   std::map<std::uint64_t, tare::format::ProcessRecord> processes;
   std::map<std::pair<std::uint64_t, std::uint32_t>, tare::format::LocationSummary> blocks;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Type> types;
-  std::map<std::uint32_t, std::vector<std::string>> threads;  // names that each has had
+  std::map<std::uint32_t, std::vector<std::string>> threads;  // the names that each has had
   std::size_t definitions = 0, flushes = 0, losses = 0, lost = 0;
 
   std::size_t count(const std::string& name) const {
@@ -121,7 +121,7 @@ inline void read_chunk(ReadBack& run, const tare::format::ChunkHeader& header, c
                         decoded.text.substr(event.at, event.count)});
 }
 
-// visit(header, offset) for every chunk. Steps over what is not a whole chunk, as it is after a full disk.
+// Calls visit(header, offset) for each chunk. Skips incomplete chunks, as they are left by a full disk.
 template <class Visit>
 void visit_chunks(const std::string& bytes, Visit visit) {
   for (std::size_t at = 0; at + sizeof(tare::format::ChunkHeader) <= bytes.size();) {
@@ -171,7 +171,7 @@ class RecordedRun : public testing::Test {
 
   std::string directory() const { return scratch_ + "/run"; }
 
-  // A process with one thread, whose main function this is; its result is the exit code.
+  // A process with one thread and this main function, whose result is the exit code.
   static int run_program(const std::function<int()>& main_function) {
     std::fflush(nullptr);
     const pid_t child = fork();
@@ -181,7 +181,7 @@ class RecordedRun : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // Such a program that makes a run, read back after it.
+  // The same for a program that makes its own run.
   using Variables = std::map<std::string, std::string>;
   ReadBack record(const std::function<void()>& program, const char* buffer = nullptr, const Variables& variables = {}) {
     const int code = run_program([&] {

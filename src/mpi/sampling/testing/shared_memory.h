@@ -1,4 +1,4 @@
-// Records, mailboxes and memory as ranks of a node share it, for tests.
+// For tests: records, mailboxes and memory as ranks of a node share them.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Two ranks that exchange messages, for tests.
+// For tests: two ranks that exchange messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct Table {
   explicit Table(std::uint32_t capacity) : rows(capacity) { summary.capacity = capacity; }
 };
 
-// Two samplers of one process that play two ranks of a node.
+// Two samplers of one process that act as two ranks of a node.
 class TwoRanks : public ::testing::Test {
  protected:
   void begin(const char* text) {
