@@ -29,6 +29,7 @@ SEARCH_LIMIT_S = 10
 CROWD = Topology(1, 10, nodes=1000)
 CROWD_ROUNDS = 100
 NS_PER_MS = 1e6
+NS_PER_S = 1e9
 
 
 def measure(rounds: int) -> list[Table]:
@@ -103,7 +104,8 @@ def _growth_percent(delays: Sequence[float]) -> float:
 
 
 def _controlled(name: str, tree: LiveTree, bois: dict[int, list[float]]) -> Table:
-    """Ranks could offload twice as often as the BOI allows, and drop what has no room; the root decides."""
+    """Ranks could offload twice as often as the BOI allows, and drop what has no room; the root decides.
+    Nothing is to be lost once the interval has settled."""
     rows = []
     for events in EVENTS:
         boi_ns = statistics.median(bois[events]) * NS_PER_MS
@@ -113,6 +115,8 @@ def _controlled(name: str, tree: LiveTree, bois: dict[int, list[float]]) -> Tabl
             Row(f"{events:,} events: delivered, not whole", told.incomplete, None),
             Row(f"{events:,} events: growth of the delay, %", _growth_percent(told.delays), None),
             Row(f"{events:,} events: interval that is kept, in BOIs", told.interval / boi_ns, None),
+            Row(f"{events:,} events: until that has settled, s", told.settling / NS_PER_S, None),
+            Row(f"{events:,} events: not whole until then", told.incomplete_before, None),
         ]
     return Table(f"1,000 rounds at half the BOI, lossy, with control, {name}", "", "", rows, 1, over="")
 

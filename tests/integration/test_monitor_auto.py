@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -53,11 +53,7 @@ def test_the_interval_follows_what_the_tree_can_take(
         tare, "run", "--quiet", f"--monitor={spec}", "-o", run,
         "--", *mpi.mpiexec, "-n", RANKS, program, mode, "500", end,
     ]  # fmt: skip
-    job = subprocess.Popen(
-        [str(word) for word in command], env=mpi.environ(), start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    try:
+    with started(command, mpi) as job:
         wait_until(lambda: any(pace.boi_ns > 0 for pace in paces(run)))
         wait_until(lambda: 0 < paces(run)[-1].interval_ns <= 4 * LEAST_MS * MS)
         found = paces(run)[-1]
@@ -77,16 +73,41 @@ def test_the_interval_follows_what_the_tree_can_take(
         end.touch()
         output, _ = job.communicate(timeout=PATIENCE_S)
         assert job.returncode == 0 and output.count("ok") == RANKS, output
-    finally:
-        with suppress(ProcessLookupError):  # it has ended
-            os.killpg(job.pid, signal.SIGKILL)
-        job.communicate()
     check(rounds(run), paces(run), by_clock)
-    check_queues([made for made in rounds(run) if begin_ns <= made.first_ns <= end_ns])
+    in_between = [made for made in rounds(run) if begin_ns <= made.first_ns <= end_ns]
+    check_queues(in_between)
+    check_whole(in_between, paces(run), 4 * found.interval_ns)
     cost = Measurement(tare, run, subprocess.CompletedProcess([], 0)).info()["cost"]
     # No rank has waited for tared, which was stopped again and again, each time for longer than an offload.
     assert cost["offload_wait_ns"] == 0 and cost["offload_max_ns"] < STOPPED_S * NS_PER_S / 2
     assert cost["offloads"] > 0
+
+
+@pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
+def test_a_rank_that_comes_to_no_point_slows_nobody_down(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
+    """Its rounds are not whole at any interval."""
+    flags = (f"-I{ROOT / 'include'}", f"-L{LIBRARY}", "-ltare_record", f"-Wl,-rpath,{LIBRARY}")
+    program = compile_c(mpi, [PROGRAMS / "monitored.c"], tmp_path / "monitored", *flags)
+    run, end = tmp_path / "run", tmp_path / "end"
+    command = [
+        tare, "run", "--quiet", f"--monitor=auto:{LEAST_MS}ms", "-o", run,
+        "--", *mpi.mpiexec, "-n", RANKS, program, "absent", "500", end,
+    ]  # fmt: skip
+
+    def stays_without_it() -> bool:
+        found, decided = read(run)
+        if not decided or decided[-1].boi_ns <= 0 or decided[-1].interval_ns != LEAST_MS * MS:
+            return False
+        since = [made for made in found if made.round >= decided[-1].from_round]
+        return len(since) > 60 and all(str(made.lost) == "1" for made in since)
+
+    with started(command, mpi) as job:
+        wait_until(stays_without_it)
+        end.touch()
+        output, _ = job.communicate(timeout=PATIENCE_S)
+        assert job.returncode == 0 and output.count("ok") == RANKS, output
 
 
 @pytest.mark.parametrize("mpi", [openmpi4(), mpich5()], ids=lambda env: env.name, indirect=True)
@@ -146,6 +167,33 @@ def check_queues(found: list[Round]) -> None:
     # What a ring has room for, and what tared has taken out of it.
     assert max(queues) <= 2 * DEPTH
     assert statistics.mean(queues[half:]) <= statistics.mean(queues[:half]) + 1
+
+
+def check_whole(found: list[Round], decided: list[Pace], interval_ns: int) -> None:
+    """At intervals of at least so long, ranks have room: of each, all rounds are whole, but those of the
+    start, at which rings are full."""
+    slow = 0
+    for pace, following in itertools.pairwise(decided):
+        if pace.interval_ns < interval_ns:
+            continue
+        between = [made for made in found if pace.from_round <= made.round < following.from_round]
+        assert all(len(made.ranks) == RANKS for made in between[2 * DEPTH :])
+        slow += len(between[2 * DEPTH :])
+    assert slow > 0
+
+
+@contextmanager
+def started(command: Sequence[object], mpi: MpiEnvironment) -> Iterator[subprocess.Popen[str]]:
+    job = subprocess.Popen(
+        [str(word) for word in command], env=mpi.environ(), start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        yield job
+    finally:
+        with suppress(ProcessLookupError):  # it has ended
+            os.killpg(job.pid, signal.SIGKILL)
+        job.communicate()
 
 
 @contextmanager

@@ -7,6 +7,7 @@
  *   uneven    iterations until FILE is there; rank 1 works COUNT microseconds before each, and the others wait for it
  *   deadlock  as points; then each rank receives from the next one, which sends nothing
  *   apart     as calls, but ranks do not wait for one another
+ *   absent    as apart, but rank 1 makes no MPI call until FILE is there
  *   hang      as points; then rank 1 waits for ever, the others make points until they are killed
  *   kill      as hang, but rank 1 kills itself
  *   quiet     as points; then no rank calls MPI any more until FILE is there
@@ -64,10 +65,11 @@ int main(int argc, char** argv) {
       iterate(MPI_COMM_WORLD);
       MPI_Allreduce(&seen, &all_see, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
-  } else if (!strcmp(mode, "apart")) {
+  } else if (!strcmp(mode, "apart") || !strcmp(mode, "absent")) {
+    const int comes = strcmp(mode, "absent") || rank != 1;
     while (!is_there(argv[3])) {
       usleep((unsigned)count);
-      iterate(MPI_COMM_SELF);
+      if (comes) iterate(MPI_COMM_SELF);
     }
   } else {
     for (int i = 0; i < count; ++i) {

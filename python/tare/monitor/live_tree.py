@@ -82,12 +82,16 @@ class Rounds(msgspec.Struct):
 
 
 class Controlled(msgspec.Struct):
-    """Rounds at an interval that the root finds and keeps."""
+    """Rounds at an interval that the root finds and keeps, since it has settled: a decision takes a third of
+    a second to hold."""
 
     interval: float  # that was kept at the end
     delivered: int
     incomplete: int  # of the delivered ones
     delays: list[float]
+    settling: float  # from the first interval that was kept until then, and the rounds in that time
+    delivered_before: int
+    incomplete_before: int
 
 
 class _Delays(msgspec.Struct):
@@ -137,8 +141,8 @@ class LiveTree:
         return self._ask(f"bsp {events} {rounds} {interval_ns:.0f} {policy} {int(offloads)}", Rounds)
 
     def controlled(self, events: int, rounds: int, point_ns: float) -> Controlled:
-        """So many rounds at the interval that the root finds and keeps, as `--monitor=auto` does; ranks could
-        offload each `point_ns`, and drop what has no room."""
+        """So many rounds when the interval that the root finds and keeps has settled, as with
+        `--monitor=auto`; ranks could offload each `point_ns`, and drop what has no room."""
         return self._ask(f"controlled {events} {rounds} {point_ns:.0f}", Controlled)
 
     def _ask(self, line: str, kind: type[Answer]) -> Answer:

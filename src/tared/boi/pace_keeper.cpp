@@ -49,7 +49,7 @@ void PaceKeeper::add(const Round& round) {
   longest_delay_ns_ = std::max(longest_delay_ns_ - longest_delay_ns_ / 8, round.delay_ns());
   if (round.round < from_) return;
   arrivals_.push_back({round.round, static_cast<double>(round.first_offload_ns - from_ns_),
-                       static_cast<double>(round.arrived_ns - from_ns_)});
+                       static_cast<double>(round.arrived_ns - from_ns_), round.dropped});
 }
 
 // Measured intervals of points are not exact, so slightly more than n points counts as n.
@@ -69,6 +69,7 @@ Pace PaceKeeper::change_to_every(std::uint64_t every, std::int64_t now_ns) {
   from_ = points_.point_after(now_ns + ahead_ns);
   from_ns_ = since_ns_ = points_.time_of(from_);
   arrivals_.clear();
+  left_behind_ = std::max(left_behind_, unsettled_rounds);
   return {from_, interval_ns(), every_};
 }
 
@@ -88,6 +89,14 @@ Burst PaceKeeper::burst(std::size_t count) const {
     last.interval_ns = (arrivals_.back().offloaded_ns - first.offloaded_ns) / points * static_cast<double>(every_);
   }
   return last;
+}
+
+// Dropped snapshots before the last `count` rounds.
+std::uint64_t PaceKeeper::dropped(std::size_t count) const {
+  std::uint64_t all = 0;
+  for (std::size_t i = arrivals_.size() - std::min(count, arrivals_.size()); i < arrivals_.size(); ++i)
+    all += arrivals_[i].dropped;
+  return all;
 }
 
 // Whether twice the time has passed in which so many rounds should have come. Not known if the program makes the
@@ -170,24 +179,31 @@ Pace PaceKeeper::end_search(std::uint64_t every, bool is_bound, std::int64_t now
   return change_to(target_ns(), now_ns);
 }
 
+bool PaceKeeper::is_settled() const {
+  return state_ == State::keeps && since_ns_ - std::max(from_ns_, behind_ns_) >= second;
+}
+
 double PaceKeeper::target_ns() const { return std::max(2 * boi_ns_, least_ns_); }
 
 std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
   const bool is_full = arrivals_.size() >= window + left_behind_;
   if (!is_full && !is_overdue(window + left_behind_, now_ns)) return {};
-  left_behind_ = 0;
+  const std::size_t skipped = std::min(std::exchange(left_behind_, 0), arrivals_.size());
   const SearchSettings settings;
   const Burst last = burst(window);
   const Verdict verdict = judge(last, rest_, settings);
-  const bool is_behind = !is_full || verdict.arrives_slowly || verdict.is_late;
+  const bool is_late = !is_full || verdict.arrives_slowly || verdict.is_late;
+  const bool has_lost = dropped(arrivals_.size() - skipped) > 0;
   const double interval = last.interval_ns;
   arrivals_.clear();
   since_ns_ = now_ns;
-  if (is_behind) {
+  if (is_late || has_lost) {
     good_ = 0;
+    behind_ns_ = now_ns;
     if (stepped_down_) good_wanted_ = std::min(2 * good_wanted_, most_good_wanted);
     stepped_down_ = false;
-    stepped_up_ = true;
+    // Where rounds come in time, a search would find no other interval than the last one.
+    stepped_up_ |= is_late;
     if (interval >= longest_ns || every_ == most_points) return {};
     return change_to_every(std::min(2 * every_, every_of(longest_ns)), now_ns);
   }
@@ -195,15 +211,15 @@ std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
     state_ = State::rests;
     return change_to_every(every_, now_ns);
   }
-  stepped_down_ = false;
+  if (now_ns - from_ns_ >= good_wanted_ * second) stepped_down_ = false;
   const double target = target_ns();
   // The program makes points more often than before.
   if (interval < (1 - no_change) * target) return change_to(target, now_ns);
   if (interval < target + points_.point_ns()) {
-    good_wanted_ = 1;
+    if (!stepped_down_) good_wanted_ = 1;
     return {};
   }
-  if (++good_ < good_wanted_) return {};
+  if (++good_ < good_wanted_ || now_ns - behind_ns_ < good_wanted_ * second) return {};
   good_ = 0;
   stepped_down_ = true;
   return change_to(std::max(interval / 2, target), now_ns);

@@ -7,10 +7,14 @@
 //              paper uses stop-and-go, which is the same if each round arrives before the next one begins.)
 //   searches   finds the BOI by the paper's search (boi_search.h), with the ranks' own rounds
 //   keeps      twice the BOI, or `least_ns` if that is longer. If rounds arrive more slowly than they are sent, or
-//              late, the interval is doubled. When they come in time again, it is halved, step by step, down to that
+//              late, or ranks have no room for them, the interval is doubled. When they come in time again, it is
+//              halved, step by step, down to that
 //
-// If a step down has to be reversed, the next one comes later. Only one decision is under way: the next one is made
-// when all ranks have passed the point at which the last one takes effect (monitor/cadence.h).
+// A round without a rank counts only if that rank has dropped it (Round::dropped). A rank that does not reach its point
+// would not reach it at a longer interval either.
+//
+// If a step down has to be reversed soon, the next one comes later. Only one decision is under way: the next one is
+// made when all ranks have passed the point at which the last one takes effect (monitor/cadence.h).
 //
 // The BOI is searched again if the interval was doubled and rounds then came in time, if the delay differs from that at
 // rest, and if profiles have grown. If the result is the same as before, the next search comes later.
@@ -41,6 +45,8 @@ class PaceKeeper {
   std::optional<Pace> decide(std::int64_t now_ns);
 
   State state() const { return state_; }
+  // Rounds have come at one interval for a second, and not been behind.
+  bool is_settled() const;
   std::int64_t interval_ns() const;
   double boi_ns() const { return boi_ns_; }  // 0: not yet known
   // The result of the last search; nothing if it was returned already.
@@ -52,11 +58,13 @@ class PaceKeeper {
     std::uint64_t round;
     double offloaded_ns;  // since from_ns_
     double arrived_ns;
+    std::uint64_t dropped;  // snapshots, before it
   };
 
   Pace change_to(double interval_ns, std::int64_t now_ns);
   Pace change_to_every(std::uint64_t every, std::int64_t now_ns);
   Burst burst(std::size_t count) const;
+  std::uint64_t dropped(std::size_t count) const;
   bool is_overdue(std::size_t count, std::int64_t now_ns) const;
   std::optional<Pace> end_rest(std::int64_t now_ns);
   std::optional<Pace> go_on_searching(std::int64_t now_ns);
@@ -84,9 +92,10 @@ class PaceKeeper {
   double boi_ns_ = 0;
   std::optional<SpotBook::Found> found_;
   std::uint32_t good_ = 0;         // windows in a row
-  std::uint32_t good_wanted_ = 1;  // needed for a step down
-  bool stepped_down_ = false;      // by the last decision
-  std::size_t left_behind_ = 0;    // rounds to come while the search's last rounds leave the buffers
+  std::uint32_t good_wanted_ = 1;  // needed for a step down, and as many seconds
+  std::int64_t behind_ns_ = 0;     // when rounds were last late or dropped
+  bool stepped_down_ = false;      // by the last decision, which may still have to be reversed
+  std::size_t left_behind_ = 0;    // rounds to come while those of the interval before leave the buffers
   bool stepped_up_ = false;        // since the last search
   std::uint32_t events_ = 0;
   std::uint32_t searched_events_ = 0;  // at the end of the last search

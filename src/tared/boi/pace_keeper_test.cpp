@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace tare::tared {
@@ -15,6 +16,7 @@ constexpr std::int64_t hour = 3'600'000 * ms;
 constexpr std::int64_t step_ns = ms;  // of the simulation
 constexpr std::int64_t epoch_ns = 1'000'000 * ms;
 constexpr std::size_t room = 16;  // rounds that buffers hold; more are lost
+constexpr std::uint32_t ranks = 4;
 
 class MadeUpTree {
  public:
@@ -45,12 +47,18 @@ class MadeUpTree {
   std::uint64_t every() const { return every_; }
   std::size_t queue() const { return queue_.size(); }
   void work(std::int64_t ns) { work_ns_ = ns; }
+  // Where fewer points than that are from one round to the next, a rank has no room for each of them; rounds come in
+  // time.
+  void lose_below(std::uint64_t every) { lossy_below_ = every; }
+  // A rank comes to no point.
+  void skip() { skips_ = true; }
   PaceKeeper& keeper() { return keeper_; }
 
  private:
   struct Waiting {
     std::uint64_t point;
     std::int64_t offloaded_ns;
+    std::uint64_t dropped;
   };
 
   void come_to_point() {
@@ -63,7 +71,14 @@ class MadeUpTree {
       every_ = every_next_;
       from_next_ = UINT64_MAX;
     }
-    if (point_ >= from_ && (point_ - from_) % every_ == 0 && queue_.size() < room) queue_.push_back({point_, at_ns});
+    if (point_ < from_ || (point_ - from_) % every_ != 0) return;
+    if (queue_.size() == room) {
+      dropped_ += ranks;
+      return;
+    }
+    // Another one drops it, and the round comes without it.
+    const bool is_without_one = lossy_below_ > every_;
+    queue_.push_back({point_, at_ns, std::exchange(dropped_, is_without_one ? 1 : 0)});
   }
   void serve(std::int64_t service_ns) {
     while (!queue_.empty() && std::max(free_ns_, queue_.front().offloaded_ns) + service_ns <= now_ns_) {
@@ -72,6 +87,9 @@ class MadeUpTree {
       round.round = queue_.front().point;
       round.first_offload_ns = round.last_offload_ns = queue_.front().offloaded_ns;
       round.arrived_ns = free_ns_;
+      round.ranks = RankSet::of_range(0, ranks);
+      round.dropped = queue_.front().dropped;
+      if (skips_) round.lost = RankSet::of_range(ranks, 1);
       keeper_.add(round);
       queue_.pop_front();
     }
@@ -89,6 +107,9 @@ class MadeUpTree {
   std::uint64_t every_ = 1;
   std::uint64_t from_next_ = UINT64_MAX;
   std::uint64_t every_next_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t lossy_below_ = 0;
+  bool skips_ = false;
 };
 
 TEST(PaceKeeper, FindsTheBoiAndKeepsTwiceOfIt) {
@@ -115,6 +136,8 @@ TEST(PaceKeeper, KeepsTheLeastThatIsWanted) {
 TEST(PaceKeeper, StepsUpWhereTheTreeFallsBehindAndComesBack) {
   MadeUpTree tree(50 * ms);
   ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
+  EXPECT_TRUE(tree.run(5 * ms, hour / 100, [&] { return tree.keeper().is_settled(); }));
+  EXPECT_TRUE(tree.run(300 * ms, hour / 100, [&] { return !tree.keeper().is_settled(); }));
   EXPECT_TRUE(tree.run(300 * ms, hour, [&] { return tree.settles_at(400 * ms); }));
   // There it is sustained, so nothing below is for long.
   EXPECT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
@@ -131,6 +154,33 @@ TEST(PaceKeeper, TheBoiIsSearchedAnewWhereLoadChangesIt) {
         << tree.boi_ms() << " for " << true_ms;
     EXPECT_TRUE(tree.run(service_ns, hour, [&] { return tree.queue() == 0; })) << "what waits is taken";
   }
+}
+
+TEST(PaceKeeper, StepsUpWhereRanksDropWhatComesInTime) {
+  MadeUpTree tree(50 * ms);
+  ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
+  tree.lose_below(150);
+  ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(200 * ms); }));
+  // Now and then it tries less, and does not stay there.
+  std::int64_t lossy = 0;
+  std::int64_t all = 0;
+  tree.run(5 * ms, hour / 10, [&] {
+    lossy += tree.every() < 150 ? 1 : 0;
+    ++all;
+    return false;
+  });
+  EXPECT_GT(lossy, 0);
+  EXPECT_LT(lossy, all / 10);
+  tree.lose_below(0);
+  EXPECT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
+}
+
+// At no interval would it come.
+TEST(PaceKeeper, ARankThatComesToNoPointSlowsNobodyDown) {
+  MadeUpTree tree(50 * ms);
+  ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
+  tree.skip();
+  EXPECT_FALSE(tree.run(5 * ms, hour / 10, [&] { return tree.keeper().interval_ns() > 50 * ms; }));
 }
 
 // What does not change is searched anew ever more rarely, if at all.

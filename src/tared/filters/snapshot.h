@@ -50,6 +50,7 @@ struct Snapshot {
   std::int64_t offloaded_ns;        // when the offload began: CLOCK_REALTIME, since the epoch
   std::span<const EventKey> keys;   // ascending, each once
   std::span<const Metrics> values;  // of each key
+  std::uint64_t dropped = 0;        // snapshots since the one before for which the rank had no room
 };
 
 // How often ranks offload, from a round on that none of them has reached. The decision is the same on all ranks.
@@ -110,6 +111,9 @@ struct Round {
   std::int64_t arrived_ns = 0;      // when the last part of it had arrived at the root
   std::int64_t clock_error_ns = 0;  // the uncertainty of the offload times; 0 on one node
   RoundCost cost;
+  // Snapshots of these ranks since the last ones that came: those for which a rank had no room, and those that the tree
+  // brought too late. A rank that did not come to its point has none.
+  std::uint64_t dropped = 0;
   std::string_view filter;             // its specification, as given to make_filter()
   std::span<const std::byte> reduced;  // the result of the filter; its header gives the format
 

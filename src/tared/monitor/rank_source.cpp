@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace tare::tared {
 
@@ -181,7 +182,9 @@ void RankSource::hand_over(std::uint32_t rank, std::uint64_t& last_round, Snapsh
   }
   const std::uint64_t round = first_round_.value_or(0) + ring_->head().round;
   last_round = std::max(last_round, round);
-  taker.snapshot({round, rank, clock_->unix_ns(ring_->head().ticks), keys_, values_});
+  const std::uint64_t lost = std::max(ring_->head().lost, lost_);
+  const std::uint64_t dropped = lost - std::exchange(lost_, lost);
+  taker.snapshot({round, rank, clock_->unix_ns(ring_->head().ticks), keys_, values_, dropped});
 }
 
 }  // namespace tare::tared

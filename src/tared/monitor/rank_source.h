@@ -77,6 +77,7 @@ class RankSource {
   std::unique_ptr<RingReader> ring_;
   std::unique_ptr<TickClock> clock_;
   std::optional<std::uint64_t> first_round_;
+  std::uint64_t lost_ = 0;  // snapshots, as the last one says
   bool alive_ = true;
   const ChosenEvents* chosen_ = nullptr;
   const ChosenSites* chosen_sites_ = nullptr;

@@ -213,6 +213,9 @@ TEST(Experiment, TheRootSaysWhichPointsAreOffloads) {
     ASSERT_TRUE(found);
     const auto& rounds = found->outcome.rounds;
     EXPECT_GE(rounds.size(), 100U);
+    EXPECT_GE(found->settling_ns, 1'000'000'000) << "the interval has held for a second";
+    EXPECT_FALSE(found->before.rounds.empty());
+    EXPECT_LT(found->before.rounds.back().round, rounds.front().round);
     EXPECT_GT(found->boi_ns, 0);
     EXPECT_GE(found->interval_ns, 200'000);
     // Ranks drop what has no room, where another program has the processors for long.

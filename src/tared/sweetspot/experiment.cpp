@@ -20,7 +20,7 @@ constexpr std::int64_t second = 1'000'000'000;
 constexpr std::int64_t patience_ns = 30 * second;
 constexpr std::int64_t head_start_ns = 2'000'000;        // time for a command to reach all nodes before the first round
 constexpr std::int64_t first_interval_ns = second / 10;  // of controlled offloads
-constexpr std::int64_t longest_control_ns = 60 * second;
+constexpr std::int64_t longest_control_ns = 120 * second;
 constexpr std::int64_t end_notice_ns = second / 10;  // longer than a player is ahead of the clock
 constexpr std::uint32_t crowd = 64;                  // with so many processes, signs of life take longer
 
@@ -108,6 +108,12 @@ void Experiment::Sink::tell(PaceKeeper* keeper) {
 std::optional<Pace> Experiment::Sink::decide() {
   const std::lock_guard lock(mutex_);
   return keeper_ != nullptr ? keeper_->decide(realtime_ns()) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Experiment::Sink::settled_from() {
+  const std::lock_guard lock(mutex_);
+  if (keeper_ == nullptr || !keeper_->is_settled()) return {};
+  return next_;
 }
 
 std::size_t Experiment::Sink::count_from(std::uint64_t round) {
@@ -243,15 +249,26 @@ std::optional<Outcome> Experiment::play(Play play) {
   return outcome;
 }
 
-// Waits until so many rounds have come at an interval that the keeper keeps. Returns the number of the first of them.
-std::optional<std::uint64_t> Experiment::control(PaceKeeper& keeper, std::uint32_t rounds) {
+// Waits until so many rounds have come since the interval that the keeper keeps has settled.
+std::optional<Experiment::Control> Experiment::control(PaceKeeper& keeper, std::uint32_t rounds) {
   std::optional<std::uint64_t> kept_from;
+  std::optional<std::uint64_t> settled_from;
+  std::int64_t kept_ns = 0;
+  std::int64_t settled_ns = 0;
   for (const std::int64_t until_ns = monotonic_ns() + longest_control_ns; monotonic_ns() < until_ns;) {
     if (const auto pace = sink_.decide()) {
       root_->set_pace(*pace);
-      if (!kept_from && keeper.state() == PaceKeeper::State::keeps) kept_from = pace->from_round;
+      if (!kept_from && keeper.state() == PaceKeeper::State::keeps) {
+        kept_from = pace->from_round;
+        kept_ns = monotonic_ns();
+      }
     }
-    if (kept_from && sink_.count_from(*kept_from) >= rounds) return kept_from;
+    if (kept_from && !settled_from) {
+      settled_from = sink_.settled_from();
+      settled_ns = monotonic_ns();
+    }
+    if (settled_from && sink_.count_from(*settled_from) >= rounds)
+      return Control{*kept_from, *settled_from, settled_ns - kept_ns};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return {};
@@ -273,7 +290,7 @@ std::optional<ControlledOutcome> Experiment::play_controlled(std::uint32_t event
   PaceKeeper keeper(PointClock(point_ns, play.start_ns - first_ns), point_ns);
   sink_.tell(&keeper);
   root_->command(std::as_bytes(std::span(&play, 1)));
-  const auto kept_from = control(keeper, rounds);
+  const auto controlled = control(keeper, rounds);
   sink_.tell(nullptr);
   // All ranks end at the same point, which none has reached.
   const std::int64_t left_ns = realtime_ns() + end_notice_ns - play.start_ns;
@@ -284,12 +301,15 @@ std::optional<ControlledOutcome> Experiment::play_controlled(std::uint32_t event
   for (std::uint32_t player = 0; player < stage_.shape().players; ++player)
     while (stage_.played_ns(player).load(std::memory_order_acquire) == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  if (!kept_from) return {};
+  if (!controlled) return {};
   ControlledOutcome found;
   found.outcome.wanted = rounds;
-  found.outcome.rounds = sink_.take();
-  std::erase_if(found.outcome.rounds,
-                [&](const ArrivedRound& round) { return round.round < *kept_from || round.round > last; });
+  for (ArrivedRound& round : sink_.take()) {
+    if (round.round < controlled->kept_from || round.round > last) continue;
+    Outcome& part = round.round < controlled->settled_from ? found.before : found.outcome;
+    part.rounds.push_back(std::move(round));
+  }
+  found.settling_ns = controlled->settling_ns;
   found.interval_ns = keeper.interval_ns();
   found.boi_ns = keeper.boi_ns();
   return found;

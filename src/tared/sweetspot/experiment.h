@@ -53,9 +53,12 @@ struct Outcome {
   Burst burst(double interval_ns) const;
 };
 
-// Result for ranks whose offloads the root controls, as with `--monitor=auto`: rounds at the interval that was found.
+// Result for ranks whose offloads the root controls, as with `--monitor=auto`: rounds since the interval has settled. A
+// decision takes effect after a third of a second, in which rounds may be lost, so earlier rounds are separate.
 struct ControlledOutcome {
   Outcome outcome;
+  Outcome before;                // since the interval was found
+  std::int64_t settling_ns = 0;  // how long that took
   std::int64_t interval_ns = 0;  // the interval at the end
   double boi_ns = 0;             // that the root found
 };
@@ -71,8 +74,8 @@ class Experiment {
   // Returns nothing if rounds that no rank has dropped are missing for `patience_ns`.
   std::optional<Outcome> play(Play play);
   // Ranks reach a point every `point_ns` and drop snapshots without room. The root decides which points are offloads.
-  // Ends when so many rounds have come after the root has found an interval. Returns nothing if that takes more than a
-  // minute.
+  // Ends when so many rounds have come since the interval has settled (PaceKeeper::is_settled). Returns nothing if that
+  // takes more than two minutes.
   std::optional<ControlledOutcome> play_controlled(std::uint32_t events, std::uint32_t rounds, std::int64_t point_ns);
   // Stop-and-go: one-way delays of rounds, each of which begins when the one before has arrived.
   std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
@@ -101,6 +104,8 @@ class Experiment {
     // Passes rounds to it; nullptr: to none.
     void tell(PaceKeeper* keeper);
     std::optional<Pace> decide();  // of it
+    // The next round, if the interval has settled.
+    std::optional<std::uint64_t> settled_from();
     std::size_t count_from(std::uint64_t round);
 
    private:
@@ -117,7 +122,12 @@ class Experiment {
   NodeOptions options_of(std::uint32_t node) const;
   int run_process(std::uint32_t node);
   std::uint32_t player_of(std::uint32_t node) const;
-  std::optional<std::uint64_t> control(PaceKeeper& keeper, std::uint32_t rounds);
+  struct Control {
+    std::uint64_t kept_from;  // rounds
+    std::uint64_t settled_from;
+    std::int64_t settling_ns;
+  };
+  std::optional<Control> control(PaceKeeper& keeper, std::uint32_t rounds);
 
   ExperimentOptions options_;
   TreeShape shape_;

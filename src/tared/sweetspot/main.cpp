@@ -8,8 +8,8 @@
 //                                               which is confirmed at the end
 //   burst EVENTS ROUNDS INTERVAL                rounds by the clock
 //   random EVENTS ROUNDS INTERVAL               rounds at random intervals, INTERVAL is their mean
-//   controlled EVENTS ROUNDS POINT              so many rounds at the interval that the root finds, where ranks could
-//                                               offload each POINT
+//   controlled EVENTS ROUNDS POINT              so many rounds when the interval that the root finds has settled, where
+//                                               ranks could offload each POINT
 //   bsp EVENTS ROUNDS INTERVAL POLICY OFFLOADS  bspbench: POLICY is block, unbound or lossy; OFFLOADS is 0 or 1
 //
 // It ends at the end of its input.
@@ -221,7 +221,10 @@ std::string run_controlled(Experiment& experiment, std::istringstream& words) {
   Line line;
   line.number("interval", static_cast<double>(found->interval_ns))
       .number("boi", found->boi_ns)
-      .number("incomplete", incomplete(found->outcome));
+      .number("incomplete", incomplete(found->outcome))
+      .number("settling", static_cast<double>(found->settling_ns))
+      .number("delivered_before", static_cast<double>(found->before.rounds.size()))
+      .number("incomplete_before", incomplete(found->before));
   add_rounds(line, found->outcome, found->outcome.burst(static_cast<double>(found->interval_ns)));
   return line.json();
 }

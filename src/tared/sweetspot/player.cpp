@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "monitor/cadence.h"
 #include "tared/filters/bytes.h"
@@ -30,7 +31,7 @@ void pause_shortly(const Play& play) {
 }  // namespace
 
 Player::Player(Stage& stage, std::uint32_t number, std::uint32_t first, std::uint32_t count)
-    : stage_(stage), number_(number), first_(first), count_(count), held_(count) {
+    : stage_(stage), number_(number), first_(first), count_(count), dropped_(count), held_(count) {
   if (count > 0) thread_ = std::thread([this] { work(); });
 }
 
@@ -52,7 +53,12 @@ std::size_t Player::poll(SnapshotTaker& taker) {
     for (; tail < head && taker.wants(rank); ++count) {
       const Stage::Slot& slot = stage_.slot(rank, tail);
       const auto events = static_cast<std::uint32_t>(slot.events);
-      taker.snapshot({slot.round, rank, slot.offloaded_ns, stage_.keys(events), {stage_.values(rank, tail), events}});
+      taker.snapshot({slot.round,
+                      rank,
+                      slot.offloaded_ns,
+                      stage_.keys(events),
+                      {stage_.values(rank, tail), events},
+                      slot.dropped});
       ring.tail.store(++tail, std::memory_order_release);
     }
   }
@@ -133,15 +139,19 @@ void Player::offload_as_decided(const Play& play) {
   }
 }
 
+void Player::put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values) {
+  stage_.put(first_ + rank, {round, offloaded_ns, values.size(), std::exchange(dropped_[rank], 0)}, values);
+}
+
 void Player::offload_last(const Play& play, std::uint32_t rank, std::uint64_t number) {
   while (!stage_.has_room(first_ + rank)) pause_shortly(play);
-  stage_.put(first_ + rank, number, realtime_ns(), values_);
+  put(rank, number, realtime_ns(), values_);
 }
 
 void Player::hand_over_held(std::uint32_t rank) {
   while (!held_[rank].empty() && stage_.has_room(first_ + rank)) {
     const Held& held = held_[rank].front();
-    stage_.put(first_ + rank, held.round, held.offloaded_ns, held.values);
+    put(rank, held.round, held.offloaded_ns, held.values);
     held_[rank].pop_front();
   }
 }
@@ -157,11 +167,12 @@ void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) 
   if (play.policy == Policy::block)
     while (!stage_.has_room(first_ + rank)) pause_shortly(play);
   if (held_[rank].empty() && stage_.has_room(first_ + rank)) {
-    stage_.put(first_ + rank, number, begin_ns, values_);
+    put(rank, number, begin_ns, values_);
   } else if (play.policy == Policy::unbound) {
     held_[rank].push_back({number, begin_ns, values_});
   } else {
     fate = Stage::Fate::dropped;
+    ++dropped_[rank];
   }
   const std::int64_t cost_ns = realtime_ns() - begin_ns;
   Stage::Offload& told = stage_.offload(first_ + rank, round % stage_.shape().most_rounds);

@@ -36,6 +36,7 @@ class Player : public SnapshotSource {
   void offload_as_decided(const Play& play);
   void offload(const Play& play, std::uint32_t rank, std::uint32_t round);
   void offload_last(const Play& play, std::uint32_t rank, std::uint64_t number);
+  void put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values);
   void hand_over_held(std::uint32_t rank);
 
   Stage& stage_;
@@ -48,6 +49,7 @@ class Player : public SnapshotSource {
   std::atomic<std::uint64_t> cadence_ = 0;  // its last word (monitor/cadence.h); 0: none in this play
   bool is_ended_ = false;
   std::vector<Metrics> values_;
+  std::vector<std::uint64_t> dropped_;  // of each rank, since the last round that had room
   struct Held {
     std::uint64_t round;
     std::int64_t offloaded_ns;

@@ -70,10 +70,10 @@ bool Stage::has_room(std::uint32_t rank) {
   return ring.head.load(std::memory_order_relaxed) - ring.tail.load(std::memory_order_acquire) < shape_.slots;
 }
 
-void Stage::put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values) {
+void Stage::put(std::uint32_t rank, const Slot& about, std::span<const Metrics> values) {
   Ring& ring = rings_[rank];
   const std::uint64_t head = ring.head.load(std::memory_order_relaxed);
-  slot(rank, head) = {round, offloaded_ns, values.size()};
+  slot(rank, head) = about;
   std::memcpy(this->values(rank, head), values.data(), values.size_bytes());
   ring.head.store(head + 1, std::memory_order_release);
 }

@@ -58,6 +58,7 @@ class Stage {
     std::uint64_t round;
     std::int64_t offloaded_ns;
     std::uint64_t events;
+    std::uint64_t dropped;  // rounds since the one before
   };
   struct alignas(64) Ring {
     std::atomic<std::uint64_t> head;
@@ -80,7 +81,7 @@ class Stage {
   std::span<const EventKey> keys(std::uint32_t events) const { return {keys_, events}; }
   bool has_room(std::uint32_t rank);
   // Only for the rank, and only if there is room.
-  void put(std::uint32_t rank, std::uint64_t round, std::int64_t offloaded_ns, std::span<const Metrics> values);
+  void put(std::uint32_t rank, const Slot& about, std::span<const Metrics> values);
   pthread_barrier_t& barrier() { return *barrier_; }
   std::atomic<std::int64_t>& played_ns(std::uint32_t player) { return played_ns_[player]; }
   std::atomic<std::uint64_t>& last_point() { return *last_point_; }

@@ -7,7 +7,7 @@ namespace tare::tared {
 namespace {
 
 // Differs if the byte order or the version differs.
-constexpr std::uint32_t magic = 0x31546d74;
+constexpr std::uint32_t magic = 0x32546d74;
 constexpr std::size_t max_filter_bytes = 4096;
 
 void put(Writer& out, const Hello& hello) {
@@ -53,6 +53,7 @@ void put(Writer& out, const Part& part) {
   out.put(part.last_offload_ns);
   out.put(part.clock_error_ns);
   out.put(part.cost);
+  out.put(part.dropped);
   out.put_all(part.reduced);
 }
 bool get(Reader& in, Part& part) {
@@ -62,6 +63,7 @@ bool get(Reader& in, Part& part) {
   part.last_offload_ns = in.get<std::int64_t>();
   part.clock_error_ns = in.get<std::int64_t>();
   part.cost = in.get<RoundCost>();
+  part.dropped = in.get<std::uint64_t>();
   part.reduced = in.take(in.left());
   return part.clock_error_ns >= 0 && part.first_offload_ns <= part.last_offload_ns && !part.ranks.empty() &&
          !part.ranks.overlaps(part.lost);

@@ -43,6 +43,7 @@ struct Part {
   std::int64_t last_offload_ns = 0;
   std::int64_t clock_error_ns = 0;
   RoundCost cost;
+  std::uint64_t dropped = 0;           // Round::dropped
   std::span<const std::byte> reduced;  // of the packet
 };
 

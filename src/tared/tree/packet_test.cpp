@@ -16,6 +16,7 @@ std::vector<Packet> one_of_each(const Bytes& payload) {
   part.last_offload_ns = 12;
   part.clock_error_ns = 3;
   part.cost = {1, 2, 3, 4};
+  part.dropped = 6;
   part.reduced = payload;
   return {Hello{3, 5, RankSet::of_range(0, 64), 128, "statistics"},
           Names{{{1, "MPI_Send"}, {2, ""}}},

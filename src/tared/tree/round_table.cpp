@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "tared/filters/clock.h"
 
@@ -90,6 +91,12 @@ void RoundTable::note_times(Part& part, const Part& of) {
   part.cost.packets += of.cost.packets;
 }
 
+// Of a round that has left. Where it is long since the ranks have offloaded, the tree was late, and not they.
+void RoundTable::note_late(const Part& part) {
+  dropped_ += part.dropped;
+  if (realtime_ns() - part.last_offload_ns > limits_.patience_ns / 2) dropped_ += part.ranks.size();
+}
+
 void RoundTable::add(const Snapshot& snapshot, std::int64_t now_ns) {
   const auto child = children_.find(rank_child(snapshot.rank));
   if (child == children_.end()) return;
@@ -108,6 +115,7 @@ void RoundTable::add(const Snapshot& snapshot, std::int64_t now_ns) {
   part.cost.reductions = at->part.ranks.empty() ? 0 : 1;
   note_times(at->part, part);
   at->part.ranks.insert(snapshot.rank);
+  at->part.dropped += snapshot.dropped;
   ++at->delivered;
   advance(child->second, snapshot.round + 1);
 }
@@ -118,10 +126,14 @@ bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
   hear(state->second, part.round);
   if (part.round < state->second.next) {
     ++counts_.late;
+    note_late(part);
     return true;
   }
   Pending* at = pending(part.round, now_ns);
-  if (at == nullptr) return true;
+  if (at == nullptr) {
+    note_late(part);
+    return true;
+  }
   const std::int64_t begin_ns = monotonic_ns();
   // Ranks that moved to another parent may be in it twice.
   if (at->part.ranks.overlaps(part.ranks) || !at->result->merge(part.reduced)) {
@@ -138,6 +150,7 @@ bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
   note_times(at->part, of);
   at->part.ranks.unite(part.ranks);
   at->part.lost.unite(part.lost);
+  at->part.dropped += part.dropped;
   ++at->delivered;
   advance(state->second, part.round + 1);
   return true;
@@ -178,6 +191,9 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
   if (is_refused) {
     first.part.lost.unite(first.part.ranks);
     first.part.ranks.clear();
+    dropped_ += first.part.dropped;
+  } else {
+    first.part.dropped += std::exchange(dropped_, 0);
   }
   ++counts_.done;
   const bool is_overdue = first.waiting > 0 && now_ns >= deadline_ns();

@@ -94,6 +94,7 @@ class RoundTable {
   void hear(ChildState& child, std::uint64_t round);
   void members_changed();
   void note_times(Part& part, const Part& of);
+  void note_late(const Part& part);
 
   const Filter& filter_;
   RoundLimits limits_;
@@ -104,6 +105,7 @@ class RoundTable {
   std::map<std::uint64_t, Pending> pending_;
   std::vector<std::unique_ptr<Reduction>> spare_;
   std::uint64_t next_round_ = 0;
+  std::uint64_t dropped_ = 0;  // snapshots that no round has told of yet
   RoundCounts counts_;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <random>
 
+#include "tared/filters/clock.h"
 #include "tared/filters/collection.h"
 
 namespace tare::tared {
@@ -23,6 +24,7 @@ struct Left {
   RankSet ranks;
   RankSet lost;
   bool has_result;
+  std::uint64_t dropped;
 };
 
 class Table : public ::testing::Test {
@@ -34,7 +36,7 @@ class Table : public ::testing::Test {
   std::vector<Left> take(std::int64_t now_ns = 0) {
     std::vector<Left> left;
     while (table_->take(now_ns, [&](const RoundTable::Done& done) {
-      left.push_back({done.part.round, done.part.ranks, done.part.lost, done.result != nullptr});
+      left.push_back({done.part.round, done.part.ranks, done.part.lost, done.result != nullptr, done.part.dropped});
     })) {
     }
     return left;
@@ -158,6 +160,44 @@ TEST_F(Table, ASilentChildIsNotWaitedForUntilItBringsSomething) {
   const auto left = take(103);
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].ranks.text(), "0-1");
+}
+
+TEST_F(Table, WhatRanksHaveDroppedIsToldOnce) {
+  make(2, {.acceptance = 0, .patience_ns = 100});
+  const auto offload = [&](std::uint64_t round, std::uint32_t rank, std::uint64_t dropped) {
+    Snapshot made = snapshot(round, rank);
+    made.dropped = dropped;
+    table_->add(made, 0);
+  };
+  offload(0, 0, 0);
+  offload(0, 1, 0);
+  EXPECT_EQ(take().front().dropped, 0U);
+  offload(3, 0, 2);
+  offload(4, 0, 0);
+  offload(4, 1, 3);
+  const auto left = take();
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_FALSE(left[0].has_result);
+  EXPECT_EQ(left[1].dropped, 5U) << "that of a round without result comes with the next one";
+}
+
+TEST_F(Table, ARoundThatTheTreeBringsTooLateIsDropped) {
+  make(1, {.patience_ns = 1'000'000'000});
+  const auto child = RoundTable::node_child(7);
+  table_->join(child, RankSet::of_range(5, 2));
+  const auto late_by = [&](std::uint64_t round, std::int64_t ns) {
+    table_->add(snapshot(round, 0), 0);
+    EXPECT_EQ(take(2'000'000'000).size(), 1U);
+    Part part = part_of(round, 5, 2);
+    part.first_offload_ns = part.last_offload_ns = realtime_ns() - ns;
+    table_->add(child, part, 0);
+    table_->add(snapshot(round + 1, 0), 0);
+    part = part_of(round + 1, 5, 2);
+    table_->add(child, part, 0);
+    return take().front().dropped;
+  };
+  EXPECT_EQ(late_by(0, 2'000'000'000), 2U);
+  EXPECT_EQ(late_by(2, 0), 0U) << "its ranks have just come to the point";
 }
 
 TEST_F(Table, AChildWithoutRanksIsNotWaitedFor) {
