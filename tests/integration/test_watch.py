@@ -52,6 +52,11 @@ def get(url: str, **headers: str) -> str:
     return found
 
 
+def metric(url: str, name: str) -> float:
+    (value,) = [line.split()[1] for line in get(url).splitlines() if line.startswith(f"{name} ")]
+    return float(value)
+
+
 class Prometheus:
     """A server that scrapes one endpoint, five times a second."""
 
@@ -233,11 +238,17 @@ def test_a_loss_is_told_of(program: Path, tare: Path, tmp_path: Path) -> None:
     run, end, recorder = tmp_path / "run", tmp_path / "end", Recorder(tmp_path)
     with running(tare, openmpi4(), run, [program, "calls", "100", end], "--monitor=1ms,policy=lossy") as job:
         wait_until(lambda: len(live(run)) > 3)
-        with watching(tare, run, "--alert", "loss:5%", "--json", "--", recorder.command) as watch:
-            assert watch.stdout is not None
+        options = ("--alert", "loss:5%", "--prometheus", "0", "--json", "--", recorder.command)
+        with watching(tare, run, *options) as watch:
+            assert watch.stdout is not None and watch.stderr is not None
+            url = watch.stderr.readline().strip()
             stopped = tared_of(run)
             os.kill(stopped, signal.SIGSTOP)
             wait_until(lambda: len(recorder.alerts()) > 0)
+            # No round comes; what ranks lose now, their accounts alone have.
+            rounds, lost = metric(url, "tare_rounds_total"), metric(url, "tare_snapshots_lost_total")
+            wait_until(lambda: metric(url, "tare_snapshots_lost_total") > lost)
+            assert metric(url, "tare_rounds_total") == rounds
             os.kill(stopped, signal.SIGCONT)
             assert json.loads(watch.stdout.readline())["alert"] == "loss"
             end.touch()

@@ -176,10 +176,12 @@ class _Watching:
         from tare.monitor.alerts import Seen
 
         live = self._live
-        cost = self._cost_so_far() if self._is_loss_asked else None
-        # Of a round that all ranks have lost nothing comes; their account has it.
-        lost = max(live.lost, cost.lost if cost else 0)
+        lost = self._lost(self._cost_so_far() if self._is_loss_asked else None)
         return Seen(time.monotonic(), live.activities(), live.taken, lost, live.lost_ranks, self._hang)
+
+    def _lost(self, cost: Cost | None) -> int:
+        """Snapshots. Of a round that all ranks have lost nothing comes; their account has it."""
+        return max(self._live.lost, cost.lost if cost else 0)
 
     def _hang(self, limit_ns: int) -> Hang | None:
         return self._hanging.verdict(limit_ns) if self._going_on else None
@@ -196,7 +198,7 @@ class _Watching:
                 live.ranks,
                 len(live.lost_ranks),
                 live.taken,
-                live.lost,
+                self._lost(cost),
                 last.first_ns if last else None,
                 last.delay_ns if last else None,
                 live.totals(),
