@@ -27,13 +27,14 @@ class Kept : public SnapshotTaker {
     std::uint32_t rank;
     std::int64_t offloaded_ns;
     std::map<std::string, Metrics> events;
+    std::uint64_t dropped;
   };
   void name(EventKey key, std::string_view text) override {
     EXPECT_EQ(key, event_key(text));
     names_[key] = text;
   }
   void snapshot(const Snapshot& snapshot) override {
-    One one{snapshot.round, snapshot.rank, snapshot.offloaded_ns, {}};
+    One one{snapshot.round, snapshot.rank, snapshot.offloaded_ns, {}, snapshot.dropped};
     for (std::size_t i = 0; i < snapshot.keys.size(); ++i) {
       EXPECT_TRUE(i == 0 || snapshot.keys[i] > snapshot.keys[i - 1]);
       EXPECT_TRUE(names_.contains(snapshot.keys[i])) << "it was not named before";
@@ -66,7 +67,7 @@ void call(const char* function, std::uint64_t ticks, std::uint64_t bytes, std::u
 class NodeSourceTest : public recorder::RecordedRun {
  protected:
   // A program, and what its tared finds when it has come to its end but still lives.
-  Kept watch(const std::function<void()>& program, std::uint64_t times = 1) {
+  Kept watch(const std::function<void()>& program, std::uint64_t times = 1, const char* policy = "nonblock,depth=0") {
     Kept kept;
     int told[2];
     int ended[2];
@@ -74,7 +75,7 @@ class NodeSourceTest : public recorder::RecordedRun {
     const pid_t child = fork();
     if (child == 0) {
       close(ended[1]);
-      setenv("TARE_MONITOR", "policy=nonblock,depth=0", 1);
+      setenv("TARE_MONITOR", (std::string("policy=") + policy).c_str(), 1);
       setenv("TARE_TRACE", "0", 1);
       if (tare_start(directory().c_str()) != 0) _exit(90);
       for (std::uint64_t i = 0; i < times; ++i) {
@@ -113,6 +114,19 @@ class NodeSourceTest : public recorder::RecordedRun {
   }
   std::string ranks_;
 };
+
+TEST_F(NodeSourceTest, WhatHadNoRoomIsToldWithTheNextSnapshot) {
+  const Kept kept = watch(
+      [] {
+        become_rank(0, 1);
+        call("MPI_Send", 1000, 10, 1);
+        for (int i = 0; i < 4; ++i) tare_offload();
+      },
+      3, "lossy,depth=2");
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  for (const Kept::One& one : kept.snapshots) found.emplace_back(one.round, one.dropped);
+  EXPECT_EQ(found, (decltype(found){{1, 0}, {2, 0}, {5, 2}, {6, 0}, {9, 2}, {10, 0}}));
+}
 
 TEST_F(NodeSourceTest, RowsBecomeEventsWithNames) {
   const Kept kept = watch([] {
