@@ -31,7 +31,7 @@ def test_a_job_of_slurm_is_one_tree(starter: str, tare: Path, tmp_path: Path) ->
     spec = f"--monitor=points,policy=nonblock,listen={NETWORK}"
     start = ["srun", "-n", str(RANKS), "--mpi=pmi2"] if starter == "srun" else mpi.mpiexec
     inside = ["salloc", "-n", str(RANKS)] if starter == "mpiexec" else []
-    command = [*inside, tare, "run", "--quiet", spec, "-o", run, "--", *start, program, "points", str(COUNT)]
+    command = [*inside, tare, "run", spec, "-o", run, "--", *start, program, "points", str(COUNT)]
     with several_hosts(HOSTS, tmp_path) as hosts, cluster(hosts, tmp_path, ranks_per_host=2) as variables:
         done = subprocess.run(
             hosts.hosts[0].command(command), env=mpi.environ(**variables),
@@ -39,6 +39,11 @@ def test_a_job_of_slurm_is_one_tree(starter: str, tare: Path, tmp_path: Path) ->
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("ok") == RANKS
+    # Only within an allocation it is known how many nodes there are: two below the root.
+    fan_out = HOSTS - 1 if starter == "mpiexec" else 8
+    assert f"--monitor: fan-out={fan_out}: " in done.stderr
+    options = json.loads((run / "meta.json").read_text())["options"]
+    assert options["monitor"] == f"{spec.removeprefix('--monitor=')},fan-out={fan_out}"
     (file,) = run.glob("monitor-*.tare")
     found = list(RoundFile(file).read())
     assert [made.round for made in found] == list(range(1, COUNT + 1))

@@ -227,7 +227,7 @@ def run(
         streams.say(sample)
         return 0
     if monitor is not None:
-        monitor = _monitored(monitor, command, weigh=weigh is not None, forward=forward)
+        monitor = _monitored(monitor, command, weigh=weigh is not None, forward=forward, quiet=quiet)
     if weigh is not None:
         _check_weighable(sample=sample is not None, forward=forward)
     chosen_policy = _policy(policy, keep)
@@ -293,7 +293,7 @@ def _sample(spec: str, command: list[str], *, trace: bool) -> str:
     return spec
 
 
-def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool) -> str:
+def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool, quiet: bool) -> str:
     """The SPEC of --monitor as the preload library takes it; UsageError if this run cannot do it."""
     if weigh or forward:
         other = "--forward" if forward else "--weigh"
@@ -302,7 +302,21 @@ def _monitored(spec: str, command: list[str], *, weigh: bool, forward: bool) -> 
         launch.check_startable(command)
         spec = _with_places(spec, command)
     monitoring.check(monitoring.parse(spec))
-    return spec
+    return _with_fan_out(spec, quiet=quiet)
+
+
+def _with_fan_out(spec: str, *, quiet: bool) -> str:
+    """With that of the tree, and why, unless the user has chosen it, or there is one node."""
+    from tare.measuring.fan_out import Job, choose
+
+    if monitoring.names_fan_out(spec):
+        return spec
+    found = choose(monitoring.parse(spec), Job.of(os.environ))
+    if found is None:
+        return spec
+    if not quiet:
+        streams.tell(f"tare: --monitor: fan-out={found.fan_out}: {found.why}")
+    return f"{spec},fan-out={found.fan_out}"
 
 
 def _check_weighable(*, sample: bool, forward: bool) -> None:

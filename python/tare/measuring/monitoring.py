@@ -132,6 +132,11 @@ def parse(spec: str) -> Monitoring:
     return found
 
 
+def names_fan_out(spec: str) -> bool:
+    """Whether the user has chosen the fan-out."""
+    return any(part.strip().startswith("fan-out=") for part in spec.split(",")[1:])
+
+
 def _auto(text: str) -> int:
     """The least interval of `auto` or `auto:LEAST`; 0 of another text."""
     word, colon, least = text.partition(":")
