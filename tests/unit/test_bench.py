@@ -30,6 +30,33 @@ def test_made_runs_can_be_read(tmp_path: Path) -> None:
     assert done.stdout == "ended\n", done.stderr
 
 
+GRID = """
+import grid
+
+made = [
+    {"ranks": ranks, "fan_out": 8, "events": events, "boi_ns": 1e4 * ranks + events,
+     "boi_trials_ns": [1e4, 2e4, 3e4], "boi_trials_confirmed": 2,
+     "arrivals_below_boi": [{"percent": 4.0}, {"percent": -2.0}],
+     "limiting_overhead_percent": 12.3, "direct_offload_ns": 100.0 * ranks}
+    for ranks in (8, 64) for events in (16, 64)
+]
+page = grid.with_numbers(grid.PAGE.read_text(), made)
+assert grid.with_numbers(page, made) == page
+print(page)
+"""
+
+
+def test_the_page_of_the_grid_takes_what_is_measured() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GRID], cwd=ROOT / "bench", capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "| ranks | fan-out | 16 | 64 |\n|---|---|---|---|\n| 8 | 8 | 0.080 | 0.080 |" in done.stdout
+    assert "| 8 | 12 | 12 |" in done.stdout and "8 of the 12 were confirmed" in done.stdout
+    assert "arrived -2 % from it" in done.stdout and "every 0.64 ms here" in done.stdout
+    assert "takes 0.8 to 6.4 µs" in done.stdout
+
+
 TRIALS = """
 import report, trials
 from interleave import Rounds
