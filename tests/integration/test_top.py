@@ -107,6 +107,27 @@ def test_a_rank_that_hangs_is_named(
         terminal.press("q")
 
 
+def test_two_may_look_and_an_interrupt_ends_one(
+    program: Path, tare: Path, tmp_path: Path, terminals: list[Terminal]
+) -> None:
+    run, end = tmp_path / "run", tmp_path / "end"
+    with running(tare, openmpi4(), run, [program, "calls", "1000", end], "--monitor=50ms") as job:
+        wait_until(lambda: len(live(run)) > 2)
+        endings = [tmp_path / "first", tmp_path / "second"]
+        for ending in endings:
+            command = f"'{tare}' top '{run}'; echo $? >'{ending}'; sleep 1000"
+            terminals.append(Terminal(["sh", "-c", command]))
+        for terminal in terminals[-2:]:
+            wait_until(lambda terminal=terminal: "MPI_Allreduce" in terminal.text())  # type: ignore[misc]
+        terminals[-2].press("C-c")
+        wait_until(lambda: endings[0].exists() and endings[0].read_text() == "0\n")
+        assert not endings[1].exists() and "running" in terminals[-1].text()
+        end.touch()
+        assert job.wait(60) == 0
+        wait_until(lambda: endings[1].exists() and endings[1].read_text() == "0\n")
+        wait_until(lambda: "run has ended." in terminals[-1].text())
+
+
 def test_without_a_terminal_it_prints(program: Path, tare: Path, tmp_path: Path) -> None:
     run, end = tmp_path / "run", tmp_path / "end"
     end.touch()

@@ -256,6 +256,17 @@ def test_a_loss_is_told_of(program: Path, tare: Path, tmp_path: Path) -> None:
     assert recorder.alerts()[0]["value"] > 0.05 == recorder.alerts()[0]["threshold"]
 
 
+def test_a_run_that_has_ended_is_told_of(program: Path, tare: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with running(tare, openmpi4(), run, [program, "points", "5"], "--monitor=points") as job:
+        assert job.wait(PATIENCE_S) == 0
+    done = subprocess.run(
+        [tare, "watch", run, "--alert", "hang"], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and "has ended" in done.stderr and "--stay" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

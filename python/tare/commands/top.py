@@ -58,7 +58,7 @@ def top(
         return _write_json(run, meta, live, event)
     if once or not sys.stdout.isatty():
         live.update()
-        return _print(live, event)
+        return _print(run, meta, live, event)
     try:
         from tare.monitor.screen import Top
     except ImportError as error:
@@ -70,10 +70,7 @@ def top(
     Top(
         run.resolve().name,
         live,
-        lambda: (
-            runner.is_going_on(run, meta)
-            and directory.read_meta(run, _native.FORMAT_VERSION).state == "running"
-        ),
+        lambda: _goes_on(run, meta),
         lambda: _where(run),
         lambda: _cost(run),
         _hang(run, live),
@@ -81,8 +78,16 @@ def top(
         stay=stay,
         event=event,
     ).run()
-    _print(live, event)
+    _print(run, meta, live, event)
     return None
+
+
+def _goes_on(run: Path, meta: Metadata) -> bool:
+    from tare import _native
+
+    return (
+        runner.is_going_on(run, meta) and directory.read_meta(run, _native.FORMAT_VERSION).state == "running"
+    )
 
 
 def _check_filter(run: Path, meta: Metadata) -> None:
@@ -110,12 +115,14 @@ def _shown(live: Live, event: str | None) -> tuple[Kind, str] | None:
     return found
 
 
-def _print(live: Live, event: str | None) -> None:
+def _print(run: Path, meta: Metadata, live: Live, event: str | None) -> None:
     from tare.monitor import heat, heat_text
     from tare.reporters import live as reporter
     from tare.reporters.console import console
 
     out = console()
+    if not _goes_on(run, meta):
+        out.line(f"{run} has ended.")
     reporter.show(out, live.rounds, live.last, live.activities())
     if shown := _shown(live, event):
         shades = heat.SHADES if out.draws else heat.PLAIN_SHADES

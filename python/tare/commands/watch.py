@@ -97,13 +97,16 @@ def watch(
         # A script waits for the address; it is no line of JSON.
         (streams.tell if json else streams.say)(endpoint.url)
         sys.stdout.flush()
+    has_gone_on = True
     try:
         with suppress(KeyboardInterrupt):
-            watching.follow(stay)
+            has_gone_on = watching.follow(stay)
     finally:
         if endpoint is not None:
             endpoint.close()
         output.close()
+    if not has_gone_on:
+        raise CommandError(f"{run} has ended; with --stay its last round is told of all the same")
 
 
 def _endpoint(run: Path, meta: Metadata, address: Address, watching: _Watching) -> Endpoint:
@@ -153,17 +156,20 @@ class _Watching:
         self._cost: tuple[float, Cost | None] = (-COST_EVERY_S, None)
         self._counting_cost = threading.Lock()
 
-    def follow(self, stay: bool) -> None:
-        """Until the run has ended."""
+    def follow(self, stay: bool) -> bool:
+        """Until the run has ended. False if it had ended before."""
+        has_gone_on = False
         while self._going_on or stay:
             # Before what is read, so nothing is missed at the end.
             self._going_on = self._is_going_on()
+            has_gone_on |= self._going_on
             with self._reading:
                 self._live.update()
             for alert in self._alerts.begun(self._seen()):
                 self._output.write(alert)
             if self._going_on or stay:
                 time.sleep(LOOK_EVERY_S)
+        return has_gone_on
 
     def _is_going_on(self) -> bool:
         from tare import _native

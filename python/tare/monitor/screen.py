@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Static
@@ -106,6 +106,8 @@ class Top(App[None]):
     #heat { height: auto; padding: 0 1; border-top: solid $panel; }"""
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit", "Quit"),
+        # As everywhere in a terminal; Textual would only tell of another key.
+        Binding("ctrl+c", "quit", show=False, priority=True),
         ("c", "call_sites", "Call sites"),
         ("w", "where", "Where ranks are"),
         ("h", "heat", "How ranks differ"),
