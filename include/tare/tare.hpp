@@ -91,19 +91,19 @@ void record(tare_id event, Words... words) noexcept {
 // Changes which messages are sampled (tare_sample).
 inline bool sample(const char* spec) noexcept { return tare_sample(spec) == 0; }
 
-// Nothing that this thread does is recorded from here on; or it is again (tare_pause, tare_resume).
+// From here on nothing of this thread is recorded; or it is recorded again (tare_pause, tare_resume).
 inline void pause() noexcept { tare_pause(); }
 inline void resume() noexcept { tare_resume(); }
 
 // Writes what this thread has recorded of the trace (tare_flush).
 inline void flush() noexcept { tare_flush(); }
-// The program has come round, for `tare run --weigh` (tare_progress).
+// The program has completed an iteration, for `tare run --weigh` and `--budget` (tare_progress).
 inline void progress() noexcept { tare_progress(); }
 
 // The profile may be handed to the monitor here (tare_offload).
 inline void offload() noexcept { tare_offload(); }
-// What is known of the monitoring tree for profiles of so many events, 0: of the program's own; times are seconds, and
-// negative where they are not known (tare_find_sweet_spot).
+// What is known about the monitoring tree for profiles of so many events; 0: of as many as the program's have. Times
+// are seconds; negative ones are not known (tare_find_sweet_spot).
 inline tare_sweet_spot sweet_spot(std::uint32_t events = 0) noexcept {
   tare_sweet_spot found;
   tare_find_sweet_spot(events, &found);
@@ -113,6 +113,7 @@ inline tare_sweet_spot sweet_spot(std::uint32_t events = 0) noexcept {
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.
 inline bool start(const char* run_directory = nullptr) noexcept { return tare_start(run_directory) == 0; }
 
+// Whether events are recorded (tare_recording).
 inline bool recording() noexcept { return tare_recording() != 0; }
 
 // A span of the program.
@@ -144,6 +145,7 @@ class phase {
  public:
   explicit phase(const char* name) noexcept : id_(tare_define_phase(name)) {}
 
+  // Ends the phase when it goes out of scope, in the thread that began it.
   class [[nodiscard]] span {
    public:
     explicit span(tare_id id) noexcept : id_(id) { tare_begin_phase(id_); }
