@@ -83,7 +83,7 @@ def paired(
 
 
 def _are_equal(relative: np.ndarray[Any, Any]) -> bool:
-    """Whether the values differ by no more than what rounding makes of equal quotients: tests would see noise."""
+    """Whether the values differ by no more than the rounding of equal quotients, which is not noise."""
     return float(relative.max() - relative.min()) <= ROUNDING * (1 + float(abs(relative).max()))
 
 

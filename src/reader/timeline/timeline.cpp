@@ -261,8 +261,8 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
     for (const Chunk& chunk : locations_[row].chunks) {
       if (chunk.last_ns < window.from_ns || chunk.first_ns >= window.to_ns || chunk.first_ns == INT64_MIN) continue;
       touched.emplace_back(row, &chunk);
-      const auto overlap =
-          static_cast<double>(difference(std::min(chunk.last_ns, window.to_ns), std::max(chunk.first_ns, window.from_ns)));
+      const auto overlap = static_cast<double>(
+          difference(std::min(chunk.last_ns, window.to_ns), std::max(chunk.first_ns, window.from_ns)));
       const auto length = static_cast<double>(std::max<std::int64_t>(difference(chunk.last_ns, chunk.first_ns), 1));
       guessed += overlap / length * chunk.ref->header.records;
     }
@@ -278,8 +278,8 @@ Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
       for (const DecodedSpan& flush : scratch.columns.flushes) {
         const auto [from, to] = shown(row, flush);
         if (to >= window.from_ns && from < window.to_ns)
-          result.calls.push_back({static_cast<std::uint32_t>(row), from, difference(to, from), TimelineCall::flush, -1, -1,
-                                  static_cast<std::int64_t>(flush.bytes)});
+          result.calls.push_back({static_cast<std::uint32_t>(row), from, difference(to, from), TimelineCall::flush, -1,
+                                  -1, static_cast<std::int64_t>(flush.bytes)});
       }
     });
     if (result.calls.size() > most) {
