@@ -1,16 +1,16 @@
-// The call paths of a thread, remembered by what lies on its stack.
+// The call paths of a thread, recognised by the words on its stack.
 //
-// A call path follows from the return address of the call, the stack pointer, the frame pointer, and the words that
-// unwinding it reads. Where all of them are what they were, the path is what it was: a path seen before costs a
-// comparison for each of its frames, and no table. Only the owning thread uses it; takes no memory.
+// A call path follows from the return address of the call, the stack pointer, the frame pointer, and the words that the
+// unwinder reads. If all of these are the same as before, so is the path. A known path therefore costs one comparison
+// for each word, and no search. Only the owning thread uses this class. It allocates nothing.
 //
-// A solver reaches a call in hundreds of ways with the same stack pointer. Each word says where the next one lies, so
-// two paths have the same words up to the first difference; the few words that differ between the paths of a caller say
-// which of them it can be.
+// A solver reaches a call in hundreds of ways with the same stack pointer. Each word determines where the next one
+// lies, so two paths have the same words up to the first difference. The few words that differ between the paths of a
+// caller select the path.
 //
-// Most often the path before and the return address of a call say which path it is: the one that came last from there
-// after that. This one is looked at first. Paths that have come after a path are fetched during its call: what a program
-// computes between two calls throws them out of the caches.
+// Most often the path before and the return address of a call determine the path: it is the one that came last from
+// that return address after that path. This one is compared first. The paths that have followed a path are prefetched
+// during its call, because the program's computation between two calls evicts them from the caches.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,7 @@ class PathMemo {
  public:
   static constexpr unsigned most_words = 160;  // that a path may depend on
 
-  // A path under way: words are added as they are read.
+  // A path that is being unwound: words are added as they are read.
   struct Builder {
     Frame caller;
     std::uintptr_t base_mask;  // all ones if the path depends on the caller's frame pointer
@@ -46,36 +46,37 @@ class PathMemo {
   };
 
   struct Path {
-    std::uintptr_t return_address;  // 0: this is none
+    std::uintptr_t return_address;  // 0: no path
     std::uintptr_t stack;
     std::uintptr_t base;
     std::uint32_t number;
     std::uint16_t next;           // place of the next path in the bucket, 0: none
-    std::uint16_t successors[2];  // places of paths that have come after it, fetched in advance
+    std::uint16_t successors[2];  // places of paths that have followed it; they are prefetched
     recorder::KnownRows rows;
     std::uint16_t count;
-    // Not 0: this is no path but a branch. It has so many words, of which the addresses count: paths of this caller
-    // differ in the words there. Paths that have words at all of them are in branches_, the others further on in the
-    // bucket.
+    // Not 0: this is no path but a branch. It has this many words, of which only the addresses are used: paths of this
+    // caller differ in the words there. Paths with words at all of these addresses are in branches_. The others follow
+    // in the bucket.
     std::uint8_t branch_words;
     bool needs_base;  // the path depends on the caller's frame pointer
     // Word words[count]
   };
   static_assert(sizeof(Path) == 3 * sizeof(Word));
 
-  // The path of a call made in `caller`, if it is the one that came last from there after the path before; else nullptr.
+  // The path of a call made in `caller`, if it is the one that came last from there after the path before; else
+  // nullptr.
   [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
     const std::uint16_t place = expected_after(last_, caller.return_address).latest;
     return is_at(place, caller) ? &go_on_from(place) : nullptr;
   }
-  // The same of the one that came before that. It is expected from here on.
+  // The same with the path that came before that one. From here on it is the expected one.
   [[gnu::always_inline]] Path* find_also_expected(const Frame& caller) noexcept {
     Expected& expected = expected_after(last_, caller.return_address);
     if (!is_at(expected.earlier, caller)) return nullptr;
     std::swap(expected.latest, expected.earlier);
     return &go_on_from(expected.latest);
   }
-  // A path has come that was not expected: from here on it is.
+  // Notes that a path has come which was not expected. From here on it is the expected one.
   void follow(Path& path) noexcept {
     const std::uint16_t place = place_of(path);
     Expected& expected = expected_after(last_, path.return_address);
@@ -85,9 +86,9 @@ class PathMemo {
     go_on_from(place);
   }
 
-  // The path of a call made in `caller`, with the number given to it; nullptr if it is not known. Of a caller whose
-  // paths something tells apart, what says so: find_behind() goes on there. Reads the words that the path depends on:
-  // they must lie in memory that is still there, as the stack of the running thread is.
+  // The path of a call made in `caller`; nullptr if it is not known. If the caller's paths have a branch, returns the
+  // branch, and find_behind() continues there. Reads the words that the path depends on: their memory must be mapped,
+  // as the stack of the running thread is.
   [[gnu::always_inline]] Path* find_first(const Frame& caller) noexcept {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
       Path& path = at(place);
@@ -112,7 +113,7 @@ class PathMemo {
     return path == nullptr || path->branch_words == 0 ? path : find_behind(*path, caller);
   }
 
-  // What a path follows from, beside its return address, for those who see it again and again.
+  // What a path follows from, beside its return address, for code that compares it with many calls in turn (polls.h).
   struct Conditions {
     static constexpr unsigned most_words = 24;
     std::uintptr_t stack;
@@ -146,7 +147,7 @@ class PathMemo {
       }
     }
   };
-  // That of the path of a call made in `caller`. False if the path is not known, or there is no room for its words.
+  // The conditions of the path of a call made in `caller`. False if the path is not known, or if it has too many words.
   bool conditions_of(const Frame& caller, Conditions& conditions) noexcept {
     const Path* path = find(caller);
     if (path == nullptr || path->count > Conditions::most_words) return false;
@@ -158,8 +159,8 @@ class PathMemo {
     return true;
   }
 
-  // Remembers a path. Forgets others: some of the same caller when it is found what tells them apart, the oldest of
-  // those that nothing does, all if there is no room. nullptr: has too many words.
+  // Remembers a path. Others may be forgotten: some of the same caller when a word is found that tells them apart, the
+  // oldest if no word does, and all paths if there is no room. nullptr: the path has too many words.
   Path* add(const Builder& built, std::uint32_t number) noexcept {
     if (built.overflow) return nullptr;
     if (used_ + lines_of(built.count) + lines_of(most_branch_words) > capacity) clear();
@@ -189,7 +190,7 @@ class PathMemo {
   static constexpr unsigned expected_bits = 9;
   static constexpr unsigned longest_bucket = 8;
   static constexpr unsigned most_branch_words = 8;
-  static constexpr unsigned few = 3;  // paths of a caller are looked at one after another
+  static constexpr unsigned few = 3;  // so many paths of a caller are compared one after another
   static constexpr std::uint32_t line = 64;
   static constexpr std::uint32_t capacity = 8 * 1024;  // lines
   static_assert(capacity <= UINT16_MAX);
@@ -197,7 +198,7 @@ class PathMemo {
   static constexpr std::uint32_t lines_of(unsigned words) noexcept {
     return static_cast<std::uint32_t>((sizeof(Path) + words * sizeof(Word) + line - 1) / line);
   }
-  // Places are lines. At place 0 is none.
+  // Places are numbers of lines. No path lies at place 0.
   Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[std::size_t{place} * line]); }
   std::uint16_t place_of(const Path& path) const noexcept {
     return static_cast<std::uint16_t>((reinterpret_cast<const unsigned char*>(&path) - memory_) / line);
@@ -239,7 +240,7 @@ class PathMemo {
     return (hash + value) * 0x9e3779b97f4a7c15U;
   }
   static unsigned slot_of(std::uint64_t hash) noexcept { return static_cast<unsigned>(hash >> (64 - bucket_bits)); }
-  // Where a path belongs; nullptr: behind `branch`.
+  // The bucket of a path; nullptr: it follows `branch`.
   std::uint16_t* bucket_of(const Path& path, const Path* branch) noexcept {
     std::uint64_t hash = hash_of(path);
     if (branch == nullptr) return &buckets_[slot_of(hash)];
@@ -268,7 +269,7 @@ class PathMemo {
     return words == end;
   }
 
-  // What says which paths of a caller there can be; nullptr: nothing has to.
+  // The branch of a caller; nullptr: its paths are few.
   Path* branch_of(const Frame& caller) noexcept {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
       Path& path = at(place);
@@ -277,14 +278,14 @@ class PathMemo {
     }
     return nullptr;
   }
-  // Whether it is full, or the word tells paths apart already that are in one bucket all the same.
+  // Whether the branch is full, or already uses the word: then the paths share a bucket although they differ there.
   static bool is_distinguished(std::uintptr_t differing, const Path& branch) noexcept {
     bool known = branch.branch_words == most_branch_words;
     for (std::uint32_t i = 0; i < branch.branch_words; ++i) known = known || words_of(branch)[i].address == differing;
     return known;
   }
-  // Where a bucket has more than a few paths of the caller of its first one, notes what tells that from them, and moves
-  // them. `branch`: what has told them apart so far.
+  // If a bucket has more than a few paths of the caller of its first path, adds to the branch the word in which they
+  // differ from it, and moves them. `branch`: that of the caller; nullptr: it has none yet.
   void add_distinguishing_words(std::uint16_t& bucket, Path* branch) noexcept {
     const Path& first = at(bucket);
     std::uint16_t moved[longest_bucket] = {bucket};
@@ -315,7 +316,8 @@ class PathMemo {
       link(moved[i], home == nullptr ? branch->next : *home);
     }
   }
-  // Where two paths of the same caller have different words first; 0: they are of different ones, or do not differ.
+  // The address of the first word in which two paths of the same caller differ; 0: they are of different callers, or
+  // do not differ.
   static std::uintptr_t first_difference(const Path& one, const Path& other) noexcept {
     if (one.branch_words != 0 || one.return_address != other.return_address || one.stack != other.stack) return 0;
     for (std::uint32_t i = 0; i < one.count && i < other.count; ++i) {
@@ -348,7 +350,7 @@ class PathMemo {
   alignas(line) unsigned char memory_[(1 + capacity) * std::size_t{line}];
 };
 
-// With return addresses alone (--stack 1): the call sites of those called from lately.
+// With return addresses alone (--stack 1): the call sites of recent return addresses.
 class AddressMemo {
  public:
   struct Entry {

@@ -23,7 +23,7 @@
 
 namespace tare::recorder {
 
-// The rows that the calls of one call site had last, for those who make them again and again. Row 0 is none.
+// The rows that recent calls of one call site were added to, so that the next call finds its row at once. Row 0: none.
 struct KnownRows {
   static constexpr unsigned classes = 4;
   std::uint8_t last;               // of `by_size`: the row of the last call
@@ -96,15 +96,16 @@ struct Location {
     }
   }
 
-  // Before a call is made, whose row may be the last one that its call site had: has it come meanwhile. What a program
-  // computes between two calls throws tare's memory out of the caches.
+  // Before a call: prefetches the row of the call site's last call, because the program's computation between two calls
+  // evicts tare's memory from the caches.
   [[gnu::always_inline]] void expect_row(const KnownRows& known) const noexcept {
     const auto* row = reinterpret_cast<const char*>(&rows[known.by_size[known.last]]);
     __builtin_prefetch(row, 1);
     __builtin_prefetch(row + 64, 1);
   }
 
-  // Before a call that may complete a request of a call of that row. The row may be another thread's: nothing is read.
+  // Before a call that may complete a request of a call of that row: prefetches the row. It may be another thread's, so
+  // it is not read.
   [[gnu::always_inline]] void expect_completion(std::uint16_t row) const noexcept {
     __builtin_prefetch(reinterpret_cast<const char*>(&rows[row]) + offsetof(format::ProfileRow, bytes), 1);
   }
