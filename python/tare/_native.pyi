@@ -556,6 +556,8 @@ TableName = Literal[
     "collectives",
     "requests",
     "waits",
+    "detected_phases",
+    "iterations",
     "clock_violations",
     "flushes",
 ]
@@ -675,6 +677,54 @@ class WaitReport(TypedDict):
     critical_path: list[PathSum]
     clock_violations: list[ClockViolation]
     warnings: list[str]
+
+class DetectedPhase(TypedDict):
+    """A stretch of time in which the ranks of a world do alike."""
+
+    world: int
+    number: int  # in its world, in the order of time
+    phase: str  # "A", …; equal where the ranks do alike
+    start_ns: int
+    end_ns: int
+    mpi_share: float  # of the time of the ranks
+    function: str  # the call that most of the time is in and before
+    site: int
+    outside_calls: bool  # all of that time is outside MPI, before the call
+    line_share: float
+
+class SlowIteration(TypedDict):
+    """One of the longest iterations, if it takes more than twice the median."""
+
+    iteration: int
+    start_ns: int
+    duration_ns: int
+    mpi_ns: int
+    cause_rank: int
+    cause_function: str
+    cause_site: int
+    cause_in_call: bool
+    cause_ns: int  # beyond the usual
+
+class Loop(TypedDict):
+    """The iterations of a rank in a detected phase."""
+
+    world: int
+    rank: int
+    number: int  # of the phase
+    function: str  # whose calls begin the iterations
+    site: int
+    iterations: int
+    median_ns: int
+    longest_ns: int
+    slow_iterations: int
+    beyond_ns: int
+    slow: list[SlowIteration]
+
+class Structure(TypedDict):
+    """The phases by world and time, the loops by world, phase and rank."""
+
+    phases: list[DetectedPhase]
+    loops: list[Loop]
 
 class ArchivedFile(TypedDict):
     member: str
@@ -879,6 +929,8 @@ class Run:
     ) -> Exported:
         """Writes the trace in Pajé's format; the rest as export_perfetto()."""
     def wait_report(self) -> WaitReport:
+        """Reads the trace twice."""
+    def structure(self) -> Structure:
         """Reads the trace twice."""
     def clock_violations(self) -> list[Violations]:
         """Reads the trace."""

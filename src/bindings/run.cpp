@@ -10,6 +10,7 @@
 #include "bindings/processes.h"
 #include "bindings/retiming.h"
 #include "bindings/samples.h"
+#include "bindings/structure.h"
 #include "bindings/sums.h"
 #include "bindings/text.h"
 #include "bindings/totals.h"
@@ -87,6 +88,7 @@ nb::class_<PyRun> define_run(nb::module_& module) {
   run.def("current_calls", rows(current_call_rows));
   run.def("replay", rows(replayed_worlds));
   run.def("wait_report", [](PyRun& of) { return wait_report(of.run()); });
+  run.def("structure", [](PyRun& of) { return structure(of.run()); });
   run.def("clock_violations", rows(clock_violations));
   run.def("correct_clocks", [](PyRun& of) { return correct_clocks(of.run()); });
   run.def("compensate", [](PyRun& of) { return compensate(of.run()); });

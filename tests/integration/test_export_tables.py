@@ -15,7 +15,7 @@ from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 LONG = ["events", "messages", "collectives", "requests", "waits"]
 TABLES = {
     *LONG, "profile", "ranks", "locations", "callsites", "communicators", "peers", "phases", "totals",
-    "site_totals", "samples", "clock_violations", "rounds", "reductions",
+    "site_totals", "samples", "detected_phases", "iterations", "clock_violations", "rounds", "reductions",
 }  # fmt: skip
 
 

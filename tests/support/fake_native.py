@@ -319,6 +319,34 @@ class Timeline:
         return None
 
 
+STRUCTURE: dict[str, list[dict[str, Any]]] = {
+    "phases": [
+        {
+            "world": 0, "number": 0, "phase": "A", "start_ns": START_NS + 100_000_000,
+            "end_ns": START_NS + 500_000_000, "mpi_share": 0.1, "function": "MPI_Send", "site": 1,
+            "outside_calls": True, "line_share": 0.9,
+        },
+        {
+            "world": 0, "number": 1, "phase": "B", "start_ns": START_NS + 500_000_000,
+            "end_ns": START_NS + 2_100_000_000, "mpi_share": 0.2, "function": "MPI_Send", "site": 0,
+            "outside_calls": False, "line_share": 0.6,
+        },
+    ],
+    "loops": [
+        {
+            "world": 0, "rank": 0, "number": 1, "function": "MPI_Send", "site": 0, "iterations": 20,
+            "median_ns": 50_000_000, "longest_ns": 650_000_000, "slow_iterations": 1,
+            "beyond_ns": 600_000_000,
+            "slow": [
+                {
+                    "iteration": 7, "start_ns": START_NS + 850_000_000, "duration_ns": 650_000_000,
+                    "mpi_ns": 620_000_000, "cause_rank": 1, "cause_function": "MPI_Send", "cause_site": 1,
+                    "cause_in_call": False, "cause_ns": 580_000_000,
+                }
+            ],
+        }
+    ],
+}  # fmt: skip
 WAIT_REPORT: dict[str, list[dict[str, Any]]] = {
     "waits": [
         {
@@ -461,6 +489,9 @@ class Run:
 
     def wait_report(self) -> dict[str, list[dict[str, Any]]]:
         return WAIT_REPORT
+
+    def structure(self) -> dict[str, list[dict[str, Any]]]:
+        return STRUCTURE
 
     def warnings(self) -> list[str]:
         return list(WARNINGS)

@@ -25,7 +25,7 @@ BELOW = {
 # The rooms of the reader, the lowest first: each includes from itself and from those before it.
 READER_ROOMS = [
     "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
-    "waits", "tables", "testing",
+    "waits", "structure", "tables", "testing",
 ]  # fmt: skip
 # The rooms of tared, the same.
 TARED_ROOMS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Exported,
         ProfileKey,
         ReplayedWorld,
+        Structure,
         Table,
         TableName,
         Timeline,
@@ -176,6 +177,14 @@ class Run(ProfiledRun):
             return nothing
         with self._reading():
             return self._native.wait_report()
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The phases and iterations that the trace shows; reads it twice (src/reader/structure)."""
+        if self._native is None:
+            return {"phases": [], "loops": []}
+        with self._reading():
+            return self._native.structure()
 
 
 _AnyRun = TypeVar("_AnyRun", bound=Run)

@@ -80,6 +80,14 @@ class OpenRun(Run):
         """The same for each function, call site and rank; calls are an estimate, too."""
         return self._table("site_totals")
 
+    def detected_phases(self) -> Table:
+        """A row for each stretch of time in which the ranks do alike, as found from the trace."""
+        return self._table("detected_phases")
+
+    def iterations(self) -> Table:
+        """A row for each iteration of each rank in a detected phase."""
+        return self._table("iterations")
+
     @property
     def clock_violation_table(self) -> Table:
         """A row for each two ranks whose clocks disagree: one ended what the other had not begun."""
@@ -105,6 +113,8 @@ class OpenRun(Run):
             "profile": self.profile(("site", "communicator", "size")),
             "communicators": self.communicator_table,
             "clock_violations": self.clock_violation_table,
+            "detected_phases": self.detected_phases(),
+            "iterations": self.iterations(),
             "rounds": self.rounds(),
             "reductions": self.reductions(),
         }

@@ -8,6 +8,7 @@
 #include "reader/tables/round_tables.h"
 #include "reader/tables/row_tables.h"
 #include "reader/tables/site_tables.h"
+#include "reader/tables/structure_tables.h"
 #include "reader/waits/wait_report.h"
 
 namespace tare::reader {
@@ -32,6 +33,8 @@ constexpr TableKind kinds[] = {
     {"collectives", "a rank's part in a collective operation (trace)", collective_table},
     {"requests", "a request, with the calls that started and completed it (trace)", request_table},
     {"waits", "a wait state (trace)", wait_table},
+    {"detected_phases", "a stretch of time in which the ranks do alike (trace)", detected_phase_table},
+    {"iterations", "an iteration of a rank in a detected phase (trace)", iteration_table},
     {"clock_violations", "two ranks whose clocks disagree (trace)", clock_violation_table},
     {"flushes", "a write of an event buffer, or records lost (trace)", flush_table},
 };

@@ -1,0 +1,352 @@
+#include "reader/structure/iterations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "format/function_meaning.h"
+#include "reader/parallel.h"
+#include "reader/time_arithmetic.h"
+
+namespace tare::reader {
+namespace {
+
+// A slow iteration takes longer than so many medians.
+constexpr std::int64_t slow_medians = 2;
+// Where so many iterations have more than twice or less than half of the usual calls, no loop has been found.
+constexpr double irregular = 0.25;
+// What is called in most iterations alone must not hide what is called in all of them.
+constexpr double nearly_least = 1.1;
+
+// What may begin iterations: the calls of a line, or those of one path alone.
+struct Beginning {
+  CalledLine line{};
+  bool is_path = false;
+
+  auto operator<=>(const Beginning&) const = default;
+};
+
+// The ranks on which it may, with the number of calls in the phase.
+struct Candidate {
+  std::map<std::size_t, double> calls{};  // by index of the rank in its world
+  std::int64_t first_ns = INT64_MAX;      // of the earliest call
+};
+using Candidates = std::map<Beginning, Candidate>;
+
+// Adds those of one rank.
+void add_candidates(const DetectedPhase& phase, std::size_t rank, const std::vector<Stretch>& stretches,
+                    const std::vector<CalledLine>& lines, bool are_paths, Candidates& to) {
+  struct Sum {
+    double calls = 0;
+    std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+  };
+  std::map<CalledLine, Sum> sums;
+  for (const Stretch& each : stretches) {
+    const std::int64_t from_ns = std::max(each.from_ns, phase.start_ns), to_ns = std::min(each.to_ns, phase.end_ns);
+    if (each.is_before || from_ns > to_ns) continue;
+    Sum& of = sums[lines[each.line]];
+    const double length = static_cast<double>(difference(each.to_ns, each.from_ns));
+    const double part = length > 0 ? static_cast<double>(difference(to_ns, from_ns)) / length : 1;
+    of.calls += (part > 0.95 ? 1 : part) * static_cast<double>(each.calls);
+    of.first_ns = std::min(of.first_ns, from_ns);
+    of.last_ns = std::max(of.last_ns, to_ns);
+  }
+  const std::int64_t length_ns = difference(phase.end_ns, phase.start_ns);
+  for (const auto& [line, of] : sums)
+    if (of.calls > static_cast<double>(most_returns) && difference(of.last_ns, of.first_ns) >= length_ns / 2) {
+      Candidate& candidate = to[{line, are_paths}];
+      candidate.calls[rank] = of.calls;
+      candidate.first_ns = std::min(candidate.first_ns, of.first_ns);
+    }
+}
+
+double mean_calls(const Candidate& of) {
+  double calls = 0;
+  for (const auto& [rank, of_rank] : of.calls) calls += of_rank;
+  return calls / static_cast<double>(of.calls.size());
+}
+
+// What begins the iterations of each rank, by index of the rank in its world: as few different ones as there can be; of
+// those of as many ranks the one that is called least often, and of nearly as seldom ones the first.
+std::map<std::size_t, Beginning> beginnings(const WorldStretches& of, const DetectedPhase& phase) {
+  Candidates left;
+  for (std::size_t rank = 0; rank < of.ranks.size(); ++rank) {
+    add_candidates(phase, rank, of.stretches[rank], of.lines[rank].lines, false, left);
+    add_candidates(phase, rank, of.paths[rank], of.lines[rank].paths, true, left);
+  }
+  std::map<std::size_t, Beginning> chosen;
+  while (!left.empty()) {
+    std::size_t most_ranks = 0;
+    for (const auto& [beginning, of_ranks] : left) most_ranks = std::max(most_ranks, of_ranks.calls.size());
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& [beginning, of_ranks] : left)
+      if (of_ranks.calls.size() == most_ranks) least = std::min(least, mean_calls(of_ranks));
+    auto best = left.end();
+    for (auto each = left.begin(); each != left.end(); ++each)
+      if (each->second.calls.size() == most_ranks && mean_calls(each->second) <= least * nearly_least &&
+          (best == left.end() || each->second.first_ns < best->second.first_ns))
+        best = each;
+    const std::map<std::size_t, double> ranks = best->second.calls;
+    for (const auto& [rank, calls] : ranks) chosen[rank] = best->first;
+    for (auto each = left.begin(); each != left.end();) {
+      for (const auto& [rank, calls] : ranks) each->second.calls.erase(rank);
+      each = each->second.calls.empty() ? left.erase(each) : std::next(each);
+    }
+  }
+  return chosen;
+}
+
+// Where time goes: in the calls of a line, or before them.
+using Place = std::pair<CalledLine, bool>;
+
+// An iteration of those that take longest, with where its time goes.
+struct Long {
+  std::uint32_t number = 0;
+  Iteration iteration{};
+  std::map<Place, std::int64_t> time_ns{};
+};
+
+struct FoundLoop {
+  Loop loop{};
+  std::vector<Long> longest{};            // the longest first
+  std::map<Place, std::int64_t> usual{};  // of the others, the mean
+};
+
+// The iterations of one rank in one phase, call by call.
+class LoopReader {
+ public:
+  LoopReader(const RankLines& lines, const Beginning& beginning)
+      : lines_(lines.lines), paths_(lines.paths), beginning_(beginning) {
+    found_.loop.line = beginning.line;
+  }
+
+  void add(const RankCall& call) {
+    if (2 * lines_.size() > times_.size()) {
+      times_.resize(2 * lines_.size());
+      sums_.resize(2 * lines_.size());
+    }
+    const bool begins = (beginning_.is_path ? paths_[call.path] : lines_[call.line]) == beginning_.line;
+    if (call.is_behind_gap) drop();
+    if (begins) {
+      if (is_open_) {
+        count(2 * call.line + 1, call.before_ns);
+        close(call.start_ns);
+      }
+      is_open_ = true;
+      start_ns_ = call.start_ns;
+    } else if (is_open_) {
+      count(2 * call.line + 1, call.before_ns);
+    }
+    if (!is_open_) return;
+    const std::int64_t in_call_ns = difference(call.end_ns, call.start_ns);
+    count(2 * call.line, std::max<std::int64_t>(in_call_ns, 1));  // not 0: it has been called
+    mpi_ns_ = sum(mpi_ns_, in_call_ns);
+    calls_ += !format::meaning_of(lines_[call.line].function).is_poll;
+    // The calls behind the loop are others than those in it.
+    if (sums_[2 * call.line] > 0 || begins) {
+      known_end_ns_ = call.end_ns;
+      known_mpi_ns_ = mpi_ns_;
+      known_calls_ = calls_;
+    }
+  }
+
+  // Nothing, if these are no iterations.
+  bool finish(FoundLoop& to) {
+    if (is_open_) {
+      mpi_ns_ = known_mpi_ns_;
+      calls_ = known_calls_;
+      close(known_end_ns_);
+    }
+    Loop& loop = found_.loop;
+    if (loop.iterations <= most_returns) return false;
+    const auto usual_calls = median_of<std::uint32_t>([](const Iteration& each) { return each.calls; });
+    const auto others_calls = std::count_if(loop.listed.begin(), loop.listed.end(), [&](const Iteration& each) {
+      return each.calls > 2 * usual_calls || 2 * each.calls < usual_calls;
+    });
+    if (static_cast<double>(others_calls) >= irregular * static_cast<double>(loop.listed.size())) return false;
+    loop.median_ns = median_of<std::int64_t>([](const Iteration& each) { return each.duration_ns; });
+    const auto others = static_cast<double>(loop.iterations - found_.longest.size());
+    for (const Iteration& each : loop.listed)
+      if (is_slow(each.duration_ns)) {
+        ++loop.slow_iterations;
+        loop.beyond_ns = sum(loop.beyond_ns, difference(each.duration_ns, loop.median_ns));
+      }
+    loop.longest_ns = found_.longest.front().iteration.duration_ns;
+    for (std::size_t place = 0; place < sums_.size(); ++place) {
+      double usual = sums_[place];
+      for (const Long& each : found_.longest)
+        if (const auto at = each.time_ns.find(place_of(place)); at != each.time_ns.end())
+          usual -= static_cast<double>(at->second);
+      if (others > 0) found_.usual[place_of(place)] = std::llround(usual / others);
+    }
+    std::erase_if(found_.longest, [&](const Long& each) { return !is_slow(each.iteration.duration_ns); });
+    to = std::move(found_);
+    return true;
+  }
+
+ private:
+  template <typename T, typename Of>
+  T median_of(const Of& of) const {
+    std::vector<T> values;
+    for (const Iteration& each : found_.loop.listed) values.push_back(of(each));
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+  bool is_slow(std::int64_t duration_ns) const { return duration_ns / slow_medians > found_.loop.median_ns; }
+  Place place_of(std::size_t place) const { return {lines_[place / 2], place % 2 == 0}; }
+
+  void count(std::size_t place, std::int64_t time_ns) {
+    if (time_ns <= 0) return;
+    if (times_[place] == 0) touched_.push_back(place);
+    times_[place] = sum(times_[place], time_ns);
+  }
+  void drop() {
+    is_open_ = false;
+    clear();
+  }
+  void clear() {
+    for (const std::size_t place : touched_) times_[place] = 0;
+    touched_.clear();
+    mpi_ns_ = 0;
+    calls_ = 0;
+  }
+  void close(std::int64_t end_ns) {
+    Loop& loop = found_.loop;
+    const Iteration done{start_ns_, std::max<std::int64_t>(difference(end_ns, start_ns_), 0), mpi_ns_, calls_};
+    const auto number = static_cast<std::uint32_t>(loop.iterations++);
+    if (loop.listed.size() < most_iterations) loop.listed.push_back(done);
+    for (const std::size_t place : touched_) sums_[place] += static_cast<double>(times_[place]);
+    std::vector<Long>& longest = found_.longest;
+    if (longest.size() < most_slow || done.duration_ns > longest.back().iteration.duration_ns) {
+      Long kept{number, done, {}};
+      for (const std::size_t place : touched_) kept.time_ns[place_of(place)] += times_[place];
+      const auto at = std::find_if(longest.begin(), longest.end(),
+                                   [&](const Long& each) { return each.iteration.duration_ns < done.duration_ns; });
+      longest.insert(at, std::move(kept));
+      if (longest.size() > most_slow) longest.pop_back();
+    }
+    clear();
+  }
+
+  const std::vector<CalledLine>&lines_, &paths_;
+  Beginning beginning_;
+  FoundLoop found_;
+  bool is_open_ = false;
+  std::int64_t start_ns_ = 0, mpi_ns_ = 0, known_end_ns_ = 0, known_mpi_ns_ = 0;
+  std::uint32_t calls_ = 0, known_calls_ = 0;
+  std::vector<std::int64_t> times_;   // of this iteration: in the calls of each line, and before them
+  std::vector<std::size_t> touched_;  // of them
+  std::vector<double> sums_;          // of all iterations
+};
+
+// What takes longer in an iteration than usual, and how much longer.
+std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration, bool outside_only) {
+  std::pair<Place, std::int64_t> most{{}, 0};
+  for (const auto& [place, time_ns] : iteration.time_ns) {
+    const auto usual = of.usual.find(place);
+    const std::int64_t more_ns = difference(time_ns, usual == of.usual.end() ? 0 : usual->second);
+    if (more_ns > most.second && !(outside_only && place.second)) most = {place, more_ns};
+  }
+  return most;
+}
+
+// Who computes longer makes the others wait: so of all ranks, what is outside MPI says why, if it is half of the time.
+SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all) {
+  SlowIteration of{slow.number, slow.iteration};
+  auto most = excess(own, slow, false);
+  std::int32_t rank = own.loop.rank;
+  std::int64_t computed_ns = difference(slow.iteration.duration_ns, own.loop.median_ns) / 2;
+  const std::int64_t end_ns = sum(slow.iteration.start_ns, slow.iteration.duration_ns);
+  for (const FoundLoop* other : all)
+    for (const Long& each : other->longest) {
+      if (each.number != slow.number || each.iteration.start_ns >= end_ns ||
+          sum(each.iteration.start_ns, each.iteration.duration_ns) <= slow.iteration.start_ns)
+        continue;
+      const auto outside = excess(*other, each, true);
+      if (outside.second < computed_ns) continue;
+      computed_ns = outside.second;
+      most = outside;
+      rank = other->loop.rank;
+    }
+  of.cause_rank = rank;
+  of.cause = most.first.first;
+  of.is_in_call = most.first.second;
+  of.cause_ns = most.second;
+  return of;
+}
+
+std::vector<std::pair<std::uint32_t, FoundLoop>> read_loops(
+    const RankCalls& calls, std::size_t rank, const std::vector<DetectedPhase>& phases,
+    const std::map<std::uint32_t, Beginning>& beginnings_of_phases) {
+  std::vector<std::pair<std::uint32_t, FoundLoop>> loops;
+  RankLines lines;
+  std::map<std::uint32_t, LoopReader> readers;
+  for (const auto& [phase, beginning] : beginnings_of_phases) readers.try_emplace(phase, lines, beginning);
+  std::size_t phase = 0;
+  calls.read(rank, lines, [&](std::span<const RankCall> some) {
+    for (const RankCall& call : some) {
+      while (phase + 1 < phases.size() && call.start_ns >= phases[phase].end_ns) ++phase;
+      const auto reader = readers.find(static_cast<std::uint32_t>(phase));
+      if (reader != readers.end() && !call.is_outside) reader->second.add(call);
+    }
+  });
+  for (auto& [number, reader] : readers)
+    if (FoundLoop found; reader.finish(found)) loops.emplace_back(number, std::move(found));
+  return loops;
+}
+
+std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, const std::vector<DetectedPhase>& phases) {
+  std::vector<std::map<std::uint32_t, Beginning>> begin_with(of.ranks.size());  // of each rank, by phase
+  bool has_any = false;
+  for (const DetectedPhase& phase : phases)
+    for (const auto& [rank, beginning] : beginnings(of, phase)) {
+      begin_with[rank][phase.number] = beginning;
+      has_any = true;
+    }
+  if (!has_any) return {};
+  std::vector<std::vector<std::pair<std::uint32_t, FoundLoop>>> found(of.ranks.size());
+  parallel(of.ranks.size(), threads_for(of.ranks.size(), 1), [&](unsigned, std::size_t rank) {
+    if (!begin_with[rank].empty()) found[rank] = read_loops(calls, of.ranks[rank], phases, begin_with[rank]);
+  });
+  std::map<std::pair<std::uint32_t, CalledLine>, std::vector<const FoundLoop*>> together;
+  for (std::size_t rank = 0; rank < found.size(); ++rank)
+    for (auto& [phase, each] : found[rank]) {
+      each.loop.world = of.world;
+      each.loop.rank = static_cast<std::int32_t>(calls.ranks()[of.ranks[rank]].process->record.rank);
+      each.loop.phase = phase;
+      together[{phase, each.loop.line}].push_back(&each);
+    }
+  std::vector<Loop> loops;
+  for (const auto& of_rank : found)
+    for (const auto& [phase, each] : of_rank) {
+      Loop loop = each.loop;
+      for (const Long& slow : each.longest) loop.slow.push_back(explained(slow, each, together[{phase, loop.line}]));
+      std::sort(loop.slow.begin(), loop.slow.end(),
+                [](const SlowIteration& a, const SlowIteration& b) { return a.number < b.number; });
+      loops.push_back(std::move(loop));
+    }
+  std::sort(loops.begin(), loops.end(),
+            [](const Loop& a, const Loop& b) { return std::tie(a.phase, a.rank) < std::tie(b.phase, b.rank); });
+  return loops;
+}
+
+}  // namespace
+
+Result<RunStructure> run_structure(Run& run) {
+  auto calls = RankCalls::of(run);
+  if (!calls) return calls.failure();
+  RunStructure structure;
+  for (const WorldStretches& world : stretches_of(*calls)) {
+    const std::vector<DetectedPhase> phases = detected_phases(world);
+    for (Loop& loop : loops_of(*calls, world, phases)) structure.loops.push_back(std::move(loop));
+    structure.phases.insert(structure.phases.end(), phases.begin(), phases.end());
+  }
+  return structure;
+}
+
+}  // namespace tare::reader

@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reader/structure/iterations.h"
+#include "reader/testing/script.h"
+
+namespace tare::reader {
+namespace {
+
+using namespace synthetic;
+
+// Sites are lines, whose numbers begin at 1 and are the run's from 0 on.
+class StructureTest : public ::testing::Test {
+ protected:
+  void find() {
+    file = run_of(ranks);
+    auto opened = reader::Run::of_memory(file);
+    ASSERT_TRUE(opened) << opened.error();
+    run.emplace(std::move(*opened));
+    auto structure = run_structure(*run);
+    ASSERT_TRUE(structure) << structure.error();
+    found = std::move(*structure);
+  }
+  // All ranks compute before a call at each of the lines; some of them longer.
+  void iterate(std::size_t count, const std::vector<std::uint32_t>& lines, std::uint64_t before = 1000) {
+    for (std::size_t i = 0; i < count; ++i)
+      for (const std::uint32_t line : lines) call(line, before);
+  }
+  void call(std::uint32_t line, std::uint64_t before, std::uint64_t in_call = 1000) {
+    for (Script& rank : ranks) {
+      rank.compute(before);
+      rank.at(line);
+      rank.call("MPI_Barrier", in_call);
+    }
+  }
+  std::string names() const {
+    std::string all;
+    for (const DetectedPhase& phase : found.phases) all += phase_name(phase.kind);
+    return all;
+  }
+  // Of rank 0.
+  const Loop* loop(std::uint32_t phase) const {
+    for (const Loop& each : found.loops)
+      if (each.phase == phase && each.rank == 0) return &each;
+    return nullptr;
+  }
+  static int line(const CalledLine& of) { return of.site + 1; }
+
+  std::vector<Script> ranks{2};
+  std::string file;
+  std::optional<reader::Run> run;
+  RunStructure found;
+};
+
+TEST_F(StructureTest, ALoopIsOnePhase) {
+  iterate(500, {1, 2, 3});
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->iterations, 500U);
+  EXPECT_EQ(line(loop(0)->line), 1);
+  EXPECT_EQ(loop(0)->median_ns, 6000);
+  EXPECT_TRUE(loop(0)->slow.empty());
+  EXPECT_NEAR(found.phases[0].mpi_share, 0.5, 0.01);
+}
+
+TEST_F(StructureTest, PhasesThatReturnHaveOneName) {
+  iterate(20, {4, 5, 6}, 3000);
+  const std::uint64_t first = ranks[0].now();
+  iterate(400, {1, 2});
+  const std::uint64_t second = ranks[0].now();
+  iterate(40, {7}, 10000);
+  iterate(400, {1, 2});
+  find();
+  ASSERT_EQ(names(), "ABCB");
+  const auto length = [&](std::size_t i) { return found.phases[i].end_ns - found.phases[i].start_ns; };
+  EXPECT_NEAR(static_cast<double>(length(1)), static_cast<double>(second - first), 12000);
+  EXPECT_EQ(found.phases[1].end_ns, found.phases[2].start_ns);
+  ASSERT_NE(loop(1), nullptr);
+  ASSERT_NE(loop(2), nullptr);
+  ASSERT_NE(loop(3), nullptr);
+  EXPECT_EQ(loop(1)->iterations, 400U);
+  EXPECT_EQ(loop(2)->iterations, 40U);
+  EXPECT_EQ(line(loop(2)->line), 7);
+  EXPECT_EQ(loop(3)->iterations, 400U);
+}
+
+TEST_F(StructureTest, IterationsAreThoseOfTheOutermostLoop) {
+  for (int i = 0; i < 12; ++i) {
+    call(1, 50000);
+    iterate(100, {2, 3});
+    call(4, 100);
+    iterate(100, {5});
+  }
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->iterations, 12U);
+  EXPECT_EQ(line(loop(0)->line), 1);
+  EXPECT_EQ(found.loops.size(), 2U) << "one for each rank";
+}
+
+TEST_F(StructureTest, ASlowIterationIsNoPhaseAndHasItsCause) {
+  iterate(100, {1, 2});
+  call(1, 1000);
+  ranks[0].compute(200000);
+  ranks[1].compute(1000);
+  for (std::size_t r = 0; r < 2; ++r) {
+    ranks[r].at(2);
+    ranks[r].call("MPI_Barrier", r == 0 ? 1000 : 200000);
+  }
+  iterate(100, {1, 2});
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_EQ(found.loops.size(), 2U);
+  for (const Loop& each : found.loops) {
+    EXPECT_EQ(each.iterations, 201U);
+    ASSERT_EQ(each.slow.size(), 1U);
+    const SlowIteration& slow = each.slow[0];
+    EXPECT_EQ(slow.number, 100U);
+    EXPECT_EQ(slow.iteration.duration_ns, 203000);
+    EXPECT_EQ(slow.cause_rank, 0) << "rank 1 waits for it";
+    EXPECT_EQ(line(slow.cause), 2);
+    EXPECT_FALSE(slow.is_in_call);
+    EXPECT_NEAR(static_cast<double>(slow.cause_ns), 199000, 10);
+    EXPECT_EQ(slow.iteration.mpi_ns, each.rank == 0 ? 2000 : 201000);
+  }
+}
+
+TEST_F(StructureTest, WithoutALoopNothingIsClaimed) {
+  for (const std::uint32_t line : {1, 2, 3, 4, 5}) call(line, 100000);
+  find();
+  EXPECT_FALSE(found.phases.empty());
+  EXPECT_TRUE(found.loops.empty());
+}
+
+TEST_F(StructureTest, WithoutCallsThereIsNothing) {
+  find();
+  EXPECT_TRUE(found.phases.empty());
+  EXPECT_TRUE(found.loops.empty());
+}
+
+TEST_F(StructureTest, IterationsWithGapsInTheTraceAreLeftOut) {
+  iterate(50, {1, 2});
+  for (Script& rank : ranks) rank.is_left_out(150000, 1);
+  iterate(50, {1, 2});
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->iterations, 99U);
+  EXPECT_TRUE(loop(0)->slow.empty());
+}
+
+TEST_F(StructureTest, ARankWithOtherCallsHasALoopOfItsOwn) {
+  for (int i = 0; i < 200; ++i) {
+    ranks[0].at(1);
+    ranks[0].call("MPI_Probe", 2000);
+    ranks[0].at(2);
+    ranks[0].call("MPI_Recv", 1000);
+    ranks[1].compute(2000);
+    ranks[1].at(3);
+    ranks[1].call("MPI_Send", 1000);
+  }
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_EQ(found.loops.size(), 2U);
+  EXPECT_EQ(line(found.loops[0].line), 1);
+  EXPECT_EQ(line(found.loops[1].line), 3);
+}
+
+TEST(PhaseNamesTest, AreLetters) {
+  EXPECT_EQ(phase_name(0), "A");
+  EXPECT_EQ(phase_name(25), "Z");
+  EXPECT_EQ(phase_name(26), "AA");
+  EXPECT_EQ(phase_name(701), "ZZ");
+  EXPECT_EQ(phase_name(702), "AAA");
+}
+
+}  // namespace
+}  // namespace tare::reader
