@@ -212,12 +212,15 @@ def _slow_iterations(found: Finding, start_ns: int) -> str:
     what = "in" if found.cause_in_call else "outside MPI before"
     when = ((found.first_ns or start_ns) - start_ns) / NS_PER_S
     most, usual = units.duration(found.most_ns or 0), units.duration(found.mean_ns or 0)
+    where = f" in phase {found.phase}" if found.phase else ""
+    begins = f"from one call of {_call(found.function, found.at)} to the next"
+    cause = f"rank {found.cause_rank}, {what} {_call(found.cause_function, found.cause_at)}"
+    which = f"{found.calls:,} of {int(found.detail):,} of rank {found.ranks[0]}"
+    costs = f"which costs {units.percent(found.share)} of the time"
     return (
-        f"Slow iterations: {found.calls:,} of {int(found.detail):,}, from one call of "
-        f"{_call(found.function, found.at)} to the next, take up to {most} where the median is {usual}, "
-        f"which costs {units.percent(found.share)} of the time; the slowest begins {when:.3f} s after the "
-        f"start, and {units.percent(found.cause_share or 0.0)} of the time in them is {what} "
-        f"{_call(found.cause_function, found.cause_at)}."
+        f"Slow iterations{where}: {which}, {begins}, take up to {most} where the median is {usual}, {costs}; "
+        f"the slowest begins {when:.3f} s after the start, and {units.percent(found.cause_share or 0.0)} of "
+        f"what the slowest take longer is on {cause}."
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tare.analysis import ranks, retimed
-from tare.analysis.explain import calls, computing, ended, order, waiting
+from tare.analysis.explain import calls, computing, ended, iterations, order, waiting
 from tare.analysis.explain.basis import Basis, Recorded, WaitGroup
 from tare.analysis.explain.finding import (
     LEAST_MPI_SHARE,
@@ -24,7 +24,7 @@ class Explained(Recorded, ended.Ended, Protocol):
 
 
 def explain(run: Explained) -> Explanation:
-    """Reads the trace three times, if there is one."""
+    """Reads the trace five times, if there is one."""
     return explain_basis(run, Basis(run))
 
 
@@ -59,7 +59,7 @@ def _limits(basis: Basis) -> list[Finding]:
     found += calls.polling(basis, basis.waits)
     found += calls.large_collectives(basis, basis.waits)
     found += calls.frequent(basis, found)
-    slow = order.slow_iterations(basis, in_order)
+    slow = iterations.slow_iterations(basis)
     # Iterations that are slow because they wait are reported as waits.
     is_reported = slow and (slow.cause_function, slow.cause_at) in {
         (each.function, each.at) for each in found

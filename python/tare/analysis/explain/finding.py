@@ -52,8 +52,8 @@ HOT_SHARE = 0.9
 # Of all computing, what must be on the critical path for it to be one after the other; and the part of the
 # path that one rank may have at most.
 SERIAL_SHARE, SERIAL_RANK_SHARE = 0.75, 2 / 3
-# An iteration is slow if it takes more than this times the median, and if at most so many of them do.
-SLOW_ITERATION, SLOW_ITERATIONS, FEWEST_ITERATIONS = 2.0, 0.25, 8
+# Iterations that take more than twice the median are slow if at most so many do.
+SLOW_ITERATIONS = 0.25
 # Shorter ones are slow by chance: a time slice of the operating system lasts longer.
 SHORTEST_ITERATION_NS = 1_000_000
 # Of the calls of a barrier, how many must be followed at once by a collective.
@@ -84,6 +84,7 @@ class Finding:
     mean_ns: float | None = None  # of the others; of iterations, the median
     first_ns: int | None = None  # Unix time of the longest
     detail: str = ""
+    phase: str = ""  # the detected phase; "" if the run has one
 
 
 @dataclass(frozen=True, kw_only=True)

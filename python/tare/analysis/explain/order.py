@@ -1,22 +1,13 @@
-"""The order of calls on one rank: barriers before collectives, and iterations that are slow."""
+"""The order of calls on one rank: barriers before collectives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tare.analysis.explain.basis import Basis
-from tare.analysis.explain.finding import (
-    FEWEST_ITERATIONS,
-    FOLLOWED_SHARE,
-    LEAST_SHARE,
-    SHORTEST_ITERATION_NS,
-    SLOW_ITERATION,
-    SLOW_ITERATIONS,
-    Finding,
-)
+from tare.analysis.explain.finding import FOLLOWED_SHARE, LEAST_SHARE, Finding
 from tare.analysis.explain.waiting import of_group
 from tare.analysis.rows import Placed
 from tare.functions import OUTSIDE_NET, base, is_collective, meaning
@@ -108,77 +99,6 @@ def _needs_none(before: Call | None, barrier: Call, after: Call | None) -> bool:
 
 
 _ORDERS = ("all", "root", "at_root", "lower")
-
-
-def slow_iterations(basis: Basis, calls: Sequence[Call]) -> Finding | None:
-    """Few iterations that take far longer than the median.
-
-    An iteration lasts from one call of a line to the next: of the lines that span most of the calls, the one
-    that is called least often, which is that of the outermost loop.
-    """
-    if not calls:
-        return None
-    by_line: dict[tuple[str, Placed], list[int]] = {}
-    for call in calls:
-        by_line.setdefault((call.function, call.at), []).append(call.start_ns)
-    span_ns = calls[-1].end_ns - calls[0].start_ns
-    spanning = {
-        line: starts
-        for line, starts in by_line.items()
-        if len(starts) > FEWEST_ITERATIONS and starts[-1] - starts[0] >= span_ns / 2
-    }
-    if not spanning:
-        return None
-    (function, at), starts = min(spanning.items(), key=lambda each: len(each[1]))
-    spans = [(later - earlier, earlier) for earlier, later in pairwise(starts)]
-    usual_ns = sorted(span for span, _ in spans)[len(spans) // 2]
-    slow = [(span, start) for span, start in spans if span > SLOW_ITERATION * usual_ns]
-    lost_ns = sum(span - usual_ns for span, _ in slow)
-    if usual_ns < SHORTEST_ITERATION_NS:
-        return None
-    if not slow or len(slow) > SLOW_ITERATIONS * len(spans) or lost_ns < LEAST_SHARE * basis.net_ns:
-        return None
-    most_ns, first_ns = max(slow)
-    before, share = _in_what(calls, slow)
-    return Finding(
-        kind="slow iterations",
-        share=lost_ns / basis.net_ns,
-        time_ns=round(lost_ns),
-        function=function,
-        at=at,
-        calls=len(slow),
-        cause_function=before.function,
-        cause_at=before.at,
-        cause_in_call=share < 0,
-        cause_share=abs(share),
-        most_ns=most_ns,
-        mean_ns=usual_ns,
-        first_ns=first_ns,
-        detail=str(len(spans)),
-    )
-
-
-def _in_what(calls: Sequence[Call], slow: Sequence[tuple[int, int]]) -> tuple[Call, float]:
-    """What takes most of the slow iterations: the time before a call, or, as a negative share, that in it."""
-    sums: dict[tuple[str, Placed, bool], int] = {}
-    one: dict[tuple[str, Placed, bool], Call] = {}
-    total = sum(span for span, _ in slow)
-    ends = sorted((start, start + span) for span, start in slow)
-    at, last_ns = 0, calls[0].start_ns
-    for call in calls:
-        while at < len(ends) and call.start_ns > ends[at][1]:
-            at += 1
-        if at < len(ends) and call.start_ns >= ends[at][0]:
-            gap = call.start_ns - max(last_ns, ends[at][0])
-            inside = min(call.end_ns, ends[at][1]) - call.start_ns
-            for in_call, time_ns in ((False, gap), (True, inside)):
-                key = call.function, call.at, in_call
-                sums[key] = sums.get(key, 0) + max(time_ns, 0)
-                one[key] = call
-        last_ns = call.end_ns
-    key = max(sums, key=lambda each: sums[each])
-    share = sums[key] / total if total else 0.0
-    return one[key], -share if key[2] else share
 
 
 def _call(basis: Basis, event: EventRow) -> Call:
