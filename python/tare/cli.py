@@ -21,6 +21,7 @@ VERBS = (
     "top",
     "watch",
     "explain",
+    "phases",
     "diff",
     "events",
     "export",

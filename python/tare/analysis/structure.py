@@ -1,0 +1,169 @@
+"""The phases that a trace shows, with the loops in them: those of all ranks together (docs/analyses.md).
+
+Times are nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tare.analysis.rows import PLACE, Placed, fields, place_of
+
+if TYPE_CHECKING:
+    from tare._native import DetectedPhase, Loop, Site, SlowIteration, Structure
+
+# Of the iterations of a loop, so many of the slowest are listed.
+MOST_SLOWEST = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slow:
+    """An iteration that takes more than twice the median, on the rank on which it takes longest."""
+
+    iteration: int  # from 0 on each rank
+    rank: int
+    start_ns: int
+    duration_ns: int
+    mpi_ns: int
+    cause_rank: int  # on which most of what it takes longer goes by
+    cause_function: str  # in this call or before it
+    cause_at: Placed
+    cause_in_call: bool
+    cause_ns: int  # beyond the usual
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopRow(Placed):
+    """Iterations that begin with calls of one line, which is its place; of all ranks that have them."""
+
+    function: str
+    ranks: tuple[int, ...]
+    iterations: int  # of the rank with most
+    median_ns: int  # of the medians of the ranks
+    longest_ns: int
+    slow_iterations: int  # of the rank with most
+    slowest: tuple[Slow, ...]  # the longest first
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseRow(Placed):
+    """A phase; its place is that of the call that most of its time is in and before."""
+
+    world: int
+    number: int  # in its world, in the order of time
+    phase: str  # equal where the ranks do alike
+    start_ns: int  # Unix time
+    duration_ns: int
+    mpi_share: float
+    function: str
+    outside_calls: bool  # all of that time is outside MPI, before the call
+    line_share: float  # that time as a share of the ranks' time
+    loops: tuple[LoopRow, ...]  # that of most ranks first
+
+
+class Recorded(Protocol):
+    """The data of a run that its structure needs (runs.run.Run)."""
+
+    @property
+    def structure(self) -> Structure: ...
+    @property
+    def sites(self) -> list[Site]: ...
+
+
+def phases(run: Recorded) -> list[PhaseRow]:
+    """By world and time; reads the trace."""
+    found = run.structure
+    loops: dict[tuple[int, int], list[Loop]] = {}
+    for loop in found["loops"]:
+        loops.setdefault((loop["world"], loop["number"]), []).append(loop)
+    return [
+        _phase(each, loops.get((each["world"], each["number"]), []), run.sites) for each in found["phases"]
+    ]
+
+
+def record(row: PhaseRow) -> dict[str, Any]:
+    """The row as JSON has it."""
+    names = (
+        "world", "number", "phase", "start_ns", "duration_ns", "mpi_share", "function", "outside_calls",
+        "line_share", *PLACE,
+    )  # fmt: skip
+    return fields(row, names) | {"loops": [_loop_record(each) for each in row.loops]}
+
+
+def _phase(of: DetectedPhase, loops: Sequence[Loop], sites: Sequence[Site]) -> PhaseRow:
+    by_line: dict[tuple[str, int], list[Loop]] = {}
+    for loop in loops:
+        by_line.setdefault((loop["function"], loop["site"]), []).append(loop)
+    together = sorted(by_line.values(), key=lambda each: (-len(each), each[0]["rank"]))
+    return PhaseRow(
+        world=of["world"],
+        number=of["number"],
+        phase=of["phase"],
+        start_ns=of["start_ns"],
+        duration_ns=of["end_ns"] - of["start_ns"],
+        mpi_share=of["mpi_share"],
+        function=of["function"],
+        outside_calls=of["outside_calls"],
+        line_share=of["line_share"],
+        loops=tuple(_loop(each, sites) for each in together),
+        **_place(of["site"], sites),
+    )
+
+
+def _loop(of: Sequence[Loop], sites: Sequence[Site]) -> LoopRow:
+    slowest: dict[int, tuple[Loop, SlowIteration]] = {}
+    for loop in of:
+        for each in loop["slow"]:
+            known = slowest.get(each["iteration"])
+            if known is None or each["duration_ns"] > known[1]["duration_ns"]:
+                slowest[each["iteration"]] = loop, each
+    listed = sorted(slowest.values(), key=lambda each: -each[1]["duration_ns"])[:MOST_SLOWEST]
+    return LoopRow(
+        function=of[0]["function"],
+        ranks=tuple(loop["rank"] for loop in of),
+        iterations=max(loop["iterations"] for loop in of),
+        median_ns=round(median(loop["median_ns"] for loop in of)),
+        longest_ns=max(loop["longest_ns"] for loop in of),
+        slow_iterations=max(loop["slow_iterations"] for loop in of),
+        slowest=tuple(_slow(loop["rank"], each, sites) for loop, each in listed),
+        **_place(of[0]["site"], sites),
+    )
+
+
+def _slow(rank: int, of: SlowIteration, sites: Sequence[Site]) -> Slow:
+    return Slow(
+        iteration=of["iteration"],
+        rank=rank,
+        start_ns=of["start_ns"],
+        duration_ns=of["duration_ns"],
+        mpi_ns=of["mpi_ns"],
+        cause_rank=of["cause_rank"],
+        cause_function=of["cause_function"],
+        cause_at=place_of(of["cause_site"], sites),
+        cause_in_call=of["cause_in_call"],
+        cause_ns=of["cause_ns"],
+    )
+
+
+def _place(site: int, sites: Sequence[Site]) -> dict[str, Any]:
+    return fields(place_of(site, sites), PLACE)
+
+
+def _loop_record(of: LoopRow) -> dict[str, Any]:
+    names = ("function", "iterations", "median_ns", "longest_ns", "slow_iterations", *PLACE)
+    return fields(of, names) | {
+        "ranks": list(of.ranks),
+        "slowest": [_slow_record(each) for each in of.slowest],
+    }
+
+
+def _slow_record(of: Slow) -> dict[str, Any]:
+    names = (
+        "iteration", "rank", "start_ns", "duration_ns", "mpi_ns", "cause_rank", "cause_function",
+        "cause_in_call", "cause_ns",
+    )  # fmt: skip
+    places = fields(of.cause_at, PLACE)
+    return fields(of, names) | {f"cause_{name}": value for name, value in places.items()}

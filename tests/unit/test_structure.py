@@ -1,0 +1,101 @@
+"""Detected phases and loops: those of all ranks together, and as text."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tare.analysis import structure
+from tare.analysis.structure import Recorded
+from tare.reporters import structure as reporter
+from tare.reporters.console import Console
+
+START_NS = 10**18
+
+
+def site(line: int) -> dict[str, Any]:
+    place = {"file": "/src/solver.c", "line": line, "caller": "step", "object": "/bin/app", "offset": line}
+    return {**place, "tail_call": None}
+
+
+SITES = [site(10), site(11), site(12)]
+
+
+def slow(iteration: int, duration_ns: int, cause_rank: int = 1) -> dict[str, Any]:
+    return {
+        "iteration": iteration, "start_ns": START_NS + 1_500_000_000, "duration_ns": duration_ns,
+        "mpi_ns": duration_ns // 2, "cause_rank": cause_rank, "cause_function": "MPI_Send", "cause_site": 2,
+        "cause_in_call": False, "cause_ns": duration_ns - 10_000_000,
+    }  # fmt: skip
+
+
+def loop(rank: int, site: int, iterations: int, *slowest: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "world": 0, "rank": rank, "number": 1, "function": "MPI_Recv", "site": site, "iterations": iterations,
+        "median_ns": 10_000_000 + rank, "longest_ns": 90_000_000 + rank, "slow_iterations": len(slowest),
+        "beyond_ns": 0, "slow": list(slowest),
+    }  # fmt: skip
+
+
+def phase(number: int, name: str, *, outside_calls: bool = False) -> dict[str, Any]:
+    return {
+        "world": 0, "number": number, "phase": name, "start_ns": START_NS + number * 10**9,
+        "end_ns": START_NS + (number + 1) * 10**9, "mpi_share": 0.25, "function": "MPI_Recv", "site": 0,
+        "outside_calls": outside_calls, "line_share": 0.5,
+    }  # fmt: skip
+
+
+def recorded(*loops: dict[str, Any]) -> Recorded:
+    phases = [phase(0, "A", outside_calls=True), phase(1, "B")]
+    found = {"phases": phases, "loops": list(loops)}
+    return cast("Recorded", SimpleNamespace(structure=found, sites=SITES))
+
+
+def test_ranks_with_one_line_have_one_loop() -> None:
+    run = recorded(loop(0, 1, 20), loop(1, 0, 30), loop(2, 0, 31))
+    first, second = structure.phases(run)
+    assert first.loops == ()
+    assert [(each.ranks, each.line, each.iterations) for each in second.loops] == [
+        ((1, 2), 10, 31),
+        ((0,), 11, 20),
+    ]
+    assert second.loops[0].longest_ns == 90_000_002
+
+
+def test_an_iteration_is_listed_on_the_rank_on_which_it_takes_longest() -> None:
+    run = recorded(
+        loop(0, 0, 20, slow(3, 50_000_000), slow(7, 90_000_000)), loop(1, 0, 20, slow(3, 60_000_000))
+    )
+    (found,) = structure.phases(run)[1].loops
+    assert [(each.iteration, each.rank, each.duration_ns) for each in found.slowest] == [
+        (7, 0, 90_000_000),
+        (3, 1, 60_000_000),
+    ]
+
+
+def test_few_of_the_slowest_are_listed() -> None:
+    run = recorded(loop(0, 0, 80, *(slow(number, 50_000_000 + number) for number in range(8))))
+    (found,) = structure.phases(run)[1].loops
+    assert [each.iteration for each in found.slowest] == [7, 6, 5, 4, 3]
+    assert found.slow_iterations == 8
+
+
+def test_json_takes_places_apart() -> None:
+    row = structure.record(structure.phases(recorded(loop(0, 0, 20, slow(7, 90_000_000))))[1])
+    assert (row["phase"], row["line"], row["duration_ns"]) == ("B", 10, 10**9)
+    assert row["loops"][0]["ranks"] == [0]
+    slowest = row["loops"][0]["slowest"][0]
+    assert (slowest["cause_line"], slowest["cause_file"]) == (12, "/src/solver.c")
+
+
+def test_text_says_why_an_iteration_is_slow() -> None:
+    out = io.StringIO()
+    rows = structure.phases(recorded(loop(0, 0, 20, slow(7, 90_000_000)), loop(1, 0, 20)))
+    reporter.show(Console(out, 200), rows, START_NS)
+    said = out.getvalue()
+    assert "outside MPI before MPI_Recv at solver.c:10" in said
+    begin = "from one call of MPI_Recv at solver.c:10 to the next"
+    assert f"Phase B (1): 20 iterations of ranks 0-1, {begin}" in said
+    cause = "80.0 ms longer than usual outside MPI before MPI_Send at solver.c:12, on rank 1."
+    assert f"Iteration 7 at 1.500 s takes 90.0 ms on rank 0: {cause}" in said
