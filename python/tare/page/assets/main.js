@@ -27,7 +27,7 @@
   // On paper: light colours, and the width of a page. Observers of sizes run too late for printing.
   function fit(isPaper) {
     root.classList.toggle("paper", isPaper);
-    tare.fitTables();
+    tare.fitTables(isPaper);
     tare.fitCharts();
     paint();
   }

@@ -3,6 +3,7 @@
   "use strict";
   const { element, format } = tare;
   const SHORT = 40; // so many rows are shown whole
+  const MOST_PRINTED = 500; // of longer tables
   const tables = [];
 
   const KINDS = {
@@ -13,19 +14,17 @@
     share: { show: format.percent },
   };
 
-  function cellOf(kind, title, of) {
-    return (cell) => {
-      const value = cell.getValue();
-      const shown = element("span", {}, of ? of(cell.getRow().getData()) : kind.show(value));
-      if (title) shown.title = title(cell.getRow().getData()) || "";
-      if (kind !== KINDS.share || !(value > 0)) return shown;
-      const bar = element("div", { class: "bar-fill", width: `${Math.min(100 * value, 100)}%` });
-      return element("div", { class: "cell-share" }, shown, bar);
-    };
+  function cellOf({ field, kind = "count", hover, of }, row) {
+    const value = row[field];
+    const shown = element("span", {}, of ? of(row) : KINDS[kind].show(value));
+    if (hover) shown.title = hover(row) || "";
+    if (kind !== "share" || !(value > 0)) return shown;
+    const bar = element("div", { class: "bar-fill", width: `${Math.min(100 * value, 100)}%` });
+    return element("div", { class: "cell-share" }, shown, bar);
   }
-  function columnOf({ title, field, kind = "count", width, grow, hover, explain, minWidth, of: text }) {
-    const of = KINDS[kind];
-    const isText = of.align === "left";
+  function columnOf(column) {
+    const { title, field, kind = "count", width, grow, explain, minWidth } = column;
+    const isText = KINDS[kind].align === "left";
     return {
       title,
       field,
@@ -34,12 +33,22 @@
       headerHozAlign: isText ? "left" : "right",
       sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
       headerSortStartingDir: isText ? "asc" : "desc",
-      formatter: cellOf(of, hover, text),
+      formatter: (cell) => cellOf(column, cell.getRow().getData()),
       width,
       minWidth: minWidth ?? (isText ? 130 : 84),
       widthGrow: grow ?? (isText ? 2 : 1),
       resizable: false,
     };
+  }
+
+  // On paper nobody scrolls: the rows of a long table, in the order and the choice that it shows.
+  function printed(columns, rows) {
+    const cells = (tag, of) => columns.map((column) => element(tag, { class: KINDS[column.kind ?? "count"].align === "left" ? "text" : null }, of(column)));
+    const lines = rows.slice(0, MOST_PRINTED).map((row) => element("tr", {}, cells("td", (column) => cellOf(column, row))));
+    const left = rows.length - lines.length;
+    return element("div", { class: "printed" },
+      element("table", {}, element("thead", {}, element("tr", {}, cells("th", (column) => column.title))), element("tbody", {}, lines)),
+      left > 0 ? element("p", { class: "hint" }, `${format.grouped(left)} more rows are not printed.`) : null);
   }
 
   // Calls of the table wait until it is built. `options`: name of its state, columns, rows, sort (null: as
@@ -65,7 +74,7 @@
       index: "id",
       columnDefaults: { headerSortTristate: false },
     });
-    tables.push({ holder, made });
+    tables.push({ holder, made, columns: options.columns, many, paper: null });
     const tell = (shown) => {
       const all = options.rows.length;
       count.textContent = shown === all ? `${format.grouped(all)} rows` : `${format.grouped(shown)} of ${format.grouped(all)} rows`;
@@ -124,7 +133,17 @@
     return made;
   }
   tare.table = table;
-  tare.fitTables = () => {
-    for (const { holder, made } of tables) if (holder.dataset.ready === "1" && holder.clientWidth) made.redraw(true);
+  tare.fitTables = (isPaper) => {
+    for (const table of tables) {
+      const { holder, made, columns, many } = table;
+      table.paper?.remove();
+      table.paper = null;
+      if (holder.dataset.ready !== "1") continue;
+      holder.hidden = isPaper && many;
+      if (holder.hidden) {
+        table.paper = printed(columns, made.getRows("active").map((row) => row.getData()));
+        holder.after(table.paper);
+      } else if (holder.clientWidth) made.redraw(true);
+    }
   };
 })();
