@@ -209,6 +209,56 @@ def test_on_paper_it_is_light_and_nothing_is_cut_off(browser: Any, file: Path) -
     context.close()
 
 
+def test_long_tables_are_printed_whole(browser: Any, file: Path) -> None:
+    """Up to a limit, in the order that the screen shows; on the screen only the rows in view are made."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+    opened = Opened(context.new_page(), file.as_uri())
+    made = """count => {
+      const into = document.createElement("section");
+      into.id = `long${count}`;
+      document.querySelector("main").append(into);
+      const rows = Array.from({ length: count }, (_, i) => ({ id: i, name: `row ${i}`, share: i / count }));
+      const columns = [{ title: "Name", field: "name", kind: "text" }];
+      columns.push({ title: "Share", field: "share", kind: "share" });
+      tare.table(into, { label: "rows", rows, columns, sort: ["share", "desc"], text: (row) => row.name });
+    }"""
+    counts = {30: 0, 120: 120, 620: 500}
+    for count in counts:
+        opened.page.evaluate(made, count)
+        opened.wait(f"document.querySelector('#long{count} [data-ready]')")
+    pages = opened.page.pdf().count(b"/Type /Page\n")
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for count, printed in counts.items():
+        rows = opened.texts(f"#long{count} .printed tbody tr td:first-child")
+        assert rows == [f"row {count - 1 - i}" for i in range(printed)]
+        assert opened.page.locator(f"#long{count} .tabulator").is_visible() == (printed == 0)
+    assert opened.texts("#long120 .printed .hint") == []
+    assert opened.texts("#long620 .printed .hint") == ["120 more rows are not printed."]
+    assert pages >= 620 // 40, "some 40 rows fit on a page"
+    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.page.locator(".printed").count() == 0
+    assert opened.page.locator("#long620 .tabulator-row").count() < 100
+    assert opened.complaints == []
+    context.close()
+
+
+def test_phases_are_those_of_the_verb(page: Opened, tare: Path) -> None:
+    """As a table, and as a band above the timeline."""
+    page.page.locator("#phases").scroll_into_view_if_needed()
+    page.wait("document.querySelectorAll('#phases .tabulator-row').length > 0")
+    phases = read(tare, "phases", str(RUN))["phases"]
+    shown = column(page, "phases", "phase")  # of the table of slow iterations, too
+    assert shown[: len(phases)] == [each["phase"] for each in phases]
+    loops = [each["loops"][0]["iterations"] if each["loops"] else None for each in phases]
+    shown = column(page, "phases", "iterations")
+    assert shown == [units.NOTHING if count is None else f"{count:,}" for count in loops]
+    page.page.locator("#timeline").scroll_into_view_if_needed()
+    band = page.texts("#timeline .phases span")
+    assert band == [each["phase"] for each in phases]
+    assert page.page.locator("#timeline .phases").is_visible() == (len(phases) > 1)
+
+
 def test_an_address_with_any_text_is_read_as_it_was_written(browser: Any, file: Path) -> None:
     context = browser.new_context(offline=True)
     opened = Opened(context.new_page(), f"{file.as_uri()}#callsites?sites.q=%2526%E0%A4%A")

@@ -34,6 +34,7 @@ SCRIPTS = (
     "assets/comparison.js",
     "assets/callsites.js",
     "assets/waits.js",
+    "assets/structure.js",
     "assets/timeline_data.js",
     "assets/timeline_paint.js",
     "assets/timeline.js",

@@ -49,6 +49,8 @@
       this.canvas = element("canvas", { tabindex: 0, role: "application", "aria-label": "Timeline. Arrow keys move, plus and minus zoom, Home shows the whole run, Page Up and Page Down move among rows", class: "lanes" });
       this.overlay = element("canvas", { class: "over", "aria-hidden": "true" });
       this.axis = element("div", { class: "axis", "aria-hidden": "true" });
+      this.phases = element("div", { class: "phases", role: "img", "aria-label": this.content.structure.map((phase) => `Phase ${phase.phase} from ${(phase.start_ns / 1e9).toFixed(3)} s`).join(", ") });
+      this.phases.hidden = this.content.structure.length < 2;
       this.labels = element("div", { class: "labels" });
       this.thumb = element("div", { class: "thumb" });
       this.tip = element("div", { class: "tip", role: "tooltip" });
@@ -75,7 +77,7 @@
           return button;
         }), element("span", { class: "plain" }, tare.swatch("computing"), "Outside of calls"));
       this.stage = element("div", { class: "stage" }, this.canvas, this.overlay, this.tip);
-      this.box = element("div", { class: "panel timeline" }, element("div", { class: "track" }, this.thumb), this.axis, element("div", { class: "lanes-box" }, this.labels, this.stage));
+      this.box = element("div", { class: "panel timeline" }, element("div", { class: "track" }, this.thumb), this.axis, this.phases, element("div", { class: "lanes-box" }, this.labels, this.stage));
       this.node = element("div", {}, tools, this.box, legend, this.status, element("p", { class: "hint" }, this.data.leftOut()));
       this.listen();
     }
@@ -237,6 +239,13 @@
         const tick = element("span", {}, tare.timelinePaint.timeText(at, step));
         tick.style.left = `${((at - this.about.start_ns - from) / (to - from)) * 100}%`;
         return tick;
+      }));
+      this.phases.replaceChildren(...this.content.structure.map((phase) => {
+        const [begin, end] = [phase.start_ns, phase.start_ns + phase.duration_ns].map((at) => Math.min(Math.max((at - this.about.start_ns - from) / (to - from), 0), 1));
+        const part = element("span", { class: `kind-${phase.kind % 6}`, title: `Phase ${phase.phase}: ${format.duration(phase.duration_ns)}`, width: `${100 * (end - begin)}%` }, phase.phase);
+        part.style.left = `${100 * begin}%`;
+        part.hidden = end <= begin;
+        return part;
       }));
       const { length_ns: length } = this.about;
       this.thumb.style.left = `${(100 * from) / length}%`;
