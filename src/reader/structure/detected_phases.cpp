@@ -1,7 +1,6 @@
 #include "reader/structure/detected_phases.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <set>
@@ -54,7 +53,7 @@ class Windows {
 
   double width_ns() const { return static_cast<double>(difference(to_ns, from_ns)) / windows; }
   std::int64_t begin_ns(std::size_t window) const {
-    return sum(from_ns, static_cast<std::int64_t>(std::llround(static_cast<double>(window) * width_ns())));
+    return sum(from_ns, rounded_ns(static_cast<double>(window) * width_ns()));
   }
 
   template <typename Visit>
@@ -199,7 +198,7 @@ std::vector<Segment> segments_of(const Windows& of, const CallStarts& starts) {
 // where the last of the other ends.
 std::int64_t boundary_ns(const Windows& of, const Segment& first, const Segment& second) {
   const std::int64_t middle_ns = of.begin_ns(second.from);
-  const auto reach_ns = static_cast<std::int64_t>(1.5 * of.width_ns());
+  const auto reach_ns = rounded_ns(1.5 * of.width_ns());
   const auto share = [](const Segment& segment, std::size_t feature) {
     double all = 0;
     for (const double each : segment.time) all += each;

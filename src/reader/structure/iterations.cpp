@@ -1,7 +1,6 @@
 #include "reader/structure/iterations.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -181,7 +180,7 @@ class LoopReader {
       for (const Long& each : found_.longest)
         if (const auto at = each.time_ns.find(place_of(place)); at != each.time_ns.end())
           usual -= static_cast<double>(at->second);
-      if (others > 0) found_.usual[place_of(place)] = std::llround(usual / others);
+      if (others > 0) found_.usual[place_of(place)] = rounded_ns(usual / others);
     }
     std::erase_if(found_.longest, [&](const Long& each) { return !is_slow(each.iteration.duration_ns); });
     to = std::move(found_);
