@@ -68,9 +68,12 @@ class Recorded(Protocol):
     """The data of a run that its structure needs (runs.run.Run)."""
 
     @property
-    def structure(self) -> Structure: ...
+    def structure(self) -> Structure:
+        """The phases and loops of each rank, as they are read."""
+
     @property
-    def sites(self) -> list[Site]: ...
+    def sites(self) -> list[Site]:
+        """The call sites, which rows name by their index."""
 
 
 def phases(run: Recorded) -> list[PhaseRow]:
