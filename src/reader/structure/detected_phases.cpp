@@ -35,7 +35,7 @@ struct Segment {
 
 class Windows {
  public:
-  Windows(const WorldStretches& of) : of_(of) {
+  explicit Windows(const WorldStretches& of) : of_(of) {
     for (const auto& rank : of.stretches)
       for (const Stretch& each : rank) {
         from_ns = std::min(from_ns, each.from_ns);
@@ -59,10 +59,7 @@ class Windows {
   template <typename Visit>
   void each(const Visit& visit) const {
     for (std::size_t r = 0; r < of_.stretches.size(); ++r)
-      for (const Stretch& stretch : of_.stretches[r]) {
-        const auto known = numbers_.find({of_.lines[r].lines[stretch.line], stretch.is_before});
-        visit(stretch, known == numbers_.end() ? features.size() - 1 : known->second);
-      }
+      for (std::size_t i = 0; i < of_.stretches[r].size(); ++i) visit(of_.stretches[r][i], feature_of_[r][i]);
   }
 
   std::int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
@@ -80,11 +77,19 @@ class Windows {
     for (const auto& [feature, time_ns] : sums) largest.emplace_back(-time_ns, feature);
     std::sort(largest.begin(), largest.end());
     largest.resize(std::min(largest.size(), most_features));
+    std::map<Feature, std::size_t> numbers;
     for (const auto& [time_ns, feature] : largest) {
-      numbers_[feature] = features.size();
+      numbers[feature] = features.size();
       features.push_back(feature);
     }
     features.emplace_back();
+    for (std::size_t r = 0; r < of_.stretches.size(); ++r) {
+      std::vector<std::size_t>& of_rank = feature_of_.emplace_back();
+      for (const Stretch& stretch : of_.stretches[r]) {
+        const auto known = numbers.find({of_.lines[r].lines[stretch.line], stretch.is_before});
+        of_rank.push_back(known == numbers.end() ? features.size() - 1 : known->second);
+      }
+    }
   }
 
   void spread(const Stretch& stretch, std::size_t feature) {
@@ -100,7 +105,7 @@ class Windows {
   }
 
   const WorldStretches& of_;
-  std::map<Feature, std::size_t> numbers_;
+  std::vector<std::vector<std::size_t>> feature_of_;  // of each stretch of each rank
 };
 
 void add(Segment& to, const Segment& other) {
