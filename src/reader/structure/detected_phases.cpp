@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t windows = 512;
 // As much as two windows that have nothing in common with the rest.
-constexpr double penalty = 2;
+constexpr double penalty = 4;
 // Phases whose distance is less are alike: a fifth of the time, at most, goes elsewhere.
 constexpr double alike = 0.1;
 // A pause of a line divides it if it is this part of the run at least.
