@@ -13,6 +13,12 @@ namespace {
 
 using namespace tare::format;
 
+// What the thread did not do for the program between two calls: a gap of the trace, or writing its buffer.
+struct Break {
+  std::int64_t from_ns, to_ns;
+  bool is_gap;
+};
+
 std::vector<std::int32_t> first_sites(const std::vector<SiteInfo>& sites) {
   std::map<std::tuple<std::string, std::uint64_t>, std::int32_t> known;
   std::vector<std::int32_t> first;
@@ -74,7 +80,7 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
   std::vector<std::uint64_t> ticks;
   std::vector<std::int64_t> start_ns, duration_ns;
   std::vector<std::uint32_t> line_of_signature, path_of_signature;
-  std::vector<std::pair<std::int64_t, std::int64_t>> losses;  // begin and end, those before the next call
+  std::vector<Break> breaks;  // those before the next call
   std::vector<RankCall> calls;
   std::int64_t last_end_ns = INT64_MIN, lost_ns = 0, last_lost_ns = 0;
   for (const ChunkRef* ref : ranks_[rank].chunks) {
@@ -103,11 +109,14 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
     for (std::size_t i = 0; i < n; ++i)
       duration_ns[i] = process.clock.duration_ns(columns.calls.duration[i] << process.shift());
     process.move(thread, start_ns.data(), duration_ns.data(), n);
-    for (const DecodedSpan& loss : columns.losses)
-      losses.emplace_back(process.shown(thread, process.time_of(loss.enter)),
-                          process.shown(thread, process.time_of(loss.leave)));
-    std::sort(losses.begin(), losses.end());
-    std::size_t next_loss = 0;
+    const auto add_break = [&](const DecodedSpan& span, bool is_gap) {
+      breaks.push_back({process.shown(thread, process.time_of(span.enter)),
+                        process.shown(thread, process.time_of(span.leave)), is_gap});
+    };
+    for (const DecodedSpan& loss : columns.losses) add_break(loss, true);
+    for (const DecodedSpan& flush : columns.flushes) add_break(flush, false);
+    std::sort(breaks.begin(), breaks.end(), [](const Break& x, const Break& y) { return x.from_ns < y.from_ns; });
+    std::size_t next_break = 0;
     calls.clear();
     for (std::size_t i = 0; i < n; ++i) {
       RankCall call;
@@ -117,10 +126,10 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
       call.line = line_of_signature[signature];
       call.path = path_of_signature[signature];
       call.is_outside = outside_[lines.lines[call.line].function];
-      for (; next_loss < losses.size() && losses[next_loss].first < call.end_ns; ++next_loss) {
-        const auto& [from_ns, to_ns] = losses[next_loss];
-        lost_ns = sum(lost_ns, std::max<std::int64_t>(difference(to_ns, from_ns), 1));
-        call.is_behind_gap = true;
+      for (; next_break < breaks.size() && breaks[next_break].from_ns < call.end_ns; ++next_break) {
+        const Break& of = breaks[next_break];
+        lost_ns = sum(lost_ns, std::max<std::int64_t>(difference(of.to_ns, of.from_ns), 0));
+        call.is_behind_gap = call.is_behind_gap || of.is_gap;
       }
       call.lost_ns = lost_ns;
       if (last_end_ns != INT64_MIN)
@@ -130,7 +139,7 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
       last_end_ns = std::max(last_end_ns, call.end_ns);
       calls.push_back(call);
     }
-    losses.erase(losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(next_loss));
+    breaks.erase(breaks.begin(), breaks.begin() + static_cast<std::ptrdiff_t>(next_break));
     some(calls);
   }
 }

@@ -24,8 +24,8 @@ struct CalledLine {
 
 struct RankCall {
   std::int64_t start_ns = 0, end_ns = 0;  // unix, as shown
-  std::int64_t before_ns = 0;             // since the end of the call before it, without gaps of the trace
-  std::int64_t lost_ns = 0;               // all gaps of the trace up to here
+  std::int64_t before_ns = 0;             // since the end of the call before it, without the next
+  std::int64_t lost_ns = 0;               // all gaps of the trace, and writes of the buffer, up to here
   bool is_behind_gap = false;             // there is one since the call before it
   std::uint32_t line = 0, path = 0;       // in those of the rank
   bool is_outside = false;                // MPI_Init, MPI_Finalize and the like

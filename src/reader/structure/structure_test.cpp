@@ -154,6 +154,17 @@ TEST_F(StructureTest, IterationsWithGapsInTheTraceAreLeftOut) {
   EXPECT_TRUE(loop(0)->slow.empty());
 }
 
+TEST_F(StructureTest, WritingTheBufferIsNoComputing) {
+  iterate(100, {1, 2});
+  for (Script& rank : ranks) rank.flushes(150000);
+  iterate(100, {1, 2});
+  find();
+  ASSERT_EQ(names(), "A");
+  ASSERT_NE(loop(0), nullptr);
+  EXPECT_EQ(loop(0)->iterations, 200U);
+  EXPECT_NEAR(found.phases[0].mpi_share, 0.5, 0.01);
+}
+
 TEST_F(StructureTest, ARankWithOtherCallsHasALoopOfItsOwn) {
   for (int i = 0; i < 200; ++i) {
     ranks[0].at(1);
