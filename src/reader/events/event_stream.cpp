@@ -132,10 +132,10 @@ class Cursor {
       add(chunk, event, EventKind::raw_event).text.assign(events_.text, event.at, event.count);
   }
 
-  EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::uint64_t leave) {
+  EventRow& add_row(const ChunkRef& chunk, std::uint64_t enter, std::int64_t duration_ns) {
     EventRow& row = rows_.emplace_back();
     row.start_ns = process_->time_of(enter);
-    row.duration_ns = leave > enter ? process_->clock.duration_ns((leave - enter) << process_->shift()) : 0;
+    row.duration_ns = duration_ns;
     row.process = number_;
     row.world = process_->world;
     row.rank = process_->record.rank;
@@ -147,7 +147,8 @@ class Cursor {
   }
 
   void add(const ChunkRef& chunk, const DecodedCall& call, const Context& context) {
-    EventRow& row = add_row(chunk, call.enter, call.leave);
+    const std::uint64_t ticks = call.leave > call.enter ? call.leave - call.enter : 0;
+    EventRow& row = add_row(chunk, call.enter, process_->clock.duration_ns(ticks << process_->shift()));
     row.function = FunctionNames::lookup(*process_->functions, call.function);
     row.rooted = context.rooted[row.function];
     row.site = process_->sites.find(call.site);
@@ -227,14 +228,14 @@ class Cursor {
   }
 
   void add(const ChunkRef& chunk, const DecodedSpan& span, EventKind kind) {
-    EventRow& row = add_row(chunk, span.enter, span.leave);
+    EventRow& row = add_row(chunk, span.enter, process_->span_ns(span.enter, span.leave));
     row.kind = kind;
     row.records = span.records;
     if (kind != EventKind::loss) row.bytes = span.bytes;
   }
 
   EventRow& add(const ChunkRef& chunk, const DecodedEvent& event, EventKind kind) {
-    EventRow& row = add_row(chunk, event.time, event.time);
+    EventRow& row = add_row(chunk, event.time, 0);
     row.kind = kind;
     row.event_type = process_->event_types.find(event.type);
     return row;

@@ -194,9 +194,8 @@ void EventTables::State::load(const ChunkRef& ref) {
 void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::int32_t name, bool have_bytes) {
   const Process& process = *place.process;
   for (const DecodedSpan& span : from) {
-    const std::uint64_t ticks = span.leave > span.enter ? span.leave - span.enter : 0;
     Span added{process.time_of(span.enter),
-               process.clock.duration_ns(ticks << process.shift()),
+               process.span_ns(span.enter, span.leave),
                static_cast<std::int64_t>(span.records),
                have_bytes ? static_cast<std::int64_t>(span.bytes) : no_span_bytes,
                place.thread,

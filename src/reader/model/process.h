@@ -73,6 +73,11 @@ struct Process {
 
   // As recorded.
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
+  // Of a flush or a loss, in ns, from the times of both ends: a gap of milliseconds ends when the spell behind it
+  // begins, also where the clock's rate differs from its mean.
+  std::int64_t span_ns(std::uint64_t enter, std::uint64_t leave) const {
+    return leave > enter ? difference(time_of(leave), time_of(enter)) : 0;
+  }
   // Of events of a thread, where they are to be shown.
   std::int64_t shown(std::uint32_t thread, std::int64_t ns) const { return moved ? moved->of(thread)(ns) : ns; }
   // Moves spans of a thread.
