@@ -87,10 +87,12 @@ def accuracy(trees: list[Tree]) -> str:
     trials = sum(len(tree["boi_trials_ns"]) for tree in trees)
     confirmed = sum(tree["boi_trials_confirmed"] for tree in trees)
     off = [min(each["percent"] for each in tree["arrivals_below_boi"]) for tree in trees]
+    shift = statistics.median(off)
     return (
         f"Three searches for one number differ by {statistics.median(spreads):.0f} % (median). "
         f"{confirmed} of the {trials} were confirmed within 5 %.\n"
-        f"Rounds that were sent more often than the BOI arrived {statistics.median(off):+.0f} % from it\n"
+        f"Rounds that were sent more often than at the BOI arrived at intervals {abs(shift):.0f} % "
+        f"{'shorter' if shift < 0 else 'longer'} than it\n"
         "(the least of three as in the paper's Figure 7, median over trees and sizes)."
     )
 

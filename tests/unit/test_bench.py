@@ -53,7 +53,7 @@ def test_the_page_of_the_grid_takes_what_is_measured() -> None:
     assert done.returncode == 0, done.stderr
     assert "| ranks | fan-out | 16 | 64 |\n|---|---|---|---|\n| 8 | 8 | 0.080 | 0.080 |" in done.stdout
     assert "| 8 | 12 | 12 |" in done.stdout and "8 of the 12 were confirmed" in done.stdout
-    assert "arrived -2 % from it" in done.stdout and "every 0.64 ms here" in done.stdout
+    assert "arrived at intervals 2 % shorter than it" in done.stdout and "every 0.64 ms here" in done.stdout
     assert "takes 0.8 to 6.4 µs" in done.stdout
 
 
