@@ -120,7 +120,8 @@ std::uint32_t ProcessWriter::site(const std::vector<Place>& path) {
     numbers.push_back(at->second);
     if (!is_new) continue;
     PythonFrameDefinition body{};
-    body.head.flags = of_program;
+    // As of other runs: a call is shown at the innermost line of its path that has a source file.
+    if (!place.file.empty()) body.head.flags = of_program;
     body.frame = at->second;
     body.line = place.line;
     body.file_bytes = static_cast<std::uint32_t>(place.file.size());

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import tare as tare_package
-from environments import PYTHON, compile_c, run
+from environments import PYTHON, ROOT, compile_c, run
 from exporting import OPENMPI, exported, measured, rows
-from measured import PROGRAMS
+from measured import PROGRAMS, measure
 
 
 def import_trace(tare: Path, trace: Path, to: Path) -> subprocess.CompletedProcess[str]:
@@ -89,6 +89,27 @@ def test_what_was_exported_comes_back(
     for verb in ("where", "info"):
         assert "imported; a trace does not say how its program ended" in output(tare, verb, back)
     assert output(tare, "explain", back)
+
+
+def test_calls_of_a_library_without_source(tare: Path, tmp_path: Path) -> None:
+    """libHYPRE has no debug information: its calls are shown at the program's lines, as in the original."""
+    program = ROOT / "build" / "release" / "workloads" / "diffusion"
+    arguments = ["-n", "8", "8", "8", "-s", "1"]
+    original = measure(tare, OPENMPI, 2, [program, *arguments], tmp_path / "run", "--trace")
+    assert original.ended.returncode == 0, original.ended.stderr
+    back = imported(tare, exported(tare, original.directory, "otf2", tmp_path / "out"), tmp_path / "back")
+
+    def lines(of: Path) -> Counter[tuple[Any, ...]]:
+        found = json.loads(output(tare, "profile", of, "--by", "line", "--json"))["rows"]
+        sums: Counter[tuple[Any, ...]] = Counter()
+        for row in found:
+            if row["timed"] and row["file"]:
+                sums[row["function"], row["file"], row["line"]] += row["calls"]
+        return sums
+
+    assert lines(back) == lines(original.directory)
+    assert any(function == "MPI_Isend" for function, _, _ in lines(back))
+    assert "at python" not in output(tare, "explain", back)
 
 
 def test_events_of_the_program(tare: Path, tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ class SiteIndex::Adding {
   std::int32_t frame(const PythonFrame& frame, const std::string& key) {
     const auto [entry, is_new] = index_.python_index_.try_emplace(key, next(index_.frames_));
     if (is_new)
-      index_.frames_.push_back({{"python", {}, 0}, {frame.function, frame.file, frame.line}, frame.of_program});
+      // Frames of imported traces may have no file: what they are of is not known.
+      index_.frames_.push_back(
+          {{frame.file.empty() ? "" : "python", {}, 0}, {frame.function, frame.file, frame.line}, frame.of_program});
     return entry->second;
   }
 

@@ -14,7 +14,7 @@ namespace tare::reader {
 
 // A frame of call paths.
 struct FrameInfo {
-  CodeAddress at;  // native; the object is "python" for a frame in Python code
+  CodeAddress at;  // native; the object is "python" for a frame in Python code, empty if it is not known
   Symbol symbol;   // empty strings and line 0 where nothing is known
   bool of_program = false;
 };

@@ -30,6 +30,7 @@ std::string place_of(const FrameInfo& frame) {
 std::string frame_text(const FrameInfo& frame) {
   const std::string& caller = frame.symbol.caller;
   if (caller.empty()) return place_of(frame);
+  if (frame.at.object.empty() && frame.symbol.file.empty()) return short_name_with_inlined(caller);
   return (frame.at.object == python ? caller : short_name_with_inlined(caller)) + " " + place_of(frame);
 }
 

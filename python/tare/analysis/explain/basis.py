@@ -164,7 +164,8 @@ class Basis:
 def line_of(at: Placed) -> Placed:
     """The place without what tells copies of a line apart."""
     if at.file is None or at.line is None:
-        return Placed(object=at.object, offset=at.offset, caller=at.caller) if at.object else UNKNOWN
+        is_known = at.object or at.caller
+        return Placed(object=at.object, offset=at.offset, caller=at.caller) if is_known else UNKNOWN
     return Placed(file=at.file, line=at.line, caller=at.caller, object=at.object)
 
 
