@@ -18,8 +18,4 @@ class CountsMessages(Protocol):
         ranks: list[int] | None,
         communicators: list[int] | None,
     ) -> list[PeerSum]:
-        """Messages and one-sided bytes by peer, added up also by "rank" and "communicator", as `by` says.
-
-        `worlds`, `ranks` and `communicators` choose what is added up; None: all. Communicators are indices of
-        the run's.
-        """
+        """See `ProfiledRun.peer_sums`."""
