@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "reader/model/by_rank.h"
+
 namespace tare::exporters::otf2 {
 
 using namespace tare::reader;
-
-namespace {
-
-constexpr std::int32_t most_ranks = 1 << 24;  // a greater number means damage
-
-}  // namespace
 
 CommLocations::CommLocations(const Run& run) {
   std::map<std::int32_t, std::map<std::int32_t, std::uint32_t>> groups;  // by world and rank
@@ -19,11 +15,11 @@ CommLocations::CommLocations(const Run& run) {
   for (std::uint32_t i = 0; i < run.processes().size(); ++i) {
     const Process& process = run.processes()[i];
     const std::int32_t rank = process.record.rank;
-    if (process.world < 0 || rank < 0 || rank >= most_ranks) continue;
+    if (!can_be_rank(process.world, rank)) continue;
     groups[process.world].emplace(rank, i);
     std::int32_t& size = sizes[process.world];
     size = std::max(size, rank + 1);
-    if (process.record.size > size && process.record.size < most_ranks) size = process.record.size;
+    if (process.record.size > size && process.record.size < rank_limit) size = process.record.size;
   }
   auto next_group = static_cast<std::uint32_t>(run.processes().size());
   for (const auto& [world, ranks] : groups) {

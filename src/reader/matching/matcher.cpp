@@ -66,7 +66,7 @@ struct Matcher::State {
         collective_matcher(run, gaps, what.matches ? &collectives : nullptr, what.ends ? &ends : nullptr) {
     for (std::size_t i = 0; i < run.processes().size(); ++i) {
       const Process& process = run.processes()[i];
-      if (!ranks.can_be(process.world, process.record.rank)) continue;
+      if (!can_be_rank(process.world, process.record.rank)) continue;
       ranks.at(process.world, process.record.rank).is_traced = true;
       if (!process.events.empty() && run.totals(i).overwritten_bytes != 0) gaps.add(process.world, process.record.rank);
     }

@@ -23,7 +23,7 @@ class TraceGaps {
   // Without gaps. The run must outlive it, and show the same times as the rows.
   explicit TraceGaps(Run& run);
 
-  // A gap without an end begins in the trace of this rank of a world. ByRank::can_be(world, rank) holds.
+  // A gap without an end begins in the trace of this rank of a world. can_be_rank(world, rank) holds.
   void add(std::int32_t world, std::int32_t rank);
   // A gap that ends with a spell.
   void add_chosen(std::int32_t world, std::int32_t rank);

@@ -10,14 +10,14 @@
 
 namespace tare::reader {
 
+// A larger number of a rank, or a negative one, means damage.
+inline constexpr std::int32_t rank_limit = 1 << 24;
+inline bool can_be_rank(std::int32_t world, std::int32_t rank) { return world >= 0 && rank >= 0 && rank < rank_limit; }
+
 template <class T>
 class ByRank {
  public:
-  // What damage says is more, or negative, is no rank.
-  static constexpr std::int32_t most_ranks = 1 << 24;
-  static bool can_be(std::int32_t world, std::int32_t rank) { return world >= 0 && rank >= 0 && rank < most_ranks; }
-
-  // Made if it is not there. can_be(world, rank) holds.
+  // Made if it is not there. can_be_rank(world, rank) holds.
   T& at(std::int32_t world, std::int32_t rank) {
     const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
     if (w >= worlds_.size()) worlds_.resize(w + 1);
@@ -32,7 +32,7 @@ class ByRank {
     return const_cast<T*>(static_cast<const ByRank*>(this)->find(world, rank));
   }
   const T* find(std::int32_t world, std::int32_t rank) const {
-    if (!can_be(world, rank)) return nullptr;
+    if (!can_be_rank(world, rank)) return nullptr;
     const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
     if (w >= worlds_.size() || r / page_ranks >= worlds_[w].size()) return nullptr;
     const Page* page = worlds_[w][r / page_ranks].get();

@@ -30,12 +30,12 @@ TEST(ByRank, DamagedNumbersAreNoRanksAndCostAPage) {
     char bytes[4096];
   };
   ByRank<Large> large;
-  EXPECT_FALSE(large.can_be(0, -1));
-  EXPECT_FALSE(large.can_be(-1, 0));
-  EXPECT_FALSE(large.can_be(0, ByRank<Large>::most_ranks));
+  EXPECT_FALSE(can_be_rank(0, -1));
+  EXPECT_FALSE(can_be_rank(-1, 0));
+  EXPECT_FALSE(can_be_rank(0, rank_limit));
   EXPECT_EQ(large.find(0, INT32_MAX), nullptr);
   EXPECT_EQ(large.find(INT32_MIN, 0), nullptr);
-  large.at(0, ByRank<Large>::most_ranks - 1).bytes[0] = 1;  // not 64 GiB
+  large.at(0, rank_limit - 1).bytes[0] = 1;  // not 64 GiB
   int there = 0;
   large.each([&](const Large&) { ++there; });
   EXPECT_EQ(there, 64);

@@ -78,7 +78,7 @@ struct WaitStates::State {
     for (const Process& process : of.processes()) locations += process.record.threads + std::size_t{1};
     for (const Process& process : of.processes()) {
       const ProcessRecord& r = process.record;
-      if (!by_rank.can_be(process.world, r.rank)) continue;
+      if (!can_be_rank(process.world, r.rank)) continue;
       by_rank.at(process.world, r.rank).begin_ns = process.clock.unix_ns(r.init_leave != 0 ? r.init_leave : r.attach);
     }
     capacity = std::clamp(all_calls / (locations + 1), least_calls, most_calls);
@@ -129,7 +129,7 @@ struct WaitStates::State {
 
 // What the call before waited for is known by now: all that happened before this one began has been read.
 void WaitStates::State::add(const EventRow& row) {
-  if (!by_rank.can_be(row.world, row.rank)) return;
+  if (!can_be_rank(row.world, row.rank)) return;
   if (row.kind == EventKind::call) {
     Thread& thread = thread_of(row.world, row.rank, row.thread);
     finish(thread);
