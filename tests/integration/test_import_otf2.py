@@ -107,7 +107,12 @@ def test_calls_of_a_library_without_source(tare: Path, tmp_path: Path) -> None:
                 sums[row["function"], row["file"], row["line"]] += row["calls"]
         return sums
 
+    def callers(of: Path) -> set[tuple[str, ...]]:
+        found = json.loads(output(tare, "profile", of, "--by", "site", "--json"))["rows"]
+        return {tuple(frame["caller"] for frame in row["path"]) for row in found if row["timed"]}
+
     assert lines(back) == lines(original.directory)
+    assert callers(back) == callers(original.directory) and len(callers(back)) > 10
     assert any(function == "MPI_Isend" for function, _, _ in lines(back))
     assert "at python" not in output(tare, "explain", back)
 

@@ -445,7 +445,8 @@ def _lines(site: Site) -> Hashable:
 
 def _line(frame: Frame | Site) -> Hashable:
     if frame["file"] is None or frame["line"] is None:
-        return frame["object"], frame["offset"]
+        # The caller tells apart frames of imported traces, which have no address.
+        return frame["object"], frame["offset"], frame["caller"]
     return frame["object"], frame["caller"], frame["file"], frame["line"], frame["tail_call"]
 
 

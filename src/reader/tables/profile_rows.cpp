@@ -15,10 +15,10 @@ using format::CallClass;
 using format::CallForm;
 
 std::string line_of(const FrameInfo& frame, const std::string& tail_call) {
-  std::string line = frame.at.object + '\0';
+  // The caller tells apart frames of imported traces, which have no address.
+  const std::string line = frame.at.object + '\0' + frame.symbol.caller + '\0';
   if (frame.symbol.file.empty() || frame.symbol.line == 0) return line + '+' + std::to_string(frame.at.address);
-  return line + frame.symbol.caller + '\0' + frame.symbol.file + '\0' + std::to_string(frame.symbol.line) + '\0' +
-         tail_call;
+  return line + frame.symbol.file + '\0' + std::to_string(frame.symbol.line) + '\0' + tail_call;
 }
 
 std::string line_at(const SiteInfo& site, std::size_t at, const std::vector<FrameInfo>& frames) {
