@@ -1,6 +1,6 @@
 """tare measures MPI programs and weighs itself. Programs record events of their own with `tare.api`.
 
-`tare.open` reads a run.
+`tare.open` reads a run; `tare.request_round` asks one that goes on for a round.
 """
 
 from __future__ import annotations
@@ -70,6 +70,18 @@ def open(
     from tare.tables.opened import OpenRun
 
     return open_as(OpenRun, Path(run), member, Times(times))
+
+
+def request_round(run: str | PathLike[str], timeout: float = 5.0) -> int:
+    """Asks the ranks of a running `tare run --monitor=pull` for a round; its number, when it is in the run.
+
+    `timeout` is in seconds. CommandError if the run takes no requests, has ended, or gives no round in time.
+    """
+    from pathlib import Path
+
+    from tare.runs import requests
+
+    return requests.answer(Path(run), timeout)
 
 
 if not TYPE_CHECKING:

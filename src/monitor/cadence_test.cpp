@@ -48,5 +48,22 @@ TEST(Cadence, AWordOfNoneIsNone) {
   for (std::uint64_t point = 1; point < 9; ++point) EXPECT_EQ(cadence.takes(point, point << 24U), point % 2 == 0);
 }
 
+TEST(Cadence, WithOnceOnlyThePointOfAWordIsTaken) {
+  Cadence cadence(Cadence::once);
+  EXPECT_EQ(cadence.last(5, 0), 0U);
+  EXPECT_FALSE(cadence.takes(Cadence::once, 0));
+  const std::uint64_t word = Cadence::word(20, Cadence::once);
+  EXPECT_EQ(cadence.last(10, word), 0U) << "not yet";
+  EXPECT_EQ(cadence.last(23, word), 20U) << "the rank made no call in between";
+  EXPECT_EQ(cadence.last(20 + 3 * Cadence::once, word), 20U);
+  EXPECT_EQ(cadence.last(50'000'000, Cadence::word(40'000'000, Cadence::once)), 40'000'000U);
+}
+
+TEST(Cadence, AProcessThatStartsLaterHasNoPartInARoundRequestedBefore) {
+  Cadence cadence(Cadence::once);
+  EXPECT_EQ(cadence.last(30, Cadence::word(20, Cadence::once)), 0U);
+  EXPECT_EQ(cadence.last(41, Cadence::word(41, Cadence::once)), 41U);
+}
+
 }  // namespace
 }  // namespace tare::monitor

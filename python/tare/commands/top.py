@@ -12,7 +12,7 @@ from tare import units
 from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError
 from tare.options import Option
-from tare.runs import directory, runner
+from tare.runs import directory, requests, runner
 from tare.runs.rounds import chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def top(
     if not meta.options.monitor and not any(run.glob("monitor-*.tare")):
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
     _check_filter(run, meta)
-    live = Live(run)
+    live = Live(run, pulls=requests.needed(run, meta.options.monitor))
     if json:
-        live.update()
+        live.update_once(lambda: _goes_on(run, meta))
         return _write_json(run, meta, live, event)
     if once or not sys.stdout.isatty():
-        live.update()
+        live.update_once(lambda: _goes_on(run, meta))
         return _print(run, meta, live, event)
     try:
         from tare.monitor.screen import Top

@@ -13,7 +13,7 @@ from tare import streams
 from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError, UsageError
 from tare.options import Argument, Option
-from tare.runs import directory, runner
+from tare.runs import directory, requests, runner
 from tare.runs.rounds import STATISTICS, chosen_filter, names_of_filters
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def watch(
         raise CommandError(f"{run} is not monitored: start it with tare run --monitor -- COMMAND")
     _check_filter(run, meta, alert or [])
     output = AlertOutput(run.resolve(), command, json=json)
-    watching = _Watching(run, meta, Live(run), alert or [], output)
+    live = Live(run, pulls=requests.needed(run, meta.options.monitor))
+    watching = _Watching(run, meta, live, alert or [], output)
     endpoint = None
     if prometheus is not None:
         endpoint = _endpoint(run, meta, prometheus, watching)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tare import units
+from tare.runs.requests import PULL
 from tare.runs.rounds import DEFAULT_FILTER
 
 DEFAULT = "1s"
@@ -24,6 +25,10 @@ AUTO_POINT_NS = 1_000_000
 AUTO_FIRST = 100
 AUTO_LEAST = "50ms"
 LONGEST_AUTO_NS = 2**32 - 1
+# Of pull: how far apart the points are, one of which is the next offload; and no point is, before one is chosen
+# (Cadence::once in src/monitor/cadence.h).
+PULL_POINT_NS = 10_000_000
+ONCE = 2**24 - 1
 # How many snapshots of a rank may wait for tared; 0: as many as there is room for.
 DEPTHS = {"lossy": 4, "nonblock": 0, "block": 2}
 RINGS = {"lossy": units.MIB, "nonblock": 4 * units.MIB, "block": units.MIB}
@@ -43,7 +48,7 @@ class Monitoring:
     interval_ns: int = 0  # 0: the program makes the offload points, or
     region: str = ""  # entries of a region do
     region_every: int = 0
-    every: int = 1
+    every: int = 1  # each so many points are an offload; ONCE: those that are requested
     auto_ns: int = 0  # the interval is found, by leaving points out, and is no less than this; 0: it is not
     policy: str = "lossy"
     filter: str = DEFAULT_FILTER
@@ -55,6 +60,11 @@ class Monitoring:
     only: str = ""  # patterns of events, with a plus between them; empty: all
     sites: tuple[str, ...] = ()  # PLACE, or LABEL=PLACE=PLACE...: call sites; empty: all
     acceptance: int | None = None  # children of a node that may bring nothing; None: any number
+
+    @property
+    def is_pulled(self) -> bool:
+        """Whether ranks offload only when a user asks for a round."""
+        return self.every == ONCE
 
     def variable(self, epoch_ns: int) -> str:
         """For TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
@@ -102,14 +112,16 @@ def parse(spec: str) -> Monitoring:
     auto_ns = _auto(when)
     if auto_ns and "every" in chosen:
         raise ValueError("auto chooses itself which points are offloads: leave out every=")
+    if when == PULL and "every" in chosen:
+        raise ValueError("with pull, ranks offload when they are asked: leave out every=")
     interval_ns, region, region_every = (AUTO_POINT_NS, "", 0) if auto_ns else _when(when)
-    every = AUTO_FIRST if auto_ns else 1
+    every = AUTO_FIRST if auto_ns else ONCE if when == PULL else 1
     if found_ns := _auto(chosen.get("every", "")):
         if interval_ns:
             raise ValueError(f"every=auto skips points of the program: write auto instead of {when}")
         auto_ns = found_ns
-    elif not auto_ns:
-        every = _number("every", chosen, 1, least=1, most=2**24 - 1)
+    elif "every" in chosen:
+        every = _number("every", chosen, 1, least=1, most=ONCE - 1)
     found = Monitoring(
         interval_ns=interval_ns,
         region=region,
@@ -166,7 +178,7 @@ def _when(text: str) -> tuple[int, str, int]:
         interval_ns = units.parse_duration(text)
     except ValueError:
         raise ValueError(
-            f"'{text}' does not say when: write a time like 500ms, auto, points, or region:NAME/10"
+            f"'{text}' does not say when: write a time like 500ms, auto, pull, points, or region:NAME/10"
         ) from None
     if not SHORTEST_INTERVAL_NS <= interval_ns < 2**62:
         raise ValueError(f"'{text}' is no interval that ranks can keep: it is at least 0.1ms")

@@ -12,13 +12,12 @@ from tare.errors import CommandError
 from tare.measuring import library, monitoring, sweet_spots
 from tare.runs import directory
 from tare.runs.metadata import Metadata, Options
+from tare.runs.requests import MEETING_PLACE
 
 # A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
 ENDS_WITHIN_S = 5.0
 # The root of the tree of nodes waits for those below it: src/tared/tree/node_options.h, dead_after_ns.
 ROOT_ENDS_WITHIN_S = 10.0
-# Where the nodes of a monitored run meet (src/tared/monitor/monitor_job.cpp), with the key of the run.
-MEETING_PLACE = "tree"
 
 
 def drains(options: Options) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tare.monitor import totals
 from tare.monitor.heat import Columns
-from tare.runs import rounds
+from tare.runs import requests, rounds
 from tare.runs.rounds import Event, Kind, Ranks, Round, RoundFile
 from tare.units import NS_PER_S
 
@@ -21,6 +22,8 @@ BINS = 30  # of the history of an event, each of a second
 OF_LATE_NS = 10 * NS_PER_S
 # A rank that has been missing for so long is not there; before, it has lost a round.
 MISSING_NS = 2 * NS_PER_S
+# Of runs whose ranks offload when they are asked.
+REQUEST_EVERY_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,11 @@ class _Host:
 class Live:
     """Follows the files of a run. Not safe for several threads at a time."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, *, pulls: bool = False) -> None:
+        """`pulls`: asks the ranks for a round, once a second as long as `update` is called."""
         self._run_dir = run_dir
+        self._pulls = pulls
+        self._requested = -REQUEST_EVERY_S  # time.monotonic()
         self._hosts: dict[Path, _Host] = {}
         self.rounds = 0
         self.lost = 0  # snapshots of ranks that are in no round, and the ranks that are in one:
@@ -127,7 +133,11 @@ class Live:
         self.columns = Columns()
 
     def update(self) -> int:
-        """Reads what is new; how many rounds that are."""
+        """Reads what is new; how many rounds that are. OSError if no round can be asked for."""
+        now = time.monotonic()
+        if self._pulls and now - self._requested >= REQUEST_EVERY_S:
+            self._requested = now
+            requests.make(self._run_dir)
         for file in rounds.of_directory(self._run_dir):
             self._hosts.setdefault(file.path, _Host(file))
         new = 0
@@ -143,6 +153,16 @@ class Live:
                 new += 1
         self.rounds += new
         return new
+
+    def update_once(self, is_going_on: Callable[[], bool]) -> None:
+        """Reads what there is. Rates are of two rounds, so of a run that is asked for rounds, two are awaited,
+        a second apart; but for no longer than it goes on, or than the patience of a request."""
+        self.update()
+        until = time.monotonic() + requests.PATIENCE_S
+        found = 0
+        while self._pulls and found < 2 and time.monotonic() < until and is_going_on():
+            time.sleep(requests.LOOK_EVERY_S)
+            found += self.update()
 
     @property
     def last(self) -> Round | None:

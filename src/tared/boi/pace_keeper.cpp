@@ -9,7 +9,7 @@ namespace {
 
 constexpr double first_rest_ns = 1e8;
 constexpr double longest_ns = 1e10;
-constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 1;  // the greatest number that Cadence has room for
+constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 2;  // Cadence::most
 constexpr std::size_t rest_rounds = 12;
 constexpr std::size_t unsettled_rounds = 2;  // first rounds at each interval, with delays of the one before
 constexpr std::size_t window = 5;            // rounds that are judged together while an interval is kept

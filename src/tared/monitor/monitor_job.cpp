@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/monitor_spec.h"
+#include "monitor/cadence.h"
 #include "recorder/clock.h"
 #include "recorder/node_words.h"
 #include "tared/boi/pace_keeper.h"
@@ -15,6 +16,7 @@
 #include "tared/filters/clock.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
+#include "tared/monitor/round_requests.h"
 #include "tared/tree/listen.h"
 #include "tared/tree/node.h"
 #include "tared/tree/rendezvous.h"
@@ -38,6 +40,9 @@ std::uint32_t number_of(const std::string& spec, const std::string& key, std::ui
   return fault == std::errc{} && end == text.data() + text.size() ? number : otherwise;
 }
 
+// Ranks offload only when they are asked.
+bool is_pulled(const format::MonitorSpec& spec) { return spec.every == monitor::Cadence::once; }
+
 // Nothing if there is no directory in which nodes can meet.
 std::optional<NodeOptions> options_of(const Job& job, const std::string& text, const format::MonitorSpec& spec,
                                       bool is_first) {
@@ -53,7 +58,8 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   options.filter = value_of(text, "filter", "statistics");
   options.listen = address_to_bind(value_of(text, "listen", options.listen));
   options.limits.acceptance = number_of(text, "acceptance", UINT32_MAX);
-  const std::uint64_t interval_ns = std::min<std::uint64_t>(spec.interval_ns, 1ULL << 32U) * spec.every;
+  const std::uint64_t every = is_pulled(spec) ? 1 : spec.every;
+  const std::uint64_t interval_ns = std::min<std::uint64_t>(spec.interval_ns, 1ULL << 32U) * every;
   options.interval_ns = static_cast<std::int64_t>(interval_ns);
   const std::size_t above = levels - std::min(options.ancestors.size(), levels);
   options.limits.patience_ns =
@@ -74,10 +80,11 @@ std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, Rou
   return Node::open(options, source, &sink, error);
 }
 
-// Passes rounds to the file, to the pace keeper, and to the spot book.
+// Passes rounds to the file, to whoever decides about the next ones, and to the spot book.
 class KeptRounds : public RoundSink {
  public:
-  KeptRounds(RoundFile& file, PaceKeeper* keeper, SpotBook& book) : file_(file), keeper_(keeper), book_(book) {}
+  KeptRounds(RoundFile& file, PaceKeeper* keeper, RoundRequests* requests, SpotBook& book)
+      : file_(file), keeper_(keeper), requests_(requests), book_(book) {}
   void name(EventKey key, std::string_view text) override {
     file_.name(key, text);
     book_.events(++events_);
@@ -87,22 +94,35 @@ class KeptRounds : public RoundSink {
     file_.round(round);
     book_.round(round);
     if (keeper_ != nullptr) keeper_->add(round);
+    if (requests_ != nullptr) requests_->add(round);
   }
   void lost_round(std::uint64_t round, const RankSet& lost) override { file_.lost_round(round, lost); }
 
  private:
   RoundFile& file_;
   PaceKeeper* keeper_;
+  RoundRequests* requests_;
   SpotBook& book_;
   std::uint32_t events_ = 0;
 };
+
+PointClock points_of(const format::MonitorSpec& spec) {
+  if (spec.interval_ns == 0) return {};
+  return {static_cast<std::int64_t>(spec.interval_ns), static_cast<std::int64_t>(spec.epoch_ns)};
+}
 
 // For `--monitor=auto` and `every=auto`, at the root.
 std::unique_ptr<PaceKeeper> keeper_of(const std::string& text, const format::MonitorSpec& spec, bool is_first) {
   const std::uint32_t least_ns = number_of(text, "auto", 0);
   if (!is_first || least_ns == 0) return nullptr;
-  const PointClock by_clock(static_cast<std::int64_t>(spec.interval_ns), static_cast<std::int64_t>(spec.epoch_ns));
-  return std::make_unique<PaceKeeper>(spec.interval_ns == 0 ? PointClock() : by_clock, least_ns);
+  return std::make_unique<PaceKeeper>(points_of(spec), least_ns);
+}
+
+// For `--monitor=pull`, at the root.
+std::unique_ptr<RoundRequests> requests_of(const std::string& directory, const format::MonitorSpec& spec,
+                                           bool is_first) {
+  if (!is_first || !is_pulled(spec) || spec.interval_ns == 0) return nullptr;
+  return std::make_unique<RoundRequests>(directory, points_of(spec));
 }
 
 // At the root: what ranks learn about the tree (tare_find_sweet_spot).
@@ -158,7 +178,8 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
   RoundFile file(job.places.run_directory, host);
   const auto keeper = keeper_of(text, spec, is_first);
   SpotBook book;
-  KeptRounds rounds(file, keeper.get(), book);
+  const auto requests = requests_of(options->directory, spec, is_first);
+  KeptRounds rounds(file, keeper.get(), requests.get(), book);
   const auto node = open_node(*options, source, rounds);
   if (node == nullptr) return;
   ToldSpots spots(*node, book, options->directory);
@@ -180,6 +201,7 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
       node->set_pace(*pace);
       file.pace(*pace, keeper->boi_ns(), keeper->rest().mean);
     }
+    if (const auto pace = requests ? requests->decide(realtime_ns()) : std::nullopt) node->set_pace(*pace);
     if (const auto found = keeper ? keeper->take_found() : std::nullopt) spots.found(*found);
     if (is_first) spots.tell(now);
     file.write_due(now);

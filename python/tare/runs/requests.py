@@ -1,0 +1,77 @@
+"""Requests for rounds of runs with `--monitor=pull`: the other end of src/tared/monitor/round_requests.h."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tare.errors import CommandError
+from tare.runs import directory, rounds, runner
+
+# Where the nodes of a monitored run meet (src/tared/monitor/monitor_job.cpp), with the key of the run; it is
+# there while `tare run` is.
+MEETING_PLACE = "tree"
+FILE = "requests"
+PULL = "pull"
+LOOK_EVERY_S = 0.02
+PATIENCE_S = 5.0
+
+
+def are_answered(spec: str | None) -> bool:
+    """Whether the ranks of a run with this SPEC of --monitor offload when they are asked."""
+    return (spec or "").partition(",")[0].strip() == PULL
+
+
+def needed(run: Path, spec: str | None) -> bool:
+    """Whether a run with this SPEC has rounds only for those who ask.
+
+    CommandError if the user may not ask: the owner of the run may.
+    """
+    place = run / MEETING_PLACE
+    if are_answered(spec) and place.exists() and not os.access(place, os.W_OK | os.X_OK):
+        raise CommandError(f"cannot ask {run} for rounds: only its owner can write into {place}")
+    return are_answered(spec)
+
+
+def make(run_dir: Path) -> None:
+    """Asks for a round. Nothing happens if the run has ended. OSError if the file cannot be written."""
+    with suppress(FileNotFoundError), (run_dir / MEETING_PLACE / FILE).open("ab") as file:
+        file.write(b"\n")
+
+
+def answer(run: Path, patience_s: float = PATIENCE_S) -> int:
+    """Asks for a round, and waits until it is in the run: its number.
+
+    CommandError if the run is not monitored with `pull`, or has ended, or if no round has come in time.
+    """
+    from tare import _native
+
+    meta = directory.read_meta(run, _native.FORMAT_VERSION)
+    if not are_answered(meta.options.monitor):
+        raise CommandError(f"{run} takes no requests: start it with tare run --monitor=pull -- COMMAND")
+    files = {file.path: file for file in rounds.of_directory(run)}
+    for file in files.values():
+        for _ in file.read():
+            pass
+    until = time.monotonic() + patience_s
+    try:
+        make(run)
+    except OSError as error:
+        raise CommandError(f"cannot ask {run} for a round: {error.strerror}") from error
+    while True:
+        is_over = not runner.is_going_on(run, meta) or time.monotonic() > until
+        for file in rounds.of_directory(run):
+            for made in files.setdefault(file.path, file).read():
+                if made.filter:
+                    return made.round
+        if is_over:
+            break
+        time.sleep(LOOK_EVERY_S)
+    if time.monotonic() <= until:
+        raise CommandError(f"{run} has ended")
+    raise CommandError(
+        f"no round has come in {patience_s:g} s: no rank has made an MPI call, or tared hangs; "
+        f"tare where {run} says where the ranks are"
+    )
