@@ -10,7 +10,7 @@ import fake_native
 import pytest
 from some_run import metadata
 from tare.analysis import where
-from tare.analysis.waits import ANY
+from tare.analysis.blocked import ANY
 from tare.reporters import where as reporter
 from tare.reporters.console import console
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis.waits import Need, Rank
+from tare.analysis.blocked import Need, Rank
 
 if TYPE_CHECKING:
     from tare._native import CurrentCall

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tare.analysis.blocked import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
 from tare.analysis.peers import CountsMessages
-from tare.analysis.waits import Completed, Members, Rank, Send, Wanted, is_rooted, sends_of, wanted_of
 from tare.functions import base, is_collective
 
 if TYPE_CHECKING:

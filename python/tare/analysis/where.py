@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tare.analysis import deadlock, mismatch
+from tare.analysis.blocked import Members, Need, Rank, Waits, is_poll
 from tare.analysis.deadlock import Deadlock
 from tare.analysis.mismatch import Mismatch
 from tare.analysis.peers import CountsMessages
 from tare.analysis.profile import communicator_names
 from tare.analysis.rows import PLACE, Placed, fields, place_of
-from tare.analysis.waits import Members, Need, Rank, Waits, is_poll
 from tare.functions import is_collective, meaning
 from tare.units import NS_PER_S
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from tare import units
 from tare.analysis import endings
 from tare.analysis import where as places
+from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.analysis.profile import communicator_names
-from tare.analysis.waits import ANY, NO_PROCESS
 from tare.functions import is_collective, meaning
 from tare.reporters import rank_numbers, summary, terminal
 
 if TYPE_CHECKING:
+    from tare.analysis.blocked import Rank
     from tare.analysis.deadlock import Blocked, Deadlock
     from tare.analysis.mismatch import Mismatch, Side
-    from tare.analysis.waits import Rank
     from tare.analysis.where import Look, Pending, Row
     from tare.reporters.console import Console
     from tare.runs.run import Run
