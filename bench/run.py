@@ -19,6 +19,7 @@ from measurements import (
     collectives,
     counts,
     drains,
+    estimates,
     exporting,
     frames,
     hooks,
@@ -71,6 +72,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "tared": (5, 1, "tared where rounds come once a second: memory and processor"),
     "monitoring": (5, 1, "the monitoring tree: what it sustains, and one of 1,000 processes"),
     "page": (3, 1, "`tare report` and `tare view`: of 1, 10 and 100 million events, and of 100,000 ranks"),
+    "estimates": (7, 2, "what runs with a budget estimate, beside the truth"),
     "account": (0, 0, "the cost account against the truth, from call, solver and collectives"),
     "weight": (5, 1, "the true slowdown of programs, beside the account's and the trial's"),
     "record": (0, 0, "encoder and reader, without MPI"),
@@ -83,6 +85,7 @@ WITH_ACCOUNT: dict[str, Callable[[int], tuple[list[Table], list[Account]]]] = {
 PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "applications": applications.measure,
     "counts": counts.measure,
+    "estimates": estimates.measure,
     "frames": frames.measure,
     "hooks": hooks.measure,
     "start": start.measure,

@@ -11,7 +11,7 @@ import pytest
 import tare as package
 from environments import MpiEnvironment, openmpi4
 from tare.errors import CommandError
-from tare.runs.requests import FILE, MEETING_PLACE
+from tare.runs.requests import MEETING_PLACE
 from test_monitor import RANKS, both_families, live, of_event, program, running, wait_until
 
 __all__ = ["program"]

@@ -25,8 +25,8 @@ AUTO_POINT_NS = 1_000_000
 AUTO_FIRST = 100
 AUTO_LEAST = "50ms"
 LONGEST_AUTO_NS = 2**32 - 1
-# Of pull: how far apart the points are, one of which is the next offload; and no point is, before one is chosen
-# (Cadence::once in src/monitor/cadence.h).
+# Of pull: how far apart points are. Only a point that is chosen on request is an offload (Cadence::once in
+# src/monitor/cadence.h).
 PULL_POINT_NS = 10_000_000
 ONCE = 2**24 - 1
 # How many snapshots of a rank may wait for tared; 0: as many as there is room for.

@@ -155,8 +155,8 @@ class Live:
         return new
 
     def update_once(self, is_going_on: Callable[[], bool]) -> None:
-        """Reads what there is. Rates are of two rounds, so of a run that is asked for rounds, two are awaited,
-        a second apart; but for no longer than it goes on, or than the patience of a request."""
+        """Reads what there is. If rounds must be asked for, waits for two, a second apart, because rates are
+        differences; but only while the run goes on, and only for `requests.PATIENCE_S`."""
         self.update()
         until = time.monotonic() + requests.PATIENCE_S
         found = 0
