@@ -167,6 +167,8 @@ def _when(text: str) -> tuple[int, str, int]:
     """The interval of the clock; the region, and of how many entries each makes a point."""
     if text == "points":
         return 0, "", 0
+    if text == PULL:
+        return PULL_POINT_NS, "", 0
     if text.startswith("region:"):
         name, slash, every = text.removeprefix("region:").rpartition("/")
         if not slash or not every.isdecimal():
