@@ -201,7 +201,8 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
       node->set_pace(*pace);
       file.pace(*pace, keeper->boi_ns(), keeper->rest().mean);
     }
-    if (const auto pace = requests ? requests->decide(realtime_ns()) : std::nullopt) node->set_pace(*pace);
+    const bool may_request = requests != nullptr && node->is_formed();
+    if (const auto chosen = may_request ? requests->decide(realtime_ns()) : std::nullopt) node->set_pace(*chosen);
     if (const auto found = keeper ? keeper->take_found() : std::nullopt) spots.found(*found);
     if (is_first) spots.tell(now);
     file.write_due(now);

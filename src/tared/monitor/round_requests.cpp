@@ -11,7 +11,7 @@ std::optional<Pace> RoundRequests::decide(std::int64_t now_ns) {
   struct stat status {};
   if (lstat(path_.c_str(), &status) != 0) return {};
   const auto requested = static_cast<std::uint64_t>(status.st_size);
-  if (requested == answered_) return {};
+  if (requested == answered_ && !is_under_way_) return {};
   answered_ = requested;
   is_under_way_ = true;
   round_ = points_.point_after(now_ns + notice_ns);

@@ -19,7 +19,7 @@ class RoundRequests {
  public:
   static constexpr const char* file_name = "/requests";
   static constexpr std::int64_t notice_ns = 20'000'000;  // time for a decision to reach ranks
-  // After this time a round is no longer waited for: no rank may have made an MPI call since.
+  // A round that has not arrived after this time is tried again: no rank may have made an MPI call since.
   static constexpr std::int64_t patience_ns = 2'000'000'000;
 
   // `directory`: the meeting place.
@@ -27,7 +27,8 @@ class RoundRequests {
 
   // A round that has arrived at the root.
   void add(const Round& round) { is_under_way_ &= round.round < round_; }
-  // The point of the next round, if one was requested and none is under way (Unix time).
+  // The point of the next round, if one was requested and none is under way (Unix time). To be called while there are
+  // ranks: those that start later have no part in the round.
   std::optional<Pace> decide(std::int64_t now_ns);
 
  private:
@@ -36,7 +37,7 @@ class RoundRequests {
   std::uint64_t answered_ = 0;  // bytes of the file
   bool is_under_way_ = false;
   std::uint64_t round_ = 0;      // the last that was chosen
-  std::int64_t chosen_ns_ = 0;  // its time
+  std::int64_t chosen_ns_ = 0;   // its time
 };
 
 }  // namespace tare::tared

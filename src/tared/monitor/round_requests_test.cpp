@@ -62,12 +62,16 @@ TEST_F(Requests, ThoseThatComeMeanwhileAreAnsweredTogetherByTheNextRound) {
   EXPECT_FALSE(requests_->decide(epoch_ns + 20 * point_ns));
 }
 
-TEST_F(Requests, ARoundThatNeverComesDoesNotBlockTheNext) {
+TEST_F(Requests, ARoundThatDoesNotComeIsTriedAgain) {
   request();
-  ASSERT_TRUE(requests_->decide(epoch_ns));
-  request();
+  const auto first = requests_->decide(epoch_ns);
+  ASSERT_TRUE(first);
   EXPECT_FALSE(requests_->decide(epoch_ns + RoundRequests::patience_ns));
-  EXPECT_TRUE(requests_->decide(epoch_ns + RoundRequests::patience_ns + 4 * point_ns));
+  const auto again = requests_->decide(epoch_ns + RoundRequests::patience_ns + 4 * point_ns);
+  ASSERT_TRUE(again);
+  EXPECT_GT(again->from_round, first->from_round);
+  arrives(again->from_round);
+  EXPECT_FALSE(requests_->decide(epoch_ns + 10 * RoundRequests::patience_ns));
 }
 
 }  // namespace
