@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import tare as tare_package
 from environments import ROOT, MpiEnvironment, compile_c, mpich4, openmpi4
 from hosts import NETWORK, Host, Hosts, several_hosts
 from measured import PROGRAMS
@@ -184,6 +185,19 @@ def test_a_decision_reaches_the_ranks_of_all_hosts_for_the_same_round(
         # The first rounds of an interval that nothing is wrong with.
         assert every < 50 or all(len(made.ranks) == RANKS for made in between[:3])
     assert [path.name for path in run.glob("monitor-*")] == ["monitor-node0.tare"]
+
+
+def test_a_request_reaches_the_ranks_of_all_hosts(
+    hosts: Hosts, program: Program, tare: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    with going_on(tare, hosts, program, tmp_path, f"pull,listen={NETWORK},fan-out=1") as finish:
+        wait_until(lambda: (run / "tree").is_dir())
+        asked = [tare_package.request_round(run, timeout=PATIENCE_S) for _ in range(3)]
+        finish()
+    found = rounds_of(run, hosts.hosts[0])
+    assert [made.round for made in found] == asked
+    assert all(str(made.ranks) == f"0-{RANKS - 1}" and not made.lost for made in found)
 
 
 def test_a_link_that_is_cut_and_mended(

@@ -39,9 +39,8 @@ def test_each_request_is_a_round_of_all_ranks(
         second = package.request_round(run, timeout=60)
         assert second > first
         assert [made.round for made in live(run)] == [first, second]
-        with package.open(run) as opened:
-            found = opened.sql("SELECT DISTINCT round FROM rounds ORDER BY round")
-            assert found is not None and found.fetchall() == [(first,), (second,)]
+        found = package.open(run).sql("SELECT DISTINCT round FROM rounds ORDER BY round")
+        assert found is not None and found.fetchall() == [(first,), (second,)]
         end.touch()
         assert job.wait(60) == 0
     rounds = live(run)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from environments import ROOT
+from tare.measuring.launch import OF_USERS, VARIABLES
 from tare.measuring.open_mpi import NAMES, handed_on
 
 OURS = ["LD_PRELOAD", "TARE_RUN_DIR"]
@@ -16,6 +20,20 @@ def test_what_ranks_need_is_handed_on() -> None:
     # It would look up the first one and find a variable "policy".
     monitored = {"TARE_MONITOR": "policy=block,every=1"}
     assert handed_on(command, monitored, monitored) == {NAMES: "TARE_MONITOR=policy=block,every=1"}
+
+
+def test_all_that_the_library_reads_is_handed_on() -> None:
+    """As docs/environment.md lists it, and the library in the ranks asks for it."""
+    page = (ROOT / "docs" / "environment.md").read_text()
+    documented = set(re.findall(r"^\| `TARE_(\w+)`", page, re.MULTILINE)) - {"TIMING"}
+    assert documented == {*VARIABLES, *OF_USERS}
+    read = set()
+    for folder in ("recorder", "monitor", "mpi", "format"):
+        for file in (ROOT / "src" / folder).rglob("*.[hc]*"):
+            if "_test" not in file.name and "testing" not in file.parts:
+                read |= set(re.findall(r'"TARE_([A-Z_]+)"', file.read_text()))
+    # How many nodes are simulated is for tests (sampling/private_path.h).
+    assert read - {"SAMPLE_NODES"} <= documented
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ NOT_FOUND = 127
 # The terminal sends these to the whole process group, so the program has them already.
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+# What `tare run` says to the library in the ranks (docs/environment.md); a run has none of another's.
 VARIABLES = (
     "RUN_DIR",
     "RUN_ID",
@@ -41,9 +42,14 @@ VARIABLES = (
     "SAMPLE",
     "GROUP",
     "WEIGH",
+    "BUDGET",
     "MONITOR",
     "TARED",
 )
+
+
+# What a user says to it by hand.
+OF_USERS = ("SAMPLE_WAIT",)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     if options.monitor:
         result["TARE_TARED"] = str(library.find(library.TARED))
     result |= tared.variables(meta)
-    ours = ["LD_PRELOAD", *(f"TARE_{name}" for name in VARIABLES if f"TARE_{name}" in result)]
+    told = [f"TARE_{name}" for name in (*VARIABLES, *OF_USERS)]
+    ours = ["LD_PRELOAD", *(name for name in told if name in result)]
     return result | open_mpi.handed_on(meta.command, result, ours)
 
 
