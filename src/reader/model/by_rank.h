@@ -1,5 +1,6 @@
-// Something about each rank of each world. Memory follows the ranks that are there: a damaged number of one rank costs
-// a page, not all the numbers below it.
+// One value for each rank of each world (MPI_COMM_WORLD). Values are stored in pages of 64 ranks, and a page is
+// allocated at the first access to one of its ranks. So a damaged rank number costs one page, and not memory for all
+// lower ranks.
 #pragma once
 
 #include <array>
@@ -10,14 +11,14 @@
 
 namespace tare::reader {
 
-// A larger number of a rank, or a negative one, means damage.
+// Ranks from this one on, and negative ranks, are taken for damaged data.
 inline constexpr std::int32_t rank_limit = 1 << 24;
 inline bool can_be_rank(std::int32_t world, std::int32_t rank) { return world >= 0 && rank >= 0 && rank < rank_limit; }
 
 template <class T>
 class ByRank {
  public:
-  // Made if it is not there. can_be_rank(world, rank) holds.
+  // The value of the rank; creates its page if needed. Requires can_be_rank(world, rank).
   T& at(std::int32_t world, std::int32_t rank) {
     const auto w = static_cast<std::size_t>(world), r = static_cast<std::size_t>(rank);
     if (w >= worlds_.size()) worlds_.resize(w + 1);
@@ -27,7 +28,8 @@ class ByRank {
     if (!page) page = std::make_unique<Page>();
     return (*page)[r % page_ranks];
   }
-  // Null if its page is not there; a rank beside one that is there is found as T{}.
+  // nullptr if the page of the rank does not exist. A rank that was never set, but whose page exists, has the value
+  // T{}.
   T* find(std::int32_t world, std::int32_t rank) {
     return const_cast<T*>(static_cast<const ByRank*>(this)->find(world, rank));
   }
@@ -39,7 +41,8 @@ class ByRank {
     return page == nullptr ? nullptr : &(*page)[r % page_ranks];
   }
   bool empty() const { return worlds_.empty(); }
-  // In their order, with those that are beside one that is there.
+  // Calls `visit` with all values of all existing pages, by world and rank. Ranks that were never set are included, as
+  // T{}.
   template <class Visit>
   void each(const Visit& visit) {
     for (Pages& pages : worlds_)

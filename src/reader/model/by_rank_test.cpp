@@ -35,7 +35,7 @@ TEST(ByRank, DamagedNumbersAreNoRanksAndCostAPage) {
   EXPECT_FALSE(can_be_rank(0, rank_limit));
   EXPECT_EQ(large.find(0, INT32_MAX), nullptr);
   EXPECT_EQ(large.find(INT32_MIN, 0), nullptr);
-  large.at(0, rank_limit - 1).bytes[0] = 1;  // not 64 GiB
+  large.at(0, rank_limit - 1).bytes[0] = 1;  // allocates one page, not 64 GiB
   int there = 0;
   large.each([&](const Large&) { ++there; });
   EXPECT_EQ(there, 64);

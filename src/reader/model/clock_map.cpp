@@ -13,13 +13,13 @@ namespace {
 
 using format::ClockPair;
 
-// Closer pairs say little about the rate, because reading one takes some 50 ns.
+// Pairs that are closer do not give an accurate rate, because reading a pair takes some 50 ns.
 constexpr std::uint64_t min_gap_ns = 1'000'000;
-// The valid range: 20 MHz to 20 GHz.
+// Valid rates, in ns for each tick: clocks of 20 MHz to 20 GHz.
 constexpr double min_rate = 0.05;
 constexpr double max_rate = 50;
 
-// The signed difference, whatever the distance.
+// a - b with its sign, also where it does not fit into a signed integer of 64 bits.
 double difference(std::uint64_t a, std::uint64_t b) {
   return a >= b ? static_cast<double>(a - b) : -static_cast<double>(b - a);
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 
 TEST(ClockMap, InterpolatesBetweenPairs) {
-  // Two ticks a nanosecond, then, as if the clock had been slowed, one.
+  // The rate changes: first two ticks for each nanosecond, then one.
   const ClockMap map({1000, 500}, 10'000, {{1000 + 20 * ms, 500 + 10 * ms}, {1000 + 30 * ms, 500 + 20 * ms}}, 9);
   EXPECT_EQ(map.unix_ns(1000), 10'000);
   EXPECT_EQ(map.unix_ns(1000 + 10 * ms), static_cast<std::int64_t>(10'000 + 5 * ms));

@@ -15,11 +15,13 @@ struct CommunicatorInfo {
   std::string name;
   std::int32_t size = 0;
   bool inter = false;
-  std::uint64_t key = 0;           // 0: not known
-  std::optional<Members> members;  // if known; of an intercommunicator, the group of the first process found
-  std::optional<Members> remote_members;
+  std::uint64_t key = 0;  // 0: not known
+  std::optional<Members>
+      members;  // nothing: not known; of an intercommunicator, the local group of one of its processes
+  std::optional<Members> remote_members;  // of an intercommunicator: the other group
 
-  // Rank in the world of a peer of the process that has `rank` there; -1 if it is of another world or not known.
+  // The rank in the world of the process that the process with world rank `rank` addresses as `peer`. In an
+  // intercommunicator, that is a member of the remote group. -1 if it is not known or belongs to another world.
   std::int32_t world_rank(std::int32_t rank, std::int32_t peer) const;
 };
 
@@ -30,7 +32,7 @@ struct ScopeInfo {
   format::WindowFlavour flavour = format::WindowFlavour::none;
   std::int32_t communicator = -1;  // index in Run::communicators()
   std::uint64_t key = 0;           // 0: not known
-  std::string name;                // of a file, as it was opened
+  std::string name;                // of a file: the argument of MPI_File_open
 };
 
 }  // namespace tare::reader

@@ -9,7 +9,7 @@ namespace {
 
 using namespace tare::format;
 
-// The body of one entry: fixed part, then strings.
+// Reads one entry: the fixed part, then arrays and strings. Each function returns false if too few bytes are left.
 class Entry {
  public:
   explicit Entry(std::string_view bytes) : bytes_(bytes) {}
@@ -119,7 +119,7 @@ bool apply_scope(Entry entry, bool is_file, Definitions& to) {
   return true;
 }
 
-// A new name for what `named` has under a number.
+// Replaces the name of an entry of `named`.
 template <class Named>
 bool apply_name(Entry entry, Named& named) {
   NameDefinition in;

@@ -1,4 +1,5 @@
-// The definition log of one process as tables: the meaning of the numbers in its records and rows.
+// The definition log of one process (format/definition.h), parsed into tables. They say what the numbers in the records
+// and profile rows of the process mean.
 #pragma once
 
 #include <compare>
@@ -15,14 +16,14 @@ namespace tare::reader {
 
 struct Module {
   std::string path;
-  std::string build_id;  // bytes
+  std::string build_id;  // raw bytes, empty if there is none
   bool of_program = false;
 };
 
 // Frames of call paths.
 struct NativeFrame {
   std::uint32_t number;
-  std::uint32_t module;   // format::no_module: of none
+  std::uint32_t module;   // format::no_module: the address lies in no module
   std::uint64_t address;  // return address
 };
 struct PythonFrame {
@@ -33,7 +34,7 @@ struct PythonFrame {
   std::string function;
 };
 
-// A call site: frames paths[first] to paths[first + frames - 1] of its Definitions.
+// A call site. Its frames have the numbers paths[first] to paths[first + frames - 1] of Definitions::paths.
 struct Site {
   std::uint32_t number;
   std::uint32_t first;
@@ -41,20 +42,23 @@ struct Site {
   std::uint16_t flags;  // format::SiteFlags
 };
 
-// The members of a group as ranks in the world of the process, -1 for those of other worlds; stored as runs.
+// The members of a group, as ranks in the MPI_COMM_WORLD of the process; -1 for members of other worlds. Stored as runs
+// of ranks with a constant stride.
 class Members {
  public:
   Members() = default;
-  // False if the runs do not have `size` members together; then nothing changes.
+  // False if the runs together do not have `size` members; then nothing changes.
   bool assign(std::vector<format::MemberRun> runs, std::int32_t size);
   const std::vector<format::MemberRun>& runs() const { return runs_; }
-  std::int32_t world_rank(std::int32_t rank) const;     // -1: no such member, or of another world
-  std::int32_t rank_of(std::int32_t world_rank) const;  // -1: no member
+  // From a rank in the group to the rank in the world. -1: no such member, or it belongs to another world.
+  std::int32_t world_rank(std::int32_t rank) const;
+  // From a rank in the world to the rank in the group. -1: not a member.
+  std::int32_t rank_of(std::int32_t world_rank) const;
   bool has(std::int32_t world_rank) const { return rank_of(world_rank) >= 0; }
 
  private:
   std::vector<format::MemberRun> runs_;
-  std::vector<std::int64_t> begins_;
+  std::vector<std::int64_t> begins_;  // for each run, the rank in the group of its first member
   std::int32_t size_ = 0;
 };
 
@@ -63,8 +67,8 @@ struct Communicator {
   std::string name;
   std::int32_t size = 0;         // of the local group
   std::int32_t remote_size = 0;  // 0: intracommunicator
-  std::uint64_t key = 0;         // equal on all members of a world; 0: not known
-  std::uint32_t group = 0;       // number in the process, 0: not known
+  std::uint64_t key = 0;         // equal on all members that share a world; 0: not known
+  std::uint32_t group = 0;       // number in Definitions::groups; 0: not known
   std::uint32_t remote_group = 0;
 };
 
@@ -72,12 +76,12 @@ struct Communicator {
 struct Scope {
   bool is_file = false;
   format::WindowFlavour flavour = format::WindowFlavour::none;
-  std::uint32_t communicator = 0;  // number in the process, 0: not known
-  std::uint64_t key = 0;           // as of a communicator
+  std::uint32_t communicator = 0;  // number in Definitions::communicators; 0: not known
+  std::uint64_t key = 0;           // equal on all members of the communicator; 0: not known
   std::string name;
 };
 
-// The meaning of events of one type.
+// What the program registered for one type of events of the API.
 struct EventType {
   format::EventClass event_class = format::EventClass::regular;
   std::string name, unit;
@@ -87,27 +91,28 @@ struct EventType {
   auto operator<=>(const EventType&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// A spell: a part of the run of its process between two passages. Times are ticks.
+// A spell: the part of the run of a process between two passages, which are collectives of all ranks or calls of
+// tare_progress() (recorder/spells.h). Times are in ticks.
 struct Spell {
   bool measured = true;
   bool traced = false;
-  bool cut = false;           // its depth was lowered before its end
-  bool control = false;       // other spells are compared with it
-  bool has_requests = false;  // format::spell_with_requests
-  bool finished = true;       // else only its begin is known
-  std::uint32_t passages = 0;
-  std::uint32_t first_site = 0, last_site = 0;  // numbers in the process; 0: tare_progress()
+  bool cut = false;                             // from some moment on, less was recorded
+  bool control = false;                         // chosen at random for comparisons: calls were only counted
+  bool has_requests = false;                    // format::spell_with_requests
+  bool finished = true;                         // false: only its begin is known
+  std::uint32_t passages = 0;                   // its length
+  std::uint32_t first_site = 0, last_site = 0;  // call sites of the passages at its ends; 0: tare_progress()
   std::uint64_t begin = 0;
   std::uint64_t ticks = 0;
-  std::uint64_t flush_ticks = 0;
+  std::uint64_t flush_ticks = 0;  // part of `ticks`: writing event buffers
   std::uint64_t measured_calls = 0;
-  std::uint64_t counted_calls = 0;
-  std::uint64_t counted_polls = 0;  // of the counted ones
+  std::uint64_t counted_calls = 0;  // further calls, which were only counted
+  std::uint64_t counted_polls = 0;  // part of counted_calls
 };
 
 struct Definitions {
   NumberTable<Module> modules;
-  // In the order of the log. Of entries with the same number, the last is valid.
+  // In the order of the log. If entries have the same number, the last one is valid.
   std::vector<NativeFrame> native_frames;
   std::vector<PythonFrame> python_frames;
   std::vector<Site> sites;
@@ -115,17 +120,17 @@ struct Definitions {
   NumberTable<Communicator> communicators;
   NumberTable<Members> groups;
   NumberTable<Scope> scopes;
-  std::map<std::uint32_t, std::string> threads;  // names
+  std::map<std::uint32_t, std::string> threads;  // names, by number of the thread
   NumberTable<EventType> event_types;
   std::map<std::uint32_t, Spell> spells;  // by number
 
-  // Applies entries of the log in order. Entries may be repeated. Unknown kinds are skipped. False if an entry is
-  // malformed; the entries before it have been applied.
+  // Applies the entries of `log` in order. Entries may be repeated, and entries of unknown kinds are skipped. False if
+  // an entry is malformed; the entries before it have been applied then.
   bool apply(std::string_view log);
-  // Keeps its memory.
+  // Removes all definitions. The memory is kept for the next log.
   void clear();
 
-  // nullptr if the group is not known.
+  // The members of a group, by its number. nullptr if the group is not known. Valid until the next change.
   const Members* members(std::uint32_t group) const;
 };
 

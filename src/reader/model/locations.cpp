@@ -7,8 +7,8 @@ namespace {
 
 using format::ChunkHeader;
 
-// Whether a chunk on disk duplicates records that are still in the buffer: the buffer was drained while the run was
-// opened, or the process was killed before it could release the records.
+// Whether the records of a chunk on disk are still in the event buffer, too. This happens if the buffer was drained
+// while the run was opened, or if the process was killed before it could release the records.
 bool is_buffered(const Process& process, const ChunkHeader& chunk) {
   const auto buffer = process.buffered.find(chunk.block);
   return buffer != process.buffered.end() && chunk.sequence >= buffer->second.sequence;
@@ -18,7 +18,7 @@ bool is_buffered(const Process& process, const ChunkHeader& chunk) {
 
 LocationsOf::LocationsOf(const Process& process, const std::vector<bool>& outside_net)
     : process_(process), outside_net_(outside_net) {
-  // Locations whose profiles are lost are known by their events.
+  // If a profile is lost, the events alone show that the location existed.
   for (const ChunkRef& chunk : process.events)
     by_block_[chunk.header.block & ~format::tared_block].thread = chunk.header.location;
 }
@@ -38,7 +38,7 @@ void LocationsOf::add_trace() {
       totals.events += chunk.header.records;
   }
   for (const auto& [block, buffered] : process_.buffered) by_block_[block].totals.events += buffered.records;
-  // Each drain by the thread is a record too.
+  // Each drain by the thread is recorded, too, and is no event of the program.
   for (auto& [block, location] : by_block_)
     location.totals.events -= std::min(location.totals.events, location.totals.flushes);
 }

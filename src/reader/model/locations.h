@@ -1,4 +1,4 @@
-// What each location of a process has recorded.
+// Totals of each location of a process.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,24 @@
 
 namespace tare::reader {
 
-// A table and a buffer of a process, and the thread that has it. Threads that do not live at the same time may share
-// one.
+// A location block of a process: a profile table and an event buffer. A thread that has ended hands its block to a
+// later thread, so several threads may have used it, one after another.
 struct Location {
-  std::size_t process = 0;  // index in Run::processes()
-  std::uint32_t block = 0;
-  std::uint32_t thread = 0;  // number of the last thread that had it
-  Totals totals;             // of all its threads
+  std::size_t process = 0;   // index in Run::processes()
+  std::uint32_t block = 0;   // number of the location block
+  std::uint32_t thread = 0;  // number of the last thread that used it
+  Totals totals;             // over all threads that used it
 };
 
-// The locations of one process, from its profiles and its trace. `outside_net`: see add_profile().
+// Makes the locations of one process from its profiles and its trace. `outside_net`: see add_profile(). Both arguments
+// must outlive the object.
 class LocationsOf {
  public:
   LocationsOf(const Process& process, const std::vector<bool>& outside_net);
 
   void add(std::uint32_t block, const Profile& profile);
-  // To be called when all profiles have been added. Returns them sorted by block.
+  // The locations, sorted by block. To be called once, after all profiles have been added. `index`: of the process in
+  // Run::processes().
   std::vector<Location> take(std::size_t index);
 
  private:

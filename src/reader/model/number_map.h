@@ -1,4 +1,5 @@
-// Maps the numbers that a process gave to its sites, communicators and event types to those of the run.
+// Maps the numbers that a process gave to its call sites, communicators and event types to indices in the tables of the
+// run.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,10 @@
 
 namespace tare::reader {
 
-// Four bytes for each number, as long as numbers are small, as in undamaged files.
+// Takes four bytes for each number below 65,536. Only damaged files have larger ones, which are in a hash table.
 class NumberMap {
  public:
-  // The number in the run; -1 if there is none.
+  // The index in the run; -1 if there is none.
   std::int32_t find(std::uint32_t number) const {
     if (number < dense_.size()) return dense_[number];
     if (sparse_.empty()) return -1;
@@ -25,7 +26,7 @@ class NumberMap {
     if (number >= dense_.size()) dense_.resize(number + 1, -1);
     dense_[number] = of_run;
   }
-  // Keeps its memory.
+  // Removes all entries. The memory of the dense part is kept.
   void clear() {
     dense_.clear();
     sparse_.clear();

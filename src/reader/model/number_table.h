@@ -1,4 +1,4 @@
-// The definitions of a process, by number.
+// The definitions of one kind of a process, by number.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace tare::reader {
 
-// Like a map, in the order of the first definitions, but in two blocks of memory, because a run has many thousands of
-// these. Iterators are valid until the next new number.
+// Like a map, but iterates in the order in which numbers were first defined, and needs two blocks of memory, because a
+// run has many thousands of these tables. Iterators and references are valid until the next new number.
 template <typename T>
 class NumberTable {
  public:
   using Entries = std::vector<std::pair<std::uint32_t, T>>;
 
+  // The entry of that number. A new number gets T{}.
   T& operator[](std::uint32_t number) {
     std::int32_t at = places_.find(number);
     if (at < 0) {
@@ -32,7 +33,7 @@ class NumberTable {
   typename Entries::const_iterator begin() const { return entries_.begin(); }
   typename Entries::const_iterator end() const { return entries_.end(); }
   std::size_t size() const { return entries_.size(); }
-  // Keeps its memory.
+  // Removes all entries. The memory is kept.
   void clear() {
     entries_.clear();
     places_.clear();

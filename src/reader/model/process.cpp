@@ -14,7 +14,8 @@ using namespace tare::format;
 
 bool is_spawned(const Process& process) { return (process.record.flags & spawned) != 0; }
 
-// From MPI_Init to MPI_Finalize, as far as the process came; its whole life if it calls neither.
+// From the end of MPI_Init to the begin of MPI_Finalize, or to the end of a process that did not come so far. The whole
+// lifetime if the process calls neither.
 std::uint64_t net_ticks(const Process& process) {
   const ProcessRecord& r = process.record;
   if (r.init_enter != 0 && r.init_leave == 0) return 0;
@@ -23,7 +24,8 @@ std::uint64_t net_ticks(const Process& process) {
   return to > from ? to - from : 0;
 }
 
-// How long threads have been in the calls that they are in now, or were in when killed. Profiles do not contain these.
+// How long threads have been in the calls that they are in now, or were in when the process was killed. Profiles do not
+// contain these calls.
 std::uint64_t ticks_under_way(const Process& process) {
   const ProcessRecord& r = process.record;
   const bool has_ended = process.state != State::running && process.state != State::killed;
@@ -69,7 +71,8 @@ std::string_view mpi_library_of(const ProcessRecord& record) {
 
 double mpi_share(const Account& account) {
   if (account.threads_ns <= 0) return 0.0;
-  // An interrupted timed call that represents untimed ones can make the estimate longer than the life of the thread.
+  // A timed call also represents untimed calls. If it was interrupted, the estimate can exceed the lifetime of the
+  // thread.
   return std::min(static_cast<double>(account.mpi_ns) / static_cast<double>(account.threads_ns), 1.0);
 }
 
@@ -137,8 +140,8 @@ void add_totals(Totals& to, const Totals& from) {
   to.stored_bytes += from.stored_bytes;
 }
 
-// The time of calls that were only counted in spells, which the profile does not contain. Their share of a spell's time
-// is taken to be their share of its calls.
+// An estimate of the time in spells that the profile does not cover, because calls were only counted. The share of such
+// calls in the calls of a spell is taken for their share in its time.
 std::uint64_t unmeasured_ticks(const Process& process) {
   double ticks = 0;
   for (const auto& [number, spell] : process.spells) {
@@ -196,7 +199,7 @@ void assign_worlds(std::vector<Process*>& processes) {
   std::vector<World> worlds;
   for (Process* process : processes) {
     const ProcessRecord& r = process->record;
-    if (r.rank < 0) continue;  // never initialised MPI; shown with the ranks of the first world
+    if (r.rank < 0) continue;  // never initialised MPI; stays in world 0
     const auto lacks_it = [&](const World& world) {
       return world.size == r.size && world.spawned == is_spawned(*process) && !world.ranks.contains(r.rank);
     };

@@ -27,60 +27,61 @@
 
 namespace tare::reader {
 
-// How a process has ended, or that it is running. `exited`: it has ended without MPI_Finalize.
+// Whether a process is running or how it has ended. `exited`: it called exit() or _exit() without MPI_Finalize.
 enum class State { running, finished, exited, aborted, killed };
 const char* name_of(State state);
-// The first line of the MPI library's version text.
+// The first line of what MPI_Get_library_version returned.
 std::string_view mpi_library_of(const format::ProcessRecord& record);
 
-// Records that were in a buffer when the run was opened.
+// Records that were in an event buffer when the run was opened.
 struct Buffered {
-  std::uint32_t sequence = 0;  // of the event chunk that they begin
+  std::uint32_t sequence = 0;  // number of the event chunk that will begin with them
   std::uint64_t records = 0;
 };
 
 struct Process {
   std::uint64_t id = 0;
   format::ProcessRecord record{};
-  Definitions definitions;  // of a process that has a segment, else empty: what they say is in the next maps
+  Definitions definitions;  // only of a process with a segment; otherwise only the maps below have what they say
   ProfileSources profiles;
   SampleSource samples;
-  std::vector<format::SpellSums> spell_sums;  // of the first thread, by function and call site; of a trial or a budget
-  format::OffloadAccount offloads{};          // of a run that is monitored
-  std::vector<ChunkRef> events;               // on disk
+  std::vector<format::SpellSums> spell_sums;  // of the first thread; empty without --weigh and --budget
+  format::OffloadAccount offloads{};          // zero without --monitor
+  std::vector<ChunkRef> events;               // event chunks on disk
   std::vector<format::ClockPair> clock_pairs;
-  std::uint64_t last_seen = 0;                 // when its last call began, in ticks; known from a segment
-  std::map<std::uint32_t, Buffered> buffered;  // of the segment, by location block
-  std::vector<format::ThreadCall> calls;       // the calls that its threads are in, or were in at its end, if known
-  std::vector<format::RequestEntry> requests;  // under way
+  std::uint64_t last_seen = 0;                 // when its last call began, in ticks; 0 without a segment
+  std::map<std::uint32_t, Buffered> buffered;  // records in the segment, by location block
+  std::vector<format::ThreadCall> calls;       // calls that its threads are in, or were in at its end, if known
+  std::vector<format::RequestEntry> requests;  // requests that have not completed
   const FunctionNames::Map* functions = nullptr;
   std::optional<SegmentFile> segment;
 
-  // Found when everything has been read:
+  // Set after everything has been read:
   State state = State::killed;
   bool stopped = false;  // running, but stopped by a signal or a debugger
   int world = 0;
-  std::uint64_t end = 0;  // when it ended, or now, in ticks
+  std::uint64_t end = 0;  // in ticks: when it ended, or, if it is running, when the run was opened
   ClockMap clock;
+  // From the numbers of the process to indices in Run::sites() and so on:
   NumberMap sites, event_types;
-  NumberMap communicators;  // also from windows and files, to their communicators
+  NumberMap communicators;  // a number of a window or a file gives its communicator
   NumberMap scopes;
-  std::map<std::uint32_t, Spell> spells;              // of a trial or a budget, by number
-  std::map<std::uint32_t, std::string> thread_names;  // by number of the thread, where there is one
+  std::map<std::uint32_t, Spell> spells;              // by number; empty without --weigh and --budget
+  std::map<std::uint32_t, std::string> thread_names;  // by number of the thread; only of threads with a name
 
-  // Where the times of its events are moved to, if they are moved (Run::move_times).
+  // How the times of its events are moved; null if they are not (Run::move_times).
   std::shared_ptr<const TimeMaps> moved{};
 
-  // As recorded.
+  // Unix time in ns, as recorded, which no TimeMap has moved.
   std::int64_t time_of(std::uint64_t disk_ticks) const { return clock.unix_ns(disk_ticks << shift()); }
-  // Of a flush or a loss, in ns, from the times of both ends: a gap of milliseconds ends when the spell behind it
-  // begins, also where the clock's rate differs from its mean.
+  // The duration of a flush or a loss in ns. It is computed from the times of both ends, and not with the mean rate of
+  // the clock, so that a gap ends exactly when the next spell begins.
   std::int64_t span_ns(std::uint64_t enter, std::uint64_t leave) const {
     return leave > enter ? difference(time_of(leave), time_of(enter)) : 0;
   }
-  // Of events of a thread, where they are to be shown.
+  // The time of an event of a thread after it was moved.
   std::int64_t shown(std::uint32_t thread, std::int64_t ns) const { return moved ? moved->of(thread)(ns) : ns; }
-  // Moves spans of a thread.
+  // Moves both ends of `count` spans of a thread, in place.
   void move(std::uint32_t thread, std::int64_t* start_ns, std::int64_t* duration_ns, std::size_t count) const {
     if (!moved) return;
     const TimeMap& map = moved->of(thread);
@@ -98,63 +99,67 @@ struct Process {
   }
 };
 
-// Sums over the locations of a process, or over one. Those up to net_ticks are from its profiles.
+// Sums over one location of a process, or over all of them. `events` and `stored_bytes` come from the trace, the others
+// from the profiles.
 struct Totals {
   std::uint64_t calls = 0;
-  std::uint64_t estimated = 0;  // of the calls: polls whose time was not measured
+  std::uint64_t estimated = 0;  // part of `calls`: their time was not measured, but estimated
   WeighedTotals weighed;        // without MPI_Init and MPI_Finalize
-  std::uint64_t lookups = 0;
-  std::uint64_t dropped = 0;  // records lost
-  std::uint64_t flushes = 0;
+  std::uint64_t lookups = 0;    // calls that were only counted, such as MPI_Comm_rank
+  std::uint64_t dropped = 0;    // records that found no room
+  std::uint64_t flushes = 0;    // drains by the thread itself
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
-  format::TaredTotals tared{};  // what the node's tared drained
+  format::TaredTotals tared{};  // drains by the node's tared
   std::uint64_t overwritten_bytes = 0;
-  std::uint32_t full = 0;          // format::FullTables: tables of its threads that had no room
+  std::uint32_t full = 0;          // format::FullTables: tables that had no room left
   std::uint64_t net_ticks = 0;     // in MPI, without MPI_Init and MPI_Finalize
-  std::uint64_t other_ticks = 0;   // life of threads that call MPI, except for the first
+  std::uint64_t other_ticks = 0;   // lifetime of the threads that call MPI, except for the first thread
   std::uint64_t events = 0;        // calls, completions and events of the API that can be read
-  std::uint64_t api_events = 0;    // recorded, also if they were dropped or overwritten then
+  std::uint64_t api_events = 0;    // events of the API, also those that were dropped or overwritten
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
-// Adds a profile. `outside_net`: by function number, true for MPI_Init and MPI_Finalize.
+// Adds a profile of the process. `outside_net`: outside_net_time().
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
-// The life of the threads that had a location in turn, as far as it is net time; 0 if they never called MPI.
+// The lifetime, in ticks, of the threads that used a location one after another, at most the net time of the process. 0
+// if they never called MPI.
 std::uint64_t life_of_threads(const Process& process, const Profile& profile);
 void add_totals(Totals& to, const Totals& from);
+// By function number: true for MPI_Init, MPI_Finalize and their variants, whose time is not net time.
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
-// What measuring cost a process, and the times that it is compared with.
+// The cost account of a process: what measuring cost it, and the times that the cost is compared with.
 struct Account {
-  std::int64_t start_ns = 0;  // unix
-  std::int64_t wall_ns = 0;
-  std::int64_t net_ns = 0;
-  std::int64_t threads_ns = 0;     // the same of all threads that call MPI together, without what was only counted
-  std::int64_t mpi_ns = 0;         // of threads_ns
+  std::int64_t start_ns = 0;    // Unix time of the first call that tare saw
+  std::int64_t wall_ns = 0;     // from then to the end of the process
+  std::int64_t net_ns = 0;      // from the end of MPI_Init to the begin of MPI_Finalize
+  std::int64_t threads_ns = 0;  // net time of all threads that call MPI, without that of calls that were only counted
+  std::int64_t mpi_ns = 0;      // part of threads_ns: in MPI
   std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
-  std::int64_t wrapper_ns = 0;     // estimated from the calls that were weighed
-  double wrapper_error_ns = 0;     // half the width of its interval of 95 %; NaN: not known
-  std::uint64_t weighed = 0;       // calls
-  double call_ns = 0;              // the mean of the calls that are timed
+  std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
+  double wrapper_error_ns = 0;     // half the width of its 95 % confidence interval; NaN: not known
+  std::uint64_t weighed = 0;       // number of weighed calls
+  double call_ns = 0;              // mean cost of the wrapper of a timed call
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
-  std::int64_t flush_ns = 0;
+  std::int64_t flush_ns = 0;         // drains by the threads themselves
   std::int64_t offload_ns = 0;       // offloads to the monitor, waiting included
   std::int64_t offload_max_ns = 0;   // of the longest one
-  std::int64_t offload_wait_ns = 0;  // of offload_ns
-  std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; no part of the process's cost
-  double net_share = 0;              // tare's share of net_ns; threads add up
+  std::int64_t offload_wait_ns = 0;  // part of offload_ns
+  std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; not in net_share
+  double net_share = 0;              // cost of wrappers, flushes and offloads of all threads, divided by net_ns
 };
+// `totals`: over all locations of the process.
 Account account_of(const Process& process, const Totals& totals);
-// Time in MPI as a share of the net time of threads that call MPI; 0 if there are none.
+// mpi_ns / threads_ns, at most 1; 0 if threads_ns is 0.
 double mpi_share(const Account& account);
 
 // The latest time, in ticks, at which the records of a process show that it was running.
 std::uint64_t last_evidence(const Process& process);
 
-// Assigns every process to a world, one MPI_COMM_WORLD each, and sorts processes by (world, rank). A run may start
-// several worlds. Processes that were not spawned, in the order of their start, each go to the earliest world of their
-// size that lacks their rank. Then spawned processes go to worlds of their own.
+// Assigns every process to a world, which is one MPI_COMM_WORLD, and sorts the processes by (world, rank). A run may
+// start several worlds. Processes are taken in the order of their start, those that were not spawned first. Each one
+// joins the first world of its size that lacks its rank. Worlds of spawned processes hold only spawned processes.
 void assign_worlds(std::vector<Process*>& processes);
 
 }  // namespace tare::reader

@@ -5,7 +5,7 @@
 namespace tare::reader {
 namespace {
 
-// The clock goes faster in the second half: a tick is first 1 ns, then 1.001 ns.
+// The rate of the clock changes after half of the time: a tick is first 1 ns, then 1.001 ns.
 TEST(Process, ASpanEndsAtTheTimeOfItsEnd) {
   constexpr std::uint64_t half = 10'000'000;
   Process process;

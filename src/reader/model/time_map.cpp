@@ -7,7 +7,7 @@
 namespace tare::reader {
 namespace {
 
-// Between two knots.
+// Moves a time that lies between two knots.
 std::int64_t moved(const TimeMap::Knot& from, const TimeMap::Knot& to, std::int64_t ns) {
   __extension__ using Wide = __int128;
   const Wide length = Wide{to.at_ns} - from.at_ns;
@@ -47,7 +47,7 @@ std::int64_t TimeMap::inverse(std::int64_t ns) const {
   if (next == knots_.begin()) return knots_.empty() ? ns : std::min(ns, knots_.front().at_ns);
   const Knot& from = *std::prev(next);
   if (next == knots_.end()) return difference(ns, from.offset_ns);
-  const std::int64_t length = difference(image(*next), image(from));  // above 0, as ns lies between the two
+  const std::int64_t length = difference(image(*next), image(from));  // above 0, because ns lies between the two images
   __extension__ using Wide = __int128;
   return sum(from.at_ns, static_cast<std::int64_t>(Wide{difference(next->at_ns, from.at_ns)} *
                                                    difference(ns, image(from)) / length));

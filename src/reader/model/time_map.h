@@ -1,4 +1,4 @@
-// Where the times of a trace are moved to, by who corrects clocks or takes out what measuring cost (reader/retiming).
+// How the times of a trace are moved, to correct clocks or to take out the cost of measuring (reader/retiming).
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace tare::reader {
 
-// Moves times: by nothing before the first knot, by the offset of a knot at it, between two knots in proportion, and
-// behind the last by its offset. Never changes the order of two times.
+// A piecewise linear function that moves times. A knot says by how much its time moves. Between two knots, the offset
+// is interpolated linearly; after the last knot it stays the same; before the first knot it is 0. The function never
+// decreases, so it keeps the order of times.
 class TimeMap {
  public:
   struct Knot {
@@ -16,12 +17,13 @@ class TimeMap {
     bool operator==(const Knot&) const = default;
   };
 
-  // Knots are added in the order of time. One that would change the order of times is moved up to the one before it.
+  // Knots are added in the order of time. If a knot would change the order of times, its time or the time that it is
+  // moved to is raised to that of the knot before it.
   void add(std::int64_t at_ns, std::int64_t offset_ns);
   std::int64_t operator()(std::int64_t ns) const;
-  // The latest time that is moved to `ns`, or before it where none is.
+  // The latest time that is moved to `ns`. If no time is moved to it, the latest time that is moved to an earlier one.
   std::int64_t inverse(std::int64_t ns) const;
-  // First this one, then the other.
+  // The composition: applies this map first, then `next`.
   TimeMap then(const TimeMap& next) const;
 
   const std::vector<Knot>& knots() const { return knots_; }
@@ -31,10 +33,10 @@ class TimeMap {
   std::vector<Knot> knots_;
 };
 
-// Those of a process.
+// The maps of the threads of a process.
 struct TimeMaps {
-  TimeMap process;                                     // of threads that have none of their own
-  std::unordered_map<std::uint32_t, TimeMap> threads;  // by number
+  TimeMap process;                                     // for threads that have no map of their own
+  std::unordered_map<std::uint32_t, TimeMap> threads;  // by number of the thread
 
   const TimeMap& of(std::uint32_t thread) const {
     const auto found = threads.find(thread);

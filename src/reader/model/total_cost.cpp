@@ -55,7 +55,7 @@ TotalCost CostSums::cost() const {
   TotalCost cost = sums_;
   if (cost.calls != 0) cost.call_ns = calls_ns_ / static_cast<double>(cost.calls);
   if (processes_ != 0) cost.lookup_ns /= static_cast<double>(processes_);
-  // Of independent estimates, the squares of their half widths add up.
+  // The estimates of the processes are independent, so the squares of their half widths add up.
   if (with_error_ == processes_) cost.wrapper_error_ns = static_cast<double>(std::sqrt(squared_errors_));
   const auto hooks_ns = static_cast<double>(sum(cost.hook_init_ns, cost.hook_finalize_ns));
   if (net_ns_ != 0) cost.net_share = spent_ns_ / static_cast<double>(net_ns_);

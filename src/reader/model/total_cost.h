@@ -1,4 +1,4 @@
-// The cost accounts and the traces of several processes, added up.
+// Sums of the cost accounts and of the traces of several processes.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace tare::reader {
 
-// Sums, if nothing else is said.
+// The cost account of a run. Fields are sums over the processes if nothing else is said; Account explains them.
 struct TotalCost {
   std::uint64_t calls = 0;
   std::uint64_t lookups = 0;
   double call_ns = 0;    // mean cost of a timed call
-  double lookup_ns = 0;  // mean over the processes
-  double event_ns = 0;   // the largest
+  double lookup_ns = 0;  // cost of a call that is only counted: mean over the processes
+  double event_ns = 0;   // cost of an event of the API: the largest of all processes
   std::uint64_t events = 0;
   std::int64_t wrapper_ns = 0;
-  std::optional<double> wrapper_error_ns;  // half of the 95 % confidence interval; none: not known of all
+  std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
   std::uint64_t weighed = 0;
-  double net_share = 0;   // in the net time, weighted by net time
-  double wall_share = 0;  // hooks included, from the first MPI call to the end
+  double net_share = 0;   // share of the net time
+  double wall_share = 0;  // share of the wall time; time of tare in MPI_Init and MPI_Finalize included
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::uint64_t flushes = 0;
@@ -33,23 +33,24 @@ struct TotalCost {
   std::uint64_t offloads = 0;
   std::uint64_t offloads_lost = 0;
   std::int64_t offload_ns = 0;
-  std::int64_t offload_max_ns = 0;  // the longest
+  std::int64_t offload_max_ns = 0;  // the longest of all processes
   std::int64_t offload_wait_ns = 0;
   std::uint64_t dropped = 0;
 };
 
+// Sums over the traces of a run.
 struct TotalTrace {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;
   std::uint64_t overwritten_bytes = 0;
-  const format::ProcessRecord* first = nullptr;  // whose policy is that of the run
-  bool kept_newest = false;                      // of any process, as the next
-  bool no_space = false;
-  bool written = true;  // of all
+  const format::ProcessRecord* first = nullptr;  // the first process; its buffer policy is that of the run
+  bool kept_newest = false;                      // a process could not write a buffer (format::kept_newest)
+  bool no_space = false;                         // because there was no space left
+  bool written = true;                           // false: a process did not write its events (format::not_written)
 };
 
-// Takes one process after another; they must outlive the object.
+// Adds up one process after another. The processes must outlive the object.
 class CostSums {
  public:
   void add(const Process& process, const Totals& totals);
@@ -57,7 +58,7 @@ class CostSums {
   const TotalTrace& trace() const { return trace_; }
 
  private:
-  TotalCost sums_;  // means and shares are made at the end
+  TotalCost sums_;  // cost() computes the means and shares
   TotalTrace trace_;
   std::uint64_t processes_ = 0;
   std::uint64_t with_error_ = 0;

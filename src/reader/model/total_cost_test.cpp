@@ -7,7 +7,8 @@
 namespace tare::reader {
 namespace {
 
-// From tick 0 on, at one tick a nanosecond; in MPI_Init and out of MPI_Finalize for a tenth of its time each.
+// A process that lives for `ticks` ns, from tick 1 on. It spends a tenth of this time in MPI_Init, and as much after
+// the begin of MPI_Finalize.
 Process process_of(std::uint64_t ticks) {
   Process process;
   process.record.attach = 1;
@@ -32,7 +33,7 @@ TEST(CostSums, NothingIsNothing) {
   EXPECT_TRUE(CostSums().trace().written);
 }
 
-// Shares of time are of what was measured.
+// Shares are computed from measured time alone.
 TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   Process process = process_of(10'000);
   Totals totals;

@@ -28,7 +28,7 @@ Sample sample_of(std::uint64_t calls, std::uint64_t ticks, double squared) noexc
 }  // namespace
 
 void WeighedTotals::add(const WeighedCalls& more) noexcept {
-  if (more.kind >= weighed_kinds) return;  // of a damaged file
+  if (more.kind >= weighed_kinds) return;  // from a damaged file
   WeighedCalls& to = weighed[more.kind];
   to.interrupted += more.interrupted;
   to.first_calls += more.first_calls;

@@ -1,4 +1,4 @@
-// What the wrappers of all calls took, estimated from those that were weighed (recorder/account/weighing.h).
+// The time in the wrappers of all calls, estimated from a sample: the weighed calls (recorder/account/weighing.h).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace tare::reader {
 
-// Calls by kind (format/weighed.h), and those of them that were weighed.
+// All calls, and the weighed calls among them, by kind (format/weighed.h).
 struct WeighedTotals {
   std::uint64_t calls[format::weighed_kinds] = {};
   format::WeighedCalls weighed[format::weighed_kinds] = {};
@@ -16,17 +16,18 @@ struct WeighedTotals {
   void add(const WeighedTotals& more) noexcept;
 };
 
-// In ticks.
+// Times are in ticks.
 struct Weight {
-  double ticks = 0;       // of all wrappers
-  double half_width = 0;  // of the interval that holds the truth with probability 0.95; NaN: not known
-  std::uint64_t weighed = 0;
-  double timed_call = 0;  // the mean of the calls that are timed
+  double ticks = 0;           // of all wrappers
+  double half_width = 0;      // of the 95 % confidence interval of `ticks`; NaN: not known
+  std::uint64_t weighed = 0;  // number of weighed calls
+  double timed_call = 0;      // mean wrapper time of the calls that are timed
 };
 
-// Stratified by kind (Cochran, Sampling Techniques, 3rd ed., section 5.3): each kind is its number of calls times the
-// mean of its sample, the variances add up. The first calls of a thread, all of which were weighed, count as they are.
-// A kind with fewer than two calls in the sample has the mean and the variance of all kinds.
+// A stratified estimate with the kinds of calls as strata (Cochran, Sampling Techniques, 3rd ed., section 5.3): the
+// time of a kind is its number of calls times its sample mean, and the variances of the kinds add up. The first calls
+// of a thread are all weighed, so their time is known and not estimated. A kind with fewer than two sampled calls gets
+// the mean and the variance of all kinds together.
 Weight weight_of(const WeighedTotals& totals) noexcept;
 
 }  // namespace tare::reader

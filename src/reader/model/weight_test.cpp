@@ -75,7 +75,7 @@ TEST(Weight, PollsThatAreNotTimedAreNoTimedCalls) {
   EXPECT_DOUBLE_EQ(weight.timed_call, 40);
 }
 
-// Costs of calls are skewed: most take a little, a few walk the stack.
+// The costs of calls are skewed: most calls are cheap, a few walk the stack.
 TEST(Weight, IntervalsCoverTheTruth) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> cheap(4, 0.5);
