@@ -15,9 +15,8 @@ struct CommunicatorInfo {
   std::string name;
   std::int32_t size = 0;
   bool inter = false;
-  std::uint64_t key = 0;  // 0: not known
-  std::optional<Members>
-      members;  // nothing: not known; of an intercommunicator, the local group of one of its processes
+  std::uint64_t key = 0;                  // 0: not known
+  std::optional<Members> members;         // nothing: not known; of an intercommunicator: the local group of one process
   std::optional<Members> remote_members;  // of an intercommunicator: the other group
 
   // The rank in the world of the process that the process with world rank `rank` addresses as `peer`. In an

@@ -12,8 +12,8 @@ using format::SpellSums;
 constexpr std::uint32_t least_spells = 3;
 constexpr double most_unlike = 0.02;  // of the counted calls
 
-// That 95 % of Student's distribution lie within, from 2 degrees of freedom on: Cornish and Fisher's expansion
-// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), right to 1 %.
+// The two-sided 95 % quantile of Student's t distribution, for 2 degrees of freedom or more: the Cornish-Fisher
+// expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), accurate to 1 %.
 double student_95(double freedom) noexcept {
   constexpr double z = 1.959964, z2 = z * z;
   constexpr double terms[] = {z, (z2 + 1) * z / 4, ((5 * z2 + 16) * z2 + 3) * z / 96,
@@ -24,26 +24,26 @@ double student_95(double freedom) noexcept {
   return sum;
 }
 
-// How many spells with equal shares in the estimate would know as much, at least: where few spells with many calls
-// stand for many others, the other spells say little (Kish, Survey Sampling, Wiley 1965). No fewer than 3, and no more
-// than there are.
+// The effective sample size: how many spells of equal weight would give an estimate of the same accuracy (Kish, Survey
+// Sampling, Wiley 1965). It is low if a few spells with many calls dominate. At least 3, at most the number of spells.
 double effective_spells(const SpellSums& of) noexcept {
   const double equal = of.calls_calls > 0 ? of.calls * of.calls / of.calls_calls : 0;
   return std::clamp<double>(equal, least_spells, of.spells);
 }
 
-// Sums of weight - 1 times y, and of weight * (weight - 1) times y squared and y times the calls of the function.
+// Sums over spells of a quantity y, where x are the calls of the function: y with the factor weight - 1; y * y and x *
+// y with the factor weight * (weight - 1).
 struct Sums {
   double y, yy, xy;
 };
 
-// `at`: the sums of the function, or of it at a site.
+// `at`: the sums of the function, or those of the function at one site.
 Estimate estimate(double calls, const Sums& of, const SpellSums& at, const SpellSums& function) noexcept {
   if (calls == 0) return {0, 0};
   if (!(function.calls > 0)) return {};
   const double ratio = of.y / function.calls;
   if (at.spells < least_spells) return {calls * ratio, std::nullopt};
-  // Also spells that have calls of the function, and none at the site, say how much spells differ.
+  // Spells with calls of the function but none at the site count, too: they show how much spells differ.
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
   const double spells = effective_spells(at);
   const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
@@ -78,7 +78,7 @@ bool are_leaks_few(const Process& process) {
   for (const auto& [number, spell] : process.spells) {
     if (spell.measured) continue;
     calls += static_cast<double>(spell.counted_calls);
-    // All spells measure the call that they end with.
+    // Every spell measures its last call.
     if (spell.has_requests && spell.measured_calls > 1) leaked += static_cast<double>(spell.measured_calls - 1);
   }
   return leaked <= most_unlike * (calls + leaked);

@@ -15,7 +15,7 @@ struct Made {
   double probability, calls, ticks, bytes;
 };
 
-// As recorder::SpellSummer does. `of_function`: calls of the spell at all sites.
+// Adds a spell as recorder::SpellSummer does. `of_function`: calls of the spell at all sites.
 void add(SpellSums& sums, const Made& made, double of_function) {
   const double weight = 1 / made.probability, others = weight - 1, of_products = weight * others;
   ++sums.spells;
@@ -31,8 +31,8 @@ void add(SpellSums& sums, const Made& made, double of_function) {
 }
 void add(SpellSums& sums, const Made& made) { add(sums, made, made.calls); }
 
-// A program of three phases, of which one calls ten times more often, and is measured that much more rarely. Calls of a
-// spell are long or short together.
+// A program of three phases. One of them makes ten times as many calls, and is measured a tenth as often. The durations
+// of the calls of one spell are correlated.
 std::vector<Made> program(std::mt19937_64& random) {
   std::vector<Made> spells;
   std::poisson_distribution<int> few(20), many(200);
@@ -72,20 +72,21 @@ TEST(CountedCallsTest, IntervalsCoverTheTruth) {
     covered += std::abs(measured + ticks.value - whole) <= *ticks.error ? 1 : 0;
     sum += measured + ticks.value;
     squares += std::pow(measured + ticks.value - whole, 2);
-    // The same bytes in each call: nothing is unknown.
+    // All calls have the same number of bytes, so this estimate has no error.
     const Estimate of_bytes = bytes_of_counted(counted, sums, sums);
     EXPECT_NEAR(of_bytes.value, bytes, 1e-6 * bytes);
     EXPECT_NEAR(*of_bytes.error, 0, 1e-4 * bytes);
   }
   EXPECT_GE(covered, 0.93 * runs);
   EXPECT_LE(covered, 0.97 * runs);
-  // A ratio is biased, but little beside its error (Cochran, Sampling Techniques, 3rd ed., section 6.8).
+  // A ratio estimate is biased, but the bias is small compared with its error (Cochran, Sampling Techniques, 3rd ed.,
+  // section 6.8).
   const double bias = sum / runs - whole, deviation = std::sqrt(squares / runs - bias * bias);
   EXPECT_LT(std::abs(bias), 0.2 * deviation);
 }
 
-// A function that is called at three sites: at one in all spells, at another in the dense phase more often, and at a
-// third in a tenth of the spells.
+// A function that is called at three sites: at the first in all spells, at the second more often in the dense phase, at
+// the third in a tenth of the spells.
 struct AtSites {
   Made sites[3];
   double calls() const { return sites[0].calls + sites[1].calls + sites[2].calls; }
@@ -110,7 +111,7 @@ std::vector<AtSites> program_with_sites(std::mt19937_64& random) {
   return spells;
 }
 
-// How often intervals cover the truth, and how estimates differ from it.
+// How often confidence intervals cover the true value, and how far estimates are from it.
 struct Judged {
   unsigned runs = 0, covered = 0;
   double sum = 0, squares = 0;
@@ -187,7 +188,7 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
   }
 }
 
-// All calls of the function are at the one site.
+// All calls of the function are at one site.
 TEST(CountedCallsTest, CallsOfAllSitesAreExact) {
   SpellSums sums{};
   for (const double calls : {10, 20, 40}) add(sums, {0.5, calls, 0, 0});
@@ -204,7 +205,7 @@ TEST(CountedCallsTest, SpellsThatMeasureWithRequestsUnderWayHideSites) {
     spell.measured = false;
     spell.has_requests = true;
     spell.counted_calls = 50;
-    spell.measured_calls = 1;  // with which the one before ended
+    spell.measured_calls = 1;  // the last call of the spell, which is always measured
   }
   EXPECT_TRUE(are_leaks_few(process));
   for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 3;

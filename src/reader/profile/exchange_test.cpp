@@ -14,7 +14,7 @@ using namespace synthetic;
 using format::PeerEntry;
 using format::ProcessState;
 
-// A run of 6 ranks, each with these peers; their communicator 1 is the world.
+// Makes runs of 6 ranks from the peers of each rank. Communicator 1 is MPI_COMM_WORLD.
 class ExchangeOfRanks : public ::testing::Test {
  protected:
   reader::Run run_of(const std::vector<std::vector<PeerEntry>>& peers) {
@@ -32,7 +32,7 @@ class ExchangeOfRanks : public ::testing::Test {
       profile.peers = {{0, format::no_peer, 0, 0, 0, 0}};
       profile.peers.insert(profile.peers.end(), peers[rank].begin(), peers[rank].end());
       file += process_chunk(process) + definitions_chunk(process, log) + profile_chunk(process, 0, profile) +
-              profile_chunk(process, 1, profile);  // two threads, alike
+              profile_chunk(process, 1, profile);  // two equal threads
     }
     dir_.write("n.tare", file);
     auto run = reader::Run::open({dir_.path(), dir_.path(), run_id});

@@ -97,7 +97,7 @@ void ProfileSummer::end() {
 void ProfileSummer::add(const ProfileRow& row) {
   if (row.calls == 0) return;
   const std::uint16_t function = FunctionNames::lookup(*process_->functions, row.function);
-  const bool known = function != FunctionNames::other;  // else a sum over calls that found no row
+  const bool known = function != FunctionNames::other;  // else the row sums calls for which the table had no room
   const std::int32_t communicator =
       known ? standing_for(query_.communicator_of, process_->communicators.find(row.communicator)) : -1;
   if (!wants(function, communicator)) return;
@@ -148,7 +148,7 @@ ProfileSummer::Group& ProfileSummer::group_of(const SumKey& key) {
   return groups_[slot - 1];
 }
 
-// Notes that the process under way has timed calls of the group.
+// Notes that the current process has timed calls of the group.
 void ProfileSummer::touch(Group& group) {
   if (group.process == processes_) return;
   group.process = processes_;
@@ -156,7 +156,7 @@ void ProfileSummer::touch(Group& group) {
   touched_.push_back(static_cast<std::uint32_t>(&group - groups_.data()));
 }
 
-// Where the group of that key is, or is to be.
+// The slot of the group with that key, or the empty slot where it belongs.
 std::size_t ProfileSummer::slot_of(const SumKey& key) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(key) & mask;

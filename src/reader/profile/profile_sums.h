@@ -1,5 +1,5 @@
-// The profile of a run, added up by what is asked for. Memory goes with the number of groups, not with the number of
-// processes: their profiles are read one after another.
+// Sums over the profile rows of a run, grouped by the keys of a query. Profiles are read one process after another, so
+// the memory depends on the number of groups, and not on the number of processes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tare::reader {
 
-// What makes a group; what is not asked for is -1 in every key, and 0 the function.
+// The key of a group. Parts by which the query does not group are -1; `function` is 0.
 struct SumKey {
   std::int32_t world = -1;
   std::int32_t rank = -1;
@@ -25,43 +25,46 @@ struct SumKey {
 };
 
 struct SumsQuery {
+  // Whether to group by this part of the key.
   bool world = false, rank = false, function = false, site = false, communicator = false, size_class = false;
-  // Sites and communicators to be taken for one: by number in the run, the number that stands for it. Numbers beyond
-  // the end stand for themselves.
+  // Merges sites and communicators: the element at an index of the run is the index that replaces it. Indices beyond
+  // the end are not replaced.
   std::vector<std::int32_t> site_of{}, communicator_of{};
-  // Only these; communicators as they are after communicator_of.
+  // Restrict the rows. `communicators` holds indices after the replacement by communicator_of.
   Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
   std::vector<std::string> without{};  // functions that are left out
 };
 
+// The sums of a group.
 struct ProfileSum {
   SumKey key{};
   std::uint64_t calls = 0;
-  std::uint64_t timed_calls = 0;  // the others were only counted
-  std::uint64_t estimated = 0;    // of those timed: polls whose time is estimated
+  std::uint64_t timed_calls = 0;  // part of `calls`; the others were only counted
+  std::uint64_t estimated = 0;    // part of timed_calls: their time is estimated (format::ProfileRow::estimated)
   std::uint64_t bytes = 0;
-  std::uint64_t received = 0;  // beside `bytes`, by calls that send and receive
+  std::uint64_t received = 0;  // bytes received by calls that also send, whose sent bytes are in `bytes`
   std::int64_t time_ns = 0;
-  std::int64_t waited_ns = 0;  // that other calls spent on completing the requests which these have started
-  std::int64_t min_ns = 0;     // of one timed call, as max_ns
+  std::int64_t waited_ns = 0;  // time of other calls that completed the requests of these calls
+  std::int64_t min_ns = 0;     // shortest and longest duration of a timed call
   std::int64_t max_ns = 0;
-  double squared_ns2 = 0;  // sum over the timed calls of the squares of their durations
-  // Over the processes of the group that have such calls, timed:
-  std::uint64_t ranks = 0;
-  std::int64_t rank_time_min_ns = 0;  // time_ns of one process
+  double squared_ns2 = 0;  // sum of the squares of the durations of the timed calls
+  // Over the processes that have timed calls of the group:
+  std::uint64_t ranks = 0;            // number of these processes
+  std::int64_t rank_time_min_ns = 0;  // least and largest time_ns of one process
   std::int64_t rank_time_max_ns = 0;
-  std::int32_t rank_time_min_at = -1;  // whose rank is; of equal ones the lowest
+  std::int32_t rank_time_min_at = -1;  // rank of that process; of several, the lowest
   std::int32_t rank_time_max_at = -1;
 };
 
-// Adds up the profiles of process after process. Not thread-safe; several of them can be joined.
+// Adds up the profiles of one process after another. Not thread-safe: each thread has its own, and join() adds them up.
 class ProfileSummer {
  public:
   ProfileSummer(const SumsQuery& query, const FunctionNames& names);
 
+  // Whether the query includes the process.
   bool wants(const Process& process) const;
-  // All profiles of one process between begin() and end().
+  // add() is called for all profiles of one process, between begin() and end().
   void begin(const Process& process);
   void add(const Profile& profile);
   void end();
@@ -71,8 +74,8 @@ class ProfileSummer {
 
  private:
   struct Group : ProfileSum {
-    std::uint64_t rank_time_ns = 0;  // of the process under way
-    std::uint64_t process = 0;       // count of processes when it last got something
+    std::uint64_t rank_time_ns = 0;  // of the current process
+    std::uint64_t process = 0;       // processes_ when a row was last added
   };
 
   void add(const format::ProfileRow& row);
@@ -84,12 +87,12 @@ class ProfileSummer {
   void grow();
 
   SumsQuery query_;
-  std::vector<bool> functions_;  // wanted, by number
+  std::vector<bool> functions_;  // by number: whether the query includes it
   std::vector<Group> groups_;
   std::vector<std::uint32_t> slots_;  // hash table of indices in groups_, plus 1
   const Process* process_ = nullptr;
   std::uint64_t processes_ = 0;
-  std::vector<std::uint32_t> touched_;  // groups that the process under way has
+  std::vector<std::uint32_t> touched_;  // groups of which the current process has timed calls
 };
 
 }  // namespace tare::reader

@@ -13,7 +13,7 @@ using format::ProcessState;
 
 constexpr std::uint32_t ranks = 1000;  // enough for several threads
 
-// Rank r sends r + 1 times from site 1 and receives once from site 2; numbers of sites differ from rank to rank.
+// Rank r sends r + 1 times from site 1 and receives once from site 2. Each rank numbers its sites differently.
 std::string many_ranks() {
   std::string file = functions_chunk();
   const unsigned pid = dead_pid();

@@ -10,14 +10,15 @@ namespace {
 
 using namespace tare::format;
 
-// Of the phase that a thread is in, what is not in its entry yet.
+// Ticks that the thread has spent in phase `number` since it last entered or returned to it; 0 if it is not in the
+// phase. The entry of the phase does not contain them yet.
 std::uint64_t ticks_going_on(const Process& process, const Profile& profile, std::size_t number) {
   const LocationSummary& summary = profile.summary;
   if (summary.in_use == 0 || summary.phase != number || process.end <= summary.phase_since) return 0;
   return process.end - summary.phase_since;
 }
 
-// The entry of what lies outside of all phases: its calls are those of the rows that lie in none.
+// The entry for the time outside of all phases. Its calls are all calls of the profile minus those in phases.
 PhaseEntry outside_of(const Profile& profile) {
   PhaseEntry outside = profile.phases[outside_phases];
   for (const ProfileRow& row : profile.rows) {
@@ -121,7 +122,7 @@ void add_up(PhaseSum& to, const PhaseSum& sum) {
 }  // namespace
 
 std::vector<PhaseSum> merged(std::vector<PhaseSum> sums, bool rank) {
-  // First the threads of each rank, then the ranks.
+  // First adds up the threads of each rank, then the ranks.
   const auto phase = [](const PhaseSum& sum) { return std::tie(sum.world, sum.outside, sum.other, sum.type); };
   std::sort(sums.begin(), sums.end(), [&](const PhaseSum& a, const PhaseSum& b) {
     return std::tuple_cat(phase(a), std::tie(a.rank)) < std::tuple_cat(phase(b), std::tie(b.rank));
@@ -179,7 +180,7 @@ std::vector<std::string> full_tables(const std::vector<Process>& processes, cons
     if (full == 0) continue;
     lines.push_back(std::string("the ") + kind.what + of_processes(full) + " was full: " + kind.rest);
   }
-  // Not the number of requests: a poll that finds no room counts its requests each time.
+  // The number of requests is not shown: a poll that finds no room counts its requests each time.
   const auto without_room = std::count_if(processes.begin(), processes.end(), [](const Process& process) {
     return process.record.untracked_requests != 0;
   });

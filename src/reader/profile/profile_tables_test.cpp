@@ -52,7 +52,7 @@ TEST_F(ProfileTables, PeersOfAllThreadsAddUp) {
   second.peers = {{0, format::no_peer, 0, 0, 0, 0}, {1, 0, 1, 1, 0, 0}, {1, 2, 1, 8, 2, 16}};
   reader::Run run = run_of({first, second});
   const auto peers = run.peers({.rank = true, .communicator = true});
-  // Of the world: communicator 0 is all of it, the other way round.
+  // Ranks in the world: communicator 0 holds all of them, in reverse order.
   ASSERT_EQ(peers.size(), 3U);
   const auto of = [&](std::int32_t communicator, std::int32_t peer) {
     for (const PeerSum& sum : peers)
@@ -66,7 +66,7 @@ TEST_F(ProfileTables, PeersOfAllThreadsAddUp) {
   EXPECT_EQ(of(0, 1).received_bytes, 24U);
   EXPECT_EQ(of(0, 1).ranks, 1U);
   EXPECT_EQ(of(0, 3).sent_bytes, 1U);
-  EXPECT_EQ(of(-1, -1).sent_bytes, 9U);  // found no room, or the communicator is not known
+  EXPECT_EQ(of(-1, -1).sent_bytes, 9U);  // the table had no room, or the communicator is not known
   EXPECT_TRUE(run.peers({.ranks = std::vector<std::int32_t>{0}}).empty());
   EXPECT_EQ(run.peers({.communicators = std::vector<std::int32_t>{0}}).size(), 2U);
 }
@@ -77,7 +77,7 @@ TEST_F(ProfileTables, CallsInNoPhaseAreTheRest) {
   profile.rows[0].received = 5;
   profile.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 400, 4, 32}};
   reader::Run run = run_of({profile, profile});
-  const auto phases = run.phases({.rank = true});  // what is outside of them comes last
+  const auto phases = run.phases({.rank = true});  // the row for what is outside of phases comes last
   ASSERT_EQ(phases.size(), 2U);
   EXPECT_TRUE(phases[1].outside);
   EXPECT_EQ(phases[1].time_ns, 6000);

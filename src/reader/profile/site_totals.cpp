@@ -11,14 +11,14 @@ using format::SpellSums;
 
 constexpr double less_than_a_call = 0.5;
 
-// What a process says of a function.
+// The counted calls of a function in one process.
 struct OfFunction {
   double counted = 0;
   const SpellSums* sums = nullptr;
-  double at_sites = 0;  // of the counted calls: those whose sites are known
+  double at_sites = 0;  // part of `counted`: calls that were attributed to a site
 };
 
-// Of a function at sites that are taken for one.
+// Estimates for the counted calls of a function at one site, or at several sites that were merged.
 struct OfSite {
   Estimate calls{0, 0}, ticks{0, 0}, bytes{0, 0};
 };
@@ -82,7 +82,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     SiteTotal& total = total_of(process, sum->key.function, sum->key.site);
     OfSite site;
     if (const auto found = sites.find({sum->key.function, sum->key.site}); found != sites.end()) site = found->second;
-    // What has not been seen in a spell that stands for others may be in these all the same.
+    // No spell that represents others has calls at this site. The others may have such calls nevertheless.
     else if (of.counted > 0)
       site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
     if (of.counted > 0 && !has_errors) site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;

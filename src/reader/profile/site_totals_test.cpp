@@ -17,7 +17,8 @@ using format::SpellSums;
 
 constexpr std::uint32_t ranks = 3;
 
-// Of four spells with a weight of 2, each with so many calls of 10 ticks and 8 bytes, and 4 calls of the function.
+// The sums over four spells of weight 2. Each has `calls` calls of 10 ticks and 8 bytes at the site, and 4 calls of the
+// function at all sites.
 SpellSums sums(std::string_view function, std::uint32_t site, double calls) {
   constexpr double spells = 4, products = spells * 2;
   const double ticks = 10 * calls, bytes = 8 * calls, all = 4;
@@ -36,8 +37,8 @@ SpellSums sums(std::string_view function, std::uint32_t site, double calls) {
           products * bytes * all};
 }
 
-// Each rank has sent from three sites, of which the spells that stand for others know two, or only one where the table
-// was full, and received from one.
+// Each rank sends from three sites and receives at one. The spells that represent others have calls at two of the three
+// sending sites, or, if the table was full, at one.
 std::string file(bool was_full = false) {
   std::string bytes = functions_chunk();
   const unsigned pid = dead_pid();
@@ -131,7 +132,7 @@ TEST_F(SiteTotalsTest, RanksAndSitesAddUp) {
   EXPECT_NEAR(find(of_one, "MPI_Send", 0).calls, 160, 1e-6);
 }
 
-// The sites of some counted calls are not known.
+// Counted calls whose sites are not known are kept, without a site.
 TEST(SiteTotals, CallsOfSitesThatFoundNoRoomAreKept) {
   const std::string bytes = file(true);
   reader::Run run = std::move(*reader::Run::of_memory(bytes));

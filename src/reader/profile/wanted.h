@@ -1,4 +1,4 @@
-// Numbers that a question is restricted to: ranks, worlds, communicators.
+// The numbers to which a query is restricted: of ranks, worlds or communicators.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace tare::reader {
 
-using Wanted = std::optional<std::vector<std::int32_t>>;  // none: all
+using Wanted = std::optional<std::vector<std::int32_t>>;  // nothing: no restriction
 
-// To be called once, before holds(): a question may name 100,000 ranks, and be put to as many processes.
+// Must be called before holds(), which is a binary search because a query may name 100,000 ranks.
 inline void sort(Wanted& wanted) {
   if (wanted) std::sort(wanted->begin(), wanted->end());
 }
