@@ -51,7 +51,7 @@ std::string profile_payload(const LocationCopy& location) {
   return payload;
 }
 
-// All of one segment, read before anything is written.
+// The contents of one segment, read before anything is written.
 struct Contents {
   ProcessRecord process{};
   std::string samples;
@@ -100,7 +100,8 @@ Result<Contents> read_contents(const SegmentFile& segment) {
   return contents;
 }
 
-// When a process that was killed was last seen: the enter of its last call is not on disk.
+// The last time at which the process was seen running, in ticks. The calls of its threads tell it, which are in the
+// segment alone.
 std::uint64_t last_seen(const Contents& contents) {
   Process process;
   process.record = contents.process;
@@ -109,7 +110,7 @@ std::uint64_t last_seen(const Contents& contents) {
   return last_evidence(process);
 }
 
-// What was seen of the end of a process that did not tell of it.
+// Stores the observed end of a process that did not record its end itself.
 void note_ending(ProcessRecord& process, const Ending& ending) {
   if (process.state == ProcessState::exited || process.state == ProcessState::aborted) return;
   const int status = ending.status.value_or(0);
@@ -126,8 +127,8 @@ void note_ending(ProcessRecord& process, const Ending& ending) {
   process.flags |= end_seen;
 }
 
-// A process that was killed may have hung, or computed, for long since it was last seen. It was not killed behind the
-// end of the command.
+// Sets the end of a process that has none. A killed process may have hung or computed for long after it was last seen,
+// so the end of the command is used if it is known.
 void note_end(Contents& contents, std::optional<std::uint64_t> command_ended_ns) {
   ProcessRecord& process = contents.process;
   if (process.end != 0) return;
@@ -141,7 +142,7 @@ void note_end(Contents& contents, std::optional<std::uint64_t> command_ended_ns)
   process.flags |= ended_with_command;
 }
 
-// Removes the events that a flight recorder is not to keep.
+// Removes events that are older than the flight recorder is to keep.
 void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
   if (keep_ns == 0) return;
   const ProcessRecord& process = contents.process;
@@ -170,8 +171,8 @@ class Collector {
     }
   }
 
-  // Symbols of the frames that the run has none for yet. Where something was kept, that is for the collection that
-  // takes it over.
+  // Stores the symbols of frames for which the run has none yet. If segments were kept, the call that collects them
+  // does this.
   void store_symbols() {
     if (collected_.kept != 0) return;
     auto run = Run::open(paths_);
@@ -202,7 +203,7 @@ class Collector {
   }
 
  private:
-  // What ranks that were killed have shared of sampled messages.
+  // Removes the mailboxes for sampled messages that killed ranks left behind.
   void remove_mail(const std::string& directory) const {
     DIR* dir = ::opendir(directory.c_str());
     if (dir == nullptr) return;

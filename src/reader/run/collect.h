@@ -1,4 +1,4 @@
-// What dead processes left behind in shared memory, moved to the run directory.
+// Moves what dead processes left behind in shared memory to the run directory.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@
 namespace tare::reader {
 
 struct Collected {
-  std::uint64_t processes = 0;         // drained
-  std::uint64_t running = 0;           // left alone
-  std::uint64_t recovered_events = 0;  // found in buffers
+  std::uint64_t processes = 0;         // dead processes whose segments were written and removed
+  std::uint64_t running = 0;           // processes that still run; their segments are not touched
+  std::uint64_t recovered_events = 0;  // records found in event buffers
   std::uint64_t kept = 0;              // segments kept because the directory cannot be written
   std::vector<std::string> messages;   // one line each; the last one says why segments were kept, if any were
 };
 
-// How the process of a segment ended; asked when it has.
+// Returns how the process of a segment ended, if it is known. Only called for processes that have ended.
 using EndingOf = std::function<std::optional<Ending>(const SegmentName& segment)>;
 
-// `command_ended_ns`: CLOCK_MONOTONIC_RAW when the command had ended that started the processes of this machine, if
-// it is known: killed ones count as running until then, but for those of which `ending_of` knows more.
+// For each segment whose process has ended, appends what is not yet on disk to <host>.tare, the profile before the
+// events, and removes the segment. Then stores the symbols of new call sites. A segment is removed only after all of it
+// has been written; if writing fails, it stays. May be killed at any moment and called again: readers count a chunk
+// once that was written twice. Fails only if the arguments are not valid or the run directory cannot be read.
 //
-// Appends what is not yet on disk of every segment whose process is gone to <host>.tare, the profile before
-// the events, removes the segment, and stores the symbols of new call sites. May be killed at any moment and
-// called again: a chunk written twice counts once, and a segment goes only when all of it is written. Where
-// writing fails the segment stays. Fails only if the run directory cannot be read.
+// `command_ended_ns`: CLOCK_MONOTONIC_RAW at which the command ended that started the processes of this machine, if
+// known. Killed processes are taken to have run until then, unless `ending_of` knows the time of their end.
 Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns = std::nullopt,
                           const EndingOf& ending_of = {});
 

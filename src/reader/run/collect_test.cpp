@@ -36,7 +36,7 @@ class CollectTest : public ::testing::Test {
     for (unsigned i = 0; i < events; ++i)
       segment.add_record(0, bytes_of(call_record("MPI_Send", 1, 3000 + 10 * i, 3005 + 10 * i)));
   }
-  // From the run directory alone.
+  // Reads the run directory alone, without segments.
   void expect_complete(unsigned events = 5) {
     auto run = reader::Run::open({run_dir_.path(), "", ""});
     ASSERT_TRUE(run) << run.error();
@@ -182,7 +182,7 @@ TEST_F(CollectTest, AProcessThatHasExitedEndedThen) {
   EXPECT_EQ(reader::Run::open({run_dir_.path(), "", ""})->processes()[0].end, process.end);
 }
 
-// Wherever a collector is killed, the next one completes its work, and nothing is there twice.
+// Wherever a collector is killed, the next one completes its work, and nothing is counted twice.
 TEST_F(CollectTest, MayBeKilledAnywhereAndCalledAgain) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));
   fill(segment);
@@ -204,7 +204,7 @@ TEST_F(CollectTest, MayBeKilledAnywhereAndCalledAgain) {
   }
 }
 
-// A process was killed after it had written its results, in MPI_Abort, and gone on.
+// A process wrote its results in MPI_Abort, continued, and was then killed.
 TEST_F(CollectTest, WhatAChunkOnDiskDoesNotHoldIsAdded) {
   const ProcessRecord process = process_record(0, ProcessState::aborted);
   Segment segment(segment_dir_, process);
@@ -218,7 +218,7 @@ TEST_F(CollectTest, WhatAChunkOnDiskDoesNotHoldIsAdded) {
 TEST_F(CollectTest, OnAFullDiskTheSegmentStays) {
   Segment segment(segment_dir_, process_record(0, ProcessState::exited));
   fill(segment);
-  // Room for a part of the first chunk only.
+  // There is only room for a part of the first chunk.
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
   const rlimit small{100, limit.rlim_max};
@@ -299,7 +299,7 @@ TEST_F(CollectTest, NeedsARun) {
     EXPECT_FALSE(collect({run_dir_.path(), segment_dir_.path(), id})) << id;
 }
 
-// Links that wait in a run directory for the names that are written to.
+// The run directory contains links with the names of the files to write.
 TEST_F(CollectTest, NothingIsWrittenToWhereALinkLeads) {
   const TempDir outside;
   outside.write("theirs", "untouched");

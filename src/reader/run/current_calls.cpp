@@ -7,7 +7,7 @@ namespace {
 
 using namespace tare::format;
 
-// What the numbers of one process mean in the run.
+// Translates the numbers of one process to indices in the tables of the run.
 class Translation {
  public:
   Translation(const Run& run, const Process& process) : run_(run), process_(process) {}
@@ -17,7 +17,7 @@ class Translation {
   }
   std::int32_t site(std::uint32_t number) const { return process_.sites.find(number); }
   std::int32_t communicator(std::uint32_t number) const { return process_.communicators.find(number); }
-  // no_peer for special peers, and where the members are not known.
+  // no_peer for special peers (MPI_ANY_SOURCE, MPI_PROC_NULL), and if the members are not known.
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer) const {
     if (communicator < 0 || peer < 0) return no_peer;
     const CommunicatorInfo& info = run_.communicators()[static_cast<std::size_t>(communicator)];
@@ -31,7 +31,7 @@ class Translation {
   const Process& process_;
 };
 
-// What is waited for by a call of MPI_Wait and similar functions only.
+// Whether the function waits for requests: MPI_Wait and similar functions.
 bool waits(std::uint16_t function) { return meaning_of(function).waits == Waits::requests; }
 
 PendingRequest pending_request(const Translation& means, const RequestEntry& entry) {

@@ -13,7 +13,7 @@ namespace {
 using namespace tare::format;
 using namespace tare::reader::synthetic;
 
-// Rank 1 of 2, in an MPI_Wait for a receive; another thread has left MPI_Send.
+// Rank 1 of 2: one thread is in an MPI_Wait for a receive, another one has returned from MPI_Send.
 class CurrentCallsTest : public testing::Test {
  protected:
   void fill(Segment& segment) {
@@ -40,7 +40,7 @@ class CurrentCallsTest : public testing::Test {
     left.peer = 0;
     left.tag = 9;
     left.communicator_number = 1;
-    left.requests = 5;  // of an earlier MPI_Waitall
+    left.requests = 5;  // left over from an earlier MPI_Waitall
     left.function = function_number("MPI_Send") | returned;
     segment.add_location();  // has made no call
     RequestEntry receive{};

@@ -19,7 +19,7 @@
 namespace tare::reader {
 namespace {
 
-// <linux/pidfd.h> of Linux 6.15, which may be newer than the headers here.
+// From <linux/pidfd.h> of Linux 6.15, because the installed headers may be older.
 struct PidfdInfo {
   std::uint64_t mask;
   std::uint64_t cgroup;
@@ -36,7 +36,7 @@ std::uint64_t raw_clock_ns() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Of a process that its parent has waited for.
+// The status of a process that its parent has waited for. Needs Linux 6.15.
 std::optional<int> status_of(int pidfd) {
   PidfdInfo info{};
   info.mask = pidfd_info_exit;
@@ -44,7 +44,8 @@ std::optional<int> status_of(int pidfd) {
   return info.exit_code;
 }
 
-// Of one that it has not waited for yet: the last field of the line. Shown to those who may trace it.
+// The status of a process that its parent has not waited for yet: the last field of /proc/PID/stat. The kernel shows it
+// only to those who may trace the process.
 std::optional<int> status_of_zombie(std::uint32_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::FILE* file = std::fopen(path.c_str(), "re");
@@ -78,7 +79,7 @@ EndingWatch::EndingWatch(const std::vector<std::string>& directories, const std:
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited by the thread: signals are for those who started it
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits this, so that other threads get all signals
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -127,7 +128,7 @@ void EndingWatch::run() {
   }
 }
 
-// What has happened so far, in its order. True if it is time to stop.
+// Handles the events that have happened so far. True if the thread has to stop.
 bool EndingWatch::take_ready() {
   epoll_event ready[64];
   const int count = epoll_wait(events_, ready, 64, 0);
@@ -160,12 +161,12 @@ void EndingWatch::take(const char* segment) {
   if (pid == 0) return;
   for (auto& [pidfd, watched] : watched_) {
     if (watched.pid != pid) continue;
-    take_end(pidfd);  // it may be another one that had the number before
+    take_end(pidfd);  // this may be an earlier process that had the same pid
     if (watched.ended_ns != 0) continue;
     watched.segments.emplace_back(segment);
     return;
   }
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // closed when a program is executed
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // always close-on-exec
   if (pidfd < 0) return;
   if (add(events_, pidfd, EPOLLIN))
     watched_[pidfd] = {pid, 0, std::nullopt, {segment}};
@@ -173,7 +174,7 @@ void EndingWatch::take(const char* segment) {
     close(pidfd);
 }
 
-// Readable when the process has died, hung up when its parent has waited for it.
+// A pidfd becomes readable (POLLIN) when the process dies, and reports POLLHUP when its parent has waited for it.
 void EndingWatch::take_end(int pidfd) {
   Watched& watched = watched_[pidfd];
   epoll_event event{};
@@ -183,7 +184,7 @@ void EndingWatch::take_end(int pidfd) {
     if (poll(&lives, 1, 0) <= 0) return;
     watched.ended_ns = raw_clock_ns();
     watched.status = status_of_zombie(watched.pid);
-    epoll_ctl(events_, EPOLL_CTL_MOD, pidfd, &event);  // a hang-up is always told
+    epoll_ctl(events_, EPOLL_CTL_MOD, pidfd, &event);  // EPOLLHUP is reported without being asked for
   }
   if (!watched.status) watched.status = status_of(pidfd);
   if (watched.status) epoll_ctl(events_, EPOLL_CTL_DEL, pidfd, nullptr);

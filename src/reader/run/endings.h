@@ -1,8 +1,8 @@
-// How and when the processes of a run end, seen from beside them, without being their parent.
+// Observes when and how the processes of a run end, without being their parent.
 //
-// Says of every process of this machine that makes a segment (format/segment.h) when it died, and how, where the
-// kernel tells: any Linux since 6.15, by PIDFD_GET_INFO; an older one if the process is looked at before its parent has
-// waited for it. Before 5.3 nothing is known. Nothing is changed for the processes, and none of them is waited for.
+// It knows the processes of this machine that make a segment (format/segment.h), and opens a pidfd of each. The time of
+// an end needs Linux 5.3. The exit status needs Linux 6.15 (PIDFD_GET_INFO); an older kernel tells it only until the
+// parent has waited for the process. The processes are not affected, and none of them is waited for.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,30 @@ namespace tare::reader {
 struct Ending {
   std::uint32_t pid = 0;
   std::uint64_t ended_ns = 0;  // CLOCK_MONOTONIC_RAW
-  std::optional<int> status;   // as of waitpid()
+  std::optional<int> status;   // as waitpid() returns it; nothing: not known
 };
 
+// Thread-safe.
 class EndingWatch {
  public:
-  // Watches the directories from now on, in a thread that takes no signals. Where the kernel refuses, it sees nothing.
+  // Watches the directories for new segments of the run from now on, in a thread that blocks all signals. If the kernel
+  // refuses (inotify, epoll), it observes nothing.
   EndingWatch(const std::vector<std::string>& directories, const std::string& run_id);
   ~EndingWatch();
   EndingWatch(const EndingWatch&) = delete;
   EndingWatch& operator=(const EndingWatch&) = delete;
 
-  // Those that have ended so far, in the order of their ends.
+  // The processes that have ended so far, in the order of their ends.
   std::vector<Ending> ended();
-  // Of the one that made the segment of this name, and has no memory any more: its end is a moment away. Another one
-  // may have its number by now.
+  // The end of the process that made the segment of this name; nothing if it is not known. For a process that no longer
+  // maps the segment: waits up to 200 ms until its pidfd tells its end. A process that reuses the pid is not taken for
+  // it.
   std::optional<Ending> ending_of(const std::string& segment);
 
  private:
   struct Watched {
     std::uint32_t pid = 0;
-    std::uint64_t ended_ns = 0;  // 0: it lives
+    std::uint64_t ended_ns = 0;  // 0: it is running
     std::optional<int> status;
     std::vector<std::string> segments;  // one for each program that it has executed
   };
@@ -50,10 +53,10 @@ class EndingWatch {
   void take_end(int pidfd);
 
   std::string prefix_;
-  int names_ = -1;   // inotify
-  int events_ = -1;  // epoll
-  int stopped_ = -1;
-  std::mutex mutex_;                // guards what follows
+  int names_ = -1;                  // inotify
+  int events_ = -1;                 // epoll
+  int stopped_ = -1;                // eventfd that ends the thread
+  std::mutex mutex_;                // guards watched_
   std::map<int, Watched> watched_;  // by pidfd
   std::thread thread_;
 };

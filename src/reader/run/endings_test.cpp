@@ -22,10 +22,10 @@ namespace {
 
 constexpr char run_id[] = "0123456789abcdef";
 
-// A child that waits until it is told, and ends by the signal, or with the code if that is 0.
+// A child process that waits for end(). It then ends by the signal, or with the exit code if the signal is 0.
 class Child {
  public:
-  // `pid`: its number, which the superuser may choose; 0: any.
+  // `pid`: the pid of the child, which only the superuser may choose; 0: any.
   Child(int signal, int code, pid_t pid = 0) {
     EXPECT_EQ(pipe(told_), 0);
     clone_args chosen{};
@@ -47,7 +47,7 @@ class Child {
   void make_segment(const std::string& directory, char last = '1') const {
     std::ofstream(directory + "/" + segment(last)) << ' ';
   }
-  // Returns its status.
+  // Ends the child and returns its status.
   int end() {
     EXPECT_EQ(write(told_[1], "x", 1), 1);
     int status = 0;
@@ -60,7 +60,7 @@ class Child {
   pid_t pid_ = 0;
 };
 
-// Whether this process holds a file descriptor of that one.
+// Whether this process has a pidfd of the process `pid`.
 bool is_watched(int pid) {
   const std::string wanted = "Pid:\t" + std::to_string(pid) + "\n";
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
@@ -93,7 +93,7 @@ TEST(EndingWatch, SaysInWhichOrderProcessesEndAndHow) {
   EXPECT_EQ(endings[0].pid, static_cast<std::uint32_t>(exited.pid()));
   EXPECT_EQ(endings[1].pid, static_cast<std::uint32_t>(killed.pid()));
   EXPECT_LE(endings[0].ended_ns, endings[1].ended_ns);
-  // Kernels before 6.15 tell it only if the parent is late.
+  // Kernels before 6.15 tell the status only until the parent has waited.
   if (endings[0].status) {
     EXPECT_EQ(WEXITSTATUS(*endings[0].status), 3);
   }
@@ -110,7 +110,7 @@ TEST(EndingWatch, TellsProcessesOfOneNumberApart) {
   Child first(SIGUSR1, 0);
   first.make_segment(directory.path());
   while (!is_watched(first.pid())) sched_yield();
-  first.make_segment(directory.path(), '2');  // of a program that it has executed
+  first.make_segment(directory.path(), '2');  // as if it had executed another program
   EXPECT_TRUE(watch.ended().empty());         // all names have been read
   first.end();
   Child second(SIGUSR2, 0, first.pid());

@@ -1,5 +1,5 @@
-// What can be asked of the profiles of a run. Reading them takes most of the time, so that many questions are answered
-// from one reading.
+// Queries of the profiles of a run. Most of the time goes into reading the profiles, so many queries are answered in
+// one pass over them.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,34 @@ namespace tare::reader {
 struct Questions {
   std::vector<SumsQuery> sums{};
   std::vector<TablesQuery> peers{}, phases{};
-  std::vector<std::int32_t> exchanges{};  // the largest number of groups of each
+  std::vector<std::int32_t> exchanges{};  // ExchangeSummer: the maximum number of groups, one element for each question
 };
 
-// In the order of the questions. Sums are sorted by key, peers and phases by world and rank.
+// The answers, in the order of the questions. Sums are sorted by key, peers by world and rank, phases by world and
+// phase.
 struct Answers {
   std::vector<std::vector<ProfileSum>> sums;
   std::vector<std::vector<PeerSum>> peers;
   std::vector<std::vector<PhaseSum>> phases;
-  std::vector<std::vector<Exchange>> exchanges;  // one for each world
+  std::vector<std::vector<Exchange>> exchanges;  // one element for each world
 };
 
-// Answers questions from the profiles that it is given. Not thread-safe: each thread has its own, and they are joined.
+// Answers questions from the profiles that it is given. Not thread-safe: each thread has its own, and join() merges
+// them.
 class Answering {
  public:
-  // References must outlive the object.
+  // `communicators` must outlive the object.
   Answering(const Questions& questions, const FunctionNames& functions, const std::vector<Process>& processes,
             const std::vector<CommunicatorInfo>& communicators);
 
-  // Whether some question is about every process.
+  // Whether at least one question is about every process.
   bool is_of_all() const;
-  // Whether the next profiles, all of one process, are wanted. If so, they are to be added, and then ended.
+  // Whether any question is about the process. If so, the caller adds all its profiles with add() and then calls end().
   bool begin(const Process& process);
   void add(const Profile& profile);
   void end();
   void join(const Answering& other);
+  // To be called once.
   Answers take();
 
  private:
@@ -48,7 +51,7 @@ class Answering {
   std::vector<ExchangeSummer> exchanges_;
   std::vector<std::vector<PeerSum>> peers_;
   std::vector<std::vector<PhaseSum>> phases_;
-  // Of the process under way:
+  // The current process, and the indices of the questions that are about it:
   const Process* process_ = nullptr;
   std::vector<std::size_t> sums_wanted_, peers_wanted_, phases_wanted_;
 };

@@ -37,8 +37,8 @@ Result<Run> Run::of_memory(std::string_view bytes) {
   return RunLoader(RunPaths{}).load(std::move(*files));
 }
 
-// Each thread answers for itself. What is damaged is left out and warned of. Profiles of all processes are a chance to
-// make their totals too.
+// Each thread has its own Answering. Damaged profiles are left out, with a warning. If the profiles of all processes
+// are read, their totals are computed on the way.
 void Run::read_profiles(std::vector<Answering>& answering) {
   const bool all = totals_.empty() && answering.front().is_of_all();
   const std::vector<bool> outside = outside_net_time(*functions_);
@@ -124,7 +124,7 @@ std::vector<SiteTotal> Run::site_totals(SumsQuery query) {
 }
 
 const Totals& Run::totals(std::size_t process) {
-  if (totals_.empty()) profile_sums({});  // all of them, in one
+  if (totals_.empty()) profile_sums({});  // a question about all processes computes the totals
   return totals_[process];
 }
 

@@ -1,4 +1,4 @@
-// A run, read: the files of its directory and, while they last, the segments of its processes.
+// Reads a run: the files of its directory and, as long as they exist, the segments of its processes.
 #pragma once
 
 #include <cstdint>
@@ -27,70 +27,73 @@ struct RunPaths {
   std::string run_dir;
   std::string segment_dir;  // empty: look at no segments
   std::string run_id;
-  std::string member{};  // if not empty, run_dir is an archive and this a run of it
+  std::string member{};  // if not empty, run_dir is an archive, and this is the name of a run in it
   bool is_going_on =
       false;  // whether somebody will yet say how the run ended; all that tells of other hosts' processes
 };
 
-// Where its segments may lie: those that found no room elsewhere are in the run directory.
+// The directories where segments of the run may lie. The run directory has those for which there was no room elsewhere.
 std::vector<std::string> segment_directories(const RunPaths& paths);
 
-// A picture of one moment: a run that goes on has to be opened again. Reading does not change anything on
-// disk. Not thread-safe.
+// A run as it was when it was opened; to see the progress of a run that goes on, open it again. Reading does not change
+// anything on disk. Not thread-safe. References that the member functions return are valid as long as the object.
 class Run {
  public:
-  // Fails if the directory or archive cannot be read, or a file there is not of this format. What is damaged is left
-  // out, and is in warnings().
+  // Fails if the directory or archive cannot be read, or if a file has another version of the format. Damaged parts are
+  // left out, and warnings() names them.
   static Result<Run> open(const RunPaths& paths);
-  // One file of a run in memory, which must outlive the result.
+  // Opens one file of a run that is in memory. `bytes` must outlive the result.
   static Result<Run> of_memory(std::string_view bytes);
 
   // Sorted by (world, rank).
   const std::vector<Process>& processes() const { return processes_; }
   const FunctionNames& functions() const { return *functions_; }
-  // What a reader has to know of damage; one line each.
+  // Warnings about damaged, missing or incomplete data; one line each. Later queries may add some.
   const std::vector<std::string>& warnings() const { return warnings_.lines(); }
   const RunPaths& paths() const { return paths_; }
   const RunFiles& files() const { return files_; }
 
-  // Reads the profiles of all processes wanted once, on several threads, however many questions there are.
+  // Reads the profiles of all processes that a question is about once, on several threads.
   Answers answer(const Questions& questions);
+  // Each of these answers a single question.
   std::vector<ProfileSum> profile_sums(const SumsQuery& query);
   std::vector<PeerSum> peers(const TablesQuery& query);
   std::vector<PhaseSum> phases(const TablesQuery& query);
-  // Totals of the whole run by function and call site (profile/site_totals.h). Of the query: by rank or not, what is
-  // chosen of it, and site_of; it chooses no communicators. Memory goes with the sites of some thousand ranks.
+  // Totals of the whole run by function and call site (profile/site_totals.h). Of the query, `rank`, site_of and the
+  // restrictions are used; it must not restrict communicators. Processes 4096 ranks at a time, to limit the memory.
   std::vector<SiteTotal> site_totals(SumsQuery query);
 
-  // Sums of a process, by its index in processes(). The first one asked for reads the profiles of all.
+  // The totals of a process, by its index in processes(). The first call reads the profiles of all processes.
   const Totals& totals(std::size_t process);
-  // What these are the sums of, sorted by process and block. Profiles that are damaged are left out, and warned of.
+  // All locations, sorted by process and block. Damaged profiles are left out, and warnings() names them. The first
+  // call reads the profiles of all processes.
   const std::vector<Location>& locations();
 
-  // Frames and call sites of all processes: equal ones are one. Symbols come from the run, else from the objects of
-  // this machine; found once. Which frame stands for a site depends on the calls of some ranks, whose profiles the
-  // first question for sites reads (site_frames.h).
+  // Frames and call sites of all processes; equal ones of several processes are merged. Symbols come from the run, or
+  // else from the objects on this machine. The first call looks them up. The frame that is shown for a site depends on
+  // the calls of some ranks, so the first call of sites() also reads profiles (site_frames.h).
   const std::vector<FrameInfo>& frames();
   const std::vector<SiteInfo>& sites();
-  // Frames that the run has no symbol for, with what was found of them now.
+  // Frames whose symbols are not stored in the run, but were found on this machine.
   std::vector<FrameInfo> new_symbols();
 
-  // What message sampling found, by the process that received, one after another: `visit` is given its index in
-  // processes() and the samples, valid during the call. What is damaged is left out and warned of.
+  // Message samples. Calls `visit` for each process that received sampled messages, with its index in processes(). The
+  // samples are valid during the call. Damaged ones are left out, and warnings() names them.
   void samples(const std::function<void(std::size_t process, const Samples&)>& visit);
 
-  // Communicators of all processes: those of a world that have the same key are one. Where the key is not known, those
-  // with a name are one if name and size are equal, others if world, number in the process and size are.
+  // Communicators of all processes. Those of a world with the same key are merged. If the key is not known,
+  // communicators with a name are merged if name and size are equal, others if world, number in the process and size
+  // are equal.
   const std::vector<CommunicatorInfo>& communicators() const { return communicators_; }
 
-  // Windows and files of all processes: those of a world that have the same key are one.
+  // Windows and files of all processes. Those of a world with the same key are merged.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }
 
-  // From now on, the events of each process are shown at other times, in all tables and timelines; `maps` by index in
-  // processes(), nullptr: as recorded. Profiles and accounts stay as they are.
+  // Moves the times of the events of each process in all tables and timelines from now on. `maps`: by index in
+  // processes(); nullptr: times as recorded. Profiles and cost accounts do not change.
   void move_times(std::vector<std::shared_ptr<const TimeMaps>> maps);
 
-  // Types of events of all processes: equal ones are one.
+  // Types of events of all processes; equal ones are merged.
   const std::vector<EventType>& event_types() const { return event_types_; }
 
  private:
@@ -99,7 +102,7 @@ class Run {
   void read_profiles(std::vector<Answering>& answering);
   void keep(const std::vector<std::vector<Location>>& by_process);
   void resolve();
-  // The calls of the first ranks.
+  // The functions and call sites of the first ranks.
   std::vector<CalledSite> called_sites();
   void choose_shown();
   void find_tail_calls(SiteInfo& site) const;
@@ -118,7 +121,7 @@ class Run {
   std::vector<CommunicatorInfo> communicators_;
   std::vector<ScopeInfo> scopes_;
   std::vector<EventType> event_types_;
-  std::vector<Totals> totals_;  // of processes_; empty: not yet made
+  std::vector<Totals> totals_;  // by index in processes_; empty: not computed yet
   std::vector<Location> locations_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tare::format;
 
-// Two readings of a clock this far apart give its rate to 1 in a million.
+// Two readings of a clock that are this far apart give its rate with a relative error of 1e-6.
 constexpr double enough_ns = 50e6;
 
 std::string this_host() {
@@ -23,13 +23,13 @@ std::string this_host() {
   return name;
 }
 
-// Texts of records end with a zero byte, if nobody damaged them.
+// Makes sure that a text of a record ends with a zero byte, also if the record is damaged.
 template <std::size_t n>
 void terminate(char (&text)[n]) {
   text[n - 1] = '\0';
 }
 
-// Sessions are ended each by itself.
+// Whether the process did not call MPI_Finalize but should have. Programs that use sessions need not call it.
 bool lacks_finalize(const ProcessRecord& record) {
   return record.init_enter != 0 && record.finalize_leave == 0 && (record.flags & sessions) == 0;
 }
@@ -42,7 +42,7 @@ Profile profile_of(const LocationCopy& location) {
   return profile;
 }
 
-// Equal for what is one communicator.
+// A text that is equal for definitions of the same communicator in several processes (Run::communicators).
 std::string identity_of(const Communicator& communicator, std::uint32_t number, int world) {
   if (communicator.key != 0) return "k" + std::to_string(world) + ' ' + std::to_string(communicator.key);
   const std::string size = std::to_string(communicator.size) + ' ';
@@ -78,7 +78,7 @@ void RunLoader::read_segment(SegmentFile file) {
       contents.buffered[block] = {buffer->sequence, count_records(*buffer)};
   }
   if (auto requests = contents.file.requests()) contents.requests = std::move(*requests);
-  // Behind the rows, whose numbers they define.
+  // Read after the rows, so that the numbers in the rows are defined.
   auto definitions = contents.file.definitions();
   if (!definitions) return warn(definitions.error());
   contents.definitions = std::move(*definitions);
@@ -117,7 +117,8 @@ Result<Run> RunLoader::load(RunFiles files) {
   return std::move(run_);
 }
 
-// Call sites and communicators whose definitions found no room have rows, but no place or name.
+// If there was no room for the definition of a call site or communicator, its rows exist, but its place or name is not
+// known.
 void RunLoader::warn_of_lost_definitions() {
   std::uint64_t lost = 0;
   std::size_t processes = 0;
@@ -131,8 +132,9 @@ void RunLoader::warn_of_lost_definitions() {
          " call sites, names and the like are not known (tare run --stack 1 takes less)");
 }
 
-// A stretch of processes at a time: the definitions of all of them together may be larger than memory. What the first
-// ones define is nearly all that there is, so that the threads seldom leave something to be added.
+// Loads the definitions of 2048 processes at a time, because those of all processes may not fit into memory. Threads
+// read them in parallel, and look up the call sites. New call sites are added one process after another; after the
+// first processes there are few.
 void RunLoader::load_definitions() {
   constexpr std::size_t stretch = 2048;
   constexpr std::size_t read_by_a_thread = 64;
@@ -172,7 +174,7 @@ void RunLoader::load_definitions() {
   }
 }
 
-// What a file and then the segment say, in this order. Returns what is damaged.
+// Applies the definitions of the process that are in files, then those in its segment. Returns warnings about damage.
 std::vector<std::string> RunLoader::read_definitions(Process& process, std::vector<char>& raw) const {
   std::vector<std::string> damage;
   if (const auto chunks = definitions_.find(process.id); chunks != definitions_.end()) {
@@ -189,7 +191,7 @@ std::vector<std::string> RunLoader::read_definitions(Process& process, std::vect
 
 void RunLoader::take_chunk(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
-  // Others are of archives, or types that a later tare of this version may add.
+  // Other types are for archives, or were added by a later release with the same format version.
   if (header.type > ChunkType::symbols && header.type != ChunkType::samples && header.type != ChunkType::calls &&
       header.type != ChunkType::offloads && header.type != ChunkType::spell_sums)
     return;
@@ -282,7 +284,7 @@ void RunLoader::complete(Process& process) const {
     const auto map = maps_by_file_.find(file->second);
     if (map != maps_by_file_.end()) process.functions = map->second;
   }
-  if (record.process == 0 && record.pid == 0) {  // its process chunk is lost
+  if (record.process == 0 && record.pid == 0) {  // the process chunk is missing
     record.pid = static_cast<std::uint32_t>(process.id);
     record.rank = -1;
     record.exit_code = exit_code_unknown;
@@ -323,7 +325,7 @@ void RunLoader::set_state(Process& process) const {
 }
 
 void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
-  // Rates of clocks that were measured serve processes that died before theirs could be.
+  // If a process died before its clock rate could be measured, it gets a rate that another process measured.
   double rates[2] = {0, 0};
   for (const bool measured_only : {true, false}) {
     for (Process* const each : processes) {
@@ -335,7 +337,7 @@ void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
       std::vector<ClockPair> pairs = process.clock_pairs;
       pairs.push_back(r.clock_last);
       process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
-      // A process that has ended keeps the rate that it measured, so that every reading gives the same numbers.
+      // A process that has ended keeps the rate that it measured, so that the run has the same numbers at each reading.
       const bool ended = process.state != State::running;
       const bool enough = static_cast<double>(process.clock.span()) * process.clock.rate() >= enough_ns;
       if (!enough && !(ended && process.clock.is_measured()) && tsc && r.host == host_) {
@@ -362,7 +364,7 @@ void RunLoader::index_communicators(Process& process) {
                                      communicator.key, members(communicator.group),
                                      members(communicator.remote_group)});
     else if (std::string& name = run_.communicators_[static_cast<std::size_t>(entry->second)].name; name.empty())
-      name = communicator.name;  // not all of its members need to name it
+      name = communicator.name;  // only some of the processes may have named it
   }
 }
 
@@ -371,7 +373,7 @@ void RunLoader::index_scopes(Process& process) {
     const std::int32_t communicator = process.communicators.find(scope.communicator);
     process.communicators.set(number, communicator);
     const auto next = static_cast<std::int32_t>(run_.scopes_.size());
-    // Without a key, it is known to this process alone.
+    // Without a key, it cannot be matched with those of other processes.
     const auto id = scope.key != 0 ? std::tuple{std::uint64_t{0}, process.world, scope.key}
                                    : std::tuple{process.id, process.world, std::uint64_t{number}};
     const auto [entry, is_new] = scope_index_.try_emplace(id, next);

@@ -1,4 +1,4 @@
-// Puts a Run together from chunks and segments. A part of Run; use Run::open.
+// Builds a Run from chunks and segments. Only for Run::open().
 #pragma once
 
 #include <map>
@@ -15,7 +15,8 @@ class RunLoader {
  public:
   explicit RunLoader(const RunPaths& paths) { run_.paths_ = paths; }
 
-  // Before the files: what a process drains meanwhile is then found twice, and counted once.
+  // Must be called before the files are opened. What a process drains in between is then found twice, and counted once;
+  // in the other order it would be missed.
   void read_segments();
   Result<Run> load(RunFiles files);
 
@@ -47,19 +48,19 @@ class RunLoader {
   void load_definitions();
   std::vector<std::string> read_definitions(Process& process, std::vector<char>& raw) const;
   void index_communicators(Process& process);
-  void index_scopes(Process& process);  // after the communicators
+  void index_scopes(Process& process);  // after index_communicators()
   void index_event_types(Process& process);
 
   Run run_;
   std::vector<SegmentContents> segments_;
   std::unordered_map<std::uint64_t, Process> processes_;
-  std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // process -> file
+  std::unordered_map<std::uint64_t, std::uint32_t> file_of_;  // by process: its first file
   std::unordered_map<std::uint32_t, const FunctionNames::Map*> maps_by_file_;
   std::unordered_map<std::string, std::int32_t> communicator_index_;
   std::map<std::tuple<std::uint64_t, int, std::uint64_t>, std::int32_t> scope_index_;
   std::map<EventType, std::int32_t> event_type_index_;
   std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
-  std::unordered_map<std::uint64_t, std::string> logs_;                          // of segments
+  std::unordered_map<std::uint64_t, std::string> logs_;  // by process: the definition log in its segment
   std::vector<char> raw_;
   std::string host_;
 };

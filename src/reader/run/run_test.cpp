@@ -219,7 +219,7 @@ TEST_F(RunTest, AProcessThatMapsItsSegmentIsRunning) {
   segment.header().process.state = ProcessState::aborted;
   EXPECT_EQ(open().processes()[0].state, State::aborted);
   segment.header().process.state = ProcessState::running;
-  segment.unmap();  // the number belongs to another process now
+  segment.unmap();  // as if another process had this pid now
   EXPECT_EQ(open().processes()[0].state, State::killed);
 }
 
@@ -294,7 +294,7 @@ TEST_F(RunTest, EqualSitesAndNamedCommunicatorsOfTwoProcessesAreOne) {
   std::string file = functions_chunk();
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     const ProcessRecord process = process_record(rank, ProcessState::exited);
-    // Numbers differ, what they mean does not; but rank 1 has a site and a communicator more.
+    // Both ranks define the same things under different numbers. Rank 1 has one more site and communicator.
     const std::uint32_t n = 10 * rank;
     std::string log = module_definition(n, "/bin/app", "build") + site_definition(n + 1, n, 0x40) +
                       python_site_definition(n + 2, "a.py", "f", 3) + communicator_definition(n + 1, 2, "mine") +
@@ -356,9 +356,9 @@ TEST_F(RunTest, WorldsAreFilledInTheOrderOfStarts) {
   };
   add(1, 0, 2, 10, false);
   add(2, 1, 2, 11, false);
-  add(3, 0, 2, 20, false);  // mpiexec once more
+  add(3, 0, 2, 20, false);  // a second mpiexec
   add(4, 1, 2, 19, false);
-  add(5, 0, 1, 12, true);  // spawned by the first
+  add(5, 0, 1, 12, true);  // spawned by the first world
   add(6, -1, 0, 5, false);
   dir_.write("n.tare", file);
   reader::Run run = open();
@@ -421,7 +421,7 @@ TEST_F(RunTest, SaysThatDefinitionsAreLost) {
   EXPECT_TRUE(open().warnings()[0].starts_with("the definition log of 1 of 1 processes was full: 3 "));
 }
 
-// One line of the program, by two ways through a library; and a line of which nothing but the library is known.
+// Two call paths lead through a library from one line of the program. A third path is only known within the library.
 TEST_F(RunTest, TheProgramStandsForAPath) {
   const ProcessRecord process = process_record(0, ProcessState::exited);
   const std::string log = module_definition(1, "/bin/app", "a", of_program) +

@@ -1,4 +1,4 @@
-// What message sampling has found in a run: classes of messages, with the places where they were sent and received.
+// The results of message sampling in a run: classes of messages, with the call sites that sent and received them.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@ namespace tare::reader {
 
 struct SampledClass {
   int world = 0;
-  std::int32_t destination = -1;
-  std::int32_t send_site = -1, receive_site = -1;  // numbers in Run::sites(); -1: not known
+  std::int32_t destination = -1;                   // rank in the world of the receiving process
+  std::int32_t send_site = -1, receive_site = -1;  // indices in Run::sites(); -1: not known
   format::SampleClass found;
 };
 
-// By the process that received, one after another. What is damaged is left out and warned of.
+// The classes of all receiving processes, in the order of Run::processes(). Damaged samples are left out, and
+// Run::warnings() names them.
 std::vector<SampledClass> sampled_classes(Run& run);
 
 }  // namespace tare::reader

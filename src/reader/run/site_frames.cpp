@@ -9,25 +9,25 @@
 namespace tare::reader {
 namespace {
 
-// So much of all is nearly all.
+// From this share on, a part is taken for nearly all of the whole.
 constexpr double nearly_all = 0.75;
-// Fewer rows tell nothing about what they have in common.
+// With fewer rows, a common line or file may be chance.
 constexpr std::size_t least_rows = 3;
-// Wrappers of wrappers.
+// Wrappers may call other wrappers; this is how many layers are removed.
 constexpr int most_steps = 4;
 
 bool is_nearly_all(std::size_t some, std::size_t all) {
   return static_cast<double>(some) >= nearly_all * static_cast<double>(all);
 }
 
-// Of a function in the program: where it is, as far as that is known.
+// Identifies the source line of a frame; the address if the line is not known.
 std::string line_of(const FrameInfo& frame) {
   std::string line = frame.at.object + '\0';
   if (frame.symbol.file.empty() || frame.symbol.line == 0) return line + '+' + std::to_string(frame.at.address);
   return line + frame.symbol.file + '\0' + std::to_string(frame.symbol.line);
 }
 
-// A function called by one path, and the place in this path that stands for it.
+// A call of a function at a site, and the index in the call path of the frame to show.
 struct Call {
   std::string_view function;
   const SiteInfo* site;
@@ -36,7 +36,7 @@ struct Call {
 
   const FrameInfo& frame_at(std::size_t place) const { return (*frames)[static_cast<std::size_t>(site->path[place])]; }
   const FrameInfo& frame() const { return frame_at(at); }
-  // Whether the caller is known.
+  // Whether the path contains the caller of the frame.
   bool has_outer() const {
     const std::size_t last = site->path.size() - 1;
     const bool gap = (site->flags & format::frames_left_out) != 0;
@@ -45,14 +45,14 @@ struct Call {
 };
 using Calls = std::vector<Call*>;
 
-// Rows that a table of these would have.
+// How many rows a table of these calls would have, by function and line.
 std::size_t rows_of(const Calls& calls) {
   std::set<std::pair<std::string_view, std::string>> rows;
   for (const Call* call : calls) rows.emplace(call->function, line_of(call->frame()));
   return rows.size();
 }
 
-// In the order in which the first of each came.
+// Groups the calls by a key. Groups are in the order of their first calls.
 template <class Key>
 std::vector<Calls> grouped(const Calls& calls, const Key& key) {
   std::map<std::string, std::size_t> numbers;
@@ -65,7 +65,7 @@ std::vector<Calls> grouped(const Calls& calls, const Key& key) {
   return groups;
 }
 
-// The group with the most rows; of equal ones the first.
+// The group with the most rows; the first of several.
 Calls largest(const std::vector<Calls>& groups) {
   std::size_t most = 0;
   const Calls* found = nullptr;
@@ -82,7 +82,7 @@ bool are_nearly_all(const Calls& some, const Calls& calls) {
   return rows >= least_rows && is_nearly_all(rows, rows_of(calls));
 }
 
-// The object that most of the calls come through below the frame that stands for them; of equal ones the first.
+// The object of the next inner frame of most calls; the first of several.
 std::string library_below(const Calls& inner) {
   const auto below = [](const Call& call) { return call.frame_at(call.at - 1).at.object; };
   const std::vector<Calls> groups = grouped(inner, below);
@@ -91,7 +91,7 @@ std::string library_below(const Calls& inner) {
   return below(*most->front());
 }
 
-// Where nearly all come by one line: the innermost frame in the library that this line calls.
+// If nearly all calls have the same line, shows the innermost frame in the library that this line calls.
 void go_into_library(const Calls& calls) {
   const Calls of_line = largest(grouped(calls, [](const Call& call) { return line_of(call.frame()); }));
   Calls inner;
@@ -100,7 +100,7 @@ void go_into_library(const Calls& calls) {
   if (!are_nearly_all(of_line, calls) || inner.empty() || !is_nearly_all(inner.size(), of_line.size())) return;
   const std::string library = library_below(inner);
   for (Call* call : inner) {
-    // In the library, and no wrapper by its name: "solver_MPI_Send".
+    // In the library, and no wrapper: the name of a wrapper contains that of the function, as "solver_MPI_Send".
     const auto is_own = [&](std::size_t at) {
       const FrameInfo& frame = call->frame_at(at);
       return frame.at.object == library && frame.symbol.caller.find(call->function) == std::string::npos;
@@ -111,7 +111,8 @@ void go_into_library(const Calls& calls) {
   }
 }
 
-// Where nearly all come from one file of thin functions: their callers, if there are more of these.
+// If nearly all calls lie in one file of wrappers, shows the callers of the wrappers, if these have more lines. A
+// function is taken for a wrapper if it calls a single MPI function.
 void leave_wrappers(const Calls& calls) {
   Calls with_file;
   for (Call* call : calls)
@@ -139,7 +140,7 @@ void leave_wrappers(const Calls& calls) {
     for (Call* call : outside) ++call->at;
 }
 
-// "MPI_Send" of "MPI_Send_c"
+// The name without the suffix of the large-count version: "MPI_Send" for "MPI_Send_c".
 std::string_view base(std::string_view function) {
   if (function.ends_with("_c")) function.remove_suffix(2);
   return function;
@@ -166,12 +167,12 @@ void choose_frames(std::vector<SiteInfo>& sites, const std::vector<FrameInfo>& f
     for (const Call* call : calls) before.push_back(call->at);
     const std::size_t rows = rows_of(calls);
     go_into_library(calls);
-    leave_wrappers(calls);  // also of those in the library
+    leave_wrappers(calls);  // also those in the library
     if (rows_of(calls) > rows) continue;
     for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->at = before[i];
     break;
   }
-  std::map<const SiteInfo*, std::size_t> chosen;  // calls of one site may differ: the last one that moved
+  std::map<const SiteInfo*, std::size_t> chosen;  // if calls of one site differ, the last one that moved counts
   for (const Call* call : calls)
     if (call->at != call->site->shown) chosen[call->site] = call->at;
   for (SiteInfo& site : sites)

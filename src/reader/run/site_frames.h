@@ -1,8 +1,9 @@
-// Which frame of a call path stands for a call site: the one that tells it from the others.
+// Chooses the frame of a call path that is shown for a call site, so that sites can be distinguished.
 //
-// At first that is the innermost frame in the program itself (SiteIndex). That says nothing where the application lies
-// in a shared library of its own, below a main program of a few lines; nor where the program calls MPI in one file of
-// wrappers. In the first case it is the innermost frame in that library, in the second the wrapper's caller.
+// The default is the innermost frame in the program itself (SiteIndex). In two cases, nearly all sites would then show
+// the same lines. If the application is a shared library below a main program of a few lines, the innermost frame in
+// that library is shown. If the program makes its MPI calls in one file of wrappers, the caller of the wrapper is
+// shown.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +14,18 @@
 
 namespace tare::reader {
 
-// A function that is called by a path.
+// A function that is called at a site.
 struct CalledSite {
   std::string function;
-  std::int32_t site = -1;
+  std::int32_t site = -1;  // index in Run::sites()
 };
 
-// Ranks whose calls are worth looking at: all are of one program, or of few.
+// How many ranks are looked at. The ranks of a run execute one program, or a few.
 inline constexpr std::int32_t ranks_seen = 64;
 
-// Whether there is anything to choose.
+// Whether any site has more than one frame, so that there is a choice.
 bool have_callers(const std::vector<SiteInfo>& sites);
-// Chooses the frame that is shown of each site anew, by the calls that were made there. Symbols have to be known.
+// Sets SiteInfo::shown of each site, depending on the calls made at all sites. Symbols of the frames must be known.
 void choose_frames(std::vector<SiteInfo>& sites, const std::vector<FrameInfo>& frames,
                    const std::vector<CalledSite>& called);
 

@@ -15,7 +15,7 @@ const std::string solver = "/lib/libsolver.so";
 
 class SiteFrames : public ::testing::Test {
  protected:
-  using Place = std::pair<std::string, unsigned>;  // caller and line, or address where there is no line
+  using Place = std::pair<std::string, unsigned>;  // caller, and line or, if there is none, address
 
   std::int32_t frame(const std::string& caller, unsigned line, const std::string& file = "/src/app.c") {
     frames_.push_back({{program, {}, line}, {caller, file, line}, true});
@@ -54,14 +54,14 @@ class SiteFrames : public ::testing::Test {
 using Callers = std::vector<std::string>;
 using Lines = std::vector<unsigned>;
 
-// As LAMMPS: main() has one line, and the path a gap before it.
+// As in LAMMPS: main() calls the library in one line, and frames are left out before it.
 TEST_F(SiteFrames, AnApplicationInALibraryOfItsOwn) {
   const std::int32_t main = frame("main", 10);
   unsigned offset = 0;
   for (const auto& [function, caller] : std::vector<std::pair<std::string, std::string>>{
            {"MPI_Send", "forward"}, {"MPI_Send", "reverse"}, {"MPI_Irecv_c", "exchange"}})
     site(function, {in_library(caller, offset += 10), in_library("run", 5), main}, 2, format::frames_left_out);
-  // Its functions, also where a solver below it calls, or a wrapper of the solver.
+  // The functions of the application are shown, also if a solver below it, or a wrapper of the solver, makes the call.
   site("MPI_Allreduce", {in_library("solver_MPI_Allreduce", 3, solver), in_library("dot", 77), main}, 2);
   EXPECT_EQ(callers(), (Callers{"forward", "reverse", "exchange", "dot"}));
 }
@@ -77,7 +77,7 @@ TEST_F(SiteFrames, WrappersInTheLibrarySayNothing) {
   EXPECT_EQ(callers(), (Callers{"a", "b", "c", "d", "e"}));
 }
 
-// As with a solver library: the program calls it in several places.
+// The program calls a solver library in several places.
 TEST_F(SiteFrames, LinesOfTheProgramThatDifferStay) {
   const std::int32_t main = frame("main", 5);
   unsigned at = 0;
@@ -100,7 +100,7 @@ TEST_F(SiteFrames, AFileOfWrappers) {
   EXPECT_EQ(lines(), (Lines{101, 102, 201, 202, 301, 302}));
 }
 
-// exchange() sends, receives and waits: its lines say more than that of its caller.
+// exchange() sends, receives and waits, so it is no wrapper, and its own lines are shown.
 TEST_F(SiteFrames, AFileOfFunctionsThatDoSomethingIsNone) {
   unsigned line = 20;
   for (const char* function : {"MPI_Send", "MPI_Irecv", "MPI_Waitall"}) {
