@@ -23,7 +23,8 @@ using format::MemberKind;
 
 constexpr std::size_t copy_bytes = 1 << 20;
 
-// A relative path whose parts are all names: taken out, the file lies below the member's directory.
+// Whether the path is relative and has no "." or "..", so that the extracted file lies below the directory of the
+// member.
 bool stays_below(std::string_view path) {
   while (true) {
     const std::size_t end = path.find('/');
@@ -52,7 +53,7 @@ class IndexBuilder {
   }
 
  private:
-  // The header at `at` if a whole chunk of an archive stands there.
+  // The header at `at` if a complete chunk of an archive begins there, or a chunk of another version.
   std::optional<ChunkHeader> chunk_at(std::size_t at) const {
     if (bytes_.size() - at < sizeof(ChunkHeader) || !format::is_chunk_header(bytes_.data() + at)) return std::nullopt;
     ChunkHeader header;
@@ -109,7 +110,7 @@ class IndexBuilder {
     index_.files.push_back(std::move(file));
   }
 
-  // Returns where the next chunk of an archive is, or the end.
+  // Skips damage: returns where the next chunk of an archive begins, or the end of the bytes.
   std::size_t skip(std::size_t at) {
     std::size_t next = at;
     do {
@@ -276,7 +277,7 @@ std::optional<Failure> ArchiveWriter::add(const std::string& member, MemberKind 
   if (::lseek(fd_, static_cast<off_t>(contents_at), SEEK_SET) < 0) return cannot("write", path_);
   const auto copied = copy(source, fd_, path_, progress);
   if (!copied) return copied.failure();
-  // Size and checksum are known only now.
+  // The size and the checksum are known only after the copy.
   record.size = copied->size;
   record.crc = copied->crc;
   if (!write_at(fd_, chunk(), bytes_)) return cannot("write", path_);

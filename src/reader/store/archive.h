@@ -1,5 +1,5 @@
-// Archives of runs (format/archive.h): what is in them, writing them, taking files out. Files are copied through
-// a small buffer; no more than two are open at once.
+// Reads and writes archives of runs (format/archive.h), and extracts files from them. Files are copied through a small
+// buffer; at most two are open at once.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +14,57 @@
 
 namespace tare::reader {
 
+// A file in an archive.
 struct ArchivedFile {
-  std::string member;
+  std::string member;  // the run that it belongs to
   format::MemberKind kind = format::MemberKind::run;
-  std::string name;  // path below the run directory; empty if the member is the file
-  std::uint64_t offset = 0;
+  std::string name;          // path below the run directory; empty if the member is the file
+  std::uint64_t offset = 0;  // in the archive, in bytes
   std::uint64_t size = 0;
-  std::uint64_t present = 0;  // of `size`, bytes that are there: fewer only where the archive is cut off
+  std::uint64_t present = 0;  // bytes that the archive contains; less than `size` only if the archive is cut off
   std::uint32_t crc = 0;
 };
 
 struct ArchiveIndex {
-  std::vector<ArchivedFile> files;    // in the order of the archive; names stay below the member
-  std::vector<std::string> warnings;  // empty if the archive is whole, but for the contents of files
+  std::vector<ArchivedFile> files;    // in the order of the archive; paths that lead out of the member are rejected
+  std::vector<std::string> warnings;  // empty if the archive is complete; the contents of files are not checked
 
-  // `name` is what messages call the archive. Fails only on a whole chunk of another version.
+  // `name`: for messages. Fails only if a complete chunk has another version of the format.
   static Result<ArchiveIndex> of_memory(std::string_view bytes, const std::string& name);
   static Result<ArchiveIndex> open(const std::string& path);
 };
 
-// Whether the bytes, or the file, begin as an archive does; of any version.
+// Whether the bytes, or the file, begin like an archive of any version.
 bool is_archive(std::string_view bytes);
 bool is_archive_file(const std::string& path);
 
-// Bytes of a file on disk, or in an archive.
+// A range of bytes of a file: a whole file on disk, or a file in an archive.
 struct Source {
   std::string path;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> size;  // absent: to the end of the file
-  std::optional<std::uint32_t> crc;   // what the bytes have to be
+  std::optional<std::uint64_t> size;  // nothing: to the end of the file
+  std::optional<std::uint32_t> crc;   // CRC-32C that the bytes must have; nothing: not checked
 };
 
-// Called with the number of bytes copied since the last call. What it throws ends the copy.
+// Called with the number of bytes copied since the last call. An exception from it ends the copy.
 using Progress = std::function<void(std::uint64_t)>;
 
-// Copies to a file that must not exist yet; what is there after a failure is for the caller to remove.
+// Copies to a file that must not exist yet. After a failure the caller removes an incomplete file.
 std::optional<Failure> extract(const Source& source, const std::string& to, const Progress& progress);
 
-// Writes an archive. It is one only after finish(); until then, removing it is for the caller.
+// Writes an archive. The file is complete only after finish(). If that is not reached, the caller removes the file.
 class ArchiveWriter {
  public:
-  // Makes the file, which must not exist yet.
+  // Creates the file, which must not exist yet.
   static Result<ArchiveWriter> create(const std::string& path);
   ArchiveWriter(ArchiveWriter&& other) noexcept;
   ArchiveWriter& operator=(ArchiveWriter&& other) noexcept;
   ~ArchiveWriter();
 
-  // Appends a file as `name` of the member; the files of a member come one after the other.
+  // Appends a file as `name` of the member. The files of a member must be added one after the other.
   std::optional<Failure> add(const std::string& member, format::MemberKind kind, const std::string& name,
                              const Source& source, const Progress& progress);
-  // Ends the archive and brings it to the disk.
+  // Writes the end of the archive and calls fsync().
   std::optional<Failure> finish();
 
  private:

@@ -90,7 +90,7 @@ TEST_F(Archive, IsNoPartOfTheRunInWhoseDirectoryItLies) {
 
 TEST_F(Archive, CutOffAnywhereIsReadableUpToTheLastWholeChunk) {
   const auto whole = ArchiveIndex::of_memory(bytes_, "a");
-  std::vector<std::size_t> ends;  // of the three files, and of the events in the second
+  std::vector<std::size_t> ends;  // where each of the three files ends
   for (const ArchivedFile& file : whole->files) ends.push_back(file.offset + file.size);
   const std::size_t first_event_ends = ends[1] - events_chunk(process_record(1, format::ProcessState::exited), 0, 1,
                                                               bytes_of(call_record("MPI_Recv", 1, 4000, 4100)))

@@ -1,4 +1,4 @@
-// The records of a buffer as chunks.
+// Encodes the records of an event buffer as chunks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tare::reader {
 
-// Encodes the records of a buffer as the process would have: sealed chunks, one behind another.
+// Makes the same chunks that the process itself would have written. Not thread-safe.
 class BufferEncoder {
  public:
   BufferEncoder();
@@ -19,9 +19,9 @@ class BufferEncoder {
   BufferEncoder& operator=(const BufferEncoder&) = delete;
 
   struct Encoded {
-    std::vector<std::string> chunks;
+    std::vector<std::string> chunks;  // sealed chunks, in order
     std::uint64_t records = 0;
-    std::uint64_t unreadable_bytes = 0;  // behind the last record that makes sense
+    std::uint64_t unreadable_bytes = 0;  // bytes after the last valid record
   };
   Encoded encode(const format::ProcessRecord& process, std::uint32_t block, const BufferCopy& buffer);
 

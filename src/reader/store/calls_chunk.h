@@ -1,4 +1,5 @@
-// The payload of a calls chunk: what the threads of a process were in, and its requests under way.
+// The payload of a calls chunk: the calls that the threads of a process were in, and its requests that had not
+// completed.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace tare::reader {
 std::string calls_payload(const std::vector<format::ThreadCall>& calls,
                           const std::vector<format::RequestEntry>& requests);
 
-// False if it is damaged; nothing is taken then.
+// False if the payload is damaged; `calls` and `requests` are then unchanged.
 bool parse_calls(std::string_view payload, std::vector<format::ThreadCall>& calls,
                  std::vector<format::RequestEntry>& requests);
 

@@ -54,7 +54,7 @@ bool ChunkFile::append(std::string_view sealed) {
   do written = ::write(fd_, sealed.data(), sealed.size());
   while (written < 0 && errno == EINTR);
   if (written == static_cast<ssize_t>(sealed.size())) return true;
-  error_ = written < 0 ? errno : ENOSPC;  // a file system that has room for a part only
+  error_ = written < 0 ? errno : ENOSPC;  // a short write: the file system is full
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The end of a <host>.tare file, for appending.
+// Appends chunks to a <host>.tare file.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 
 namespace tare::reader {
 
-// The file's name in the run directory: <host>.tare, with what a file name should not hold replaced.
+// The name of the file in the run directory: <host>.tare. Characters that a file name should not have are replaced.
 std::string chunk_file_name(const std::string& host);
 
 class ChunkFile {
  public:
-  // Opens or creates the file; a new one begins with a functions chunk. error() tells of failure: EPERM also if what
-  // has the name is no regular file of the run's owner, or has a second name. No link is followed.
+  // Opens or creates the file. A new file begins with a functions chunk. error() returns why this failed. It is EPERM
+  // if the name is that of no regular file, of a file of another owner, or of a file with a second hard link. Symbolic
+  // links are not followed.
   ChunkFile(const std::string& run_dir, const std::string& name);
   ~ChunkFile();
   ChunkFile(const ChunkFile&) = delete;
   ChunkFile& operator=(const ChunkFile&) = delete;
 
-  // Compresses, seals and appends a payload. False if it is not on disk as a whole.
+  // Compresses, seals and appends a payload. False if it was not written completely.
   bool append(const format::ChunkHeader& identity, std::string_view payload);
-  // Appends a sealed chunk with one write(); other writers' chunks come before or after it, not into it.
+  // Appends a sealed chunk with one write(), so that chunks of other writers do not mix with it.
   bool append(std::string_view sealed);
-  // Of the first failure: errno, 0 if there was none.
+  // The errno of the first failure; 0 if there was none.
   int error() const { return error_; }
 
  private:

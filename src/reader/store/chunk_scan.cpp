@@ -32,7 +32,7 @@ class Scanner {
            format::is_chunk_header(bytes_.data() + at);
   }
 
-  // Takes the chunk at `at`; returns its end, or 0 if there is no whole one.
+  // Adds the chunk at `at`. Returns where it ends, or 0 if there is no complete chunk.
   std::size_t chunk_at(std::size_t at) {
     if (!header_at(at)) return 0;
     ChunkRef chunk{{}, bytes_.data() + at + sizeof(ChunkHeader), at, file_};
@@ -44,8 +44,8 @@ class Scanner {
     const std::size_t begin = at + sizeof(ChunkHeader);
     if (chunk.header.stored_bytes > bytes_.size() - begin) return 0;
     const std::size_t end = begin + chunk.header.stored_bytes;
-    // A header may have been written and its payload cut off, with other chunks appended behind. Where the
-    // next chunk stands in its place, the payload is whole, and an event chunk need not be read to know.
+    // A payload may be cut off, with other chunks appended after it. If the next header is where it belongs, the
+    // payload has its full length. Event chunks are then not read here.
     const bool followed = end == bytes_.size() || header_at(end);
     if (!followed || chunk.header.type != ChunkType::events) {
       const std::uint32_t crc = format::crc32c(chunk.payload, chunk.header.stored_bytes);
@@ -55,7 +55,7 @@ class Scanner {
     return end;
   }
 
-  // Returns where the next header is, or the end.
+  // Skips damage: returns where the next header begins, or the end of the bytes.
   std::size_t skip(std::size_t at) {
     std::size_t next = at + 1;
     for (; next < bytes_.size(); ++next) {
@@ -73,7 +73,7 @@ class Scanner {
   }
 
   void warn(std::size_t from, std::size_t to) {
-    // One warning for damage that spans several false headers.
+    // Damage may contain bytes that look like headers. Extends the previous warning then.
     if (from == warned_to_ && !scan_.warnings.empty()) {
       from = warned_from_;
       scan_.warnings.pop_back();

@@ -55,7 +55,7 @@ TEST(ChunkScan, AFileCutOffAnywhereIsReadableUpToItsLastWholeChunk) {
   const std::size_t second = first + process_chunk(process()).size();
   for (std::size_t bytes = 0; bytes <= file.size(); ++bytes) {
     const std::size_t expected = bytes < first ? 0 : bytes < second ? 1 : bytes < file.size() ? 2 : 3;
-    // A copy of exact size on the heap lets AddressSanitizer see a read past its end.
+    // AddressSanitizer detects reads past the end of a heap block of this size.
     const std::vector<char> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
     EXPECT_EQ(whole_chunks({cut.data(), cut.size()}), expected) << bytes;
   }

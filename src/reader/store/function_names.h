@@ -1,5 +1,5 @@
-// Function numbers of one run. Every file carries the names it was written with; here they get one numbering:
-// this build's numbers, and above them what only the file knows.
+// The function numbers of a run. Each file contains the names of the functions that its writer knew. This class gives
+// all of them numbers of the run: those that this build knows keep their numbers, others get higher ones.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace tare::reader {
 
 class FunctionNames {
  public:
-  // Numbers of one file (or segment) to numbers of the run.
+  // Maps the numbers of one file or segment to numbers of the run.
   using Map = std::vector<std::uint16_t>;
 
-  // Number of what is not a known function: calls that no profile row was left for, numbers without a name.
+  // The number of no function: for calls for which no profile row was left, and for numbers without a name.
   static constexpr std::uint16_t other = 0;
 
   FunctionNames();
 
-  // Of a functions chunk: names, each ended by a zero byte, number 1 first.
+  // The map of a file, from its functions chunk: names, each ended by a zero byte, beginning with number 1.
   Map map_of(std::string_view payload);
-  // Of this build, as in segments and in files whose functions chunk is lost.
+  // The map of this build: for segments, and for files whose functions chunk is lost.
   const Map& built_in() const { return built_in_; }
   const std::string& name(std::uint16_t number) const { return names_[number]; }
   const std::vector<std::string>& names() const { return names_; }

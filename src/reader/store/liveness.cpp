@@ -25,7 +25,7 @@ File open_of(unsigned pid, const char* what) {
   return File(std::fopen(path, "re"));
 }
 
-// Of /proc/PID/stat what stands behind the name; no state: there is no such process.
+// Fields of /proc/PID/stat. `state` is 0 if there is no such process.
 struct Status {
   char state = 0;
   std::uint64_t started_ticks = 0;  // after boot
@@ -35,7 +35,7 @@ Status status_of(unsigned pid) {
   const File file = open_of(pid, "stat");
   char line[1024];
   if (!file || std::fgets(line, sizeof line, file.get()) == nullptr) return {};
-  const char* name_end = std::strrchr(line, ')');  // a name may hold anything
+  const char* name_end = std::strrchr(line, ')');  // the name itself may contain ')'
   if (name_end == nullptr || name_end[1] != ' ') return {};
   Status status;
   // proc(5): fields 3 and 22.
@@ -51,10 +51,11 @@ std::uint64_t clock_ns(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// The two clocks go apart by up to 500 parts in a million, and a start is known to a tick.
+// Allows for the accuracy of the times: the rates of the two clocks differ by up to 500 ppm, and the start of a process
+// is known in clock ticks (sysconf(_SC_CLK_TCK)).
 bool started_after(const Status& status, std::uint64_t raw_ns) {
   const std::uint64_t now_raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-  if (raw_ns > now_raw_ns) return true;  // than the machine
+  if (raw_ns > now_raw_ns) return true;  // the machine has been restarted since
   const std::uint64_t ago_ns = now_raw_ns - raw_ns;
   const std::uint64_t tolerance_ns = 1'000'000'000U + ago_ns / 1000;
   const std::uint64_t tick_ns = 1'000'000'000U / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
@@ -62,12 +63,12 @@ bool started_after(const Status& status, std::uint64_t raw_ns) {
   return status.started_ticks * tick_ns + ago_ns > now_ns + tolerance_ns;
 }
 
-// Of a process whose mappings may not be read.
+// Whether a process whose mappings may not be read can be the maker.
 bool can_be(unsigned pid, const Status& status, const Maker& maker) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%u", pid);
   struct stat owner {};
-  // /proc shows processes that may not be inspected as the superuser's, whoever owns them.
+  // If a process may not be inspected, its files in /proc belong to the superuser, whoever owns the process.
   const bool is_anothers = maker.owner && stat(path, &owner) == 0 && owner.st_uid != 0 && owner.st_uid != *maker.owner;
   return !is_anothers && (maker.began_recording == 0 || !started_after(status, maker.began_recording));
 }

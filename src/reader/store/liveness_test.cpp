@@ -1,4 +1,4 @@
-// Processes that have the number of one that made a segment.
+// Processes that have the pid of a process that made a segment.
 #include "reader/store/liveness.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::uint64_t raw_ns() {
   return static_cast<std::uint64_t>(time.tv_sec) * second + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// A process that does nothing until the end of the scope.
+// A child process that sleeps until the end of the scope.
 class Sleeper {
  public:
   explicit Sleeper(const std::function<void()>& first = [] {}) {
@@ -54,7 +54,7 @@ class Sleeper {
   pid_t pid_;
 };
 
-// What a user to whom nothing belongs sees.
+// The result of `sees` in a process of a user that owns nothing.
 bool as_nobody(const std::function<bool()>& sees) {
   const pid_t child = fork();
   if (child == 0) _exit(setuid(nobody) != 0 ? 2 : sees() ? 1 : 0);
@@ -99,7 +99,7 @@ TEST(Liveness, IsDoubtedWhereAProcessMayNotBeLookedInto) {
 TEST(Liveness, IsNotThatOfAnotherUsersProcess) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to be other users for a while";
   constexpr uid_t another = nobody - 1;
-  // A process that has changed its user is shown as the superuser's until it may be looked into again.
+  // After a process has changed its user, its files in /proc belong to the superuser until it is dumpable again.
   const Sleeper theirs([] { EXPECT_TRUE(setuid(another) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0); });
   const unsigned pid = theirs.pid();
   const std::uint64_t after = raw_ns();

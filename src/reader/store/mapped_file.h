@@ -1,5 +1,6 @@
-// A file mapped for reading. The bytes stay valid as long as the object. Only for files that are never cut
-// shorter by their writers, as the files of a run directory: chunks are only appended.
+// A file mapped for reading. The bytes are valid as long as the object. Only for files that their writers never
+// shorten, as the files of a run directory, to which chunks are only appended: reading a page past the end would raise
+// SIGBUS.
 #pragma once
 
 #include <string>
@@ -18,8 +19,8 @@ class MappedFile {
   ~MappedFile();
 
   std::string_view bytes() const { return {data_, size_}; }
-  // Gives back the memory of the pages that were read so far; they come from the file again when next read. Other
-  // threads may be reading.
+  // Releases the memory of the pages that were read so far. They are read from the file again when needed, so other
+  // threads may read at the same time.
   void release() const;
 
  private:

@@ -1,4 +1,4 @@
-// Whose files a reader of a run believes. Segments lie in a directory where everybody may make files of any name.
+// The owners whose files a reader of a run trusts. Segments lie in a directory in which every user may create files.
 #pragma once
 
 #include <sys/stat.h>
@@ -9,13 +9,15 @@
 
 namespace tare::reader {
 
-// This user, and the owner of the run directory: root, or a member of the run's group, reads what that one made.
+// Trusted are the current user and the owner of the run directory. The two differ if root, or a member of the group of
+// the run, reads it.
 class Owners {
  public:
   explicit Owners(const std::string& run_dir) {
     struct stat status {};
     if (::stat(run_dir.c_str(), &status) == 0) of_run_ = status.st_uid;
   }
+  // Whether this is a regular file of a trusted owner.
   bool trust(const struct stat& file) const {
     return S_ISREG(file.st_mode) && (file.st_uid == ::geteuid() || file.st_uid == of_run_);
   }

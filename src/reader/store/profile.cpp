@@ -8,7 +8,7 @@ using namespace tare::format;
 
 namespace {
 
-// Takes the first `count` elements of a payload; false if it has fewer.
+// Moves the first `count` elements of a payload to `out`. False if it has fewer.
 template <typename T>
 bool take(std::string_view& payload, std::size_t count, std::vector<T>& out) {
   if (count > payload.size() / sizeof(T)) return false;

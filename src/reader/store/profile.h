@@ -1,4 +1,4 @@
-// The profile of one location block, and where it lies until it is asked for.
+// The profile of one location block, and where to read it from.
 #pragma once
 
 #include <cstdint>
@@ -27,32 +27,30 @@ struct Profile {
   std::vector<format::CountedCalls> counted;
 };
 
-// Adds the time of the calls that no timed call stands for yet (ProfileRow::pending): as long as the mean of the
-// others.
+// Adds the time of the calls that no timed call represents yet (ProfileRow::pending). It takes the mean of the others.
 void settle(std::vector<format::ProfileRow>& rows) noexcept;
 
-// Reads the payload of a profile chunk, and settles its rows; what `profile` held is replaced. False if it is
-// malformed.
+// Replaces `profile` by the payload of a profile chunk, and settles its rows. False if the payload is malformed.
 bool parse_profile(std::string_view payload, Profile& profile);
 
-// The newest profile of a location block: a chunk on disk, or a copy from the segment. A run may have a hundred
-// thousand processes with hundreds of rows each, so those on disk are read when they are asked for, one at a time.
+// Where the newest profile of a location block is: a chunk on disk, or a copy from the segment. A run may have a
+// hundred thousand processes with hundreds of rows each, so chunks are read when needed, one at a time.
 struct ProfileSource {
   const ChunkRef* chunk = nullptr;        // of Run::files()
-  std::shared_ptr<const Profile> copy{};  // if not null, this one
+  std::shared_ptr<const Profile> copy{};  // used if not null
 };
 using ProfileSources = std::map<std::uint32_t, ProfileSource>;  // by location block
 
-// For those who read the profiles of many processes: fewer are not worth a thread, and after so many it is time for
-// RunFiles::release().
+// When the profiles of many processes are read: the least number of processes that is worth a thread, and how many to
+// read between two calls of RunFiles::release().
 inline constexpr std::size_t processes_a_thread = 256;
 inline constexpr std::size_t processes_a_release = 2048;
 
-// Keeps its memory from one profile to the next. One per thread.
+// Reads profiles, and reuses its memory for the next one. Not thread-safe: each thread has its own.
 class ProfileReader {
  public:
-  // Gives the profile of each block to `visit`, valid during the call. A damaged one is left out, and its chunk
-  // and the reason given to `damaged`.
+  // Calls `visit` with the profile of each block, which is valid during the call. For a damaged profile it calls
+  // `damaged` with the chunk and the reason instead.
   void read(const ProfileSources& sources, const std::function<void(std::uint32_t block, const Profile&)>& visit,
             const std::function<void(const ChunkRef&, const std::string& reason)>& damaged);
 

@@ -1,5 +1,4 @@
-// The rounds of a monitored run, as they are stored (docs/format.md): payloads of chunks, of a file that may be
-// growing.
+// Reads the chunks with the rounds of a monitored run (docs/format.md) from a file that may still grow.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,11 @@ namespace tare::reader {
 
 struct RoundChunks {
   std::vector<std::vector<char>> payloads;  // in the order of the file
-  std::uint64_t next = 0;                   // where to go on: behind the last whole chunk
+  std::uint64_t next = 0;                   // the offset after the last complete chunk, where the next call continues
 };
 
-// Of the bytes from `begin` up to `end`, or up to the end of the file. Chunks that are damaged, or of other types, are
-// left out. Fails if there is no such file, or if it has another version.
+// Reads the bytes from offset `begin` up to `end`, or up to the end of the file. Damaged chunks and chunks of other
+// types are left out. Fails if there is no such file, or if it has another version of the format.
 Result<RoundChunks> read_round_chunks(const std::string& path, std::uint64_t begin, std::optional<std::uint64_t> end);
 
 }  // namespace tare::reader

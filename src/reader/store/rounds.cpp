@@ -9,7 +9,7 @@ namespace {
 
 // Kinds of records.
 constexpr std::uint32_t name_record = 1, round_record = 2;
-// Behind the times of a round: what its reduction took, which tables do not have.
+// After the times of a round: what its reduction cost. Tables do not show it.
 constexpr std::size_t cost_bytes = 32;
 
 RoundEvent named(std::string_view text) {
@@ -20,7 +20,8 @@ RoundEvent named(std::string_view text) {
   return {std::string(text), RoundEventKind::function};
 }
 
-// A filter of the user's takes the result as a whole, whatever is in its name.
+// Whether the name lists several filters ("statistics+groups"). A filter from a shared library is a single one, even if
+// its path contains '+'.
 bool is_several(std::string_view filter) {
   return filter.find('+') != std::string_view::npos && !filter.ends_with(".so") &&
          filter.find(".so:") == std::string_view::npos;

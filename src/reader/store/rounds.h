@@ -1,4 +1,4 @@
-// The rounds of a monitored run, as docs/format.md has them.
+// Parses the rounds of a monitored run (docs/format.md).
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace tare::reader {
 struct RankRuns {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;
 
-  std::uint64_t count() const;
-  // "1,4-7"
+  std::uint64_t count() const;  // number of ranks
+  // As text: "1,4-7".
   std::string text() const;
 };
 
-// Takes numbers from bytes; once there are too few it has failed, and gives nothing but zeros.
+// Reads numbers from bytes. Once too few bytes are left, has_failed() is true, and all further numbers are 0.
 class RoundBytes {
  public:
   explicit RoundBytes(std::string_view bytes) : left_(bytes) {}
@@ -61,19 +61,23 @@ struct RoundEvent {
 };
 
 struct StoredRound {
-  std::uint64_t round = 0;
-  std::int64_t first_ns = 0, last_ns = 0, arrived_ns = 0;  // Unix times: of the first and last offload, of its arrival
-  RankRuns ranks, lost;
-  // Each filter, with its arguments, and what it has made of the round.
+  std::uint64_t round = 0;  // its number
+  // Unix times: of the first and the last offload, and of the arrival of the last part at the node that stored the
+  // round.
+  std::int64_t first_ns = 0, last_ns = 0, arrived_ns = 0;
+  RankRuns ranks, lost;  // ranks whose data is in the round, and ranks whose data is missing
+  // For each filter: its name with arguments, and its result as bytes.
   std::vector<std::pair<std::string_view, std::string_view>> parts;
 };
 
-// Reads the payloads of the chunks of one file, one after another.
+// Reads the payloads of the chunks of one file, which must be passed in their order.
 class RoundReader {
  public:
-  // Rounds that are damaged, or lost, are left out. They are valid during the call.
+  // Calls `visit` for each round of a payload. The round is valid during the call. Damaged and lost rounds are left
+  // out.
   void read(std::string_view payload, const std::function<void(const StoredRound&)>& visit);
-  // Of the payloads up to now; of a key that they do not name, its number.
+  // The event with that key, from the payloads read so far. If they do not name the key, the name is made of its
+  // number.
   RoundEvent event(std::uint64_t key) const;
 
  private:

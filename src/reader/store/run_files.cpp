@@ -27,10 +27,10 @@ struct Hash {
   }
 };
 
-// A collector that was killed leaves copies when it runs again. A process that goes on after MPI_Abort leaves more of
-// the same records, at its end.
+// Removes copies of event chunks; keeps the copy with the most records. Copies exist if a collector was killed and ran
+// again. A process that continues after MPI_Abort writes the same chunk again at its end, with more records.
 void remove_copies(std::vector<ChunkRef>& chunks) {
-  std::unordered_map<EventChunkKey, std::size_t, Hash> places;  // in `chunks`, of those that stay
+  std::unordered_map<EventChunkKey, std::size_t, Hash> places;  // indices in `chunks` of the copies that are kept
   std::size_t end = 0;
   for (const ChunkRef& chunk : chunks) {
     const ChunkHeader& h = chunk.header;
@@ -46,7 +46,8 @@ void remove_copies(std::vector<ChunkRef>& chunks) {
   chunks.resize(end);
 }
 
-// Scans them and adds what they hold, in their order; of those that cannot be read, returns why the first cannot.
+// Scans the files in parallel and adds their chunks in the order of `named`. Returns the first failure, if there is
+// one.
 std::optional<Failure> add(RunFiles& files, const std::vector<std::pair<std::string, std::string_view>>& named) {
   constexpr std::size_t files_a_thread = 4;
   std::vector<std::optional<Result<ChunkScan>>> scans(named.size());

@@ -1,4 +1,4 @@
-// The files of a run directory, mapped and cut into chunks.
+// The files of a run directory, mapped into memory and split into chunks.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace tare::reader {
 struct RunFiles {
   std::vector<MappedFile> maps;    // keep the chunks' payloads valid
   std::vector<std::string> names;  // by ChunkRef::file
-  std::vector<ChunkRef> chunks;    // by file, in its order; of copies of event chunks only the first
+  std::vector<ChunkRef> chunks;    // in the order of files; of copies of an event chunk, the one with the most records
   std::vector<std::string> warnings;
 
-  // Gives back the memory of what was read so far; to be called on the way through many processes, every so many.
+  // Releases the memory of what was read so far. To be called regularly while many processes are read.
   void release() const;
 
-  // Every *.tare file of the directory, sorted by name.
+  // Opens all *.tare files of the directory, sorted by name.
   static Result<RunFiles> open(const std::string& run_dir);
-  // Those of one run of an archive.
+  // Opens the files of one run of an archive.
   static Result<RunFiles> open_archived(const std::string& archive, const std::string& member);
-  // One file in memory, which must outlive the result.
+  // Opens one file that is in memory. `bytes` must outlive the result.
   static Result<RunFiles> of_memory(std::string_view bytes, const std::string& name);
 };
 

@@ -11,7 +11,7 @@ bool parse_samples(std::string_view payload, Samples& samples) {
   std::memcpy(&samples.summary, payload.data(), sizeof samples.summary);
   payload.remove_prefix(sizeof samples.summary);
   samples.summary.spec[sizeof samples.summary.spec - 1] = '\0';
-  // A thread may have added one while the process wrote it.
+  // The summary may count more classes than follow: a thread may have added one while the process wrote them.
   const std::size_t classes = payload.size() / sizeof(SampleClass);
   if (payload.size() % sizeof(SampleClass) != 0 || samples.summary.classes < classes) return false;
   samples.classes.resize(classes);

@@ -1,4 +1,4 @@
-// What message sampling left behind for one process, and where it lies until it is asked for.
+// The results of message sampling of one process, and where to read them from.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,20 @@
 
 namespace tare::reader {
 
-// Of the process that received the messages.
+// Samples of the messages that a process received.
 struct Samples {
   format::SampleSummary summary{};
   std::vector<format::SampleClass> classes;  // those with messages
 };
 
-// Reads the payload of a samples chunk; what `samples` held is replaced. False if it is malformed.
+// Replaces `samples` by the payload of a samples chunk. False if the payload is malformed.
 bool parse_samples(std::string_view payload, Samples& samples);
 
-// The newest of a process: a chunk on disk, or a copy from the segment. Neither, if it did not sample.
+// Where the newest samples of a process are: a chunk on disk, or a copy from the segment. Both are null if the process
+// did not sample.
 struct SampleSource {
   const ChunkRef* chunk = nullptr;        // of Run::files()
-  std::shared_ptr<const Samples> copy{};  // if not null, this one
+  std::shared_ptr<const Samples> copy{};  // used if not null
 };
 
 }  // namespace tare::reader

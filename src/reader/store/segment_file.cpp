@@ -23,7 +23,7 @@ using namespace tare::format;
 
 constexpr int call_attempts = 8;
 
-// Structs with atomic members are read as bytes and looked at in place.
+// Memory for a struct with atomic members, which cannot be copied: it is read as bytes and used in place.
 template <typename T>
 struct alignas(T) Bytes {
   char bytes[sizeof(T)] = {};
@@ -223,8 +223,8 @@ Result<LocationCopy> SegmentFile::location(std::uint32_t block) const {
   return location;
 }
 
-// Until it is the same twice: a thread that goes on changes one word after the other. One that calls all the time is
-// shown as it was at the last attempt.
+// Reads the current call until two readings are equal, because a running thread changes it word by word. If the thread
+// makes calls all the time, the result is the last attempt.
 bool SegmentFile::read_call(std::uint64_t location_at, ThreadCall& call) const {
   Bytes<CurrentCall> copy;
   Bytes<CurrentCall> before;
@@ -237,7 +237,7 @@ bool SegmentFile::read_call(std::uint64_t location_at, ThreadCall& call) const {
   return true;
 }
 
-// The records of a sub-buffer as far as they were published when `head` was read.
+// Reads the records of a sub-buffer that had been published when `head` was read.
 bool SegmentFile::read_sub_buffer(BufferCopy::Part& part, std::uint64_t buffer_at, std::uint64_t ordinal,
                                   std::uint64_t head) const {
   Bytes<SubBufferHead> copy;
@@ -257,7 +257,7 @@ Result<BufferCopy> SegmentFile::buffer(std::uint32_t block) const {
   std::uint64_t head = 0;
   std::uint64_t word = 0;
   const auto read_drained = [&] { return read(&word, sizeof word, at + offsetof(LocationHeader, drained)); };
-  // `head` first: `drained` is then never further behind than the ring is long.
+  // `head` is read before `drained`. So the distance between the two is at most the length of the ring.
   if (!read(&head, sizeof head, at + offsetof(LocationHeader, head)) || !read_drained()) return cut_off();
   const auto drained = Drained::of(word);
   BufferCopy copy;

@@ -1,5 +1,5 @@
-// A segment as a reader sees it: a file that another process may be writing to, may have died while writing
-// to, or that may hold anything. Read with pread, not mapped: that takes no memory for the holes of the file.
+// Reads a segment. Its process may be writing to it, or may have died while writing, and the file may be damaged. The
+// file is read with pread() and not mapped, because the holes of a mapped file would take memory.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace tare::reader {
 
-// What a segment is named after.
+// The name of a segment file.
 struct SegmentName {
   std::string file;  // tare-<run id>-<pid>-<n>
   unsigned pid = 0;
 };
 
-// The segments of a run in a directory, sorted; none if there is no such directory. Every run's if run_id is
-// empty.
+// The segments of a run in a directory, sorted by name; those of all runs if run_id is empty. Empty if there is no such
+// directory.
 std::vector<SegmentName> list_segments(const std::string& directory, const std::string& run_id);
 
-// A location as it was at one moment; counters of a running one may be a call apart.
+// A copy of a location. If its thread is running, the counters may be from before and after a call.
 struct LocationCopy {
   std::uint32_t block = 0;
-  format::ThreadCall call{};  // of one moment
+  format::ThreadCall call{};  // consistent in itself, except if the thread makes calls all the time (read_call)
   format::LocationSummary summary{};
   std::vector<format::ProfileRow> rows;
   std::vector<format::PeerEntry> peers;
@@ -37,27 +37,28 @@ struct LocationCopy {
   std::vector<std::uint64_t> lookups;  // by function number
 };
 
-// Records that have not been drained, by sub-buffer.
+// A copy of the records of an event buffer that have not been drained.
 struct BufferCopy {
+  // The records of one sub-buffer.
   struct Part {
     std::uint32_t thread = 0;
     std::vector<char> records;
   };
   std::vector<Part> parts;
   format::RingShape ring{};
-  std::uint64_t oldest = 0;    // ordinal of the first part
-  std::uint32_t sequence = 0;  // of the chunk that it begins
+  std::uint64_t oldest = 0;    // ordinal of the sub-buffer of the first part
+  std::uint32_t sequence = 0;  // number of the chunk that begins with the first part
 };
 
-// How many there are; of each part those before one that makes no sense.
+// The number of records. In each part, counting ends at the first invalid record.
 std::uint64_t count_records(const BufferCopy& buffer);
-// Removes those that ended before `ticks`.
+// Removes the records that ended before `ticks`.
 void remove_older(BufferCopy& buffer, std::uint64_t ticks);
 
 class SegmentFile {
  public:
-  // The header is read and checked against the size of the file; later reads use this copy of the layout. Fails if
-  // it belongs to none of `owners`.
+  // Reads the header once and checks it against the size of the file. Later reads use this copy of the layout. Fails if
+  // `owners` does not trust the owner of the file.
   static Result<SegmentFile> open(const std::string& directory, const SegmentName& name, const Owners& owners);
 
   SegmentFile(SegmentFile&& other) noexcept;
@@ -66,31 +67,32 @@ class SegmentFile {
 
   const SegmentName& name() const { return name_; }
   int fd() const { return fd_; }
-  // False if the process died, or is, before its header was complete: there is nothing in it.
+  // False if the process has not completed the header yet, or died before that. The segment is then empty.
   bool is_initialised() const { return initialised_; }
-  // Events older than this when the process ended are to be left out; 0: none are.
+  // The age, in ns before the end of the process, from which on events are to be left out; 0: all are kept.
   std::uint64_t keep_ns() const { return layout_.keep_ns; }
 
-  // Of what can be read of it.
+  // What is known of the process, as far as it can be read.
   Maker maker() const;
-  // The process as it is now.
+  // The functions below read the current state of the segment. They fail if the file is cut off or damaged.
+
   Result<format::ProcessRecord> process() const;
-  // The definition log as published now, from byte `from` on.
+  // The definition log from byte `from` on.
   Result<std::string> definitions(std::uint64_t from = 0) const;
-  // How much of it the process has written to the run directory.
+  // How many bytes of the definition log the process has written to the run directory.
   Result<std::uint64_t> definitions_written() const;
-  // The requests under way; empty if the process has no request table.
+  // The requests that have not completed; empty if the process has no request table.
   Result<std::vector<format::RequestEntry>> requests() const;
-  // What message sampling has found so far, as the payload of a samples chunk; empty if the process does not sample.
+  // The results of message sampling so far, as the payload of a samples chunk; empty if the process does not sample.
   Result<std::string> samples() const;
-  // What measured spells say of others, as the payload of a spell_sums chunk; empty if all calls are measured.
+  // format::SpellSums as the payload of a spell_sums chunk; empty without --weigh and --budget.
   Result<std::string> spell_sums() const;
-  // What handing snapshots to the monitor has cost, as the payload of an offloads chunk; empty if it is not monitored.
+  // format::OffloadAccount as the payload of an offloads chunk; empty without --monitor.
   Result<std::string> offloads() const;
-  // Location blocks in use now.
+  // The number of location blocks in use.
   Result<std::uint32_t> locations() const;
   Result<LocationCopy> location(std::uint32_t block) const;
-  // Never torn: what was drained meanwhile is left out, being on disk.
+  // A consistent copy. Records that were drained during the copy are left out, because they are on disk.
   Result<BufferCopy> buffer(std::uint32_t block) const;
 
  private:

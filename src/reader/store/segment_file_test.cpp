@@ -104,7 +104,7 @@ TEST(SegmentFile, ReadsTheRingFromItsOldestSubBufferOn) {
   segment.set_drained(0, {1, 5});
   EXPECT_EQ(parts(), Parts{3});
   EXPECT_EQ(file->buffer(0)->sequence, 5U);
-  segment.next_sub_buffer(0, 7);  // a thread that ended left some room
+  segment.next_sub_buffer(0, 7);  // the previous sub-buffer is not full, because its thread ended
   add(2);
   EXPECT_EQ(parts(), (Parts{3, 2})) << "around the end of the ring";
   EXPECT_EQ(file->buffer(0)->parts[1].thread, 7U);
@@ -131,7 +131,7 @@ TEST(SegmentFile, AnotherLayoutIsNamed) {
   EXPECT_NE(file.error().find("layout 99"), std::string::npos) << file.error();
 }
 
-// Whatever the header says, nothing outside the file is read and nothing huge allocated.
+// For any contents of the header, the reader stays within the file and allocates no huge memory.
 TEST(SegmentFile, DamagedHeadersAreSurvived) {
   const TempDir dir;
   Segment segment(dir, process_record(0, ProcessState::running));
@@ -156,7 +156,7 @@ TEST(SegmentFile, DamagedHeadersAreSurvived) {
   }
 }
 
-// What another process changes behind the look at the header is not looked at again.
+// Changes that another process makes after the header was read have no effect.
 TEST(SegmentFile, TheHeaderIsReadOnce) {
   const TempDir dir;
   Segment segment(dir, process_record(0, ProcessState::running));

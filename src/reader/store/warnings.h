@@ -1,4 +1,4 @@
-// What a reader of a run has to know of damage.
+// Warnings of a run about damaged, missing or incomplete data.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tare::reader {
 
-// Lines in the order in which they were added, each once.
+// Keeps lines in the order in which they were added; equal lines once.
 class Warnings {
  public:
   void add(std::string line) {
