@@ -13,7 +13,7 @@
 namespace tare::reader {
 namespace {
 
-// Behind a dot the compiler says how it changed the function: "solve.isra.0", "main.cold".
+// The name without the suffix that the compiler appends to a modified function: "solve.isra.0", "main.cold".
 std::string as_written(std::string_view name) { return std::string(name.substr(0, name.find('.', 1))); }
 
 template <typename T>
@@ -27,7 +27,8 @@ std::uint64_t relative_to(std::uint64_t next, const unsigned char* distance) {
   return next + static_cast<std::uint64_t>(std::int64_t{word_at<std::int32_t>(distance)});
 }
 
-// Functions of MPI's bindings, whose frames are no part of call paths, and what only passes a call on.
+// Whether it is a function of the bindings of MPI, whose frames are left out of call paths, or a thunk that only passes
+// a call on.
 bool is_left_out(std::string_view name) {
   if (name.find("+0x") != std::string_view::npos) return false;  // has no name
   if (name.starts_with("__x86_indirect_thunk") || name.starts_with("_ZTh") || name.starts_with("_ZTv") ||
@@ -107,7 +108,8 @@ bool CallTargets::read(std::uint64_t address, unsigned char* to, std::size_t byt
   return false;
 }
 
-// Only a symbol that begins there: what looks like a call may be the end of another instruction.
+// The symbol that begins at the address. Addresses within a function are not accepted, because the bytes that look like
+// a call may be the end of another instruction.
 std::string CallTargets::at_entry(std::uint64_t address) const {
   auto found = std::lower_bound(functions_.begin(), functions_.end(), address,
                                 [](const Function& function, std::uint64_t low) { return function.low < low; });
@@ -120,7 +122,7 @@ std::string CallTargets::by_slot(std::uint64_t slot) const {
   return found == slots_.end() ? std::string() : found->second;
 }
 
-// An entry of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip)
+// The slot to which an entry of the procedure linkage table jumps: [endbr64] [bnd] jmp *slot(%rip)
 std::optional<std::uint64_t> CallTargets::slot_of_stub(std::uint64_t address) const {
   constexpr std::size_t longest = 11;
   unsigned char code[longest];
@@ -132,7 +134,8 @@ std::optional<std::uint64_t> CallTargets::slot_of_stub(std::uint64_t address) co
   return relative_to(address + at + 6, code + at + 2);
 }
 
-// Only where the unwind tables begin a function.
+// A name for a function without a symbol: object and offset. Empty if no function begins at the address according to
+// the unwind tables.
 std::string CallTargets::without_symbol(std::uint64_t address) const {
   Dwarf_Addr bias = 0;
   Dwarf_CFI* tables = dwfl_module_eh_cfi(module_, &bias);
@@ -180,7 +183,7 @@ std::string CallTargets::callee(std::uint64_t return_address) const {
 std::vector<std::string> CallTargets::functions_at(std::uint64_t address) const {
   auto above = std::upper_bound(functions_.begin(), functions_.end(), address,
                                 [](std::uint64_t low, const Function& function) { return low < function.low; });
-  // The nearest that spans it, and all that begin there too.
+  // Finds the nearest symbol that covers the address, and all others that begin at the same address.
   while (above != functions_.begin() && (above - 1)->high <= address && (above - 1)->low + (1U << 20) > address)
     --above;
   if (above == functions_.begin() || (above - 1)->high <= address) return {};

@@ -1,5 +1,5 @@
-// Which function a call instruction calls, and which function holds an address: where the two do not fit, a function
-// between them has left by a tail call.
+// Finds which function a call instruction calls, and which function contains an address. If a frame of a call path
+// calls one function, and the next inner frame lies in another one, the called function has left by a tail call.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -12,16 +12,16 @@
 
 namespace tare::reader {
 
-// Of one object file, from its code, symbols and relocations. Addresses are those in the file.
+// The call targets of one object file, from its code, symbols and relocations. Addresses are those in the file.
 class CallTargets {
  public:
-  // `bias`: address in the module = bias + address in the file. Reads the symbols at once.
+  // Reads the symbols. `bias`: address in `module` = bias + address in the file. `module` must outlive the object.
   CallTargets(Dwfl_Module* module, Dwarf_Addr bias);
 
-  // The symbol of the function that is called before `return_address`; without symbols "app+0x1f40". Empty if that is
-  // not known, as of calls through pointers.
+  // The symbol of the function that is called by the instruction before `return_address`; "app+0x1f40" if the function
+  // has no symbol. Empty if it is not known, as for calls through pointers.
   std::string callee(std::uint64_t return_address) const;
-  // All symbols of the function that holds `address`. Empty if no symbol spans it.
+  // All symbols of the function that contains `address`. Empty if no symbol covers the address.
   std::vector<std::string> functions_at(std::uint64_t address) const;
 
  private:
@@ -29,7 +29,7 @@ class CallTargets {
     std::uint64_t low;
     std::uint64_t high;
     std::string name;
-    bool chooses;  // which of several functions is meant is found out at run time (IFUNC)
+    bool chooses;  // an IFUNC: its resolver chooses one of several functions at run time
   };
 
   void read_functions();
@@ -43,14 +43,14 @@ class CallTargets {
   Dwfl_Module* module_;
   Dwarf_Addr bias_;
   Elf* elf_ = nullptr;
-  std::vector<Function> functions_;                       // by address
-  std::unordered_map<std::uint64_t, std::string> slots_;  // of the global offset table: which symbol they lead to
+  std::vector<Function> functions_;                       // sorted by address
+  std::unordered_map<std::uint64_t, std::string> slots_;  // the symbol of each slot of the global offset table
 };
 
-// Whether `outer` called a function that went on to `inner` by a tail call. `callee`: what the call in the outer frame
-// names; `functions`: those of the inner frame. Only what is sure counts.
+// Whether the function that the outer frame called went on to the inner frame by a tail call. `callee`: callee() of the
+// outer frame. `functions`: functions_at() of the inner frame. False if it is not certain.
 bool is_tail_call(const std::string& callee, const std::vector<std::string>& functions);
-// The same where the inner function is one of MPI.
+// The same if the inner function is an MPI function, which is not part of the path.
 bool is_tail_call_of_mpi(const std::string& callee);
 
 }  // namespace tare::reader

@@ -6,7 +6,7 @@
 namespace tare::reader {
 namespace {
 
-// Only local debug files: libdwfl asks a server where this variable names one.
+// Removes the variable DEBUGINFOD_URLS during its lifetime, because libdwfl asks the servers that it names.
 class WithoutDebuginfod {
  public:
   WithoutDebuginfod() {
@@ -42,7 +42,8 @@ DebugFile::DebugFile(const std::string& path, const std::string& build_id) {
   dwfl_report_end(session_, nullptr, nullptr);
   if (module_ == nullptr || dwfl_module_getelf(module_, &bias_) == nullptr || !is_build(build_id)) module_ = nullptr;
   Dwarf_Addr bias = 0;
-  if (module_ != nullptr) dwfl_module_getdwarf(module_, &bias);  // now, while no server is asked
+  if (module_ != nullptr)
+    dwfl_module_getdwarf(module_, &bias);  // reads the debug information while the variable is removed
 }
 
 DebugFile::~DebugFile() {

@@ -11,10 +11,10 @@ namespace {
 constexpr std::string_view inlined = " (inlined in ";
 constexpr std::string_view anonymous = "(anonymous namespace)";
 constexpr std::string_view keyword = "operator";
-// Longer ones first.
+// Operators with brackets or '-' in their names, longer ones first.
 constexpr std::array<std::string_view, 13> operators = {
     "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "<", ">", {}};
-// Stand for what has brackets that are no brackets.
+// Placeholders for parts of names whose brackets are no brackets of arguments.
 constexpr char an_operator = '\0';
 constexpr char no_namespace = '\1';
 
@@ -25,7 +25,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text.replace(at, what.size(), by);
 }
 
-// Takes the operators out, and gives them in their order.
+// Replaces each operator by the placeholder. Returns the operators in their order.
 std::vector<std::string_view> take_operators(std::string& text) {
   std::vector<std::string_view> found;
   for (std::size_t at = 0; (at = text.find(keyword, at)) != std::string::npos;) {
@@ -33,7 +33,8 @@ std::vector<std::string_view> take_operators(std::string& text) {
     std::size_t from = at;
     while (from < text.size() && is_space(text[from])) ++from;
     const auto is_here = [&](std::string_view each) { return text.compare(from, each.size(), each) == 0; };
-    const std::string_view here = *std::find_if(operators.begin(), operators.end(), is_here);  // the last one always is
+    const std::string_view here =
+        *std::find_if(operators.begin(), operators.end(), is_here);  // the last one is empty and always matches
     if (here.empty()) continue;
     text.replace(at, from - at + here.size(), 1, an_operator);
     ++at;
@@ -42,7 +43,7 @@ std::vector<std::string_view> take_operators(std::string& text) {
   return found;
 }
 
-// What stands in no brackets of these; as it is where they do not match.
+// The text without these brackets and what they enclose; the unchanged text if they do not match.
 std::string outside(const std::string& text, char opening, char closing) {
   std::string kept;
   std::size_t depth = 0;
@@ -68,7 +69,7 @@ bool drop_end(std::string& text, std::string_view end) {
   return true;
 }
 
-// "[clone .cold]", "[abi:cxx11]"
+// Removes a tag at the end: "[clone .cold]" or "[abi:cxx11]". False if there is none.
 bool drop_tag(std::string& text) {
   const std::size_t at = text.ends_with(']') ? text.rfind('[') : std::string::npos;
   if (at == std::string::npos) return false;
@@ -94,7 +95,7 @@ std::string short_name(std::string_view name) {
   text = outside(outside(text, '<', '>'), '(', ')');
   if (text.find_first_of("<>()") != std::string::npos) return std::string(name);
   drop_qualifiers(text);
-  // The type of the result stands before the last space, but for those of an operator's name: "operator bool".
+  // The return type ends at the last space that is not part of the name of an operator ("operator bool").
   const std::size_t end = std::min(text.find(keyword), text.size());
   if (end > 0)
     if (const std::size_t space = text.rfind(' ', end - 1); space != std::string::npos) text.erase(0, space + 1);

@@ -1,4 +1,4 @@
-// Names of functions as people say them.
+// Short names of functions, for tables and pictures.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace tare::reader {
 
-// Of C++ without arguments, template arguments and the type of the result: "ns::Solver::step". As it is, where brackets
-// do not match.
+// The name of a C++ function without arguments, template arguments and return type: "ns::Solver::step". The unchanged
+// name if its brackets do not match.
 std::string short_name(std::string_view name);
 
-// The same for "a (inlined in b)".
+// The same for a name of the form "a (inlined in b)": both functions are shortened.
 std::string short_name_with_inlined(std::string_view name);
 
 }  // namespace tare::reader

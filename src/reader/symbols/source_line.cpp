@@ -21,7 +21,7 @@ class Search {
  public:
   Search(const std::string& file, std::uint32_t line) : file_(file), line_(line) {}
 
-  // `bias`: address in the object = bias + address in the unit.
+  // Searches a compilation unit. `bias`: address in the object = bias + address in the unit.
   void unit(Dwarf_Die* unit, Dwarf_Addr bias) {
     Dwarf_Files* files = nullptr;
     std::size_t count = 0;
@@ -63,7 +63,7 @@ class Search {
     if (line == line_) found_.ranges.push_back({low + bias_, high + bias_});
   }
 
-  // Code of a row goes up to the next row.
+  // The code of a row of the line table ends where the next row begins.
   void line_table(Dwarf_Die* unit) {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
@@ -84,7 +84,8 @@ class Search {
     }
   }
 
-  // The code of a function that is inlined has its own lines: which line called it, the entry of the function says.
+  // The line table gives inlined code the lines of the inlined function. The entry of the inlined function says which
+  // line called it.
   void inlined_calls(Dwarf_Die* parent) {
     Dwarf_Die die;
     if (dwarf_child(parent, &die) != 0) return;
@@ -109,7 +110,7 @@ class Search {
 
   std::string_view file_;
   std::uint32_t line_;
-  std::vector<bool> wanted_;  // of the unit's files
+  std::vector<bool> wanted_;  // by file of the unit: whether its path matches
   Dwarf_Addr bias_ = 0;
   LineCode found_;
 };

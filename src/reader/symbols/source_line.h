@@ -1,4 +1,4 @@
-// A line of source to the code that the compiler made of it: call sites (symbols.h) the other way round.
+// Finds the machine code of a source line. This is the inverse of the look-up in symbols.h.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tare::reader {
 
-// Code in an object file: addresses, in the file, from `low` up to `high`, which is not part of it.
+// Addresses in an object file: [low, high).
 struct CodeRange {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -17,14 +17,15 @@ struct CodeRange {
 };
 
 struct LineCode {
-  std::vector<CodeRange> ranges;        // in order, apart from one another
-  bool file_known = false;              // there is code of such a file
-  std::optional<std::uint32_t> before;  // the nearest lines of the file with code
+  std::vector<CodeRange> ranges;        // sorted; they neither overlap nor touch
+  bool file_known = false;              // whether there is code of the file
+  std::optional<std::uint32_t> before;  // the nearest lines with code before and after the line
   std::optional<std::uint32_t> after;
 };
 
-// The code of a line of all files whose path is `file` or ends in it, folder by folder: also where the line is inlined,
-// and what is inlined into it. Nothing if the object cannot be read or has no debug information.
+// The code of a line, in all files whose path is `file` or ends with it (whole path components). It includes places
+// where the line was inlined, and functions that were inlined into the line. Empty if the object cannot be read or has
+// no debug information.
 LineCode code_of_line(const std::string& object, const std::string& file, std::uint32_t line);
 
 }  // namespace tare::reader

@@ -20,11 +20,11 @@ std::uint64_t return_address() {
 [[gnu::always_inline]] inline std::uint64_t inlined() {
   line_of_call = __LINE__ + 1;
   const std::uint64_t address = return_address();
-  asm volatile("");  // no tail call
+  asm volatile("");  // prevents a tail call
   return address;
 }
 
-// Address in the file: less the bias, that of the first object, which is the program.
+// The address in the file, which is the address minus the bias of the program, the first object.
 [[gnu::noinline]] std::uint64_t address_in_file() {
   line_of_inlined_call = __LINE__ + 1;
   std::uint64_t address = inlined();
@@ -39,7 +39,7 @@ std::uint64_t return_address() {
 
 std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-// Whether a call that returns to `address` is of the line.
+// Whether a call that returns to `address` is part of the line.
 bool has(const LineCode& code, std::uint64_t address) {
   return std::any_of(code.ranges.begin(), code.ranges.end(),
                      [&](const CodeRange& range) { return range.low < address && address <= range.high; });

@@ -24,7 +24,7 @@ bool take_text(std::string_view& from, std::uint32_t bytes, std::string& to) {
   return true;
 }
 
-// Each ends in a zero; the padding is zeros, too.
+// The callee, then the functions. Each name ends with a zero byte; the padding consists of zero bytes, too.
 void take_call(std::string_view from, Symbol& symbol) {
   bool first = true;
   for (std::size_t end; (end = from.find('\0')) != std::string_view::npos; from.remove_prefix(end + 1)) {

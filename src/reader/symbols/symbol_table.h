@@ -1,4 +1,4 @@
-// The symbols that a run carries with it, so that it stays readable where the program is gone or rebuilt.
+// The symbols that are stored in a run, so that it stays readable after the program was removed or rebuilt.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@ namespace tare::reader {
 
 class SymbolTable {
  public:
-  // Takes the entries of a symbols chunk. False if one is malformed; those before it have been taken.
+  // Adds the entries of a symbols chunk. False if an entry is malformed; the entries before it have been added.
   bool apply(std::string_view payload);
+  // nullptr if there is no symbol for the address. Valid as long as the table.
   const Symbol* find(const CodeAddress& at) const;
 
  private:

@@ -21,7 +21,7 @@ std::string name_of(Dwarf_Die* function) {
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     if (dwarf_attr_integrate(function, name, &attribute) == nullptr) continue;
     const std::string linkage = string_of(dwarf_formstring(&attribute));
-    // A Fortran main program is MAIN__ to the linker; its own name says more.
+    // The linkage name of a Fortran main program is MAIN__. Its name in the source is used instead.
     if (!linkage.empty() && linkage != "MAIN__") return demangled(linkage);
   }
   return string_of(dwarf_diename(function));
@@ -53,7 +53,7 @@ class Symbolizer::Object {
     if (module_ != nullptr) targets_.emplace(module_, file_.bias());
   }
 
-  // `address` lies in the call instruction.
+  // `address`: an address within the call instruction.
   std::optional<Symbol> find(Dwarf_Addr address) {
     if (module_ == nullptr) return std::nullopt;
     Symbol symbol;
@@ -73,7 +73,7 @@ class Symbolizer::Object {
  private:
   Dwarf_Die* unit_of(Dwarf_Addr address, Dwarf_Addr& bias) {
     if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) return unit;
-    // Without an index of addresses, as clang leaves it out: every unit has to be asked.
+    // Without an index of addresses (clang does not write one), every compilation unit is searched.
     Dwarf_Die* unit = nullptr;
     while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr)
       if (has_address(unit, address - bias)) return unit;
@@ -81,8 +81,8 @@ class Symbolizer::Object {
   }
 
   static std::string caller_in(Dwarf_Die* unit, Dwarf_Addr address) {
-    // dwarf_getscopes() goes on from an inlined function to where it is defined; dwarf_getscopes_die() to where it is
-    // inlined.
+    // The scopes that contain an inlined function: dwarf_getscopes() returns those of its definition,
+    // dwarf_getscopes_die() those of the place where it was inlined.
     Dwarf_Die* innermost_scope = nullptr;
     if (dwarf_getscopes(unit, address, &innermost_scope) <= 0) return {};
     Dwarf_Die* scopes = nullptr;
@@ -91,7 +91,7 @@ class Symbolizer::Object {
     std::string outermost;
     for (int i = 0; i < count; ++i) {
       const int tag = dwarf_tag(&scopes[i]);
-      // A Fortran main program ends the search too: it is inlined in a main() that nobody wrote.
+      // The search also ends at a Fortran main program, which the compiler inlines into a main() that it generated.
       const bool function = tag == DW_TAG_subprogram || dwarf_hasattr_integrate(&scopes[i], DW_AT_main_subprogram);
       if (!function && tag != DW_TAG_inlined_subroutine) continue;
       outermost = name_of(&scopes[i]);
@@ -115,7 +115,7 @@ class Symbolizer::Object {
     GElf_Off offset = 0;
     GElf_Sym symbol;
     const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
-    // Behind a dot the compiler says how it changed the function: "solve.isra.0".
+    // Removes the suffix that the compiler appends to a modified function: "solve.isra.0".
     const std::string changed = string_of(name);
     return demangled(changed.substr(0, changed.find('.', 1)));
   }
@@ -133,7 +133,7 @@ Symbolizer::Symbolizer() : objects_(std::make_unique<Objects>()) {}
 Symbolizer::~Symbolizer() = default;
 
 std::optional<Symbol> Symbolizer::find(const CodeAddress& at) {
-  // Memory of no object, or an object that is no file ([vdso]).
+  // Memory that belongs to no object, or an object that is no file ([vdso]).
   if (!at.object.starts_with('/') || at.address == 0) return std::nullopt;
   auto& object = objects_->open[at.object + '\0' + at.build_id];
   if (!object) object = std::make_unique<Object>(at.object, at.build_id);

@@ -1,4 +1,4 @@
-// What a call site means: object, function, file and line, found with elfutils.
+// Finds the function, file and line of a call site with elfutils.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace tare::reader {
 
-// A call site in an object file: the address, in the file, that the call returns to.
+// A call site in an object file. `address` is the return address of the call, as an address in the file.
 struct CodeAddress {
   std::string object;    // path
-  std::string build_id;  // bytes; empty if the object has none
+  std::string build_id;  // raw bytes; empty if the object has none
   std::uint64_t address = 0;
 
   bool operator==(const CodeAddress&) const = default;
 };
 
 struct Symbol {
-  std::string caller;  // demangled; "a (inlined in b)" where the call is in an inlined function
+  std::string caller;  // the function that makes the call, demangled; "a (inlined in b)" if it is inlined
   std::string file;    // empty without debug information
   std::uint32_t line = 0;
-  // To find tail calls (call_targets.h): what the call names, and all symbols of the function that it is in.
+  // To find tail calls (call_targets.h): the function that the call instruction calls, and all symbols of the function
+  // that contains the call.
   std::string callee{};
   std::vector<std::string> functions{};
 };
@@ -33,7 +34,7 @@ class Symbolizer {
   Symbolizer();
   ~Symbolizer();
 
-  // Empty if the object is gone, has another build-id, or nothing is known of the address.
+  // Nothing if the object does not exist, has another build-id, or has no information about the address.
   std::optional<Symbol> find(const CodeAddress& at);
 
  private:
@@ -42,7 +43,7 @@ class Symbolizer {
   std::unique_ptr<Objects> objects_;
 };
 
-// "hypre_SMGRelax" stays, "_ZN1a1bEv" becomes "a::b()", gfortran's "__mod_MOD_proc" "mod::proc".
+// "_ZN1a1bEv" becomes "a::b()"; "__mod_MOD_proc" of gfortran becomes "mod::proc"; other names do not change.
 std::string demangled(const std::string& name);
 
 }  // namespace tare::reader

@@ -20,11 +20,11 @@ std::uint64_t return_address() {
 
 }  // namespace
 
-// Not static, and not inlined: its name is what the test looks for.
+// Not static and not inlined, because the test looks for its name.
 __attribute__((noinline)) std::uint64_t the_caller() {
   line_of_call = __LINE__ + 1;
   const std::uint64_t address = return_address();
-  asm volatile("");  // no tail call
+  asm volatile("");  // prevents a tail call
   return address;
 }
 
@@ -35,7 +35,7 @@ std::uint64_t load_bias() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<std::uint64_t*>(to) = info->dlpi_addr;
-        return 1;  // the first is the program
+        return 1;  // stops after the first object, which is the program
       },
       &bias);
   return bias;
@@ -76,7 +76,7 @@ TEST(TailCalls, AreWhereTheCallNamesAnotherFunction) {
   EXPECT_FALSE(is_tail_call("f", {"f_alias", "f"}));
   EXPECT_FALSE(is_tail_call("", {"f"})) << "a call through a pointer";
   EXPECT_FALSE(is_tail_call("g", {})) << "a function without symbols";
-  // Frames of bindings are not on the path.
+  // Frames of bindings are left out of call paths.
   for (const char* binding : {"MPI_Send", "PMPI_Send", "mpi_send_", "_ZNK3MPI4Comm7BarrierEv", "ompi_send_f"}) {
     EXPECT_FALSE(is_tail_call_of_mpi(binding)) << binding;
     EXPECT_FALSE(is_tail_call(binding, {"f"})) << binding;
