@@ -12,7 +12,7 @@
 namespace tare::reader {
 namespace {
 
-// Columns that calls do not have.
+// The columns of the table of events that calls do not have.
 constexpr const char* of_events[] = {"records", "kind",       "name", "begin", "value",
                                      "unit",    "parameters", "text", "words"};
 const std::vector<std::string> of_flushes = {"start_ns", "duration_ns", "world", "rank",

@@ -1,4 +1,4 @@
-// The table of events, and those that are parts of it.
+// The table of events, and the tables with a part of its rows. docs/tables.md has the columns of all tables.
 #pragma once
 
 #include "reader/events/table_stream.h"
@@ -7,9 +7,9 @@
 namespace tare::reader {
 
 Result<TableStream> event_table(Run& run);
-// Calls alone, and the columns that calls have.
+// Only calls, and only the columns that calls have.
 Result<TableStream> call_table(Run& run);
-// When event buffers were written, and records that were lost.
+// Times at which event buffers were written, and gaps in which records were lost.
 Result<TableStream> flush_table(Run& run);
 
 }  // namespace tare::reader

@@ -15,7 +15,7 @@ struct RankRow {
   const Process* process;
   const Totals* totals;
   Account account;
-  std::int32_t host, state, executable, mpi;  // numbers of texts
+  std::int32_t host, state, executable, mpi;  // indices in dictionaries
 };
 
 struct LocationRow {

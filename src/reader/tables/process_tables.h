@@ -1,4 +1,4 @@
-// Processes and their locations as tables; both read the profiles of all processes.
+// Processes and their locations as tables. Both functions read the profiles of all processes.
 #pragma once
 
 #include "reader/events/table_stream.h"

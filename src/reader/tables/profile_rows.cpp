@@ -15,7 +15,7 @@ using format::CallClass;
 using format::CallForm;
 
 std::string line_of(const FrameInfo& frame, const std::string& tail_call) {
-  // The caller tells apart frames of imported traces, which have no address.
+  // Frames of imported traces have no address. The name of the caller distinguishes them.
   const std::string line = frame.at.object + '\0' + frame.symbol.caller + '\0';
   if (frame.symbol.file.empty() || frame.symbol.line == 0) return line + '+' + std::to_string(frame.at.address);
   return line + frame.symbol.file + '\0' + std::to_string(frame.symbol.line) + '\0' + tail_call;
@@ -32,8 +32,8 @@ std::string lines_of(const SiteInfo& site, const std::vector<FrameInfo>& frames)
   return lines;
 }
 
-// For each site the number of the first one that is equal to it: a compiler may copy a line, so calls with the same
-// lines on their paths are one site.
+// For each site, the index of the first site with an equal key. Calls with the same lines on their paths are one site,
+// even if the compiler made several copies of the code of a line.
 template <class Key>
 std::vector<std::int32_t> first_equal(Run& run, const Key& key) {
   std::map<std::string, std::int32_t> first;
@@ -53,7 +53,7 @@ std::vector<std::int32_t> equal_places(Run& run) {
   return first_equal(run, [&](const SiteInfo& site) { return line_at(site, site.shown, run.frames()); });
 }
 
-// Blocking, and called by every rank of a communicator: who comes first waits for who comes last.
+// Whether it is a blocking collective: ranks that enter it early wait for the last one.
 bool is_collective(unsigned function) {
   const format::FunctionMeaning& means = format::meaning_of(function);
   return means.kind == CallClass::collective && means.form == CallForm::blocking;
@@ -81,8 +81,8 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const Wanted& ranks) {
   return query;
 }
 
-// Collectives by what has to be told apart: ranks at different sites, or on different communicators, do not wait for
-// each other.
+// The query for the imbalance of collectives. It groups by site and communicator as well, because ranks at different
+// sites or on different communicators do not wait for each other.
 SumsQuery finest_of(Run& run, const ProfileKeys& keys, const SumsQuery& query) {
   SumsQuery finest = query;
   finest.function = finest.site = finest.communicator = true;
@@ -92,7 +92,7 @@ SumsQuery finest_of(Run& run, const ProfileKeys& keys, const SumsQuery& query) {
   return finest;
 }
 
-// The key of the row that a finer one is a part of.
+// The key of the row to which a row of the finer query belongs.
 SumKey row_key(const SumKey& finest, const SumsQuery& query) {
   SumKey key;
   key.world = finest.world;
@@ -103,7 +103,7 @@ SumKey row_key(const SumKey& finest, const SumsQuery& query) {
   return key;
 }
 
-// Time of all ranks minus that of the rank with the least.
+// The imbalance of each row: the time of each rank beyond that of the rank with the least time, summed over the ranks.
 std::map<SumKey, std::int64_t> imbalances(const std::vector<ProfileSum>& finest, const SumsQuery& query) {
   std::map<SumKey, std::int64_t> found;
   for (const ProfileSum& of : finest) {
@@ -114,8 +114,8 @@ std::map<SumKey, std::int64_t> imbalances(const std::vector<ProfileSum>& finest,
   return found;
 }
 
-// That of a total by simple random sampling (Cochran, Sampling Techniques, 3rd ed., section 2.6). None for polls: what
-// was not timed of them is no random sample.
+// The error of a total that was estimated by simple random sampling (Cochran, Sampling Techniques, 3rd ed., section
+// 2.6). Nothing for polls, because those that were timed are no random sample.
 std::optional<std::int64_t> time_error_ns(const ProfileSum& of) {
   constexpr double normal_95 = 1.96;
   const auto calls = static_cast<double>(of.timed_calls);

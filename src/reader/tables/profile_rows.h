@@ -1,5 +1,5 @@
-// The profile of a run by some keys: what is asked of the profiles, and how the answers become rows. docs/profile.md
-// defines the figures.
+// The profile of a run, grouped by keys: queries the profiles and makes rows of the answers. docs/profile.md defines
+// the quantities.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tare::reader {
 
-// Of a row. `line`: calls from one line are one, whatever their paths.
+// The keys of a row. `line`: calls of one source line are merged, whatever their call paths are.
 struct ProfileKeys {
   bool site = false, line = false, function = false, size = false, communicator = false, rank = false;
 
@@ -18,17 +18,17 @@ struct ProfileKeys {
   bool has_function() const { return has_place() || function; }
 };
 
-// Times of the calls that `sum` counts, as seen over the ranks that make them.
 struct ProfileRowSum {
   ProfileSum sum;
-  // Half the width of the 95 % interval of the time of calls of which a sample was timed.
+  // Half the width of the 95 % confidence interval of sum.time_ns, if a random sample of the calls was timed; else
+  // nothing.
   std::optional<std::int64_t> time_error_ns;
-  // Of collectives: time in which ranks waited for the last one.
+  // For blocking collectives: an estimate of the time in which ranks waited for the last one; else nothing.
   std::optional<std::int64_t> imbalance_ns;
 };
 
-// In the order of the run. `ranks`: only these. MPI_Init and MPI_Finalize are only in rows by site, line or function:
-// their time would hide all others. Reads the profiles once.
+// The rows, in the order of the run. `ranks`: restricts the processes. MPI_Init and MPI_Finalize are only included if
+// rows are grouped by site, line or function; in other rows, their time would dominate. Reads the profiles once.
 std::vector<ProfileRowSum> profile_rows(Run& run, const ProfileKeys& keys, const Wanted& ranks);
 
 }  // namespace tare::reader

@@ -17,7 +17,7 @@ using namespace row_columns;
 
 struct Row : ProfileRowSum {
   bool is_timed() const { return sum.timed_calls > 0; }
-  // The calls that the time is of; look-ups, where there are only these.
+  // The number of timed calls; if there are only calls that were counted, their number.
   std::uint64_t calls() const { return is_timed() ? sum.timed_calls : sum.calls; }
 };
 using Columns = std::vector<RowColumn<Row>>;
@@ -34,7 +34,7 @@ RowColumn<Row> count_if_known(const char* name, Of of) {
   return int64<Row>(name, [of](const Row& row) { return of(row).value_or(INT64_MIN); });
 }
 
-// What is known of single ranks; null if none made a timed call.
+// A column with a quantity over single ranks; null if no rank made a timed call.
 template <class Of>
 RowColumn<Row> over_ranks(const char* name, Of of) {
   return count_if_known(name, [of](const Row& row) {
@@ -52,7 +52,7 @@ std::int64_t size_to(std::int16_t size_class) {
   return size_class >= 63 ? INT64_MAX : std::int64_t{1} << size_class;
 }
 
-// What the columns of keys refer to.
+// The dictionaries to which the columns of keys refer.
 struct Texts {
   Texts(Run& run, bool with_paths) : places(std::make_shared<const PlaceTexts>(run, with_paths)) {
     for (const std::string& name : run.functions().names()) functions_of.push_back(functions.number_of(name));
@@ -145,7 +145,7 @@ Columns figures_over_ranks() {
       count_if_known("imbalance_ns", [](const Row& row) { return row.imbalance_ns; })};
 }
 
-// Leaves out columns that there are already.
+// Appends the columns whose names are not used yet.
 void append(Columns& columns, Columns more) {
   for (RowColumn<Row>& column : more) {
     const auto is_same = [&](const RowColumn<Row>& other) { return other.field.name == column.field.name; };

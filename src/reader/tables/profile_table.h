@@ -1,4 +1,4 @@
-// The profile by some keys as a table.
+// The profile, grouped by keys, as a table.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace tare::reader {
 
 enum class ProfileKey { site, line, function, size, communicator, rank };
 
-// "site", …; none for other words.
+// The key with that name ("site", "line", …); nothing for other names.
 std::optional<ProfileKey> profile_key(const std::string& name);
 
-// The columns of a key stand where the first key that has them does.
+// The columns are in the order of the keys. A column that several keys have is at the place of the first of them.
 Result<TableStream> profile_table(Run& run, const std::vector<ProfileKey>& by, const Wanted& ranks);
-// By site, communicator and size.
+// The profile by site, communicator and size.
 Result<TableStream> profile_table(Run& run);
 
 }  // namespace tare::reader

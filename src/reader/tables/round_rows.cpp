@@ -8,10 +8,10 @@
 namespace tare::reader {
 namespace {
 
-constexpr std::size_t metrics = 3;  // of an event
+constexpr std::size_t metrics = 3;  // numbers of each event
 using Rows = std::vector<ReductionRow>;
 
-// The names of the three numbers of an event; nullptr for one that it does not have.
+// The names of the three numbers of an event; nullptr for a number that it does not have.
 std::array<const char*, metrics> metrics_of(RoundEventKind kind) {
   if (kind == RoundEventKind::counter) return {"calls", nullptr, "value"};
   return {"calls", "time_ns", "bytes"};
@@ -19,7 +19,7 @@ std::array<const char*, metrics> metrics_of(RoundEventKind kind) {
 
 const char* main_metric(RoundEventKind kind) { return kind == RoundEventKind::counter ? "value" : "time_ns"; }
 
-// The rows that `read` takes from the source, for each metric of each event.
+// Calls `read` for each metric of each event, and appends the rows that it returns.
 template <class Read>
 void each_metric(const RoundReader& names, const std::vector<std::uint64_t>& keys, Rows& rows, const Read& read) {
   for (const std::uint64_t key : keys) {
@@ -54,7 +54,7 @@ Rows bins(RoundBytes& source) {
 }
 
 Rows histograms(const RoundReader& names, std::string_view filter, RoundBytes& source) {
-  source.number<std::uint32_t>();  // bins at most
+  source.number<std::uint32_t>();  // the maximum number of bins
   const std::vector<std::uint64_t> keys = source.numbers<std::uint64_t>(source.number<std::uint32_t>());
   Rows rows;
   if (!filter.ends_with(":time")) {
@@ -72,7 +72,7 @@ Rows histograms(const RoundReader& names, std::string_view filter, RoundBytes& s
   return rows;
 }
 
-// The values of one metric, in buckets that grow by a factor.
+// The values of one metric, in buckets whose bounds grow by a constant factor.
 struct Buckets {
   std::uint64_t zeros = 0;
   std::vector<std::uint32_t> flat;  // index and count, one after another
@@ -83,7 +83,7 @@ struct Buckets {
     for (std::size_t i = 1; i < flat.size(); i += 2) all += flat[i];
     return all;
   }
-  // Of the sorted values, that at this place; none if there is no number for it.
+  // The value at index `wanted` of the sorted values; nothing if it is not finite or there are not so many values.
   std::optional<double> at(std::uint64_t wanted) const {
     std::uint64_t seen = zeros;
     if (wanted < seen) return 0.0;
@@ -106,7 +106,7 @@ Rows quantiles(const RoundReader& names, RoundBytes& source) {
   each_metric(names, keys, rows, [&] {
     Buckets found{.zeros = source.number<std::uint64_t>(), .flat = {}, .growth = growth};
     const auto buckets = source.number<std::uint32_t>();
-    source.number<std::uint32_t>();  // whether the lowest were joined
+    source.number<std::uint32_t>();  // whether the lowest buckets were merged
     found.flat = source.numbers<std::uint32_t>(2 * std::uint64_t{buckets});
     Rows of_metric;
     const std::uint64_t total = found.total();
@@ -124,14 +124,14 @@ Rows quantiles(const RoundReader& names, RoundBytes& source) {
 }
 
 Rows groups(const RoundReader& names, RoundBytes& source) {
-  source.number<std::uint32_t>();  // groups at most
+  source.number<std::uint32_t>();  // the maximum number of groups
   const auto events = source.number<std::uint32_t>();
   const auto count = source.number<std::uint32_t>();
   const std::vector<std::uint64_t> keys = source.numbers<std::uint64_t>(events);
   Rows rows;
   for (std::uint32_t group = 0; group < count && !source.has_failed(); ++group) {
     const RankRuns ranks = source.ranks();
-    source.number<double>();  // the squares
+    source.number<double>();  // the sum of squares
     const std::vector<double> means = source.numbers<double>(events);
     for (std::size_t i = 0; i < means.size(); ++i) {
       const RoundEvent event = names.event(keys[i]);
@@ -153,7 +153,7 @@ Rows profiles(const RoundReader& names, RoundBytes& source) {
   for (std::uint32_t i = 0; i < count && !source.has_failed(); ++i) {
     const auto rank = source.number<std::uint32_t>();
     const auto events = source.number<std::uint32_t>();
-    source.number<std::int64_t>();  // when it was handed over
+    source.number<std::int64_t>();  // the time of the offload
     const std::vector<std::uint64_t> keys = source.numbers<std::uint64_t>(events);
     const std::vector<double> values = source.numbers<double>(metrics * std::uint64_t{events});
     if (source.has_failed()) break;
@@ -169,7 +169,7 @@ Rows profiles(const RoundReader& names, RoundBytes& source) {
   return rows;
 }
 
-// Of a filter of the user's.
+// The result of a filter that the user provides, in hexadecimal digits.
 Rows raw(std::string_view reduced) {
   constexpr const char* digits = "0123456789abcdef";
   std::string text;

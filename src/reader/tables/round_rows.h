@@ -1,4 +1,4 @@
-// What filters have made of a round, as rows: those of the tables `rounds` and `reductions`.
+// The results of filters for a round, as rows of the tables `rounds` and `reductions`.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace tare::reader {
 
-// One metric of an event over the ranks that have the event.
+// Statistics of one metric of an event, over the ranks that have the event.
 struct StatisticRow {
   RoundEvent event;
-  const char* metric = "";
-  std::int32_t ranks = 0;
+  const char* metric = "";  // "calls", "time_ns", "bytes" or, for counters, "value"
+  std::int32_t ranks = 0;   // number of these ranks
   double mean = 0, deviation = 0, least = 0, most = 0;
   std::int32_t least_rank = 0, most_rank = 0;
 };
 
-// A bin, quantile, group, rank, or what a filter of the user's wrote. What it does not have is none.
+// A bin, a quantile, a group, a rank, or the result of a filter that the user provides. Fields that it does not have
+// are empty.
 struct ReductionRow {
   std::optional<RoundEvent> event{};
   const char* metric = nullptr;
@@ -32,9 +33,9 @@ struct ReductionRow {
 
 inline constexpr std::string_view statistics_filter = "statistics";
 
-// `reduced`: of the filter `statistics`. None if that is damaged.
+// `reduced`: the result of the filter `statistics`. Nothing if it is damaged.
 std::optional<std::vector<StatisticRow>> statistic_rows(const RoundReader& names, std::string_view reduced);
-// Of any other filter, with its arguments; empty if that is damaged.
+// The rows of any other filter. `filter`: its name with arguments. Empty if `reduced` is damaged.
 std::vector<ReductionRow> reduction_rows(const RoundReader& names, std::string_view filter, std::string_view reduced);
 
 }  // namespace tare::reader

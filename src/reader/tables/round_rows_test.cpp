@@ -30,13 +30,13 @@ class RoundRows : public ::testing::Test {
   static std::string names() {
     return record(1, bytes(send) + "MPI_Send") + record(1, bytes(residual) + "counter residual");
   }
-  // Of ranks 0 to 1; rank 4 and ranks 7 to 8 are lost.
+  // A round of ranks 0 and 1. Ranks 4, 7 and 8 are lost.
   static std::string round(std::string_view filter, std::string_view reduced) {
     const std::string head = bytes(std::uint64_t{8}, std::int64_t{1000}, std::int64_t{1005}, std::int64_t{1070},
                                    std::int64_t{0}, std::uint64_t{3}, std::uint64_t{4}, 2U, 1U);
     return record(2, head + bytes(1U, 0U, 2U) + bytes(2U, 4U, 1U, 7U, 2U) + text(filter) + std::string(reduced));
   }
-  // Calls, time and bytes of one event.
+  // The result of the filter `statistics` for one event.
   static std::string statistics(std::uint64_t key) {
     return bytes(1U, key, 2U) + bytes(3.0, 7.0, 9.0) + bytes(0.0, 2.0, 8.0) + bytes(1.0, 2.0, 3.0) +
            bytes(4.0, 5.0, 6.0) + bytes(0U, 0U, 1U) + bytes(1U, 1U, 0U);
@@ -46,7 +46,7 @@ class RoundRows : public ::testing::Test {
     reader_.read(payload, [&](const StoredRound& round) { found.push_back(round); });
     return found;
   }
-  // Key, then what `more` has.
+  // The rows that are made of the result of a filter.
   std::vector<ReductionRow> reduced(std::string_view filter, std::string_view content) {
     read(names());
     return reduction_rows(reader_, filter, content);
@@ -92,7 +92,7 @@ TEST_F(RoundRows, SeveralFiltersHaveAPartEach) {
 }
 
 TEST_F(RoundRows, OfHistograms) {
-  // 16 bytes wide, from 160 on; the bin in the middle is empty.
+  // Bins of width 16, from 160 on; the one in the middle is empty.
   const std::string bins = bytes(std::uint16_t{4}, std::uint16_t{3}, std::uint64_t{10}, 1U, 0U, 3U);
   const auto rows = reduced("histogram:16:time", bytes(16U, 2U, send, residual) + bins + bins);
   ASSERT_EQ(rows.size(), 4U);
@@ -106,7 +106,7 @@ TEST_F(RoundRows, OfHistograms) {
 }
 
 TEST_F(RoundRows, OfQuantiles) {
-  // A factor of 3 between buckets: two zeros, and two in bucket 1, which stands for 1.5.
+  // The bounds of buckets grow by a factor of 3. Two values are 0, and two are in bucket 1, which is shown as 1.5.
   const std::string metric = bytes(std::uint64_t{2}, 1U, 0U, 1U, 2U);
   const auto rows = reduced("quantiles:0.5", bytes(0.5, 1U, send) + metric + metric + metric);
   ASSERT_EQ(rows.size(), 21U);

@@ -19,7 +19,7 @@ using namespace row_columns;
 
 constexpr double nothing = std::numeric_limits<double>::lowest();
 
-// What the rows of a round have in common.
+// The fields that all rows of a round have in common.
 struct About {
   std::int64_t round = 0, first_ns = 0, delay_ns = 0, spread_ns = 0;
   std::int32_t contributing = 0, lost = 0, lost_ranks = absent;
@@ -32,7 +32,7 @@ struct RowOf : Found {
                result_text = absent;
 };
 
-// Texts of both tables.
+// The dictionaries of both tables.
 struct Texts {
   arrow::Dictionary events, kinds, metrics, filters, lost, ranks, results;
 };
@@ -61,7 +61,7 @@ About about_of(const StoredRound& round, Texts& texts) {
           .lost_ranks = round.lost.runs.empty() ? absent : texts.lost.number_of(round.lost.text())};
 }
 
-// Reads the rounds of all hosts, file by file. Chunks that are damaged are left out.
+// Reads the rounds of all hosts, file by file. Damaged chunks are left out.
 template <class Visit>
 void each_round(Run& run, const Visit& visit) {
   std::map<std::uint32_t, RoundReader> readers;  // by file
@@ -74,7 +74,7 @@ void each_round(Run& run, const Visit& visit) {
   }
 }
 
-// The statistics of a round; none if a part of them is damaged, and then the round is.
+// The statistics of a round. Nothing if a part of them is damaged; the round is then taken for damaged.
 std::optional<std::vector<StatisticRow>> statistics_of(const RoundReader& names, const StoredRound& round) {
   std::vector<StatisticRow> rows;
   for (const auto& [filter, reduced] : round.parts) {

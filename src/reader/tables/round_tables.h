@@ -1,4 +1,4 @@
-// The rounds of a monitored run as tables: up to the moment when the run was opened.
+// The rounds of a monitored run as tables: those that had been written when the run was opened.
 #pragma once
 
 #include "reader/events/table_stream.h"
@@ -6,9 +6,9 @@
 
 namespace tare::reader {
 
-// A row for each metric of each event, of the filter `statistics`.
+// The results of the filter `statistics`: one row for each round, event and metric.
 Result<TableStream> round_table(Run& run);
-// What other filters have made of the rounds.
+// The results of other filters.
 Result<TableStream> reduction_table(Run& run);
 
 }  // namespace tare::reader

@@ -20,10 +20,10 @@ std::int64_t as_int64(std::uint64_t number) { return static_cast<std::int64_t>(n
 
 struct CommunicatorRow {
   const CommunicatorInfo* communicator;
-  std::int32_t name, key;  // numbers of texts
+  std::int32_t name, key;  // indices in dictionaries
 };
 
-// INT64_MIN, which tables show as null, for nothing.
+// The rounded number; INT64_MIN, which tables show as null, if there is none.
 std::int64_t rounded(std::optional<double> number) {
   return number ? static_cast<std::int64_t>(std::llround(*number)) : INT64_MIN;
 }

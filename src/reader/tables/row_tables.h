@@ -7,11 +7,11 @@
 namespace tare::reader {
 
 Result<TableStream> communicator_table(Run& run);
-// These read the profiles of all processes.
+// These three functions read the profiles of all processes.
 Result<TableStream> peer_table(Run& run);
 Result<TableStream> phase_table(Run& run);
 Result<TableStream> total_table(Run& run);
-// As recorded, whatever the times of the run have been moved to. Reads the trace.
+// Shows times as recorded, also if the times of the run were moved. Reads the trace.
 Result<TableStream> clock_violation_table(Run& run);
 
 }  // namespace tare::reader

@@ -1,4 +1,4 @@
-// Call sites, and what is known by call sites alone, as tables.
+// Call sites, totals by call site and message samples, as tables.
 #pragma once
 
 #include "reader/events/table_stream.h"

@@ -1,4 +1,4 @@
-// Call sites as columns of tables show them.
+// The columns of tables that show call sites.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,28 @@
 
 namespace tare::reader {
 
-// All frames in one line, each function to the left of its caller: "solve a.c:12 < main a.c:40".
+// All frames of a call path in one line, each function to the left of its caller: "solve a.c:12 < main a.c:40".
 std::string path_text(const SiteInfo& site, const std::vector<FrameInfo>& frames);
 
-// Numbers of the texts of the frame that stands for a site; absent where nothing is known.
+// For the frame that is shown for a site, the indices of its texts in the dictionaries, its line and its offset in the
+// object. `absent` (offset: INT64_MIN) if not known.
 struct PlaceNumbers {
   std::int32_t file = absent, line = absent, caller = absent, object = absent, tail_call = absent, path = absent;
   std::int64_t offset = INT64_MIN;
 };
 
-// What the columns of a table say of the sites of a run, by number; -1 is none, of which nothing is known.
+// The texts of all sites of a run, as dictionaries of columns.
 class PlaceTexts {
  public:
+  // `with_paths`: whether path_column() is used.
   PlaceTexts(Run& run, bool with_paths);
 
+  // `site`: index in Run::sites(). For -1, all fields are absent.
   const PlaceNumbers& of(std::int32_t site) const {
     return site < 0 ? nothing_ : sites_[static_cast<std::size_t>(site)];
   }
 
-  // The columns file, line and caller, and object, offset and tail_call; `place` gives the numbers of a row.
+  // The columns file, line, caller, object, offset and tail_call. `place` returns the PlaceNumbers of a row.
   template <class Row, class Place>
   std::vector<RowColumn<Row>> columns(Place place) const {
     using namespace row_columns;

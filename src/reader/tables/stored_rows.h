@@ -1,4 +1,4 @@
-// Tables whose rows are all there when the table is opened.
+// Tables whose rows are all in memory when the table is opened.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace tare::reader {
 
-// A column of texts: `number` is the member of a row that has the text's number in `texts`, or `absent`. To be made
-// when all rows have been.
+// A column of texts. `number`: the member of a row that holds an index in `texts`, or `absent`. To be called after all
+// rows have been made, because it copies the dictionary.
 template <class Row>
 RowColumn<Row> text_column(const char* name, const arrow::Dictionary& texts, std::int32_t Row::*number) {
   const arrow::Field field{name, arrow::Type::dictionary, true, {}, texts.array()};
   return row_columns::text<Row>(name, field, [number](const Row& row) { return row.*number; });
 }
 
-// What the rows refer to has to outlive the stream.
+// A stream of the rows. What the rows refer to must outlive the stream.
 template <class Row>
 TableStream stream_of(std::vector<RowColumn<Row>> columns, std::vector<Row> rows) {
   const std::size_t count = rows.size();

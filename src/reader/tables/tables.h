@@ -1,4 +1,4 @@
-// All tables of a run by name, and what a row of each is; docs/tables.md has their columns.
+// All tables of a run, by name. docs/tables.md describes their columns.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@ namespace tare::reader {
 
 struct TableKind {
   const char* name;
-  const char* row;  // what a row of it is
+  const char* row;  // what a row of the table is
   Result<TableStream> (*open)(Run& run);
 };
 
-// In the order in which they are listed.
+// All tables, in the order in which they are listed.
 std::span<const TableKind> table_kinds();
-// nullptr: there is none of that name.
+// The table with that name; nullptr if there is none.
 const TableKind* find_table(std::string_view name);
 
 }  // namespace tare::reader
