@@ -1,4 +1,4 @@
-// What a location does in a call: the classes that a timeline tells apart.
+// The classes of calls that a timeline distinguishes.
 #pragma once
 
 #include <array>
@@ -6,13 +6,13 @@
 
 namespace tare::reader {
 
-// In the order of CLASSES in python/tare/page/call_sites.py; flushes are tare's own.
+// In the order of CLASSES in python/tare/page/call_sites.py. `flush` is no MPI call: tare writes an event buffer.
 enum class Activity : std::uint8_t { send, receive, exchange, wait, collective, one_sided, file, other, flush };
 inline constexpr std::size_t activities = 9;
 inline constexpr std::array<const char*, activities> activity_names = {
     "send", "receive", "exchange", "wait", "collective", "one-sided", "file", "other", "flush"};
 
-// Of a function's number in the run (FunctionNames).
+// `function`: number in Run::functions().
 Activity activity_of(std::uint16_t function);
 
 }  // namespace tare::reader

@@ -48,7 +48,7 @@ void BinFiller::add_call(std::int64_t start_ns, std::int64_t end_ns, Activity ac
     ++first;
     from = static_cast<double>(first);
     if (first == last) continue;
-    // Whole bins.
+    // Bins that the call covers completely.
     close();
     for (; first < last; ++first) {
       Bin& bin = bins_[first];

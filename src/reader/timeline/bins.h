@@ -1,4 +1,4 @@
-// Stretches of time of equal length, each with what a location did in it.
+// Bins: time intervals of equal length, each with the share of every activity of a location.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,39 @@ struct Bin {
   static constexpr std::uint16_t whole = 65535;
   static constexpr std::uint16_t no_function = 65535;
 
-  std::uint16_t share[activities] = {};  // of the time of the bin; what is left is no call
-  std::uint16_t function = no_function;  // the one with the most time; of several bins, of their most frequent ones
+  // Shares of the time of the bin, as multiples of 1 / whole. The rest of the time is outside of calls. Flushes overlap
+  // with other activities.
+  std::uint16_t share[activities] = {};
+  // The function with the most time, and its share. A sum of bins only considers the `function` of each of them.
+  std::uint16_t function = no_function;
   std::uint16_t function_share = 0;
 
+  // `part`: 0 to 1. Saturates.
   void add(Activity activity, double part);
 };
 
-// A span of time cut into bins.
+// A time interval that is divided into bins.
 struct Grid {
   std::int64_t from_ns = 0, to_ns = 0;
   std::size_t bins = 0;
 
   double width_ns() const { return static_cast<double>(difference(to_ns, from_ns)) / static_cast<double>(bins); }
-  // Where a time lies, counted in bins; outside of the span, at its ends.
+  // The position of a time in units of bins, clamped to 0 and `bins`.
   double place(std::int64_t time_ns) const;
 };
 
-// Fills the bins of one location. Calls come in the order of time and do not overlap; where damaged ones do, the later
-// one is taken to begin where the other ended.
+// Fills the bins of one location. Calls must be added in the order of time. Calls do not overlap; if damaged ones do,
+// the later one is taken to begin where the earlier one ended.
 class BinFiller {
  public:
-  // `bins`: grid.bins empty ones, which must outlive it. `functions`: how many numbers there are.
+  // `bins`: an array of grid.bins empty bins, which must outlive the object. `functions`: number of functions of the
+  // run.
   BinFiller(const Grid& grid, Bin* bins, std::size_t functions);
 
   void add_call(std::int64_t start_ns, std::int64_t end_ns, Activity activity, std::uint16_t function);
-  // In any order: they lie within calls or between them.
+  // In any order. A flush may lie within a call or between calls.
   void add_flush(std::int64_t start_ns, std::int64_t end_ns);
-  // After the last call.
+  // Must be called after the last call was added.
   void finish();
 
  private:
@@ -49,7 +54,7 @@ class BinFiller {
 
   const Grid grid_;
   Bin* const bins_;
-  // Of the bin at hand, in bins.
+  // The bin that is being filled. Times are in units of bins.
   std::size_t current_ = 0;
   double reached_ = 0;
   double spent_[activities] = {};
@@ -57,10 +62,11 @@ class BinFiller {
   std::vector<std::uint16_t> touched_;
 };
 
-// Sums of bins over a stretch, or over locations, each with a weight.
+// The weighted mean of bins, of a time interval or of several locations.
 class BinSum {
  public:
   void add(const Bin& bin, double weight);
+  // Returns the mean and starts anew.
   Bin take();
 
  private:
@@ -73,7 +79,7 @@ class BinSum {
   std::vector<OfFunction> functions_;
 };
 
-// Every `factor` neighbouring bins as one.
+// Merges every `factor` neighbouring bins into one.
 std::vector<Bin> coarser(const std::vector<Bin>& bins, std::size_t factor);
 
 }  // namespace tare::reader

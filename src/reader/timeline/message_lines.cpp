@@ -15,14 +15,14 @@ std::int64_t length_ns(const MessageLine& line) { return difference(line.taken_n
 
 bool is_longer(const MessageLine& a, const MessageLine& b) { return length_ns(a) > length_ns(b); }
 
-// Leaves the longest ones.
+// Keeps the longest `most` lines.
 void trim(std::vector<MessageLine>& lines, std::size_t most) {
   if (lines.size() <= most) return;
   std::nth_element(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(most), lines.end(), is_longer);
   lines.resize(most);
 }
 
-// Rows by world, rank and thread; of a thread that has none of its own, that of its rank.
+// Finds rows by world, rank and thread. A thread without a row gets the first row of its rank.
 class RowsByThread {
  public:
   explicit RowsByThread(const Timeline& timeline) {

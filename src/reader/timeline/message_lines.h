@@ -12,24 +12,25 @@
 namespace tare::reader {
 
 struct MessageLine {
-  std::uint32_t from, to;          // rows
-  std::int64_t sent_ns, taken_ns;  // when the call that sent began, when the one that completed the receive ended
+  std::uint32_t from, to;          // indices in Timeline::rows()
+  std::int64_t sent_ns, taken_ns;  // begin of the call that sent, end of the call that completed the receive
   std::int64_t bytes;              // -1: not known
   std::int32_t tag;
 };
 
+// Immutable once read, so several threads may use it.
 class MessageLines {
  public:
   static constexpr std::atomic<bool> never = false;
-  // Matches all messages of the run, in about the time that `tare events` takes. Keeps the `most` that took longest.
-  // Another thread may set `stop`: those found until then are the result.
+  // Matches all messages of the run, in about the time that `tare events` takes. Keeps the `most` messages that took
+  // longest. Another thread may set `stop`; the result then has the messages found until then.
   static Result<MessageLines> read(Run& run, const Timeline& timeline, std::size_t most,
                                    const std::atomic<bool>& stop = never);
 
-  std::uint64_t matched() const { return matched_; }
-  // In the order of sending.
+  std::uint64_t matched() const { return matched_; }  // number of messages that were matched
+  // Sorted by sent_ns.
   const std::vector<MessageLine>& lines() const { return lines_; }
-  // Those that touch the window and begin or end in its rows; the longest `most` of them.
+  // The lines that overlap the window in time and begin or end in one of its rows; at most `most`, the longest ones.
   std::vector<MessageLine> of(const Timeline::Window& window, std::size_t most) const;
   const std::vector<std::string>& warnings() const { return warnings_; }
 

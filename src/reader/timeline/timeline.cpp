@@ -14,7 +14,7 @@ namespace {
 
 using namespace tare::format;
 
-// Durations by their highest bits: classes of a few percent.
+// Classes of durations by their highest 5 bits, so that a class spans 3 to 6 percent.
 constexpr unsigned class_bits = 4;
 constexpr std::size_t duration_classes = 64U << class_bits;
 
@@ -27,16 +27,16 @@ std::size_t duration_class(std::int64_t duration_ns) {
 
 }  // namespace
 
-// What decoding a chunk takes; memory is kept.
+// Memory for decoding a chunk, which is reused for the next one.
 struct Timeline::Scratch {
   std::vector<char> raw;
   EventColumns columns;
   std::vector<std::uint64_t> ticks;
   std::vector<std::int64_t> start_ns, duration_ns;  // of the calls
-  std::vector<std::uint16_t> function;              // of the run, by signature
+  std::vector<std::uint16_t> function;              // number in Run::functions(), by signature
 };
 
-// Calls `visitor` of the columns decoded; false if the chunk cannot be read.
+// Decodes a chunk into `scratch` and calls `visitor`. False if the chunk cannot be read.
 template <typename Visit>
 bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, const Visit& visitor) const {
   std::string reason;
@@ -63,7 +63,7 @@ bool Timeline::visit(std::size_t row, const Chunk& chunk, Scratch& scratch, cons
   return true;
 }
 
-// Begin and end.
+// Begin and end of a span after its times were moved (Process::shown).
 std::pair<std::int64_t, std::int64_t> Timeline::shown(std::size_t row, const DecodedSpan& span) const {
   const Process& process = *rows_[row].process;
   const std::uint32_t thread = rows_[row].thread;
@@ -91,7 +91,7 @@ TimelineCall Timeline::described(std::size_t row, const Scratch& scratch, std::s
 
 Result<Timeline> Timeline::read(Run& run) {
   Timeline made(run);
-  run.sites();  // found once, before several threads ask
+  run.sites();  // its first call is not thread-safe
   const EventFilter filter;
   const EventChoice choice(run, filter);
   auto chunks = EventChunks::of(run, filter, choice);
@@ -194,7 +194,7 @@ void Timeline::from_events(std::size_t row, const Grid& grid, Bin* bins, Scratch
   filler.finish();
 }
 
-// Of one location, on a grid of the viewer's.
+// The bins of one location on any grid.
 std::vector<Bin> Timeline::of_row(std::size_t row, const Grid& grid, bool exactly, Scratch& scratch) const {
   const auto& levels = locations_[row].levels;
   std::vector<Bin> result(grid.bins);
@@ -209,7 +209,7 @@ std::vector<Bin> Timeline::of_row(std::size_t row, const Grid& grid, bool exactl
   const Grid own = whole(level->size());
   BinSum sum;
   for (std::size_t i = 0; i < grid.bins; ++i) {
-    // Differences first: unix times have more digits than a double.
+    // Differences are computed as integers, because Unix times in ns do not fit into a double.
     const double from =
         (static_cast<double>(difference(grid.from_ns, own.from_ns)) + static_cast<double>(i) * width) / own.width_ns();
     const double to = from + width / own.width_ns();
@@ -254,7 +254,7 @@ std::vector<Bin> Timeline::bins(const Window& window, std::size_t columns) const
 Timeline::Calls Timeline::calls(const Window& window, std::size_t most) const {
   Calls result;
   const std::size_t end = std::min(window.first + window.rows, rows_.size());
-  // A guess, before anything is decoded: records of the chunks, as far as they overlap.
+  // Before decoding, estimates the number of calls from the records of the chunks and their overlap with the window.
   double guessed = 0;
   std::vector<std::pair<std::size_t, const Chunk*>> touched;
   for (std::size_t row = window.first; row < end; ++row)

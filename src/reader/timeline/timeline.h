@@ -1,4 +1,5 @@
-// A trace as a picture in time, at any zoom: of each location a pyramid of bins, and the chunks for what is finer.
+// A trace as a timeline that can be shown at any zoom. Each location has a pyramid of bins: levels with ever fewer,
+// longer bins. Details that are finer than the lowest level are decoded from the chunks again.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +15,27 @@
 
 namespace tare::reader {
 
-// A call, or a flush of tare's.
+// An MPI call, or a flush: tare writes an event buffer.
 struct TimelineCall {
   static constexpr std::uint16_t flush = 65534;
 
-  std::uint32_t row;
-  std::int64_t start_ns, duration_ns;
-  std::uint16_t function;  // or `flush`
-  std::int32_t site;       // of Run::sites(), -1: not known
-  std::int32_t peer;       // rank in the world, or -1; of a collective, its root
-  std::int64_t bytes;      // -1: none
+  std::uint32_t row;                   // index in Timeline::rows()
+  std::int64_t start_ns, duration_ns;  // start: Unix time
+  std::uint16_t function;              // number in Run::functions(), or `flush`
+  std::int32_t site;                   // index in Run::sites(); -1: not known
+  std::int32_t peer;                   // rank in the world; of a collective, its root; -1: none
+  std::int64_t bytes;                  // -1: none
 };
 
-// Read once; asking it changes nothing, so that several threads may. The run must outlive it.
+// Immutable once read, so several threads may use it. The run must outlive it.
 class Timeline {
  public:
-  // Memory for bins; a location has at least the fewest.
+  // Limits of the lowest level of the pyramid: bins of all locations together, and of one location.
   static constexpr std::size_t most_bins = 4U << 20, most_bins_of_a_row = 1U << 18, fewest_bins = 64;
 
   static Result<Timeline> read(Run& run);
 
-  // A location with events.
+  // A location that has events.
   struct Row {
     const Process* process;
     std::uint32_t thread;
@@ -45,39 +46,43 @@ class Timeline {
   std::int64_t end_ns() const { return end_ns_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  // Rows of a picture: those from `first` on, each of `group` locations (the last one of fewer).
+  // A part of the timeline: `rows` rows, each of which merges `group` locations (the last row may have fewer). The
+  // first row begins with location `first`. Times are Unix times.
   struct Window {
     std::size_t first = 0, rows = 0, group = 1;
     std::int64_t from_ns = 0, to_ns = 0;
   };
-  // `columns` bins for each row. From the pyramid, or, where that is too coarse and the rows are few, from the events.
+  // `columns` bins for each row of the window, row by row. They come from the pyramid or, if that is too coarse and the
+  // window has at most 256 locations, from the events.
   std::vector<Bin> bins(const Window& window, std::size_t columns) const;
 
   struct Calls {
-    bool complete = false;            // false: there are too many, and none are listed
-    std::vector<TimelineCall> calls;  // by row, in the order of time
+    bool complete = false;            // false: there are too many, and `calls` is empty
+    std::vector<TimelineCall> calls;  // by row; within a chunk of the trace, calls by time and then flushes
   };
-  // Those of single locations that touch the window, flushes included; at most `most`.
+  // All calls and flushes that overlap the window, if there are at most `most`. `group` is ignored: each row of the
+  // window is one location.
   Calls calls(const Window& window, std::size_t most) const;
-  // Of all locations the longest: those of at least `least_ns`.
+  // All calls of all locations that last at least `least_ns`.
   struct Longest {
     std::int64_t least_ns = 0;
     std::vector<TimelineCall> calls;
   };
+  // The longest calls, at most `most`. There may be fewer, because calls of similar duration are taken together or not.
   Longest longest(std::size_t most) const;
 
  private:
   struct Chunk {
     const ChunkRef* ref;
-    std::int64_t first_ns, last_ns;  // of its calls
+    std::int64_t first_ns, last_ns;  // times of its calls and flushes; first_ns is INT64_MIN if it cannot be decoded
   };
   struct Location {
     std::vector<Chunk> chunks;
-    std::vector<std::vector<Bin>> levels;  // each of `coarsening` bins of the one before
+    std::vector<std::vector<Bin>> levels;  // a bin merges `coarsening` bins of the level before
   };
   struct Scratch;
   static constexpr std::size_t coarsening = 4;
-  // More rows than this are shown from the pyramid alone.
+  // A window with more locations than this is shown from the pyramid alone.
   static constexpr std::size_t most_exact_rows = 256;
 
   explicit Timeline(Run& run) : run_(&run) {}
@@ -94,8 +99,9 @@ class Timeline {
   EventChunks chunks_;
   std::vector<Row> rows_;
   std::vector<Location> locations_;
-  std::vector<Activity> activity_;                     // by function of the run
-  std::vector<std::vector<std::uint64_t>> durations_;  // of each row, how many calls are how long (duration_class)
+  std::vector<Activity> activity_;  // by number in Run::functions()
+  // Number of calls by duration_class(): during read() of each row, then of all rows together.
+  std::vector<std::vector<std::uint64_t>> durations_;
   std::int64_t start_ns_ = 0, end_ns_ = 0;
   std::vector<std::string> warnings_;
 };

@@ -11,7 +11,7 @@ namespace {
 
 using synthetic::Script;
 
-// Rank 0 computes for a while and sends; rank 1 waits for that from the beginning. Then both do many short calls.
+// Rank 0 computes and then sends. Rank 1 waits for the message from the beginning. Then both make many short calls.
 class TimelineTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ class TimelineTest : public ::testing::Test {
     return {0, rows, group, timeline->start_ns(), timeline->end_ns()};
   }
 
-  static constexpr int short_calls = 20000;  // of several chunks
+  static constexpr int short_calls = 20000;  // in several chunks
   std::vector<Script> ranks{2};
   std::string file;
   std::optional<reader::Run> run;
@@ -55,7 +55,7 @@ TEST_F(TimelineTest, SharesAddUpToTheTimeInCalls) {
   }
 }
 
-// A file may name as many functions as numbers have room for, and more.
+// A file may name more functions than there are numbers.
 TEST_F(TimelineTest, AnyNumberOfFunctionNamesIsRead) {
   std::string names;
   for (int i = 0; i < 70000; ++i) (names += "f" + std::to_string(i)) += '\0';
@@ -71,7 +71,7 @@ TEST_F(TimelineTest, AnyNumberOfFunctionNamesIsRead) {
 }
 
 TEST_F(TimelineTest, AWindowOfAnyWidthShowsTheSame) {
-  // From bins of the pyramid, and from events.
+  // The wider windows use the pyramid, the narrower ones the events.
   const std::int64_t from = timeline->start_ns() + length() / 2;
   for (const std::int64_t width : {length() / 4, std::int64_t{10000}, std::int64_t{1000}, std::int64_t{100}}) {
     const auto bins = timeline->bins({0, 2, 1, from, from + width}, 50);
@@ -103,7 +103,7 @@ TEST_F(TimelineTest, CallsOfAWindow) {
 
 TEST_F(TimelineTest, TheLongestCalls) {
   const auto longest = timeline->longest(3);
-  ASSERT_EQ(longest.calls.size(), 2);  // the next longest are too many
+  ASSERT_EQ(longest.calls.size(), 2);  // all others are equally long, and too many
   EXPECT_EQ(longest.least_ns, 10);
   EXPECT_EQ(timeline->longest(1'000'000).calls.size(), 2 * short_calls + 2);
 }
