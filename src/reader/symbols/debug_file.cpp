@@ -42,8 +42,7 @@ DebugFile::DebugFile(const std::string& path, const std::string& build_id) {
   dwfl_report_end(session_, nullptr, nullptr);
   if (module_ == nullptr || dwfl_module_getelf(module_, &bias_) == nullptr || !is_build(build_id)) module_ = nullptr;
   Dwarf_Addr bias = 0;
-  if (module_ != nullptr)
-    dwfl_module_getdwarf(module_, &bias);  // reads the debug information while the variable is removed
+  if (module_ != nullptr) dwfl_module_getdwarf(module_, &bias);  // must be done while the variable is removed
 }
 
 DebugFile::~DebugFile() {

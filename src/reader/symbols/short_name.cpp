@@ -33,8 +33,7 @@ std::vector<std::string_view> take_operators(std::string& text) {
     std::size_t from = at;
     while (from < text.size() && is_space(text[from])) ++from;
     const auto is_here = [&](std::string_view each) { return text.compare(from, each.size(), each) == 0; };
-    const std::string_view here =
-        *std::find_if(operators.begin(), operators.end(), is_here);  // the last one is empty and always matches
+    const std::string_view here = *std::find_if(operators.begin(), operators.end(), is_here);  // the last one matches
     if (here.empty()) continue;
     text.replace(at, from - at + here.size(), 1, an_operator);
     ++at;
