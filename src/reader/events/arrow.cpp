@@ -11,7 +11,7 @@
 namespace tare::reader::arrow {
 namespace {
 
-constexpr std::size_t alignment = 64;  // what the specification recommends
+constexpr std::size_t alignment = 64;  // as the specification recommends
 constexpr std::size_t block_bytes = 256 << 10;
 constexpr std::size_t most_kept = 64;  // blocks
 
@@ -51,7 +51,7 @@ void release_if_any(Released& what) {
   if (what.release != nullptr) what.release(&what);
 }
 
-// Owned by an exported array or schema. A consumer may have moved children out.
+// The children of an exported array or schema, which owns them. A consumer may have moved some of them out.
 template <typename Of>
 struct Owned {
   Owned() = default;
@@ -126,7 +126,7 @@ struct Stream {
   std::string error;
 };
 
-// Runs `work`. What it throws becomes the stream's error, and an errno value the result.
+// Runs `work` and returns 0. If it throws, stores the message as the error of the stream and returns an errno value.
 template <typename Work>
 int guarded(ArrowArrayStream* stream, const Work& work) {
   Stream& state = *static_cast<Stream*>(stream->private_data);
@@ -258,7 +258,7 @@ Array text_array(const std::vector<std::string>& texts) {
 
 namespace {
 
-// Bytes of the character that `bytes` begins with; 0 if it is none.
+// The length in bytes of the UTF-8 character at the begin of `bytes`; 0 if it is not valid.
 std::size_t character_bytes(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned first = at(0);

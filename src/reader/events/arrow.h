@@ -27,7 +27,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Not initialised; aligned as the specification recommends, and padded. Throws std::bad_alloc.
+  // Memory for `count` values, which is not initialised. It is aligned and padded as the Arrow specification
+  // recommends. Throws std::bad_alloc.
   template <typename T>
   T* allocate(std::size_t count) {
     return static_cast<T*>(bytes(count * sizeof(T)));
@@ -44,7 +45,7 @@ class Arena {
 
 enum class Type : std::uint8_t { boolean, int32, int64, uint64, float64, utf8, dictionary, list, structure };
 
-// Memory with its owner; static memory has none.
+// Memory and its owner; static memory has no owner.
 struct Buffer {
   const void* data = nullptr;
   std::shared_ptr<const void> owner{};
@@ -54,8 +55,8 @@ struct Array {
   std::size_t length = 0;
   std::int64_t nulls = 0;  // -1: not counted
   Buffer validity;         // nullptr: no value is null
-  Buffer values;           // of utf8 and lists: the offsets
-  Buffer contents;         // of utf8
+  Buffer values;           // for utf8 and lists: the offsets
+  Buffer contents;         // for utf8: the characters
   std::vector<Array> children{};
   std::shared_ptr<const Array> dictionary{};
 };
@@ -64,31 +65,31 @@ struct Field {
   std::string name;
   Type type;
   bool nullable = true;
-  std::vector<Field> children{};              // of lists (one) and structures
-  std::shared_ptr<const Array> dictionary{};  // of dictionaries, in all batches the same texts
+  std::vector<Field> children{};              // for lists (one child) and structures
+  std::shared_ptr<const Array> dictionary{};  // for dictionaries: the texts, which are the same in all batches
 };
 using Schema = std::vector<Field>;
 
-// Texts that columns refer to by number. Equal texts have one number.
+// Texts to which columns refer by number. Equal texts have the same number.
 class Dictionary {
  public:
-  std::int32_t number_of(std::string_view text);
-  std::int32_t find(std::string_view text) const;  // of one that has a number
-  std::shared_ptr<const Array> array() const;
+  std::int32_t number_of(std::string_view text);   // adds the text if it is new
+  std::int32_t find(std::string_view text) const;  // the text must have been added
+  std::shared_ptr<const Array> array() const;      // a copy of the texts so far
 
  private:
   std::vector<std::string> texts_;
   std::unordered_map<std::string, std::int32_t> numbers_;
 };
 
-// Arrow's texts are UTF-8. Other bytes become "\\xff".
+// Makes valid UTF-8, as Arrow requires it. Other bytes become escapes like "\\xff".
 std::string as_utf8(std::string_view bytes);
 
-// An array of texts, in memory of its own.
+// An array of texts that owns its memory.
 Array text_array(const std::vector<std::string>& texts);
 
-// A table in batches. `next` fills an array for each field and returns the number of rows, 0 at the end. What it throws
-// becomes the stream's error.
+// Exports a table as a stream of batches. `next` fills an array for each field and returns the number of rows, 0 at the
+// end. An exception that it throws becomes the error of the stream.
 using Next = std::function<std::size_t(std::vector<Array>& columns)>;
 void export_stream(Schema schema, Next next, ArrowArrayStream& out);
 

@@ -3,7 +3,7 @@
 namespace tare::reader {
 namespace {
 
-// As values, offsets and bitmaps of columns in which nothing is there.
+// Used as values, offsets and bitmaps of columns in which all values are null.
 alignas(64) constexpr std::uint64_t zeros[most_batch_rows + 1] = {};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The columns of a batch of the table of events, while they are filled.
+// A batch of the table of events while its columns are filled.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace tare::reader {
 
-// The most rows of a batch: those of a chunk, and a call that was kept back from an earlier one.
+// The maximum number of rows of a batch: those of a chunk, and one call that was kept back from the chunk before.
 inline constexpr std::size_t most_batch_rows = format::chunk_records + 1;
 
-// Values equal to `nothing` are absent. Counts them, and marks them in the bitmap.
+// Marks the values that are equal to `nothing` as null in the validity bitmap, and counts them.
 template <typename T>
 void mark_absent(arrow::Array& array, T* values, T nothing, std::shared_ptr<arrow::Arena> arena) {
   const std::size_t n = array.length;
@@ -36,12 +36,12 @@ void mark_absent(arrow::Array& array, T* values, T nothing, std::shared_ptr<arro
   array.validity = {bits, std::move(arena)};
 }
 
-// A column without values.
+// A column in which all values are null.
 arrow::Array all_absent(const arrow::Field& field, std::size_t length);
 
 class EventBatch {
  public:
-  // For the wanted columns, by EventColumn. Both must outlive it.
+  // `wanted`: by EventColumn, whether the column is exported. `schema` and `wanted` must outlive the object.
   EventBatch(const arrow::Schema& schema, const std::vector<bool>& wanted, std::shared_ptr<arrow::Arena::Pool> pool)
       : schema_(schema), wanted_(wanted), arena_(std::make_shared<arrow::Arena>(std::move(pool))) {}
 
@@ -64,7 +64,7 @@ class EventBatch {
   std::size_t rows() const { return rows_; }
   void set_rows(std::size_t rows) { rows_ = rows; }
 
-  // Exports the wanted columns. Columns that were not filled are absent.
+  // Moves the wanted columns to `columns`. Columns that were not filled consist of nulls.
   void move_to(std::vector<arrow::Array>& columns);
 
  private:

@@ -15,7 +15,7 @@ using namespace tare::format;
 
 using ChunksByBlock = std::map<std::uint32_t, std::map<std::uint32_t, ChunkRef>>;  // by block, by sequence
 
-// Events that are still in a segment.
+// Encodes the events that are still in a segment.
 void read_buffers(const Process& process, BufferEncoder& encoder, EventChunks& all, ChunksByBlock& chunks) {
   const auto blocks = process.segment->locations();
   for (std::uint32_t block = 0; blocks && block < *blocks; ++block) {
@@ -56,7 +56,7 @@ void leave_out_unwanted(const Process& process, const EventChoice& choice, Profi
       [](const ChunkRef&, const std::string&) {});
 }
 
-// Of chunks with the same number, the one with the most records.
+// Adds a chunk. Of chunks with the same number, the one with the most records is kept.
 void add(ChunksByBlock& chunks, const ChunkRef& chunk) {
   const auto [place, is_new] = chunks[chunk.header.block].try_emplace(chunk.header.sequence, chunk);
   if (!is_new && chunk.header.records >= place->second.header.records) place->second = chunk;

@@ -1,4 +1,5 @@
-// The event chunks of a run: those on disk, and the content of segments' buffers, encoded as if drained.
+// The event chunks of a run: those on disk, and the contents of event buffers in segments, encoded as if they had been
+// drained.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ struct EventChunks {
   };
   std::vector<Block> blocks;
   std::vector<std::string> file_names;  // by ChunkRef::file
-  std::vector<std::string> warnings;    // of segments
+  std::vector<std::string> warnings;    // about segments
 
-  // Keep the chunks valid:
-  RunFiles files;                   // scanned again, because the run may be going on
-  std::deque<std::string> buffers;  // encoded
+  // The memory of the chunks:
+  RunFiles files;                   // opened again if the run goes on
+  std::deque<std::string> buffers;  // encoded contents of event buffers
 };
 
 }  // namespace tare::reader

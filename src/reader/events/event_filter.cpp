@@ -33,7 +33,7 @@ bool EventFilter::wants_time(std::int64_t from_ns, std::int64_t duration_ns) con
 }
 
 bool EventFilter::skips(const Process& process, const ChunkRef& chunk) const {
-  // It was written after its last record.
+  // The time in the header is that of writing, which was after the last record.
   const std::uint64_t ticks = chunk.header.ticks;
   if (process.moved) return false;  // it may be moved to a later time
   return start_ns && ticks != 0 && is_before(process.clock.unix_ns(ticks), *start_ns, clock_slack_ns);

@@ -1,4 +1,4 @@
-// Which events are wanted.
+// Selects the events to be read.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct EventFilter {
   std::optional<std::vector<std::string>> functions;  // names as in EventStream::name, including those of API events
   std::optional<std::int64_t> start_ns;               // events that overlap [start_ns, end_ns) are wanted
   std::optional<std::int64_t> end_ns;
-  std::uint64_t limit = 0;          // 0: all
-  bool lists_all_requests = false;  // also of a call with one request (EventStream)
+  std::uint64_t limit = 0;          // the maximum number of events; 0: all
+  bool lists_all_requests = false;  // EventRow::requests also contains the request of a call with a single one
 
   bool wants(const Process& process) const;
   bool wants_time(std::int64_t from_ns, std::int64_t duration_ns) const;

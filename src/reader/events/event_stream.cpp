@@ -20,7 +20,7 @@ constexpr std::size_t most_reserved = 4096;  // rows
 
 bool is_event(EventKind kind) { return kind == EventKind::event || kind == EventKind::raw_event; }
 
-// What the cursors have in common.
+// Data that all cursors share.
 struct Context {
   Context(const Run& of, EventFilter with)
       : run(&of), filter(std::move(with)), choice(of, filter), rooted(rooted_functions(of.functions())) {}
@@ -58,7 +58,8 @@ class Cursor {
     return true;
   }
   const EventRow& front() const { return rows_[next_]; }
-  // To be called in the order of time, so that everything other threads have started before is decoded.
+  // To be called in the order of time over all cursors, so that all requests that other threads started before are
+  // known.
   EventRow take(const Context& context) {
     EventRow row = std::move(rows_[next_++]);
     find_started(row, context);
@@ -90,7 +91,8 @@ class Cursor {
     return true;
   }
 
-  // Records of the next chunk may complete the last call, unless an event came after it.
+  // Keeps the last call back, because records of the next chunk may belong to it; not if an event was recorded after
+  // it.
   void hold_back() {
     const auto is_call = [](const EventRow& row) { return row.kind == EventKind::call; };
     const auto last = std::find_if(rows_.rbegin(), rows_.rend(), is_call);
@@ -167,7 +169,7 @@ class Cursor {
                       .request;
   }
 
-  // no_peer if it is not known.
+  // The rank in the world of a peer; no_peer if it is not known.
   std::int32_t world_rank(std::int32_t communicator, std::int32_t peer, const Context& context) const {
     if (communicator < 0 || peer < 0) return no_peer;
     const CommunicatorInfo& of = context.run->communicators()[static_cast<std::size_t>(communicator)];
@@ -175,8 +177,8 @@ class Cursor {
     return rank < 0 ? no_peer : rank;
   }
 
-  // Requests get new numbers, in the order of their start in this location, because handles recur, and chunks have no
-  // numbers for requests that do not outlive them.
+  // Gives a request a new number, in the order of starts in this location. Recorded numbers cannot be used: handles are
+  // used again, and requests that complete in the chunk where they start have none.
   StartedRequest start_request(std::uint32_t recorded, std::uint32_t communicator, std::uint32_t thread,
                                std::int64_t since_ns) {
     if (recorded == no_request) return {};
@@ -184,7 +186,7 @@ class Cursor {
     if (recorded != completed_in_chunk) open_requests_->start(recorded, since_ns, started);
     return started;
   }
-  // The requests that a call started together.
+  // Adds the requests that a call with several requests started.
   void add_starts(std::uint32_t call, std::size_t first_row, std::uint32_t thread, const Context& context) {
     EventRow* row = row_of(call, first_row);
     for (std::size_t i = started_.size(); i < events_.starts.size() && events_.starts[i].call == call; ++i) {
@@ -196,7 +198,7 @@ class Cursor {
           described(started_.back(), thread, {.peer = start.peer, .tag = start.tag, .bytes = start.bytes}, context));
     }
   }
-  // `thread`: of the row that mentions it.
+  // Completes the description of a request. `thread`: the thread of the row that contains it.
   EventRequest described(const StartedRequest& started, std::uint32_t thread, EventRequest request,
                          const Context& context) const {
     request.request = started.request;
@@ -211,14 +213,14 @@ class Cursor {
     if (call == UINT32_MAX) return first_row > 0 ? &rows_.front() : nullptr;
     return call < events_.calls.size() ? &rows_[first_row + call] : nullptr;
   }
-  // For a request that this chunk has started.
+  // The request of a completion whose start is in this chunk.
   StartedRequest started_here(const DecodedCompletion& completion, std::size_t first_row) const {
     if (completion.nth != UINT32_MAX)
       return completion.nth < started_.size() ? started_[completion.nth] : StartedRequest{};
     const EventRow& row = rows_[first_row + completion.start];
     return {row.request, events_.calls[completion.start].communicator, row.thread};
   }
-  // Finds the requests that a row has completed and that another chunk has started.
+  // Finds the requests that a row completed and whose starts are in other chunks.
   void find_started(EventRow& row, const Context& context) {
     for (EventRequest& request : row.requests) {
       const std::uint32_t recorded = std::exchange(request.recorded, no_request);
@@ -268,7 +270,7 @@ class Cursor {
     return to;
   }
 
-  // The only request of a call.
+  // Moves the only request of a call into the fields of its row.
   static void say_in_row(EventRow& row, const EventRequest& request) {
     if (row.peer == no_peer) {
       row.peer = request.peer;
@@ -281,15 +283,15 @@ class Cursor {
   }
 
   const Process* process_;
-  std::uint32_t number_;         // of the process
-  OpenRequests* open_requests_;  // of the process
+  std::uint32_t number_;         // index in Run::processes()
+  OpenRequests* open_requests_;  // shared by all cursors of the process
   std::vector<ChunkRef> chunks_;
   std::size_t chunk_ = 0;
   std::vector<EventRow> rows_;
   std::size_t next_ = 0;
   std::vector<EventRow> held_back_;
   std::uint32_t last_request_ = no_request;
-  std::vector<StartedRequest> started_;  // of the chunk's starts
+  std::vector<StartedRequest> started_;  // requests that the chunk starts
   std::vector<char> raw_;
   DecodedEvents events_;
 };
@@ -337,7 +339,7 @@ std::vector<EventRow> EventStream::next(std::size_t count) {
   while (rows.size() < count && !state.heads.empty() && (limit == 0 || state.given < limit)) {
     const std::size_t cursor = state.heads.top().second;
     state.heads.pop();
-    // The cursor goes on as long as no other has an earlier event.
+    // Takes events from this cursor as long as no other cursor has an earlier one.
     const std::int64_t until = state.heads.empty() ? INT64_MAX : state.heads.top().first;
     Cursor& from = state.cursors[cursor];
     do {

@@ -1,4 +1,4 @@
-// The events of a run as rows, decoded as they are read.
+// The events of a run as rows. Chunks are decoded while the rows are read.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class EventKind : std::uint8_t { call, flush, drain, loss, event, raw_event
 // One of several requests that a call started or completed. Unknown values are absent, as in EventRow.
 struct EventRequest {
   std::uint32_t request = format::no_request;
-  std::uint32_t starter = UINT32_MAX;           // thread that started it, if it is another than that of the row
-  std::uint32_t recorded = format::no_request;  // for a completion, until the request is found
+  std::uint32_t starter = UINT32_MAX;           // the thread that started it, if it is not the thread of the row
+  std::uint32_t recorded = format::no_request;  // internal: for a completion, until the request is found
   std::int32_t communicator = -1;
   std::int32_t peer = format::no_peer;
   std::int32_t peer_world = format::no_peer;
@@ -31,10 +31,10 @@ struct EventRequest {
 // Numbers are as recorded; no_bytes and similar values mean absent. Ranks are those of the communicator, unless the
 // name contains "world". Sites, communicators and scopes are indices in tables of the run.
 struct EventRow {
-  std::int64_t start_ns = 0;  // unix
+  std::int64_t start_ns = 0;  // Unix time
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = format::no_bytes;
-  std::uint64_t received = format::no_bytes;  // beside `bytes`, for a call that sends and receives
+  std::uint64_t received = format::no_bytes;  // for a call that sends `bytes` and also receives
   std::uint64_t records = 0;                  // for a flush, drain or loss
   std::uint32_t process = 0;                  // index in Run::processes()
   std::int32_t world = 0;
@@ -52,17 +52,17 @@ struct EventRow {
   std::int32_t source_tag = format::no_tag;
   std::uint16_t function = 0;
   EventKind kind = EventKind::call;
-  bool rooted = false;                       // peer is a root
-  const std::string* thread_name = nullptr;  // if it has one; as long as the run
+  bool rooted = false;                       // `peer` is the root of a collective
+  const std::string* thread_name = nullptr;  // nullptr: it has none; valid as long as the run
   std::vector<EventRequest> requests{};      // for a call: its requests, if it started or completed several
   std::int32_t event_type = -1;              // for an event: index in Run::event_types(), -1 if its definition is lost
-  std::vector<std::uint64_t> parameters{};   // of an event, as recorded
-  std::string text{};                        // of a raw event
-  std::uint32_t starter = UINT32_MAX;        // thread that started `request`, if it is another thread
+  std::vector<std::uint64_t> parameters{};   // for an event: 8 bytes each, as recorded
+  std::string text{};                        // for a raw event
+  std::uint32_t starter = UINT32_MAX;        // the thread that started `request`, if it is another thread
 };
 
-// All locations, merged in the order of time. Holds one decoded chunk for each location. Events in the buffers of
-// segments appear as if drained. The run must outlive the stream.
+// The events of all locations, merged in the order of time. Keeps one decoded chunk of each location in memory. Events
+// in the buffers of segments are included. The run must outlive the stream. Not thread-safe.
 class EventStream {
  public:
   // Fails if a file of the run cannot be opened.
@@ -74,10 +74,10 @@ class EventStream {
 
   // The next events, at most `count`. Empty at the end.
   std::vector<EventRow> next(std::size_t count);
-  // "MPI_Send", "tare:flush", "tare:drain" (by the node's tared), "tare:loss", or as the program named its event;
-  // "other" if that is lost.
+  // The name of an event: that of the MPI function ("MPI_Send"), "tare:flush", "tare:drain" (by the node's tared),
+  // "tare:loss", or the name that the program registered; "other" if the definition is lost.
   static const std::string& name(const Run& run, const EventRow& row);
-  // Damaged chunks that were met so far.
+  // Warnings about damaged chunks that were read so far.
   const std::vector<std::string>& warnings() const;
 
  private:

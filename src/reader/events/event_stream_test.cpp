@@ -25,7 +25,7 @@ class EventStreamTest : public ::testing::Test {
     ASSERT_TRUE(run) << run.error();
     run_.emplace(std::move(*run));
   }
-  // Read in both ways.
+  // Reads the events as rows and as tables.
   std::vector<EventRow> events(const EventFilter& filter = {}, std::size_t batch = 100) {
     open();
     auto stream = EventStream::open(*run_, filter);
@@ -142,7 +142,7 @@ TEST_F(EventStreamTest, WhatACallStartsTogetherIsMatchedWithWhatACallCompletes) 
   made.size = 4;
   const std::string log = group_definition(1, {{4, 1, 4}}) + communicator_definition(made);
   const std::string first = startall(3000) + started(50, 1, 80) + started(60, format::any_source, format::no_bytes);
-  // The third start, and of the completions the first, are in another chunk than their call and the others.
+  // The third start and the first completion are in the chunk after that of their call.
   const std::string second = started(70, 2, 40) + waitall(3010) + completed(70, format::no_bytes, format::no_peer);
   const std::string third = completed(60, 24, 3) + startall(3020) + started(60, format::any_source, format::no_bytes) +
                             waitall(3030) + completed(60, 32, 2);
@@ -182,8 +182,9 @@ TEST_F(EventStreamTest, ARequestMayBeCompletedByAnotherThread) {
     return bytes_of(CompletionRecord{{format::foreign_completion, 3}, handle, 8, 0, 0});
   };
   const auto call = [](const char* name, std::uint64_t tick) { return bytes_of(call_record(name, 1, tick, tick + 5)); };
-  // Thread 1 completes what thread 0 has started, whose number then is one of its own, and one of thread 0 again, who
-  // completes it in a later chunk; and two at once, one of them its own.
+  // Thread 1 completes a request of thread 0. It then starts a request with the same number itself; later thread 0
+  // starts one with this number, and completes it in a later chunk. An MPI_Waitall of thread 1 completes two requests,
+  // one of which is its own.
   const std::string first = start(3000, 50) + start(3040, 50);
   const std::string second = start(3060, 60) + wait(3100, 50);
   const std::string others = call("MPI_Wait", 3010) + of_other(50) + start(3020, 50) + wait(3030, 50) +
@@ -231,7 +232,7 @@ TEST_F(EventStreamTest, CopiesOfAChunkCountOnce) {
   EXPECT_EQ(run_->totals(0).events, 9U);
 }
 
-// As of a process that wrote its results in MPI_Abort, and went on.
+// A process that continues after MPI_Abort writes copies of a chunk.
 TEST_F(EventStreamTest, OfCopiesTheOneWithTheMostRecordsCounts) {
   const ProcessRecord process = process_record(0, ProcessState::aborted);
   const auto chunk = [&](unsigned records) { return events_chunk(process, 0, 0, sends(3000, records)); };
@@ -260,7 +261,7 @@ TEST_F(EventStreamTest, Filters) {
   EXPECT_EQ(events({.ranks = {{5}}, .functions = {}, .start_ns = {}, .end_ns = {}}).size(), 0U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"MPI_Send"}}, .start_ns = {}, .end_ns = {}}).size(), 100U);
   EXPECT_EQ(events({.ranks = {}, .functions = {{"no_such"}}, .start_ns = {}, .end_ns = {}}).size(), 0U);
-  // Sends begin at 3000, 3010, … and take 5; the receive lasts all along.
+  // Sends begin at 3000, 3010, … and take 5 each. The receive lasts all the time.
   EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = second_ns + 3106, .end_ns = second_ns + 3130}).size(),
             3U);
   EXPECT_EQ(events({.ranks = {}, .functions = {}, .start_ns = {}, .end_ns = {}, .limit = 12}, 5).size(), 12U);
@@ -273,7 +274,7 @@ TEST_F(EventStreamTest, CompletionsBelongToTheCallBeforeThem) {
   };
   const std::string wait = bytes_of(call_record("MPI_Wait", 1, 3000, 3010)) + completion(5, 64, 1);
   const std::string waitall = bytes_of(call_record("MPI_Waitall", 1, 3020, 3030)) + completion(6, 10, 1);
-  // The rest of its completions went to the next chunk.
+  // The other completions of the call are in the next chunk.
   const std::string rest = completion(7, format::no_bytes, format::no_peer) + completion(8, 30, 2) + sends(3050, 1);
   dir_.write("n.tare", functions_chunk() + process_chunk(process) + events_chunk(process, 0, 0, wait + waitall) +
                            events_chunk(process, 0, 1, rest));
@@ -330,7 +331,7 @@ TEST_F(EventStreamTest, ALiveSegmentMayDrainWhileTheRunIsOpen) {
   segment.add_record(0, sends(3000, 20));
   EXPECT_EQ(events().size(), 20U);
   open();
-  // What the process does in between.
+  // After the run was opened, the process drains its buffer and records more.
   dir_.write("n.tare", functions_chunk() + events_chunk(process, 0, 0, sends(3000, 20)));
   segment.set_drained(0, {1, 1});
   segment.next_sub_buffer(0, 0);

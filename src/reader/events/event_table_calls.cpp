@@ -96,7 +96,7 @@ void CallTable::value_signatures() {
   }
 }
 
-// Includes the call that was kept back before them.
+// Lists the calls of the chunk. The call that was kept back comes first.
 void CallTable::list_calls() {
   const EventColumns::Calls& calls = chunk_->calls;
   const std::size_t n = calls.signature.size();
@@ -124,7 +124,8 @@ void CallTable::list_calls() {
   values_.push_back(held_->values);
 }
 
-// First the completions of earlier chunks' requests, because this chunk's starts may use their numbers again.
+// Finds the requests of earlier chunks that are completed in this chunk. This must be done before the starts of this
+// chunk are added, which may use the same numbers again.
 void CallTable::resolve_requests() {
   const EventColumns::Completions& completions = chunk_->completions;
   resolved_.assign(completions.start.size(), {});
@@ -165,7 +166,7 @@ std::uint32_t CallTable::place_of(std::uint32_t call) const {
   return begins_with_held_ && place_.continues ? 0 : nowhere;
 }
 
-// `nth`: among the requests of the chunk.
+// `nth`: index among the requests that the chunk starts.
 StartedRequest CallTable::started_here(std::uint32_t nth, std::size_t signature) const {
   return {first_request_ + nth, static_cast<std::uint32_t>(chunk_->signatures.communicator[signature]), place_.thread};
 }
@@ -187,7 +188,7 @@ CallTable::Request CallTable::described(const StartedRequest& started, std::uint
           started.request};
 }
 
-// In the order of calls; for each call, first the requests that it started, then those that it completed.
+// Lists the requests in the order of calls; for each call, first those that it started, then those that it completed.
 void CallTable::list_requests() {
   const EventColumns& chunk = *chunk_;
   requests_.clear();
@@ -254,7 +255,7 @@ void CallTable::choose() {
   for (Request& request : requests_) request.call = rows_[request.call];
 }
 
-// Times, and the values of the signature that requests do not change.
+// Fills the columns of times and of values that depend on the signature alone.
 void CallTable::fill_values(EventBatch& batch) {
   const std::size_t n = batch.rows();
   if (batch.wants(Column::start_ns)) std::copy_n(start_ns_.data(), n, batch.fill<std::int64_t>(Column::start_ns));
@@ -284,7 +285,7 @@ void CallTable::fill_values(EventBatch& batch) {
   }
 }
 
-// The columns that a call's only request may fill.
+// Fills the columns to which a call with a single request contributes the values of this request.
 void CallTable::fill_messages(EventBatch& batch) {
   const std::size_t n = batch.rows();
   const auto column32 = [&](Column column) {
@@ -332,7 +333,7 @@ void CallTable::fill_messages(EventBatch& batch) {
   }
 }
 
-// Empty bitmaps, to be filled when values are known; nullptr for columns without values.
+// The column `starter`, filled with nulls; nullptr if no call needs it.
 std::int32_t* CallTable::fill_starters(EventBatch& batch) const {
   const auto is_of_other = [](const Request& request) { return request.starter != absent; };
   if (!batch.wants(Column::starter) || std::none_of(requests_.begin(), requests_.end(), is_of_other)) return nullptr;
@@ -341,7 +342,7 @@ std::int32_t* CallTable::fill_starters(EventBatch& batch) const {
   return starters;
 }
 
-// Lists for calls with several requests.
+// Fills the column of lists, for calls with several requests.
 void CallTable::fill_requests(EventBatch& batch) {
   const auto is_alone = [&](std::size_t i) {
     const std::uint32_t call = requests_[i].call;

@@ -19,15 +19,15 @@ class CallTable {
 
   // The next chunks belong to another block.
   void start_block();
-  // The calls of the next chunk of the block. The last one is kept back if a later chunk may have more of its requests.
-  // Sets the number of rows.
+  // Fills the batch with the calls of the next chunk of the block, and sets the number of rows. The last call is kept
+  // back if a later chunk may contain more of its requests.
   void fill(const format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
 
  private:
   static constexpr auto first_column = static_cast<std::size_t>(EventColumn::first_of_signature);
   static constexpr auto value_columns = static_cast<std::size_t>(EventColumn::last_of_signature) - first_column + 1;
 
-  // What the calls of a signature have in common.
+  // The values that all calls of a signature have in common.
   struct Values {
     std::int32_t columns[value_columns];
     std::int64_t bytes, received;
@@ -37,11 +37,11 @@ class CallTable {
   };
   // A request that a call started or completed.
   struct Request {
-    std::uint32_t call;  // index in calls; nowhere: of one that is lost
+    std::uint32_t call;  // index of the call in the batch; nowhere: the call is lost
     bool completes;
     std::int32_t communicator;  // of the run, -1: not known
     std::int32_t peer, peer_world, tag;
-    std::int32_t starter;  // thread that started it, if it is another
+    std::int32_t starter;  // the thread that started it, if it is another thread
     std::int64_t bytes, number;
   };
   struct HeldCall {
@@ -67,21 +67,21 @@ class CallTable {
   void fill_requests(EventBatch& batch);
 
   const TableContext& context_;
-  // Of the block.
+  // State of the block:
   std::unordered_map<std::uint32_t, StartedRequest> open_requests_;  // by number in the file
   std::uint32_t last_request_ = format::no_request;
   std::optional<HeldCall> held_;
 
-  // For the present chunk; memory is kept.
+  // For the current chunk; the memory is reused.
   const format::EventColumns* chunk_ = nullptr;
   ChunkPlace place_{};
   bool begins_with_held_ = false;
-  std::uint32_t first_request_ = 0;  // number of the first that the chunk starts
-  std::vector<Values> values_;       // by signature, and of the call that was held back
+  std::uint32_t first_request_ = 0;  // number of the first request that the chunk starts
+  std::vector<Values> values_;       // by signature; the last one is for the call that was kept back
   std::vector<std::uint64_t> ticks_;
   std::vector<std::uint32_t> signature_;  // of each call; index in values_
   std::vector<std::int64_t> start_ns_, duration_ns_, request_;
-  std::vector<StartedRequest> resolved_;  // by completion, those of requests of earlier chunks or other threads
+  std::vector<StartedRequest> resolved_;  // by completion, for requests of earlier chunks or other threads
   std::vector<Request> requests_;         // in the order of calls
   std::vector<std::uint32_t> chosen_, rows_;
 };

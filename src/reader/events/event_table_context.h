@@ -1,4 +1,4 @@
-// What the parts of the table of events have in common.
+// Data that the parts of the table of events share.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,10 @@ struct TableContext {
 struct ChunkPlace {
   const Process* process;
   std::uint32_t thread;
-  bool continues;  // follows the former chunk of the block without a gap
-  bool is_last;    // of its block
-  // The requests of completions with a number, in order, if other threads may have started them.
+  bool continues;  // no chunk is missing between this one and the chunk of the block before
+  bool is_last;    // it is the last chunk of its block
+  // If threads of the process may complete requests of one another: the requests of the completions with a number, in
+  // order.
   std::optional<std::span<const StartedRequest>> completed{};
 };
 

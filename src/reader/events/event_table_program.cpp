@@ -40,7 +40,7 @@ bool has_list(EventClass event_class) {
   return event_class == EventClass::regular || event_class == EventClass::packed;
 }
 
-// Marks events with class `a` or `b`, one bit each; returns their number.
+// Sets one bit for each event for which is_of(i) is true. Returns the number of these events.
 template <typename Class>
 std::size_t mark(const Class& is_of, std::size_t n, std::uint8_t* bits) {
   std::fill_n(bits, n / 8 + 1, 0);
@@ -57,7 +57,7 @@ std::size_t mark(const Class& is_of, std::size_t n, std::uint8_t* bits) {
 
 ProgramEventTable::ProgramEventTable(const TableContext& context) : context_(context) {
   for (const EventType& type : context.run.event_types()) {
-    // The form of the record decides between raw and the others, whatever the definition says.
+    // Whether an event is raw depends on its record, and not on the definition.
     const bool is_raw = type.event_class == EventClass::raw;
     Type& added = types_.emplace_back(Type{is_raw ? EventClass::packed : type.event_class, type.parameters});
     added.parameters.resize(max_parameters, ParameterType::u64);
@@ -80,7 +80,7 @@ void ProgramEventTable::find_types(const EventColumns::Events& events, const Chu
   for (std::int64_t& time : start_ns_) time = place.process->shown(place.thread, time);
 }
 
-// Removes events that are not wanted. True if there were any; chosen_ then has the others.
+// Selects the wanted events. True if there are unwanted events; chosen_ then has the indices of the wanted ones.
 bool ProgramEventTable::choose(const EventColumns::Events& events) {
   if (context_.wants_all()) return false;
   chosen_.clear();

@@ -1,4 +1,4 @@
-// The part of the table of events that holds what the program recorded with the API.
+// The part of the table of events with the events that the program recorded with the API.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ class ProgramEventTable {
  public:
   explicit ProgramEventTable(const TableContext& context);
 
-  // The events and raw events of a chunk. Unwanted ones are removed from `chunk`. Both set the number of rows.
+  // Fill the batch with the events, or the raw events, of a chunk, and set the number of rows. Unwanted events are
+  // removed from `chunk`.
   void fill(format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
   void fill_raw(format::EventColumns& chunk, const ChunkPlace& place, EventBatch& batch);
 
@@ -34,8 +35,8 @@ class ProgramEventTable {
 
   const TableContext& context_;
   std::vector<Type> types_;
-  // For the present chunk; memory is kept.
-  std::vector<std::int32_t> type_;  // by event, of the run; -1: its definition is lost
+  // For the current chunk; the memory is reused.
+  std::vector<std::int32_t> type_;  // by event: index in Run::event_types(); -1: its definition is lost
   std::vector<std::uint64_t> ticks_;
   std::vector<std::int64_t> start_ns_;
   std::vector<std::uint32_t> chosen_, first_;

@@ -19,7 +19,7 @@ const std::vector<std::string> kinds = {"event", "packed", "raw", "region", "cou
 
 using Texts = std::shared_ptr<const arrow::Array>;
 
-// Of dictionary columns.
+// The texts of the dictionary columns.
 struct Dictionaries {
   Texts functions, callers, files, communicators, scopes, keys, threads, names, units;
 };

@@ -1,4 +1,4 @@
-// The columns of the table of events, and the texts that they refer to.
+// The columns of the table of events, and the texts to which they refer.
 #pragma once
 
 #include <cstdint>
@@ -60,16 +60,16 @@ inline constexpr std::size_t event_column_count = 38;
 // By EventColumn.
 std::vector<std::string> event_column_names();
 
-// Absent value in columns of 32-bit numbers, until they are exported.
+// Stands for null in columns of 32-bit numbers until they are exported.
 inline constexpr std::int32_t absent = INT32_MIN;
 
-// The key of a communicator, window or file as text; `absent` if it is not known.
+// The number in `keys` of the key of a communicator, window or file, as text; `absent` if the key is not known.
 std::int32_t key_number(arrow::Dictionary& keys, std::uint64_t key);
 
-// The dictionaries of the table, by numbers of the run.
+// The dictionaries of the table, and their indices for each site, communicator and so on of the run.
 class EventTexts {
  public:
-  // Includes the lines of call sites if they are wanted, because finding them takes time.
+  // `with_sites`: whether the lines of call sites are wanted. Finding them takes time.
   EventTexts(Run& run, bool with_sites);
 
   struct Site {
@@ -86,7 +86,7 @@ class EventTexts {
     std::int32_t name, unit;
   };
 
-  // By numbers of the run; -1 is an empty entry.
+  // `number`: an index in the table of the run; for -1, all texts are absent.
   const Site& site(std::int32_t number) const {
     return number < 0 || sites_.empty() ? no_site_ : sites_[static_cast<std::size_t>(number)];
   }

@@ -17,7 +17,7 @@ namespace {
 using namespace tare::format;
 using Column = EventColumn;
 
-// A column with one value for the whole batch, kept while the next batches have the same value.
+// A column with one value for the whole batch. Its memory is reused while the next batches have the same value.
 class ConstantColumn {
  public:
   void fill(EventBatch& batch, Column column, std::int32_t value) {
@@ -68,13 +68,13 @@ struct EventTables::State {
   ConstantColumn world, rank, thread, thread_name;
   std::uint64_t given = 0;
 
-  // The position: what comes next of the present chunk, or of the block that has ended.
+  // The position: which part of the current chunk, or of the block, comes next.
   enum class Stage : std::uint8_t { calls, events, raw_events, next_chunk, spans };
   Stage stage = Stage::next_chunk;
   std::size_t block = 0, chunk = 0;
   ChunkPlace place{};
-  HandedOver handed_over;       // of the process
-  std::size_t first_block = 0;  // of those in handed_over
+  HandedOver handed_over;       // for the current process
+  std::size_t first_block = 0;  // index of the first block of this process
   std::uint32_t next_sequence = 0;
   std::vector<char> raw;
   EventColumns columns;
@@ -94,7 +94,7 @@ struct EventTables::State {
   void fill_location(EventBatch& batch);
 };
 
-// Makes the rows of the next stage; there may be none.
+// Fills the batch with the rows of the next stage, of which there may be none.
 void EventTables::State::fill(EventBatch& batch) {
   switch (stage) {
     case Stage::next_chunk:
@@ -144,7 +144,7 @@ void EventTables::State::load_next() {
   stage = Stage::calls;
 }
 
-// For the first of a process's blocks: finds requests that were handed over between its threads.
+// Begins a block. For the first block of a process, finds the requests that other threads complete.
 void EventTables::State::start_block() {
   calls.start_block();
   const auto is_wanted = [&](Column column) { return wanted[static_cast<std::size_t>(column)]; };
@@ -205,7 +205,8 @@ void EventTables::State::add_spans(const std::vector<DecodedSpan>& from, std::in
   }
 }
 
-// The rows of one thread. A block that several threads have used in turn has more.
+// Fills the batch with the spans of one thread. If several threads used the block one after another, it is called for
+// each.
 void EventTables::State::fill_spans(EventBatch& batch) {
   std::size_t end = next_span;
   while (end < spans.size() && spans[end].thread == place.thread && end - next_span < most_batch_rows) ++end;

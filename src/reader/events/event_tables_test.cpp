@@ -15,7 +15,7 @@ using format::EventClass;
 using format::ParameterType;
 using format::ProcessState;
 
-// That rows are those of EventStream is tested for each of its runs (event_stream_test.cpp).
+// event_stream_test.cpp tests for each of its runs that the rows are those of EventStream.
 class EventTablesTest : public ::testing::Test {
  protected:
   reader::Run open() {
@@ -121,7 +121,8 @@ TEST_F(EventTablesTest, WindowsAndFilesHaveTheirCommunicator) {
   EXPECT_EQ(rows[1], (std::vector<std::string>{"'MPI_COMM_WORLD'", "", "", "'out.dat'", "'000000000000004e'"}));
 }
 
-// The last call of a chunk waits for the next chunk, which may hold its requests; not if chunks between are lost.
+// The last call of a chunk is kept back for its requests in the next chunk. If a chunk in between is lost, they belong
+// to no call.
 TEST_F(EventTablesTest, RequestsOfALostCallAreNoOnes) {
   const auto completed = [](std::uint32_t handle) {
     return bytes_of(format::CompletionRecord{{format::completion, 3}, handle, 8, 1, 9});
@@ -150,7 +151,7 @@ TEST_F(EventTablesTest, DamageIsSteppedOver) {
   EXPECT_NE(tables->warnings()[0].find("3 events were skipped"), std::string::npos) << tables->warnings()[0];
 }
 
-// As a consumer sees it: through the C data interface, with batches that outlive the stream and are released apart.
+// Uses the C data interface as a consumer does. Batches outlive the stream and are released separately.
 TEST_F(EventTablesTest, BatchesOutliveTheirStream) {
   write(chunk_of(0, sends(2000, 30)) + chunk_of(1, sends(3000, 30)));
   ArrowArray batches[2];

@@ -11,16 +11,16 @@ namespace tare::reader {
 
 using namespace tare::format;
 
-// One block, chunk by chunk: starts that other threads may complete, and completions with a number, in the order of
-// time. Times are ticks as in the file, which all locations of a process share.
+// Reads a block chunk by chunk. Its steps are the starts that other threads may complete and the completions with a
+// number, in the order of time. Times are ticks as in the file, which all locations of a process share.
 class HandedOver::Reading {
  public:
   struct Step {
     std::uint64_t ticks;
     bool completes;  // a start at the same time comes first
     std::uint32_t recorded;
-    StartedRequest started;  // of a start
-    std::size_t place;       // of a completion: index in Found::requests
+    StartedRequest started;  // for a start
+    std::size_t place;       // for a completion: index in Found::requests
   };
 
   // Memory for decoding one chunk, shared because a process may have thousands of locations.
@@ -81,7 +81,8 @@ class HandedOver::Reading {
       if (recorded == completed_in_chunk) continue;
       const auto signature = static_cast<std::size_t>(is_call ? c.calls.signature[call] : c.starts.signature[nth]);
       const auto communicator = static_cast<std::uint32_t>(c.signatures.communicator[signature]);
-      // Starts of one call are persistent requests, whose handles others cannot have before the call returns.
+      // A call that starts several requests starts persistent ones. No other request can have their handles during the
+      // call.
       const std::uint64_t ticks = is_call ? c.calls.enter[call] + c.calls.duration[call] : enter_of(c.starts.call[nth]);
       steps_.push_back({ticks, false, recorded, {last_request_, communicator, thread}, 0});
     }
@@ -106,9 +107,9 @@ class HandedOver::Reading {
   Scratch* scratch_;
   Found* found_;
   std::size_t chunk_ = 0;
-  std::uint64_t last_enter_ = 0;  // of the last call of the chunks before
+  std::uint64_t last_enter_ = 0;  // when the last call of the chunks before was entered
   std::uint32_t last_request_ = no_request;
-  std::vector<Step> steps_;  // of the chunk
+  std::vector<Step> steps_;  // of the current chunk
   std::size_t next_ = 0;
 };
 

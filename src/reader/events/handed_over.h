@@ -1,6 +1,6 @@
-// The requests of a process whose threads complete requests of other threads. A table shows one location after another.
-// But the request that a number means depends on what all threads did before, in the order of time. So it is found by
-// reading their chunks first.
+// Finds the requests of a process whose threads complete requests of one another. Tables are read one location after
+// another, but the meaning of the number of a request depends on what all threads did before. So the chunks of all
+// threads are read first, in the order of time.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class HandedOver {
  public:
   // For no process.
   HandedOver() = default;
-  // `blocks`: all blocks of a process. Unreadable chunks are left out, and those that the filter skips.
+  // `blocks`: all blocks of a process. Chunks that cannot be read, or that the filter skips, are left out.
   HandedOver(std::span<const EventChunks::Block> blocks, const EventFilter& filter);
 
   std::size_t blocks() const { return found_.size(); }
@@ -29,9 +29,9 @@ class HandedOver {
   }
 
  private:
-  struct Found {  // in a block
+  struct Found {  // the requests of a block
     std::vector<StartedRequest> requests;
-    std::vector<std::size_t> first;  // by chunk, and one more
+    std::vector<std::size_t> first;  // by chunk: index of its first request; one more element for the end
   };
   class Reading;
 

@@ -1,4 +1,4 @@
-// Requests of a process whose start and completion are in different chunks or threads.
+// The requests of a process whose start and completion are in different chunks or threads.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace tare::reader {
 
 struct StartedRequest {
-  std::uint32_t request = format::no_request;  // new number in its location
+  std::uint32_t request = format::no_request;  // its new number, which is unique in its location
   std::uint32_t communicator = format::no_communicator;
   std::uint32_t thread = 0;
 };
@@ -19,16 +19,16 @@ struct StartedRequest {
 // Threads may be added in any order, but all starts before a completion must be added before it.
 class OpenRequests {
  public:
-  // `recorded`: the number in the file. It is used again after the completion, and for sends that are complete at once
-  // also before. `since`: when the call that started it returned, in any unit.
+  // `recorded`: the number in the file. The same number may be used again after the completion; for sends that complete
+  // at once, also before it. `since`: when the call that started the request returned, in any unit.
   void start(std::uint32_t recorded, std::int64_t since, const StartedRequest& started) {
     std::vector<Open>& starts = open_[recorded];
     if (starts.size() == most) starts.erase(starts.begin());
     starts.push_back({since, started});
   }
 
-  // The request that a call entered at `enter` has completed: the last one started before, because the number may be
-  // used again during the call. Not known if the start is lost.
+  // Removes and returns the request that a call entered at `enter` completed. This is the last one that was started
+  // before, because the number may be used again during the call. Empty if the start is lost.
   StartedRequest complete(std::uint32_t recorded, std::int64_t enter) {
     const auto found = open_.find(recorded);
     if (found == open_.end()) return {};
@@ -44,7 +44,7 @@ class OpenRequests {
   }
 
  private:
-  // Freed requests are never completed.
+  // A limit is needed because freed requests are never completed.
   static constexpr std::size_t most = 1024;
 
   struct Open {

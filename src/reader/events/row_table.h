@@ -24,7 +24,7 @@ struct RowColumn {
 
 namespace row_columns {
 
-// Numbers: int32, int64, double. `nothing` is null.
+// A column of int32, int64 or double. Values equal to `nothing` are null.
 template <class Row, class T, class Of>
 RowColumn<Row> nullable(arrow::Field field, T nothing, Of of) {
   return {std::move(field), [nothing, of](std::span<const Row> rows, const std::shared_ptr<arrow::Arena>& arena) {
@@ -39,7 +39,7 @@ template <class Row, class Of>
 RowColumn<Row> int32(const char* name, Of of) {  // `absent` is null
   return nullable<Row, std::int32_t>({name, arrow::Type::int32}, absent, of);
 }
-// For ranks, indices and similar numbers, of which negative ones are absent.
+// A column of ranks, indices and similar numbers. Negative ones are null.
 template <class Row, class Of>
 RowColumn<Row> index(const char* name, Of of) {
   return int32<Row>(name, [of](const Row& row) {
@@ -52,7 +52,7 @@ RowColumn<Row> int64(const char* name, Of of) {  // INT64_MIN is null
   return nullable<Row, std::int64_t>({name, arrow::Type::int64}, INT64_MIN, of);
 }
 template <class Row, class Of>
-RowColumn<Row> float64(const char* name, Of of) {  // always there
+RowColumn<Row> float64(const char* name, Of of) {  // never null
   return {{name, arrow::Type::float64}, [of](std::span<const Row> rows, const std::shared_ptr<arrow::Arena>& arena) {
             auto* values = arena->allocate<double>(rows.size());
             for (std::size_t i = 0; i < rows.size(); ++i) values[i] = of(rows[i]);
@@ -70,7 +70,7 @@ RowColumn<Row> boolean(const char* name, Of of) {
             return arrow::Array{rows.size(), 0, {}, {bits, arena}, {}};
           }};
 }
-// Indices in the dictionary of the column `like`; `absent` is null.
+// A column of indices in the dictionary of the column `like`; `absent` is null.
 template <class Row, class Of>
 RowColumn<Row> text(const char* name, const arrow::Field& like, Of of) {
   return nullable<Row, std::int32_t>({name, arrow::Type::dictionary, true, {}, like.dictionary}, absent, of);
@@ -78,7 +78,8 @@ RowColumn<Row> text(const char* name, const arrow::Field& like, Of of) {
 
 }  // namespace row_columns
 
-// The rows that `more` appends, until it appends none.
+// A table of rows. `more` appends further rows to the empty vector that it gets; if it appends none, the table has
+// ended.
 template <class Row>
 class RowTable {
  public:
@@ -91,7 +92,7 @@ class RowTable {
     for (const RowColumn<Row>& column : columns_) schema.push_back(column.field);
     return schema;
   }
-  // The next batch, as arrow::Next.
+  // Fills the next batch; see arrow::Next.
   std::size_t next(std::vector<arrow::Array>& columns) {
     if (given_ == rows_.size()) {
       rows_.clear();

@@ -11,12 +11,12 @@
 
 namespace tare::reader {
 
-// The run must outlive it, but not the batches.
+// The run must outlive the stream, but not the batches.
 struct TableStream {
   arrow::Schema schema;
   arrow::Next next;
-  std::function<std::vector<std::string>()> warnings;  // complete at the end
-  std::optional<std::size_t> rows{};                   // how many there are, if that is known at the start
+  std::function<std::vector<std::string>()> warnings;  // complete after the last batch
+  std::optional<std::size_t> rows{};                   // the number of rows, if it is known at the start
 };
 
 }  // namespace tare::reader
