@@ -1,4 +1,4 @@
-// Columns about a call that the tables of communication have in common.
+// Columns about calls that the tables of messages, collectives, requests and waits have in common.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ CallRole role_of_rest(Waits waits) {
       return CallRole::local;
     case Waits::all:
     case Waits::usually_all:
-    case Waits::contributors:  // ignores that a count may be zero
+    case Waits::contributors:  // assumes that no count is zero
       return CallRole::to_all;
     case Waits::root:
       return CallRole::from_root;
@@ -27,7 +27,7 @@ CallRole role_of_rest(Waits waits) {
 }  // namespace
 
 CallRole role_of_call(const FunctionMeaning& function) {
-  if (function.form == CallForm::persistent) return CallRole::local;  // MPI_Start begins it
+  if (function.form == CallForm::persistent) return CallRole::local;  // MPI_Start begins the operation
   switch (function.kind) {
     case CallClass::send:
       return function.waits == Waits::receiver ? CallRole::synchronous_send : CallRole::send;

@@ -1,4 +1,4 @@
-// What other ranks may wait for in a call, and what the call waits for.
+// The role of a call in communication: what other ranks may wait for in it, and what it waits for.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class CallRole : std::uint8_t {
   from_root,  // every rank waits for the root
   to_root,    // the root waits for every rank
   scan,       // every rank waits for those below
-  unknown,    // waits for something that the trace does not show, or that is no communication
+  unknown,    // waits for something that the trace does not show, or that is not communication
 };
 
 CallRole role_of_call(const format::FunctionMeaning& function);

@@ -1,5 +1,5 @@
-// Pairs the messages of a channel: the k-th that is sent is the k-th that is received (ARCHITECTURE.md, "Message
-// sampling", has the proof from MPI's rules of order).
+// Pairs the sends and receives of a channel: the k-th message that is sent is the k-th that is received.
+// ARCHITECTURE.md, "Message sampling", proves this from MPI's rules of message order.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace tare::reader {
 
-// Messages between two ranks of a world, in the order in which they are sent, and received.
+// The messages between two ranks of a world with one communicator and tag. They are received in the order in which they
+// are sent.
 struct Channel {
   std::int32_t communicator, source, destination, tag;  // ranks of the world
-  std::uint32_t epoch = 0;                              // of both (trace_gaps.h); 0: neither trace had a gap
+  std::uint32_t epoch = 0;                              // of both ranks (trace_gaps.h); 0: neither trace had a gap
   bool operator==(const Channel&) const = default;
 };
 
@@ -29,12 +30,12 @@ struct ChannelHash {
 
 enum class Direction : std::uint8_t { sent, received };
 
-// Holds the ends of messages whose other end has not come, and the channels that were used lately.
+// Holds the ends of messages whose other end has not been read yet. Each channel has a queue of sends or of receives.
 template <class T>
 class Channels {
  public:
-  // Takes the first end that the other side has left here. If there is none, leaves what make() returns for the other
-  // side. The second value is true in the first case.
+  // Called by the side `direction`. If the queue has ends of the other side, removes and returns the first one, and
+  // true. Else appends the result of make() to the queue, and returns it and false.
   template <class Make>
   std::pair<T, bool> match(const Channel& channel, Direction direction, const Make& make) {
     Queue& queue = queues_[channel];
@@ -45,7 +46,7 @@ class Channels {
     return {left, false};
   }
 
-  // Removes what that side left; false if the other side has taken it.
+  // Removes an end that this side has appended; false if the other side has taken it.
   bool withdraw(const Channel& channel, Direction direction, const T& left) {
     const auto found = queues_.find(channel);
     if (found == queues_.end() || found->second.left_by != direction) return false;
@@ -60,7 +61,8 @@ class Channels {
     return false;
   }
 
-  // Returns an end that was taken but is not wanted, to the front. The other side must have nothing left here.
+  // Puts an end of the side `direction` that was taken back to the front of the queue. The queue must not contain ends
+  // of the other side.
   void give_back(const Channel& channel, Direction direction, const T& taken) {
     Queue& queue = queues_[channel];
     const std::uint32_t behind = std::exchange(queue.first, none);
@@ -70,7 +72,7 @@ class Channels {
     if (behind != none) queue.last = last;
   }
 
-  // All that is left, in no order.
+  // Calls `visit` for all ends in the queues, in no particular order.
   template <class Visit>
   void each(const Visit& visit) const {
     for (const auto& [channel, queue] : queues_)
@@ -119,7 +121,7 @@ class Channels {
     nodes_[at].next = free_;
     free_ = at;
   }
-  // Programs may use a tag only once, so an empty channel is removed.
+  // Removes empty channels, because a program may use each tag only once.
   void erase_empty() {
     std::erase_if(queues_, [](const auto& of) { return of.second.first == none; });
     erase_empty_at_ = queues_.size() * 2 < fewest_to_erase ? fewest_to_erase : queues_.size() * 2;

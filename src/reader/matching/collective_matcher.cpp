@@ -45,7 +45,7 @@ void CollectiveMatcher::complete(const Taken& taken, const PartCall& call) {
   instances_.erase(found);
 }
 
-// The complete parts may have waited for the part that was posted last.
+// Adds the ends of the parts that were complete before the last part began: only now it is known what they waited for.
 void CollectiveMatcher::add_ends_of_complete(const Instance& instance) {
   const std::size_t last = instance.what.parts.size() - 1;
   const bool was_awaited = instance.role == CallRole::from_root ? instance.root == last : has_all_causes(instance);
@@ -66,7 +66,7 @@ void CollectiveMatcher::add_end(const Instance& instance, std::size_t part) {
                     format::no_tag, own.posted, own.completed, other.posted});
 }
 
-// For a prefix reduction, the last of the ranks up to this one.
+// For a prefix reduction: the part that began last, among this rank and those below it.
 std::size_t CollectiveMatcher::last_below(const Collective& what, std::size_t part) const {
   const Members& members = *run_.communicators()[static_cast<std::size_t>(what.communicator)].members;
   const std::int32_t place = members.rank_of(what.parts[part].rank);
@@ -78,7 +78,7 @@ std::size_t CollectiveMatcher::last_below(const Collective& what, std::size_t pa
 }
 
 void CollectiveMatcher::finish() {
-  // The part of a rank with a gap is not known.
+  // What ranks with gaps did is not known, so their incomplete operations are left out.
   if (collectives_ != nullptr && !gaps_.has_any_chosen())
     for (auto& [key, instance] : instances_)
       if (!gaps_.has_communicator(key.communicator)) collectives_->push_back(std::move(instance.what));

@@ -13,13 +13,13 @@
 
 namespace tare::reader {
 
-// Holds operations that not all members have completed. Not thread-safe.
+// Holds the operations that not all members have completed yet. Not thread-safe.
 class CollectiveMatcher {
  public:
   struct Key {
     std::int32_t communicator = -1, scope = -1;
-    std::uint64_t number = 0;  // since the epoch began
-    std::uint32_t epoch = 0;   // as of a Channel
+    std::uint64_t number = 0;  // of the operation on the communicator or scope, from 0 in each epoch
+    std::uint32_t epoch = 0;   // see Channel::epoch
     bool operator==(const Key&) const = default;
   };
   // The part of a rank in an operation.
@@ -28,16 +28,17 @@ class CollectiveMatcher {
     std::uint32_t part = 0;  // index in Collective::parts
   };
 
-  // All must outlive it. Operations and ends are appended for the caller; nullptr: they are not wanted.
+  // Found operations and ends are appended to the vectors; nullptr: they are not wanted. All arguments must outlive the
+  // object.
   CollectiveMatcher(Run& run, const TraceGaps& gaps, std::vector<Collective>* collectives, std::vector<End>* ends)
       : run_(run), gaps_(gaps), collectives_(collectives), ends_(ends) {}
 
-  // A rank begins its operation with this number on the communicator, window or file of `row`. Nothing if it cannot be
-  // matched.
+  // A rank begins the operation with this number on the communicator, window or file of `row`. Returns nothing if the
+  // operation cannot be matched.
   std::optional<Taken> begin(const EventRow& row, const PartCall& call, CallRole role, std::uint64_t number,
                              std::uint32_t epoch);
   void complete(const Taken& taken, const PartCall& call);
-  // The trace has ended. Incomplete operations are appended as they are.
+  // To be called at the end of the trace: appends the incomplete operations as they are.
   void finish();
 
  private:
@@ -52,8 +53,8 @@ class CollectiveMatcher {
     Collective what;
     CallRole role = CallRole::to_all;
     std::size_t complete = 0;
-    std::size_t last = 0;         // part that began last
-    std::size_t root = SIZE_MAX;  // part of the root, if it has come
+    std::size_t last = 0;         // index of the part that began last
+    std::size_t root = SIZE_MAX;  // index of the part of the root; SIZE_MAX: it has not begun
   };
 
   static bool has_all_causes(const Instance& of) {

@@ -1,4 +1,4 @@
-// The matches of a whole run, as they are found while reading.
+// The matched messages and collective operations of a whole run, as they are found while reading.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class MatchStream {
   bool next();
   std::vector<Message>& messages() { return matcher_.messages(); }
   std::vector<Collective>& collectives() { return matcher_.collectives(); }
-  // Lines about what could not be read or matched; complete at the end.
+  // Warnings about what could not be read or matched; complete at the end.
   std::vector<std::string> warnings() const;
 
  private:

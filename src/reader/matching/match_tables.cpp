@@ -118,7 +118,7 @@ void append(std::vector<PartRow>& rows, Collective&& of, std::int64_t operation)
   for (; row.part < shared->parts.size(); ++row.part) rows.push_back(row);
 }
 
-// A table whose rows `take` makes of the matches.
+// A table of matches. `take` makes its rows.
 template <class Row, class Take>
 Result<TableStream> table_of(Run& run, std::vector<RowColumn<Row>> columns, const Take& take) {
   auto opened = MatchStream::open(run);

@@ -1,4 +1,4 @@
-// Messages and collective operations as tables of Arrow; docs/tables.md has their columns.
+// Messages and collective operations as Arrow tables. docs/tables.md describes their columns.
 #pragma once
 
 #include "reader/events/table_stream.h"
@@ -6,7 +6,7 @@
 
 namespace tare::reader {
 
-// One row for each message, matched or not; finds the lines of call sites.
+// One row for each message, matched or not. Also looks up the lines of call sites.
 Result<TableStream> message_table(Run& run);
 // One row for each rank that took part in each collective operation.
 Result<TableStream> collective_table(Run& run);

@@ -18,12 +18,12 @@ namespace {
 
 using namespace tare::format;
 
-// Freed requests are never completed and must not accumulate. This is more than tare keeps at a time.
+// A limit is needed because freed requests are never completed. The recorder keeps fewer requests than this.
 constexpr std::size_t most_started = 1U << 15;
 
 constexpr MessageMatcher::Slot none = MessageMatcher::none;
 
-// A request under way.
+// A request that has not completed.
 struct Started {
   MessageMatcher::Slot sent = none, received = none;
   std::optional<CollectiveMatcher::Taken> collective{};
@@ -32,11 +32,11 @@ struct Started {
 struct Rank {
   bool is_traced = false;
   bool has_new_receives = false;                               // since its last MPI_Cancel
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // so far, by thread
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // number of calls so far, by thread
   MessageMatcher::Receives receives;
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> collectives;  // so far, by communicator and scope
-  std::uint32_t epoch = 0;                                                     // as of a Channel
+  std::uint32_t epoch = 0;                                                     // see Channel::epoch
 
   std::uint64_t next_call(std::uint32_t thread) {
     for (auto& [of, count] : calls)
@@ -55,7 +55,7 @@ std::uint64_t key_of(std::uint32_t thread, std::uint32_t request) { return std::
 
 }  // namespace
 
-// The calls and requests of each rank, in order. Sends, receives and collective operations are passed to the two
+// Keeps track of the calls and requests of each rank. Passes sends, receives and collective operations to the two
 // matchers.
 struct Matcher::State {
   State(Run& run, Wanted what)
@@ -168,12 +168,12 @@ void Matcher::State::add_collective(Rank& rank, const EventRow& row, const PartC
 
 void Matcher::State::start(Rank& rank, std::uint64_t key, const Started& started) {
   if (started.sent == none && started.received == none && !started.collective) return;
-  if (rank.started.size() >= most_started) abandon(rank);  // they were freed
+  if (rank.started.size() >= most_started) abandon(rank);  // so many can only be freed requests
   rank.started[key] = started;
   if (started.received != none) rank.has_new_receives = true;
 }
 
-// How they completed is not known, and nothing waits for them any more.
+// Gives up all requests of a rank: how they completed is not known.
 void Matcher::State::abandon(Rank& rank) {
   for (const auto& [number, old] : rank.started) {
     message_matcher.complete_unseen(old.sent);

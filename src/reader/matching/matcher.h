@@ -1,4 +1,4 @@
-// Which send belongs to which receive, and which calls are one collective operation.
+// Finds which send belongs to which receive, and which calls belong to one collective operation.
 //
 // Rules: messages of a channel (communicator, source, destination, tag) are received in the order in which they were
 // sent, by receives in the order in which they were posted, whichever calls complete these. A receive with wildcards
@@ -6,8 +6,9 @@
 // same operation on all of its members. A matched probe (MPI_Mprobe) counts as the receive of its message.
 //
 // Not matched: messages between worlds; collectives of intercommunicators, neighbourhoods and persistent requests;
-// anything on communicators whose key is not known; anything of a rank after a gap in its trace. A cancelled receive
-// takes no message. A receive that is freed after MPI_Cancel may have taken one, and is assumed to have.
+// anything on communicators whose key is not known; anything of a rank after a gap in its trace, except if the gap ends
+// with a spell (trace_gaps.h). A cancelled receive takes no message. A receive that is freed after MPI_Cancel is
+// assumed to have taken one.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,10 @@
 
 namespace tare::reader {
 
-// Holds what is in flight: incomplete messages, and collectives with missing members. The run must outlive it. Not
-// thread-safe.
+// Keeps incomplete messages, and collectives with missing members, in memory. The run must outlive it. Not thread-safe.
 class Matcher {
  public:
-  // What to find; the rest costs nothing.
+  // What to find. What is not wanted costs no time.
   struct Wanted {
     bool matches = true;  // messages() and collectives()
     bool ends = false;    // ends()
@@ -35,20 +35,20 @@ class Matcher {
   Matcher(Matcher&&) noexcept;
   ~Matcher();
 
-  // To be called with all rows of a stream that lists all requests (EventFilter::lists_all_requests), in order.
+  // To be called with all rows of a stream with EventFilter::lists_all_requests, in order.
   void add(const EventRow& row);
-  // The trace has ended. What has no counterpart is appended as it is.
+  // To be called at the end of the trace: appends what has no counterpart as it is.
   void finish();
 
-  // The results since the caller has cleared them. A message is appended when both ends are complete, a collective when
-  // all members have completed it.
+  // The results since the caller last cleared these vectors. A message is appended when both ends are complete, a
+  // collective when all members have completed it.
   std::vector<Message>& messages();
   std::vector<Collective>& collectives();
-  // Both ends of each message, and the ends of collectives that wait for others: for a broadcast those of the others,
-  // for a reduction that of the root. Each is appended once, at the row by which it became known.
+  // Both ends of each message, and for collectives the ends of the ranks that wait: for a broadcast all but the root,
+  // for a reduction the root. Each end is appended once, while the row is added that makes it known.
   std::vector<End>& ends();
 
-  // Ranks with missing records, as (world, rank) in words. What they did afterwards is left out.
+  // One line of text for each rank with missing records. What these ranks did afterwards is left out.
   const std::vector<std::string>& gaps() const;
 
  private:

@@ -34,7 +34,7 @@ class MatcherTest : public ::testing::Test {
     std::sort(messages.begin(), messages.end(),
               [](const Message& a, const Message& b) { return a.sent.posted.enter_ns < b.sent.posted.enter_ns; });
   }
-  // "sent at .. -> received by call begun at .. and completed by one begun at .."
+  // "source->destination", then the begins of the calls that sent it, posted the receive and completed the receive.
   std::string line(const Message& of) const {
     const auto at = [](std::int64_t ns) { return std::to_string(ns - origin - 2000); };
     std::string text = std::to_string(of.source) + "->" + std::to_string(of.destination);
@@ -99,7 +99,8 @@ TEST_F(MatcherTest, ReceivesAreCompletedElsewhere) {
 }
 
 TEST_F(MatcherTest, WildcardsTakeWhatTheyRecorded) {
-  // The wildcard was posted first, so it took the first of the channel, though it was waited for last.
+  // The receive with wildcards was posted first, so it took the first message of the channel, although it completes
+  // last.
   ranks.resize(3);
   ranks[0].call("MPI_Send", 10, 2, 3);
   ranks[0].call("MPI_Send", 10, 2, 3);
@@ -254,7 +255,7 @@ TEST_F(MatcherTest, BehindAGapNothingIsMatched) {
   EXPECT_NE(warnings[0].find("rank 1"), std::string::npos);
 }
 
-// Ranks that were left out for a while, each for its own part of it, and went on with the same spell.
+// Both ranks have gaps of different lengths that end with the same spell.
 TEST_F(MatcherTest, BehindAGapThatEndsWithASpellAllIsNumberedAnew) {
   for (int i = 0; i < 3; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[0].call("MPI_Barrier", 10);
@@ -284,7 +285,7 @@ TEST_F(MatcherTest, TracesThatGoOnWithDifferentSpellsAreNotMatched) {
   EXPECT_EQ(collectives.size(), 0U);
 }
 
-// The first message behind the gap is taken by a receive that was posted in it.
+// The first message after the gap is taken by a receive that was posted in the gap.
 TEST_F(MatcherTest, ARankWithRequestsAtTheEndOfAGapIsNotMatched) {
   ranks[0].is_left_out(100, 5);
   ranks[1].is_left_out(100, 5, true);
@@ -301,7 +302,7 @@ TEST_F(MatcherTest, ARankWithRequestsAtTheEndOfAGapIsNotMatched) {
   EXPECT_EQ(lines(), Lines{"0->1 320 310 310"});
 }
 
-// It was sent within the gap, and is received behind it.
+// A message is sent in the gap and received after it.
 TEST_F(MatcherTest, AMessageThatCrossesTheEndOfAGapIsNotTakenForTheNext) {
   ranks[0].is_left_out(100, 5);
   ranks[1].is_left_out(100, 5);
@@ -314,7 +315,7 @@ TEST_F(MatcherTest, AMessageThatCrossesTheEndOfAGapIsNotTakenForTheNext) {
   EXPECT_EQ(lines(), Lines{"0->1 150 160 160"});
 }
 
-// Requests that were under way when the gap began are complete behind it, though nobody has seen that.
+// Requests that were under way when the gap began complete in the gap, which is not recorded.
 TEST_F(MatcherTest, RequestsOfBeforeAGapAreForgotten) {
   ranks[1].call("MPI_Irecv", 10, any_source, any_tag, 5);
   for (Script& rank : ranks) rank.is_left_out(100, 5);

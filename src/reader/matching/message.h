@@ -1,4 +1,4 @@
-// Messages and collective operations of a trace, with both ends.
+// Messages and collective operations of a trace.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace tare::reader {
 
-// A call of a trace, as far as it takes part in communication.
+// A call of a trace that takes part in communication.
 struct PartCall {
-  std::int64_t enter_ns = 0;  // unix
+  std::int64_t enter_ns = 0;  // Unix time
   std::int64_t leave_ns = 0;
-  std::uint64_t number = 0;  // of the calls of its thread, from 0
+  std::uint64_t number = 0;  // of the call in its thread, from 0
   std::uint32_t thread = 0;
   std::int32_t site = -1;  // index in Run::sites()
   std::uint16_t function = 0;
-  std::uint32_t request = format::no_request;  // of Part::posted: number of the request that it started
+  std::uint32_t request = format::no_request;  // in Part::posted: number of the request that it started
 };
 
 // The part of one rank in a message or a collective operation.
 struct Part {
   std::int32_t rank = -1;    // -1: not in the trace
-  bool is_complete = false;  // the call that completed it is known
-  PartCall posted;           // the call that sent it, posted the receive, or began to take part
-  PartCall completed;        // the same call, if it did everything
+  bool is_complete = false;  // `completed` is known
+  PartCall posted;           // the call that sent, posted the receive, or began the collective operation
+  PartCall completed;        // the call that completed it; for a blocking call the same
   std::uint64_t bytes = format::no_bytes;
 };
 
@@ -40,17 +40,18 @@ struct Message {
   bool is_matched() const { return sent.rank >= 0 && received.rank >= 0; }
 };
 
-// What a rank had to wait for. Known when its own part is complete and the other one has begun.
+// One end of a message or collective operation, with the call of another rank that it had to wait for. It is known when
+// its own part is complete and the other one has begun.
 struct End {
   enum class Kind : std::uint8_t { received, sent, collective };
   Kind kind = Kind::received;
-  CallRole role = CallRole::local;  // of a collective
+  CallRole role = CallRole::local;  // for a collective
   std::int32_t world = 0, communicator = -1;
   std::int32_t rank = -1, other_rank = -1;  // of the world
   std::int32_t tag = format::no_tag;
-  PartCall posted, completed;  // its own
-  // The call that sent the message, or posted the receive; for a collective, that of the rank that it waited for: the
-  // last one that it needs.
+  PartCall posted, completed;  // calls of `rank`
+  // The call of `other_rank`: for Kind::received, the call that sent the message; for Kind::sent, the call that posted
+  // the receive; for a collective, the call of the last rank that it needs.
   PartCall other;
 };
 
@@ -59,11 +60,11 @@ struct Collective {
   std::int32_t world = 0;
   std::int32_t communicator = -1;
   std::int32_t scope = -1;       // window or file: index in Run::scopes()
-  std::uint64_t number = 0;      // of those on its communicator or scope, from 0
-  std::int32_t root_world = -1;  // -1: it has none
-  std::uint16_t function = 0;    // of the first rank that came
-  std::int32_t size = 0;         // members
-  std::vector<Part> parts;       // those that have begun, in the order of the trace
+  std::uint64_t number = 0;      // among the operations on its communicator or scope, from 0
+  std::int32_t root_world = -1;  // rank of the root in the world; -1: it has none
+  std::uint16_t function = 0;    // the function that the first rank called
+  std::int32_t size = 0;         // number of members
+  std::vector<Part> parts;       // of the ranks that have begun it, in the order of the trace
 };
 
 }  // namespace tare::reader

@@ -49,7 +49,7 @@ MessageMatcher::Slot MessageMatcher::receive(Receives& receives, const EventRow&
                                              const Transfer& of, bool is_complete) {
   const bool is_open = of.peer == any_source || of.tag == any_tag || of.peer == no_peer || of.tag == no_tag;
   if (of.peer == proc_null || !is_known(of.communicator)) return none;
-  if (is_open ? is_complete : of.peer_world < 0) return none;  // which message it took is not known
+  if (is_open ? is_complete : of.peer_world < 0) return none;  // it is not known which message it took
   if (of.peer_world >= 0 && gaps_.has_rank(row.world, of.peer_world)) return none;
   if (takes_matched_[row.function])
     if (const Slot probed = receive_probed(receives, row, of); probed != none) return probed;
@@ -76,7 +76,7 @@ void MessageMatcher::probe(Receives& receives, const EventRow& row, const PartCa
   if (slot != none) receives.probed[halves_[slot].channel].push_back(slot);
 }
 
-// The receive of a message that was matched by a probe: the oldest of the channel.
+// The receive of a message that a probe matched before. It takes the oldest one of the channel.
 MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const EventRow& row, const Transfer& of) {
   const auto found = receives.probed.find({of.communicator, of.peer_world, row.rank, of.tag, of.epoch});
   if (found == receives.probed.end()) return none;
@@ -90,7 +90,7 @@ MessageMatcher::Slot MessageMatcher::receive_probed(Receives& receives, const Ev
 void MessageMatcher::pair(Slot slot) {
   Half& half = halves_[slot];
   const Channel& at = half.channel;
-  if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // stays alone
+  if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // remains unmatched
   if (half.direction == Direction::received) {
     half.order = ++last_order_;
     if (!cancellable_.empty())
@@ -107,8 +107,8 @@ void MessageMatcher::pair(Slot slot) {
   hand_over_if_complete(slot);
 }
 
-// A message may cross the end of a gap: sent in the gap, and received after it. Its receive completes before the next
-// message is sent, so it stays unmatched.
+// Whether the message of a receive was sent in a gap, and not by the first send after it. This shows if the receive
+// completed before that send began. The receive then remains unmatched.
 bool MessageMatcher::is_from_a_gap(Slot received, Slot sent) const {
   const Half& half = halves_[received];
   return half.channel.epoch != 0 && half.direction == Direction::received && half.part.is_complete &&
@@ -153,7 +153,7 @@ void MessageMatcher::complete_receive(Receives& receives, Slot slot, const Event
   const bool took_nothing = request.peer == no_peer && !half.is_exchange;
   const bool is_known = request.peer_world >= 0 && request.tag >= 0;
   if (half.is_open && !is_known) {
-    // Cancelled, or from an unknown rank.
+    // The receive was cancelled, or its message came from an unknown rank.
     receives.posted.drop(slot, on_known_channel());
     return free(slot);
   }
@@ -185,14 +185,14 @@ void MessageMatcher::may_cancel(std::vector<Slot> under_way) {
   }
 }
 
-// Whether a receive may still lose its message, or get another.
+// Whether an earlier receive of the channel may still be cancelled, so that this receive may get another message.
 bool MessageMatcher::is_held(Slot slot) const {
   const auto found = cancellable_.find(halves_[slot].channel);
   return found != cancellable_.end() && halves_[slot].order >= halves_[found->second.front()].order;
 }
 
-// The receive takes nothing, so each message goes to the next receive of the channel. False if no MPI_Cancel can have
-// reached it: then it failed.
+// The receive was cancelled, so its message, and each following one, goes to the next receive of the channel. False if
+// no MPI_Cancel can have been for this receive; then it failed.
 bool MessageMatcher::cancel(Slot slot) {
   const Channel channel = halves_[slot].channel;
   const auto found = cancellable_.find(channel);
@@ -221,13 +221,13 @@ bool MessageMatcher::cancel(Slot slot) {
   return true;
 }
 
-// Appends receives for which no earlier posted one is under way.
+// Appends the messages of receives before which no receive of the channel can still be cancelled.
 void MessageMatcher::settle(const Channel& channel) {
   const auto found = cancellable_.find(channel);
   if (found == cancellable_.end()) return;
   Cancellable& cancellable = found->second;
   std::vector<Slot> settled;
-  // A freed request is never complete, and must not block the others for ever.
+  // The limit is needed because a freed request never completes, and would block the others for ever.
   while (!cancellable.empty() &&
          (halves_[cancellable.front()].part.is_complete || cancellable.size() > most_cancellable)) {
     settled.push_back(cancellable.front());
@@ -275,7 +275,7 @@ void MessageMatcher::finish() {
   for (Slot slot = 0; slot < halves_.size(); ++slot) {
     const Half& half = halves_[slot];
     if (half.part.rank < 0 || half.is_open) continue;
-    // The part of a rank with a gap is not known.
+    // What a rank with a gap did is not known, so such messages without a counterpart are left out.
     const Channel& at = half.channel;
     if (half.other == none && (gaps_.has_any(half.world, at.source) || gaps_.has_any(half.world, at.destination)))
       continue;

@@ -15,17 +15,17 @@
 
 namespace tare::reader {
 
-// A call or request that sends, or receives.
+// What a call or request sends or receives.
 struct Transfer {
   std::int32_t communicator, peer, peer_world, tag;
   std::uint64_t bytes;
-  std::uint32_t epoch = 0;  // of the rank (Channel)
+  std::uint32_t epoch = 0;  // of the rank; see Channel::epoch
 };
 
-// Holds what is in flight: messages with one end missing or incomplete. Not thread-safe.
+// Holds the messages with one end missing or incomplete. Not thread-safe.
 class MessageMatcher {
  public:
-  // One end of a message, until both are complete.
+  // Refers to one end of a message, until both ends are complete.
   using Slot = std::uint32_t;
   static constexpr Slot none = UINT32_MAX;
 
@@ -35,31 +35,33 @@ class MessageMatcher {
     std::unordered_map<Channel, std::deque<Slot>, ChannelHash> probed;  // matched by MPI_Mprobe, not received yet
   };
 
-  // All must outlive it. Messages and ends are appended for the caller; nullptr: they are not wanted.
+  // Found messages and ends are appended to the vectors; nullptr: they are not wanted. All arguments must outlive the
+  // object.
   MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends);
 
-  // Nothing if it cannot be matched: to MPI_PROC_NULL, or over an unknown communicator.
+  // These return `none` if the message cannot be matched: to or from MPI_PROC_NULL, or on an unknown communicator.
   Slot send(const EventRow& row, const PartCall& call, const Transfer& of);
   Slot receive(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of, bool is_complete);
-  // The receive of MPI_Sendrecv and similar functions: it has taken its message even if the record does not say so.
+  // The receive of MPI_Sendrecv and similar functions. It has taken its message even if the trace has no completion of
+  // it.
   Slot receive_of_exchange(Receives& receives, const EventRow& row, const PartCall& call, const Transfer& of,
                            bool is_complete);
   // A call that may be a matched probe, which counts as the receive of its message.
   void probe(Receives& receives, const EventRow& row, const PartCall& call, std::uint32_t epoch);
 
-  // Does nothing for none.
+  // These do nothing if `slot` is none.
   void complete(Slot slot, const PartCall& call);
   void complete_receive(Receives& receives, Slot slot, const EventRequest& request, const PartCall& call);
-  // The request was freed, so how it completed is not known.
+  // For a request that was freed, so that its completion is not in the trace.
   void complete_unseen(Slot slot);
-  // A rank calls MPI_Cancel; the trace does not say for which request. `under_way`: its incomplete receives. Each may
-  // have been cancelled, and then its message belongs to the next receive of the channel. So until they are complete,
-  // receives posted after them on the same channels are kept back.
+  // A rank calls MPI_Cancel. The trace does not say for which request. `under_way`: the incomplete receives of the
+  // rank. Each of them may be cancelled; its message then belongs to the next receive of the channel. So later receives
+  // on the same channels are kept back until these are complete.
   void may_cancel(std::vector<Slot> under_way);
 
-  // The rank has no more events.
+  // To be called after the last event of a rank.
   void finish(Receives& receives);
-  // The trace has ended. What has no counterpart is appended as it is.
+  // To be called at the end of the trace: appends what has no counterpart as it is.
   void finish();
 
  private:
@@ -68,11 +70,11 @@ class MessageMatcher {
     Channel channel{};
     std::int32_t world = 0;
     Slot other = none;
-    std::uint64_t order = 0;  // for a receive: the order of places on channels
+    std::uint64_t order = 0;  // for a receive: increases in the order in which receives get their places on channels
     Direction direction = Direction::sent;
     bool is_open = false;      // a receive whose channel is not known
     bool is_exchange = false;  // completes together with a send, possibly without a record of its own
-    bool is_told = false;      // its end was appended
+    bool is_told = false;      // its End was appended
   };
   // The receives of a channel in the order of posting, from the oldest one that may have been cancelled.
   using Cancellable = std::deque<Slot>;

@@ -1,4 +1,4 @@
-// The receives of a process in the order of posting, until it is known which channel each takes its message from.
+// The receives of a process in the order of posting, until the channel of each is known.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,19 @@
 
 namespace tare::reader {
 
-// What a receive takes: any_source and any_tag (format/record.h) match all.
+// The messages that a receive matches. any_source and any_tag (format/record.h) match all.
 struct Pattern {
   std::int32_t communicator, source, tag;  // source: rank of the world
 };
 
 // A receive with a wildcard may take a message that a later receive would otherwise take. So a receive gets its place
-// on a channel when all earlier receives that could take messages of the channel are known. Holds receives with
-// wildcards that are under way, and later ones that must wait for them.
+// on a channel only when the channels of all earlier receives are known that could take messages of this channel. This
+// class keeps incomplete receives with wildcards, and the later ones that must wait for them.
 class PostedReceives {
  public:
-  using Receive = std::uint32_t;  // the caller's number for it
+  using Receive = std::uint32_t;  // a number that the caller chooses
 
-  // True if the channel of the receive is known, and the receive is the next of this channel. Then nothing is kept of
-  // it.
+  // True if the channel of the receive is known, and the receive is the next one of this channel. Then it is not kept.
   bool post(Receive receive, const Pattern& pattern) {
     const bool is_open = is_wild(pattern);
     if (!is_open && open_.empty()) return true;
@@ -27,8 +26,8 @@ class PostedReceives {
     open_.push_back({receive, pattern, !is_open, false});
     return false;
   }
-  // The message of the receive is known. Calls `next` for each receive that is now the next of its channel, in order,
-  // with its pattern without wildcards.
+  // Source and tag of the message of the receive are known now. Calls `next` for each receive that becomes the next one
+  // of its channel, in order, with its pattern without wildcards.
   template <class Next>
   void resolve(Receive receive, std::int32_t source, std::int32_t tag, const Next& next) {
     for (Open& open : open_)
@@ -45,7 +44,8 @@ class PostedReceives {
     std::erase_if(open_, [receive](const Open& open) { return open.receive == receive; });
     release(next);
   }
-  // The trace has ended: waiting receives are released, those with unknown channels are removed.
+  // To be called at the end of the trace. Removes receives with unknown channels, and releases those that wait for
+  // them.
   template <class Next>
   void finish(const Next& next) {
     std::erase_if(open_, [](const Open& open) { return !open.is_known; });
@@ -64,7 +64,7 @@ class PostedReceives {
     for (std::size_t i = 0; i < count; ++i) {
       const Pattern& other = open_[i].pattern;
       if (open_[i].is_known && !open_[i].is_gone) {
-        // It waits, too, because the order within a channel is that of posting.
+        // A waiting receive of the same channel was posted earlier, and must get its place first.
         if (other.communicator == pattern.communicator && other.source == pattern.source && other.tag == pattern.tag)
           return true;
         continue;

@@ -59,7 +59,7 @@ class Requests {
 
   void start(const EventRow& row, const PartCall& call, const EventRequest& of, std::vector<RequestRow>& to) {
     Started& started = under_way_[row.process];
-    // Freed requests: how they completed is not known.
+    // So many can only be freed requests, whose completion is not in the trace.
     if (started.size() >= most_started) hand_over(started, to);
     started[key_of(row, of)] = {row.world, row.rank,   of.communicator, of.peer_world, of.tag,
                                 of.bytes,  of.request, false,           call,          {}};
@@ -72,7 +72,7 @@ class Requests {
       RequestRow& request = found.mapped();
       request.is_complete = true;
       request.completed = call;
-      // The completion says what a receive with wildcards has taken.
+      // The completion has the source and tag of the message that a receive with wildcards took.
       if (each.bytes != format::no_bytes) request.bytes = each.bytes;
       if (request.peer_world < 0 && each.peer_world >= 0) request.peer_world = each.peer_world;
       if (request.tag < 0 && each.tag >= 0) request.tag = each.tag;

@@ -1,4 +1,4 @@
-// Requests of a trace, each with the call that started it and the call that completed it; docs/tables.md has the
+// Requests of a trace, each with the call that started it and the call that completed it. docs/tables.md describes the
 // columns.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace tare::reader {
 
-// One row for each request, in the order of completion; incomplete ones come at the end. Holds at most 32,768 requests
-// under way for each process; further ones count as not completed.
+// One row for each request, in the order of completion; incomplete ones come at the end. If a process has more than
+// 32,768 incomplete requests, those are taken for never completed.
 Result<TableStream> request_table(Run& run);
 
 }  // namespace tare::reader

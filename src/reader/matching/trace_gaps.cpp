@@ -7,10 +7,10 @@
 namespace tare::reader {
 namespace {
 
-// The times of losses and of spells are rounded separately.
+// Tolerance: the times of losses and of spells are rounded separately.
 constexpr std::int64_t rounding_ns = 2;
 
-// Epochs of one rank alone begin here. Spells have lower numbers.
+// Epochs of single ranks have numbers from here on. Other epochs have the numbers of spells, which are lower.
 constexpr std::uint32_t first_own_epoch = 0x80000000U;
 
 }  // namespace

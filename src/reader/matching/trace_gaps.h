@@ -1,9 +1,10 @@
 // Ranks with missing records.
 //
-// After a loss of records, what the rank did cannot be numbered, nor what others did together with it. A gap that tare
-// has made, for a trial or a budget, ends with a spell (recorder/spells.h), where all ranks were at the same passage.
-// So ranks whose traces continue with the same spell can be numbered anew from there: they are in one epoch. A rank
-// with requests under way there is in an epoch of its own, because which messages these took is not known.
+// After a loss of records, the messages and collectives of a rank cannot be numbered any more, nor those of other ranks
+// with it. But a gap that tare made on purpose, for --weigh or --budget, ends with a spell (recorder/spells.h), at
+// whose begin all ranks were at the same passage. So the ranks whose traces continue with this spell are numbered anew
+// from there: they are in one epoch. A rank with incomplete requests at this point is in an epoch of its own, because
+// it is not known which messages these requests take.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ namespace tare::reader {
 
 class TraceGaps {
  public:
-  // Without gaps. The run must outlive it, and show the same times as the rows.
+  // Begins without gaps. The run must outlive the object, and its times must be those of the rows (Run::move_times).
   explicit TraceGaps(Run& run);
 
-  // A gap without an end begins in the trace of this rank of a world. can_be_rank(world, rank) holds.
+  // The trace of this rank has a gap that does not end with a spell. Requires can_be_rank(world, rank).
   void add(std::int32_t world, std::int32_t rank);
   // A gap that ends with a spell.
   void add_chosen(std::int32_t world, std::int32_t rank);
-  // The epoch that begins after a loss; 0: none does, because tare did not make the gap.
+  // The epoch that begins after a loss; 0: none, because the gap does not end with a spell.
   std::uint32_t epoch_behind(const EventRow& loss) const;
 
   bool has_rank(std::int32_t world, std::int32_t rank) const { return is_in(ranks_, world, rank); }
@@ -35,7 +36,8 @@ class TraceGaps {
   bool has_any(std::int32_t world, std::int32_t rank) const {
     return is_in(ranks_, world, rank) || is_in(chosen_, world, rank);
   }
-  // Whether a rank with a gap is, or may be, a member. `communicator`: index in Run::communicators().
+  // Whether a member, or a possible member, has a gap that does not end with a spell. `communicator`: index in
+  // Run::communicators().
   bool has_communicator(std::int32_t communicator) const {
     return communicators_[static_cast<std::size_t>(communicator)];
   }
@@ -56,7 +58,7 @@ class TraceGaps {
   Ranks ranks_, chosen_;
   std::vector<bool> communicators_;
   std::vector<std::string> lines_;
-  // By world and rank: when its traced spells began, in ns, and the epochs that may begin with them.
+  // By world and rank: the begins of its traced spells in ns, each with the epoch that may begin there.
   std::map<std::pair<std::int32_t, std::int32_t>, std::map<std::int64_t, std::uint32_t>> epochs_;
 };
 
