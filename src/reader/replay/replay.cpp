@@ -25,22 +25,23 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-// A request under way.
+// A request that has not completed.
 struct Started {
-  bool is_known = true;               // what its completion waits for
-  std::optional<Event> awaits;        // that, if anything
-  std::int32_t communicator = -1;     // of a receive whose message is not known yet,
-  std::size_t timeline = 0;           // where it was posted,
-  std::optional<std::size_t> posted;  // and its step
+  bool is_known = true;         // whether it is known what its completion waits for
+  std::optional<Event> awaits;  // the event that its completion waits for, if any
+  // For a receive whose message is not known yet: its communicator, and the timeline and step at which it was posted.
+  std::int32_t communicator = -1;
+  std::size_t timeline = 0;
+  std::optional<std::size_t> posted;
 };
 
-// A thread: what it is at, as its rows come.
+// A thread, up to the row that was read last.
 struct Thread {
   std::uint32_t number = 0;
   std::size_t timeline = 0;
-  std::int64_t enter_ns = 0, last_ns = 0;  // begin and end of the call before
-  std::optional<std::size_t> entered;      // the step before that call, where several threads may call,
-  std::optional<Event> at_entry;           // and what happens there
+  std::int64_t enter_ns = 0, last_ns = 0;  // begin and end of the last call
+  std::optional<std::size_t> entered;      // the step before that call, if several threads of the process may call MPI
+  std::optional<Event> at_entry;           // the event at that step, if another thread needs one
   std::int64_t begin_ns = 0;               // of its first call
   std::int64_t useful_ns = 0, unknown_ns = 0;
 };
@@ -49,10 +50,10 @@ struct Thread {
 struct Rank {
   const Process* process = nullptr;
   std::int64_t begin_ns = 0, end_ns = 0;  // of its net time
-  std::int64_t start_ns = 0;              // after the first of its host
-  Thread first;                           // goes on from begin to end
+  std::int64_t start_ns = 0;              // begin_ns, relative to the first process of its host
+  Thread first;                           // lives from begin to end
   bool is_first_known = false;
-  std::map<std::uint32_t, Thread> others;                                      // by number, from their first calls
+  std::map<std::uint32_t, Thread> others;                                      // by number
   std::unordered_map<std::uint64_t, Started> started;                          // by thread and number of the request
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> collectives;  // so far, by communicator and scope
 };
@@ -62,20 +63,20 @@ Started& started(Rank& rank, const Thread& thread, std::uint32_t request) {
   return rank.started[key_of(thread.number, request)];
 }
 
-// A call or request that sends, or receives.
+// What a call or request sends or receives.
 struct Transfer {
   std::int32_t communicator;
   std::int32_t peer, peer_world, tag;
   std::uint32_t request;  // no_request: the call itself
 };
 
-// The ranks of a world.
+// Replays the ranks of a world.
 class World {
  public:
   World(const Run& run, const std::vector<CallRole>& roles) : run_(run), roles_(roles) {}
 
   void add(const Process& process);
-  // When all have been added.
+  // To be called after all processes have been added.
   void start();
   void add(const EventRow& row);
   ReplayedWorld result(int world);
@@ -118,7 +119,7 @@ void World::add(const Process& process) {
   rank.end_ns = process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end);
 }
 
-// Clocks are compared within a host only.
+// Sets the start of each rank relative to the first one of its host. Clocks of different hosts are not compared.
 void World::start() {
   std::map<std::string, std::int64_t> first;
   for (const auto& [number, rank] : ranks_) {
@@ -152,7 +153,7 @@ void World::add(const EventRow& row) {
   Rank& rank = found->second;
   if (row.kind == EventKind::loss) obstacle_ = "the trace has gaps";
   if (row.kind != EventKind::call) return;
-  if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // it calls MPI_Init
+  if (!std::exchange(rank.is_first_known, true)) rank.first.number = row.thread;  // the thread that calls MPI_Init
   if (row.start_ns < rank.begin_ns || row.start_ns >= rank.end_ns || !obstacle_.empty()) return;
   Thread& thread = thread_of(rank, row);
   const std::int64_t gap_ns = difference(row.start_ns, thread.last_ns);
@@ -167,8 +168,8 @@ void World::add(const EventRow& row) {
   add_call(rank, thread, row);
 }
 
-// Who began a thread, and when, is not in the trace: it makes its first call as long after what the first thread did
-// outside MPI as it did.
+// The trace does not say when a thread began. In the replay, its first call keeps the recorded distance from the last
+// point at which the first thread entered or left MPI.
 Thread& World::thread_of(Rank& rank, const EventRow& row) {
   Thread& first = rank.first;
   if (row.thread == first.number) return first;
@@ -184,7 +185,7 @@ Thread& World::thread_of(Rank& rank, const EventRow& row) {
   return thread;
 }
 
-// That it comes to the call that it is in.
+// The event that the thread enters its current call.
 Event World::entry_of(Thread& thread) {
   if (!thread.at_entry) {
     thread.at_entry = engine_.add_event();
@@ -193,20 +194,20 @@ Event World::entry_of(Thread& thread) {
   return *thread.at_entry;
 }
 
-// That it has ended the call before.
+// The event that the thread has left its last call.
 Event World::end_of(const Thread& thread) {
   const Event event = engine_.add_event();
   engine_.reach(thread.timeline, event);
   return event;
 }
 
-// It takes as long as it took.
+// The call keeps its recorded duration.
 void World::keep(Thread& thread, const EventRow& row) {
   engine_.spend(thread.timeline, row.duration_ns);
   thread.unknown_ns = sum(thread.unknown_ns, row.duration_ns);
 }
 
-// The call waits, or what completes its request will.
+// If the call starts a request, the completion of the request waits for the event; else the call itself.
 void World::wait(Rank& rank, Thread& thread, std::uint32_t request, std::optional<Event> event) {
   if (request != no_request)
     started(rank, thread, request) = {true, event, -1, 0, {}};
@@ -232,7 +233,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
       break;
     case CallRole::exchange: {
       send(rank, thread, {row.communicator, row.peer, row.peer_world, row.tag, no_request}, false);
-      // Of one that starts a request, the source is known when it completes.
+      // If it starts a request, the source is known only when the request completes.
       const std::int32_t source = starts_request ? any_source : row.source;
       is_known = receive(rank, thread, {row.communicator, source, row.source_world, row.source_tag, row.request});
       break;
@@ -258,7 +259,7 @@ void World::add_call(Rank& rank, Thread& thread, const EventRow& row) {
   keep(thread, row);
 }
 
-// A message is on its way when it is sent: only a synchronous send waits, for the receive to be posted.
+// Only a synchronous send waits, until the receive is posted. Other sends do not wait.
 void World::send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchronous) {
   const bool is_sent = of.peer >= 0 && of.peer_world >= 0 && is_known(of.communicator);
   if (!is_sent) return wait(rank, thread, of.request, {});
@@ -267,7 +268,7 @@ void World::send(Rank& rank, Thread& thread, const Transfer& of, bool is_synchro
   wait(rank, thread, of.request, is_synchronous ? std::optional(m.posted) : std::nullopt);
 }
 
-// False if it cannot be told which message it takes.
+// False if it is not known which message the receive takes.
 bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   const bool is_open = of.peer == any_source || of.tag == any_tag || of.tag == no_tag;
   if (of.peer == proc_null) {
@@ -287,7 +288,8 @@ bool World::receive(Rank& rank, Thread& thread, const Transfer& of) {
   return true;
 }
 
-// Of starts, only those that send have bytes, and only transfers a peer. Of one request, the call says what it is.
+// Requests started by MPI_Start or MPI_Startall. Only requests that send or receive have a peer, and only those that
+// send have bytes. If there is a single request, it is described by the row itself.
 void World::add_starts(Rank& rank, Thread& thread, const EventRow& row) {
   const auto add_one = [&](const Transfer& of, std::uint64_t bytes) {
     bool is_known = of.peer != no_peer;
@@ -312,11 +314,11 @@ void World::complete(Rank& rank, Thread& thread, const EventRow& row) {
 bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   const bool is_own = request.starter == UINT32_MAX;
   const auto found = rank.started.extract(key_of(is_own ? thread.number : request.starter, request.request));
-  if (found.empty()) return request.peer == no_peer;  // a send, whose handle had others'
+  if (found.empty()) return request.peer == no_peer;  // a send whose handle other requests had, too
   const Started& of = found.mapped();
   if (of.awaits) engine_.await(thread.timeline, *of.awaits);
   if (!of.posted) return of.is_known;
-  if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or from nobody
+  if (request.peer == no_peer || request.peer == proc_null) return true;  // cancelled, or MPI_PROC_NULL
   if (request.peer_world < 0 || request.tag < 0) return false;
   const Message m = message({of.communicator, request.peer_world, rank.process->record.rank, request.tag}, false);
   engine_.set_event(of.timeline, *of.posted, m.posted);
@@ -324,7 +326,8 @@ bool World::complete(Rank& rank, Thread& thread, const EventRequest& request) {
   return true;
 }
 
-// Those of a communicator, or window, are the same ones on all members, in the same order.
+// The n-th collective on a communicator, window or file is the same operation on all members. False if it is not known
+// what the call waits for.
 bool World::collective(Rank& rank, Thread& thread, const EventRow& row, CallRole role) {
   const std::uint32_t number = rank.collectives[{row.communicator, row.scope}]++;
   if (!is_known(row.communicator)) return false;
@@ -344,7 +347,7 @@ bool World::collective(Rank& rank, Thread& thread, const EventRow& row, CallRole
   return true;
 }
 
-// That all up to this rank have come.
+// The event that all ranks up to this one have entered the operation.
 Event World::scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& row, std::uint32_t number) {
   const std::int32_t place = of.members->rank_of(rank.process->record.rank);
   const Event event = event_of(row, number, place, 1);
@@ -352,7 +355,7 @@ Event World::scan(const Rank& rank, const CommunicatorInfo& of, const EventRow& 
   return event;
 }
 
-// Of the mean of its threads, as the profile has it.
+// The time outside MPI. With several threads, it is their mean share times the net time, as in the profile.
 std::int64_t useful_ns(const Rank& rank) {
   if (rank.others.empty()) return rank.first.useful_ns;
   const auto net_ns = static_cast<double>(difference(rank.end_ns, rank.begin_ns));

@@ -1,5 +1,5 @@
-// How long a traced run would have taken on an ideal network: one on which messages arrive as soon as they are sent,
-// and no call of MPI takes any time but that of waiting for other ranks. docs/profile.md has the rules.
+// Computes how long a traced run would have taken on an ideal network. There, messages arrive as soon as they are sent,
+// and MPI calls take no time except for waiting for other ranks. docs/profile.md has the rules.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace tare::reader {
 
 struct ReplayedWorld {
   int world = 0;
-  std::string obstacle;         // why it could not be replayed; the rest is 0 then
+  std::string obstacle;         // not empty: why it could not be replayed; all other fields are then 0
   std::int64_t runtime_ns = 0;  // from the first rank that leaves MPI_Init to the last that enters MPI_Finalize
   std::int64_t ideal_ns = 0;    // the same on an ideal network
-  std::int64_t useful_ns = 0;   // outside MPI, of the rank with the most
-  // Of the rank with the most: in calls that wait for what the trace does not tell, which take as long as they took.
+  std::int64_t useful_ns = 0;   // time outside MPI, of the rank with the most
+  // Time in calls for which the trace does not tell what they wait for, of the thread with the most. The replay keeps
+  // the recorded duration of these calls.
   std::int64_t unknown_ns = 0;
 };
 
-// One for each world that has ranks. Reads the whole trace, and needs some 150 bytes of memory for each of its
-// messages.
+// One result for each world that has ranks. Reads the trace once, and needs some 150 bytes of memory for each message.
 Result<std::vector<ReplayedWorld>> replay(const Run& run);
 
 }  // namespace tare::reader

@@ -42,12 +42,12 @@ void ReplayEngine::await(std::size_t timeline, Event event) {
   timelines_[timeline].steps.push_back({0, event, Kind::await});
 }
 
-// One of those who have to reach it has.
+// A timeline has reached the event, or an event before it has happened.
 void ReplayEngine::record_arrival(Event event, std::int64_t time) {
   while (true) {
     State& state = events_[event];
     state.time = std::max(state.time, time);
-    // More than have to: the trace contradicts itself, and the first count.
+    // It was reached more often than expected, because the trace is inconsistent. The first ones count.
     if (state.missing == 0 || --state.missing != 0) return;
     for (std::uint32_t waiter = state.first_waiter; waiter != 0; waiter = timelines_[waiter - 1].next_waiter)
       ready_.push_back(waiter - 1);
@@ -59,7 +59,7 @@ void ReplayEngine::record_arrival(Event event, std::int64_t time) {
   }
 }
 
-// As far as it goes.
+// Executes the steps of a timeline until it must wait or ends.
 void ReplayEngine::play(std::size_t timeline) {
   Timeline& line = timelines_[timeline];
   for (; line.next < line.steps.size(); ++line.next) {

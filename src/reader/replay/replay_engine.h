@@ -1,4 +1,4 @@
-// Timelines that wait for one another, played through.
+// Computes when timelines end that wait for events of one another. It knows nothing about MPI.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace tare::reader {
 
 class ReplayEngine {
  public:
-  // What some timelines reach and others wait for: it has happened when all who have to reach it have, at the time of
-  // the last of them.
+  // An event is reached by some timelines and awaited by others. It happens when it has been reached `reached_by`
+  // times, at the time of the last of these.
   using Event = std::uint32_t;
   Event add_event(std::uint32_t reached_by = 1);
   // `later` does not happen before `earlier`.
@@ -21,12 +21,13 @@ class ReplayEngine {
 
   std::size_t add_timeline(std::int64_t start_ns);
   void spend(std::size_t timeline, std::int64_t ns);
-  // Where it stands, so that the event can be set later; none: nothing happens.
+  // Appends a step that reaches the event. Returns the index of the step, so that set_event() can set the event later.
+  // Without an event, the step does nothing.
   std::size_t reach(std::size_t timeline, std::optional<Event> event);
   void set_event(std::size_t timeline, std::size_t step, Event event);
   void await(std::size_t timeline, Event event);
 
-  // When each timeline ends; nothing if some wait for what never happens. To be called once.
+  // The time at which each timeline ends; nothing if one waits for an event that never happens. To be called once.
   std::optional<std::vector<std::int64_t>> run();
 
  private:
@@ -40,12 +41,12 @@ class ReplayEngine {
     std::int64_t now;
     std::vector<Step> steps;
     std::size_t next = 0;
-    std::uint32_t next_waiter = 0;  // of the event that it waits for, plus 1
+    std::uint32_t next_waiter = 0;  // the next timeline that waits for the same event, plus 1; 0: none
   };
   struct State {
     std::int64_t time = INT64_MIN;
     std::uint32_t missing;
-    std::uint32_t first_waiter = 0;  // timeline plus 1
+    std::uint32_t first_waiter = 0;  // the first timeline that waits for it, plus 1; 0: none
   };
 
   void play(std::size_t timeline);

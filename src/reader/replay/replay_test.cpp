@@ -53,7 +53,7 @@ TEST_F(ReplayTest, TransferAloneIsGone) {
 }
 
 TEST_F(ReplayTest, APipelineStaysSerial) {
-  // Rank 1 has nothing to do before rank 0 is done.
+  // Rank 1 can only begin after rank 0 has ended.
   ranks[0].compute(1000);
   ranks[0].call("MPI_Send", 50, 1, 3);
   ranks[1].call("MPI_Recv", 1080, 0, 3);
@@ -67,7 +67,7 @@ TEST_F(ReplayTest, MessagesOfAChannelAreTakenInOrder) {
     ranks[0].call("MPI_Send", 10, 1, 3);
   }
   ranks[0].call("MPI_Send", 10, 1, 4);
-  // Another tag first; then all in order, the third at 300.
+  // The message with the other tag is received first, then the others in order; the third is sent at 300.
   ranks[1].call("MPI_Recv", 400, 0, 4);
   for (int i = 0; i < 3; ++i) ranks[1].call("MPI_Recv", 10, 0, 3);
   ranks[1].compute(50);
@@ -118,7 +118,7 @@ TEST_F(ReplayTest, AStandardSendDoesNot) {
 }
 
 TEST_F(ReplayTest, RequestsThatAreStartedTogether) {
-  // Rank 0 is ready at 100, rank 1 at 300; both go on then.
+  // Rank 0 is ready at 100 and rank 1 at 300. Then both continue.
   for (const std::int32_t r : {0, 1}) {
     Script& rank = ranks[static_cast<std::size_t>(r)];
     rank.compute(r == 0 ? 100 : 300);
@@ -134,7 +134,7 @@ TEST_F(ReplayTest, RequestsThatAreStartedTogether) {
 }
 
 TEST_F(ReplayTest, ARequestThatIsStartedAlone) {
-  // The call says what it starts: rank 1 is ready at 300, and rank 0 goes on then.
+  // The row of the call describes its single request. Rank 1 is ready at 300; then rank 0 continues.
   ranks[0].compute(100);
   ranks[0].call("MPI_Start", 10, 1, 3, 12);
   ranks[0].call("MPI_Wait", 250);
@@ -151,7 +151,7 @@ TEST_F(ReplayTest, CollectivesWaitAsTheyHaveTo) {
   struct Case {
     const char* function;
     std::int32_t root;
-    std::int64_t ideal;  // of ranks that come at 100, 200 and 300, and then compute 3000, 2000 and 1000
+    std::int64_t ideal;  // for ranks that enter it at 100, 200 and 300, and then compute for 3000, 2000 and 1000
   };
   for (const Case& of : {Case{"MPI_Allreduce", no_peer, 3300}, Case{"MPI_Bcast", 2, 3300}, Case{"MPI_Bcast", 1, 3200},
                          Case{"MPI_Bcast", 0, 3100}, Case{"MPI_Gather", 0, 3300}, Case{"MPI_Gather", 1, 3100},
@@ -204,8 +204,8 @@ TEST_F(ReplayTest, LocalCallsTakeNoTime) {
 }
 
 TEST_F(ReplayTest, EveryThreadWaitsForItself) {
-  // Rank 0's first thread waits until 1000 for rank 1; its second, which begins at 100, computes meanwhile, and then
-  // sends what rank 1 needs.
+  // The first thread of rank 0 waits for rank 1. Its second thread, which begins at 100, computes in the meantime, and
+  // then sends the message that rank 1 needs.
   ranks[0].call("MPI_Recv", 1200, 1, 3);
   ranks[0].compute(300);
   Script other;
@@ -222,7 +222,7 @@ TEST_F(ReplayTest, EveryThreadWaitsForItself) {
 }
 
 TEST_F(ReplayTest, AThreadBeginsWhenTheFirstHasComeThere) {
-  // Transfers of 1000 and 900 are gone.
+  // The transfers of 1000 and 900 take no time in the replay.
   ranks[0].compute(100);
   ranks[0].call("MPI_Recv", 1000, 1, 3);
   ranks[0].compute(50);
@@ -243,7 +243,7 @@ TEST_F(ReplayTest, AThreadBeginsWhenTheFirstHasComeThere) {
 }
 
 TEST_F(ReplayTest, AnotherThreadMayCompleteARequest) {
-  // The second thread waits for what the first has asked for, from anybody.
+  // The second thread waits for a receive with MPI_ANY_SOURCE that the first thread has posted.
   ranks[0].call("MPI_Irecv", 10, any_source, any_tag, 6);
   ranks[0].compute(40);
   ranks[0].call("MPI_Iprobe", 1000);
