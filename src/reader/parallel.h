@@ -1,4 +1,4 @@
-// Work on many things of one kind, on the processors that there are.
+// Distributes independent work items over threads.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace tare::reader {
 
-// How many threads are worth starting for `count` things, of which one thread should do at least `each`.
+// The number of threads to use for `count` items if a thread should get at least `each` of them. At most the number of
+// processors, and 16.
 inline unsigned threads_for(std::size_t count, std::size_t each) {
-  constexpr std::size_t most = 16;  // as many copies of what a thread needs
+  constexpr std::size_t most = 16;  // limits the memory, because each thread has its own copy of its data
   const std::size_t worth = std::min(count / each + 1, most);
   return static_cast<unsigned>(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, worth));
 }
 
-// Calls work(thread, i) for every i below `count`; thread counts from 0. Throws the first exception of any thread,
-// when all have ended.
+// Calls work(thread, i) for every i below `count`, and returns when all calls have ended. `thread`: 0 to threads - 1.
+// If calls throw, it rethrows the first exception after all threads have ended.
 template <typename Work>
 void parallel(std::size_t count, unsigned threads, const Work& work) {
   std::atomic<std::size_t> next = 0;

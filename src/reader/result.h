@@ -1,5 +1,5 @@
-// Status with a message: the reader throws nothing of its own. A message is one line that says what failed
-// and, where there is something to do, what to do.
+// The error handling of the reader: it returns errors and throws no exceptions of its own. A message is one line that
+// says what failed and, if possible, what to do about it.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct Failure {
   std::string message;
 };
 
-// A value or a failure; the value may be taken only if the result is true.
+// A value or a failure. The value may only be accessed if the result is true.
 template <typename T>
 class Result {
  public:

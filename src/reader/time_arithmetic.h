@@ -1,4 +1,4 @@
-// Of times, which damage can make as large as can be.
+// Arithmetic on times that does not overflow, because damaged files may contain any time.
 #pragma once
 
 #include "format/time_arithmetic.h"
