@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t batch_rows = 4096;
 constexpr unsigned most_rounds = 32;
 
-// A call at whose end the clock of its process is set forward.
+// A call whose end is moved to a later time, together with what follows.
 struct Jump {
   std::int64_t enter_ns, leave_ns;  // as recorded
-  std::int64_t offset_ns;           // at the end
+  std::int64_t offset_ns;           // by how much the end moves
 };
 
-// The largest of the corrections that jumps ask for, each fading.
+// At each time, the map has the largest of the offsets that the jumps require. Offsets decrease with time.
 TimeMap map_of(std::vector<Jump> jumps) {
   std::sort(jumps.begin(), jumps.end(), [](const Jump& a, const Jump& b) { return a.leave_ns < b.leave_ns; });
   TimeMap map;

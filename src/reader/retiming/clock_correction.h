@@ -1,10 +1,12 @@
-// Clocks that disagree: found, counted, and corrected so far that no message is received before it was sent.
+// Finds and counts clock violations: messages that seem to be received before they were sent. Corrects the times so
+// that there are none.
 //
-// The controlled logical clock of Rabenseifner ("The Controlled Logical Clock", EuroPDP 1997), extended to collectives
-// by Becker, Rabenseifner, Wolf and Linford ("Scalable timestamp synchronization for event traces of message-passing
-// applications", Parallel Computing 35, 2009): a receive that ends before its message was sent is moved behind that,
-// and with it what the process does then; the correction fades at `fading`, so that intervals keep their lengths
-// nearly. Becker's backward amortisation is left out: a violated call becomes longer, and what was before it stays.
+// The method is the controlled logical clock of Rabenseifner ("The Controlled Logical Clock", EuroPDP 1997), extended
+// to collectives by Becker, Rabenseifner, Wolf and Linford ("Scalable timestamp synchronization for event traces of
+// message-passing applications", Parallel Computing 35, 2009). A receive that ends before its message was sent is moved
+// to the time of the send, and so are the later events of the process. The correction decreases at the rate `fading`,
+// so that intervals nearly keep their lengths. Becker's backward amortisation is not used: a violated call becomes
+// longer, and the events before it do not move.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +20,30 @@
 
 namespace tare::reader {
 
-// What one process has of another that its clock says had not happened yet.
+// The messages and collectives that a rank received from another rank before that one had sent them, by their clocks.
 struct Violations {
-  std::int32_t world = 0, rank = -1, other_rank = -1;  // whose call ended too early; who had not begun
+  std::int32_t world = 0, rank = -1, other_rank = -1;  // `rank` ended its call before `other_rank` began
   std::uint64_t messages = 0, collectives = 0;
   std::int64_t most_ns = 0;  // the clock of `rank` is behind that of the other by at least this
 };
 
 struct ClockCorrection {
-  static constexpr double fading = 0.01;  // ns of a correction, for each ns that the process goes on
+  static constexpr double fading = 0.01;  // decrease of a correction in ns, for each ns
 
-  std::vector<std::shared_ptr<const TimeMaps>> maps;  // of Run::processes(); nullptr: nothing is moved
-  std::vector<Violations> violations;                 // as recorded, the most first
+  std::vector<std::shared_ptr<const TimeMaps>> maps;  // by index in Run::processes(); nullptr: not moved
+  std::vector<Violations> violations;                 // as recorded, the largest first
   std::int64_t most_moved_ns = 0;
-  unsigned rounds = 0;          // readings of the trace
-  std::uint64_t remaining = 0;  // messages and collectives that are still violated: too many rounds were needed
+  unsigned rounds = 0;          // how often the trace was read
+  std::uint64_t remaining = 0;  // messages and collectives still violated after the last round
   std::vector<std::string> warnings;
 };
 
-// Those in the times that the run has; nothing is moved. Reads the trace once.
+// The violations in the current times of the run. Moves nothing. Reads the trace once.
 Result<std::vector<Violations>> clock_violations(Run& run);
 
-// Reads the trace until nothing is violated any more, once for each rank that a correction has to pass through. Leaves
-// the run's times moved by the maps. Memory grows with the number of violations.
+// Reads the trace again and again until there are no violations, at most 32 times: a correction passes on from one rank
+// to the next in each round. Moves the times of the run by the maps (Run::move_times). Memory grows with the number of
+// violations.
 Result<ClockCorrection> correct_clocks(Run& run);
 
 }  // namespace tare::reader

@@ -49,7 +49,7 @@ TEST_F(ClockCorrectionTest, ClocksThatAgreeAreLeftAlone) {
   EXPECT_EQ(correction.maps[1], nullptr);
 }
 
-// The clock of rank 1 is 1000 ns behind: in truth it receives 20 ns after the message was sent.
+// The clock of rank 1 is 1000 ns behind. In reality it receives the message 20 ns after it was sent.
 TEST_F(ClockCorrectionTest, AMessageIsReceivedAfterItWasSent) {
   ranks[0].compute(2000);
   ranks[0].call("MPI_Send", 10, 1, 3);
@@ -75,7 +75,7 @@ TEST_F(ClockCorrectionTest, AMessageIsReceivedAfterItWasSent) {
   const Message& second = all[0].tag == 3 ? all[1] : all[0];
   EXPECT_EQ(first.received.posted.enter_ns, origin + 1000);  // it was there before, as recorded
   EXPECT_EQ(first.received.completed.leave_ns, origin + 2000);
-  // What follows keeps its distance, but for the hundredth by which the correction fades.
+  // What follows keeps its distance, except for the hundredth by which the correction decreases.
   EXPECT_EQ(second.sent.posted.enter_ns, origin + 2000 + 100 - 1);
 }
 
@@ -89,7 +89,7 @@ TEST_F(ClockCorrectionTest, CorrectionsPassFromRankToRank) {
     if (rank < 3) ranks[rank].call("MPI_Send", 10, rank + 1, 3);
   }
   correct();
-  EXPECT_EQ(correction.violations.size(), 1U);  // the others received what was sent before, by clocks that agree
+  EXPECT_EQ(correction.violations.size(), 1U);  // the clocks of the other ranks agree, before the correction
   EXPECT_EQ(correction.remaining, 0U);
   EXPECT_EQ(correction.rounds, 4U);
   for (const Message& message : messages())

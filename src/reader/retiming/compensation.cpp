@@ -15,16 +15,16 @@ namespace {
 constexpr std::size_t batch_rows = 4096;
 constexpr unsigned calls_of_a_knot = 16;
 
-// A thread, up to the call that it has made last.
+// A thread, up to the row that was read last.
 struct Thread {
   std::size_t process = 0;
-  double wrapper_ns = 0;             // of a call
-  double owed_ns = 0;                // of wrappers, less than a nanosecond
-  TimeMap map;                       // in the times of the run as it is
-  std::int64_t offset_ns = 0;        // at the start of the call, and since the end of the one before
-  std::int64_t free_ns = INT64_MIN;  // end of the call before, or of a flush behind it
-  std::int64_t enter_ns = INT64_MIN, leave_ns = INT64_MIN;  // of the call
-  std::int64_t waits_until_ns = INT64_MIN;                  // moved end of the call, by what it waited for
+  double wrapper_ns = 0;                                    // mean time of a wrapper
+  double owed_ns = 0;                                       // time of wrappers that could not be taken out yet
+  TimeMap map;                                              // from the current times of the run
+  std::int64_t offset_ns = 0;                               // at the begin of the current call
+  std::int64_t free_ns = INT64_MIN;                         // end of the last call, or of a flush after it
+  std::int64_t enter_ns = INT64_MIN, leave_ns = INT64_MIN;  // the current call
+  std::int64_t waits_until_ns = INT64_MIN;                  // moved end of the call, if it waited
   unsigned since_knot = 0;
 };
 
@@ -88,7 +88,7 @@ class Compensator {
     thread.waits_until_ns = INT64_MIN;
   }
 
-  // It lies before the call, and is no longer than the time that there was.
+  // Takes out the wrapper, which lies before the call; at most the time since the last call or flush.
   void take_out_wrapper(Thread& thread, std::int64_t enter_ns) {
     if (thread.free_ns == INT64_MIN) return;
     thread.owed_ns += thread.wrapper_ns;
@@ -102,7 +102,7 @@ class Compensator {
     thread.map.add(enter_ns, thread.offset_ns);
   }
 
-  // What it waited for is known by now.
+  // Ends the current call. By now it is known what the call waited for.
   void end_call(Thread& thread) {
     if (thread.enter_ns == INT64_MIN) return;
     if (thread.waits_until_ns != INT64_MIN) {
@@ -117,8 +117,8 @@ class Compensator {
     thread.enter_ns = INT64_MIN;
   }
 
-  // Those that one row made known. Who comes last to a collective may change: of one in which all wait for all, the
-  // others that are known are asked as well.
+  // Adds the ends that one row made known. After the move, another rank may be the last to enter a collective. So if
+  // all ranks wait for all, the latest of the known moved begins is used.
   void add(const std::vector<End>& ends) {
     std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, std::int64_t> last_ns;
     const auto is_of_all = [](const End& end) {
@@ -136,20 +136,20 @@ class Compensator {
                               : moved(thread_of(end.world, end.other_rank, end.other.thread), end.other.enter_ns));
   }
 
-  // `other_ns`: when the one that it needs begins, moved.
+  // `other_ns`: the moved begin of the call that it waited for.
   void add(const End& end, std::int64_t other_ns) {
     Thread& thread = thread_of(end.world, end.rank, end.completed.thread);
     const PartCall& call = end.completed;
     const bool is_last = thread.enter_ns == call.enter_ns && thread.leave_ns == call.leave_ns;
-    if (!is_last || end.other.enter_ns > call.leave_ns) return;  // by clocks that disagree
-    // A send that is not synchronous need not have waited.
+    if (!is_last || end.other.enter_ns > call.leave_ns) return;  // the clocks disagree
+    // The receive was posted before the send, so the send did not wait for it.
     if (end.kind == End::Kind::sent && end.other.enter_ns <= call.enter_ns) return;
     const std::int64_t begin_ns = sum(call.enter_ns, thread.offset_ns);
     const std::int64_t lasts_ns = difference(call.leave_ns, std::max(call.enter_ns, end.other.enter_ns));
     thread.waits_until_ns = std::max(thread.waits_until_ns, sum(std::max(begin_ns, other_ns), lasts_ns));
   }
 
-  // A time of a thread that is read up to there.
+  // The moved time of a thread; `ns` is at most the begin of its current call.
   static std::int64_t moved(const Thread& thread, std::int64_t ns) {
     return ns == thread.enter_ns ? sum(ns, thread.offset_ns) : thread.map(ns);
   }

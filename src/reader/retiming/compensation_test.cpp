@@ -27,7 +27,7 @@ class CompensationTest : public ::testing::Test {
     ASSERT_TRUE(done) << done.error();
     compensation = std::move(*done);
   }
-  // Begin and end of the calls of a rank.
+  // The begins and ends of the calls of a rank.
   Spans calls(std::int32_t rank) {
     Spans all;
     auto events = EventStream::open(*run, {});
@@ -55,7 +55,7 @@ TEST_F(CompensationTest, AFlushTakesNoTime) {
   EXPECT_EQ(compensation.earlier_ns, 500);
 }
 
-// Rank 0 flushes before it sends, so rank 1 waits 500 ns longer than it would have.
+// Rank 0 flushes before it sends, so rank 1 waits 500 ns longer than without the flush.
 TEST_F(CompensationTest, OthersDoNotWaitForAFlush) {
   ranks[0].compute(100);
   ranks[0].flushes(500);
@@ -69,7 +69,7 @@ TEST_F(CompensationTest, OthersDoNotWaitForAFlush) {
   EXPECT_EQ(compensation.earlier_ns, 500);
 }
 
-// Without the flush rank 1 comes first and would have had to wait for the message.
+// Without the flush, rank 1 posts the receive before the message is sent, and has to wait.
 TEST_F(CompensationTest, WhoFlushesMayHaveToWaitWithoutIt) {
   ranks[0].compute(400);
   ranks[0].call("MPI_Send", 10, 1, 3);
