@@ -10,7 +10,8 @@ namespace {
 
 double total(const Shares& of) { return std::accumulate(of.begin(), of.end(), 0.0); }
 
-// Of length 1, such that the distance of two is that of Hellinger; nothing stays nothing.
+// The square roots of the normalised shares, a vector of length 1. The Euclidean distance of two such vectors is
+// proportional to the Hellinger distance. A vector of zeros stays as it is.
 Shares roots(const Shares& of) {
   const double whole = total(of);
   Shares result(of.size());
@@ -34,7 +35,7 @@ std::vector<std::size_t> change_points(const std::vector<Shares>& sequence, doub
   if (n == 0) return {};
   std::vector<Shares> points;
   for (const Shares& each : sequence) points.push_back(roots(each));
-  // least[i]: the cost of the first i vectors; part_begin[i]: where their last part begins.
+  // least[i]: the least cost of the first i vectors; part_begin[i]: where the last part of this solution begins.
   std::vector<double> least(n + 1, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> part_begin(n + 1);
   least[0] = 0;

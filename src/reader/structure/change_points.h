@@ -1,4 +1,4 @@
-// Where a sequence of vectors changes, and which of its parts are alike.
+// Finds where a sequence of vectors changes, and which of its parts are similar.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,21 @@
 
 namespace tare::reader {
 
-// A vector of shares: none is negative. Its length does not matter.
+// A vector of non-negative shares. They need not add up to 1: all functions below normalise it.
 using Shares = std::vector<double>;
 
-// How different two vectors of shares are: the squared Hellinger distance, 0 to 1. One without shares is like all.
+// The squared Hellinger distance of two vectors of equal size, 0 to 1. It is 0 if the shares of one of them are all 0.
 double distance(const Shares& a, const Shares& b);
 
-// The first indices of the parts; the first is 0. Minimises the sum of the squared distances of the vectors, taken to
-// length 1, from the mean of their part, and `penalty` for each part: optimal partitioning (Jackson et al., IEEE Signal
-// Processing Letters 2005), which PELT (Killick et al., JASA 2012) prunes for sequences longer than these.
+// Divides a sequence into parts. Returns the index of the first vector of each part, the first of which is 0. Minimises
+// a cost: for each part, `penalty` plus the sum of the squared distances of its vectors from their mean, where each
+// vector is replaced by the square roots of its normalised shares. The method is optimal partitioning (Jackson et al.,
+// IEEE Signal Processing Letters 2005). Its time is quadratic in the length of the sequence; PELT (Killick et al., JASA
+// 2012) would prune it for longer sequences.
 std::vector<std::size_t> change_points(const std::vector<Shares>& sequence, double penalty);
 
-// The number of the kind of each: that of the nearest kind which is nearer than `limit`, else a new one.
+// Groups parts into kinds. Returns the kind of each part, numbered from 0: the nearest kind whose distance is less than
+// `limit`, or else a new kind.
 std::vector<std::size_t> kinds(const std::vector<Shares>& parts, double limit);
 
 }  // namespace tare::reader

@@ -14,18 +14,18 @@ namespace tare::reader {
 namespace {
 
 constexpr std::size_t windows = 512;
-// As much as two windows that have nothing in common with the rest.
+// The cost of a part: that of two windows that have nothing in common with the rest.
 constexpr double penalty = 4;
-// Phases whose distance is less are alike: a fifth of the time, at most, goes elsewhere.
+// Phases with a smaller distance are of the same kind. At most a fifth of their time is then in different lines.
 constexpr double alike = 0.1;
-// A pause of a line divides it if it is this part of the run at least.
+// A pause of a line can divide its calls if it lasts at least 1 / 200 of the run.
 constexpr std::int64_t shortest_part = 200;
-// In a slow iteration fewer calls are made in the same time: at most this part.
+// A slow iteration makes at most this share of the usual calls per second.
 constexpr double slow_rate = 0.5;
-// What is more than this is told apart; the rest is one.
+// Only the features with the most time are distinguished. All others count as one.
 constexpr std::size_t most_features = 1000;
 
-// A line, or the time before its calls by itself.
+// A line, or (true) a long time outside MPI before the calls of a line.
 using Feature = std::pair<CalledLine, bool>;
 
 struct Segment {
@@ -46,7 +46,7 @@ class Windows {
     time.assign(windows, Shares(features.size()));
     mpi.assign(windows, 0);
     each([this](const Stretch& stretch, std::size_t feature) { spread(stretch, feature); });
-    // Where nothing is known, it goes on as before.
+    // A window about which nothing is known is taken to be like the one before.
     for (std::size_t w = 1; w < windows; ++w)
       if (std::all_of(time[w].begin(), time[w].end(), [](double share) { return share <= 0; })) time[w] = time[w - 1];
   }
@@ -63,9 +63,9 @@ class Windows {
   }
 
   std::int64_t from_ns = INT64_MAX, to_ns = INT64_MIN;
-  std::vector<Feature> features;  // the last one stands for all others
-  std::vector<Shares> time;       // of each window, by feature
-  std::vector<double> mpi;        // of each window
+  std::vector<Feature> features;  // the last one is for all others
+  std::vector<Shares> time;       // by window and feature, in ns, summed over the ranks
+  std::vector<double> mpi;        // by window: time in MPI in ns
 
  private:
   void choose() {
@@ -105,7 +105,7 @@ class Windows {
   }
 
   const WorldStretches& of_;
-  std::vector<std::vector<std::size_t>> feature_of_;  // of each stretch of each rank
+  std::vector<std::vector<std::size_t>> feature_of_;  // by rank and stretch: index in `features`
 };
 
 void add(Segment& to, const Segment& other) {
@@ -114,7 +114,8 @@ void add(Segment& to, const Segment& other) {
   for (std::size_t i = 0; i < to.time.size(); ++i) to.time[i] += other.time[i];
 }
 
-// Which features a segment has. Its first and last windows may have a part of what is beside.
+// Which features occur in a segment. Windows at its ends are ignored, because they may contain a part of the
+// neighbours.
 std::vector<bool> occurring(const Windows& of, const Segment& segment) {
   const std::size_t edge = std::min<std::size_t>(2, (segment.to - segment.from) / 3);
   std::vector<bool> result(of.features.size());
@@ -123,7 +124,7 @@ std::vector<bool> occurring(const Windows& of, const Segment& segment) {
   return result;
 }
 
-// Whether nearly all of a segment belongs to lines that are called in a neighbour, too.
+// Whether 90 % of the time of a segment belongs to lines that are also called in a neighbour.
 bool has_nothing_new(const Windows& of, const Segment& segment, const Segment& neighbour) {
   const std::vector<bool> occurs = occurring(of, neighbour);
   std::set<CalledLine> called;
@@ -137,14 +138,14 @@ bool has_nothing_new(const Windows& of, const Segment& segment, const Segment& n
   return known >= 0.9 * all;
 }
 
-// Whether a segment is an iteration that took long, or several: far fewer calls are made in the same time.
+// Whether a segment consists of one or several slow iterations of the loop before: it has far fewer calls per second.
 bool is_slow_part(const Windows& of, const CallStarts& starts, const Segment& segment, const Segment& before) {
   const auto rate = [&](const Segment& each) { return starts.rate(of.begin_ns(each.from), of.begin_ns(each.to)); };
   return rate(segment) <= slow_rate * rate(before) && has_nothing_new(of, segment, before);
 }
 
-// Whether a segment is the first or last iteration of a loop, or a part of it, in which some lines are not called
-// again.
+// Whether a segment is the first or the last iteration of a loop, or a part of one. Some lines may occur in the other
+// iterations alone.
 bool is_end_of_loop(const Windows& of, const Segment& segment, const Segment& loop) {
   std::int64_t interval_ns = 0;
   of.each([&](const Stretch& stretch, std::size_t) {
@@ -199,8 +200,9 @@ std::vector<Segment> segments_of(const Windows& of, const CallStarts& starts) {
   return segments;
 }
 
-// When the second segment begins: with the first stretch of what it has and the other has not, or has much less of; or
-// where the last of the other ends.
+// The time at which the second segment begins. It is the begin of the first stretch, near the boundary of the windows,
+// of a feature of which the second segment has more than the first. If there is none, it is the end of the last stretch
+// of a feature of which the first segment has more.
 std::int64_t boundary_ns(const Windows& of, const Segment& first, const Segment& second) {
   const std::int64_t middle_ns = of.begin_ns(second.from);
   const auto reach_ns = rounded_ns(1.5 * of.width_ns());
@@ -227,7 +229,8 @@ std::int64_t boundary_ns(const Windows& of, const Segment& first, const Segment&
   return begin_ns != INT64_MAX ? begin_ns : end_ns != INT64_MIN ? end_ns : middle_ns;
 }
 
-// The end of MPI_Init begins the first stretch, and MPI_Finalize ends the last one, unless that is short.
+// The stretches of a rank. The first one begins at the end of MPI_Init. The time before MPI_Finalize is a stretch, too,
+// unless it is short.
 std::vector<Stretch> stretches_of_rank(const RankCalls& calls, std::size_t rank, RankLines& lines, CallStarts& starts,
                                        std::vector<Stretch>& of_paths) {
   const Process& process = *calls.ranks()[rank].process;
@@ -252,7 +255,7 @@ std::vector<Stretch> stretches_of_rank(const RankCalls& calls, std::size_t rank,
     repeats[line].stretches(static_cast<std::uint32_t>(line), life_ns / shortest_part, result);
   for (std::size_t path = 0; path < paths.size(); ++path)
     paths[path].stretches(static_cast<std::uint32_t>(path), life_ns / shortest_part, of_paths);
-  // What a loop does behind its last call is no phase.
+  // The time that a loop computes after its last call is no phase.
   std::int64_t interval_ns = 0;
   for (const Stretch& each : result) interval_ns = std::max(interval_ns, each.interval_ns());
   for (const Stretch& each : outside)

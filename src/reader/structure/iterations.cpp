@@ -14,14 +14,15 @@
 namespace tare::reader {
 namespace {
 
-// A slow iteration takes longer than so many medians.
+// A slow iteration takes longer than this many medians.
 constexpr std::int64_t slow_medians = 2;
-// Where so many iterations have more than twice or less than half of the usual calls, no loop has been found.
+// If this share of the iterations has more than twice or less than half of the median number of calls, it is no loop.
 constexpr double irregular = 0.25;
-// What is called in most iterations alone must not hide what is called in all of them.
+// Numbers of calls within this factor count as equal. So a line that some iterations skip is not preferred to one that
+// all iterations call.
 constexpr double nearly_least = 1.1;
 
-// What may begin iterations: the calls of a line, or those of one path alone.
+// What may begin iterations: all calls of a line, or the calls of a single call path.
 struct Beginning {
   CalledLine line{};
   bool is_path = false;
@@ -29,14 +30,14 @@ struct Beginning {
   auto operator<=>(const Beginning&) const = default;
 };
 
-// The ranks on which it may, with the number of calls in the phase.
+// The ranks on which it may begin iterations, each with the number of calls in the phase.
 struct Candidate {
   std::map<std::size_t, double> calls{};  // by index of the rank in its world
   std::int64_t first_ns = INT64_MAX;      // of the earliest call
 };
 using Candidates = std::map<Beginning, Candidate>;
 
-// Adds those of one rank.
+// Adds the candidates of one rank: what is called often, over at least half of the phase.
 void add_candidates(const DetectedPhase& phase, std::size_t rank, const std::vector<Stretch>& stretches,
                     const std::vector<CalledLine>& lines, bool are_paths, Candidates& to) {
   struct Sum {
@@ -69,8 +70,9 @@ double mean_calls(const Candidate& of) {
   return calls / static_cast<double>(of.calls.size());
 }
 
-// What begins the iterations of each rank, by index of the rank in its world: as few different ones as there can be; of
-// those of as many ranks the one that is called least often, and of nearly as seldom ones the first.
+// Chooses what begins the iterations of each rank, by index of the rank in its world. Repeatedly takes the candidate of
+// the most ranks. If there are several, takes the one with the fewest calls; of those with nearly as few, the one that
+// is called first.
 std::map<std::size_t, Beginning> beginnings(const WorldStretches& of, const DetectedPhase& phase) {
   Candidates left;
   for (std::size_t rank = 0; rank < of.ranks.size(); ++rank) {
@@ -99,10 +101,10 @@ std::map<std::size_t, Beginning> beginnings(const WorldStretches& of, const Dete
   return chosen;
 }
 
-// Where time goes: in the calls of a line, or before them.
+// Where time is spent: in the calls of a line, or (true) outside MPI before them.
 using Place = std::pair<CalledLine, bool>;
 
-// An iteration of those that take longest, with where its time goes.
+// One of the longest iterations, with its time by place.
 struct Long {
   std::uint32_t number = 0;
   Iteration iteration{};
@@ -112,10 +114,10 @@ struct Long {
 struct FoundLoop {
   Loop loop{};
   std::vector<Long> longest{};            // the longest first
-  std::map<Place, std::int64_t> usual{};  // of the others, the mean
+  std::map<Place, std::int64_t> usual{};  // mean time by place in the other iterations
 };
 
-// The iterations of one rank in one phase, call by call.
+// Finds the iterations of one rank in one phase, call by call.
 class LoopReader {
  public:
   LoopReader(const RankLines& lines, const Beginning& beginning)
@@ -145,7 +147,8 @@ class LoopReader {
     count(2 * call.line, std::max<std::int64_t>(in_call_ns, 1));  // not 0: it has been called
     mpi_ns_ = sum(mpi_ns_, in_call_ns);
     calls_ += !format::meaning_of(lines_[call.line].function).is_poll;
-    // The calls behind the loop are others than those in it.
+    // The last iteration ends with the last call of a line that earlier iterations called, too. Calls after it are not
+    // part of the loop.
     if (sums_[2 * call.line] > 0 || begins) {
       known_end_ns_ = call.end_ns;
       known_mpi_ns_ = mpi_ns_;
@@ -153,7 +156,7 @@ class LoopReader {
     }
   }
 
-  // Nothing, if these are no iterations.
+  // False if these are no iterations of a loop.
   bool finish(FoundLoop& to) {
     if (is_open_) {
       mpi_ns_ = known_mpi_ns_;
@@ -243,7 +246,7 @@ class LoopReader {
   std::vector<double> sums_;          // of all iterations
 };
 
-// What takes longer in an iteration than usual, and how much longer.
+// The place whose time exceeds the usual time the most, and by how much.
 std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration, bool outside_only) {
   std::pair<Place, std::int64_t> most{{}, 0};
   for (const auto& [place, time_ns] : iteration.time_ns) {
@@ -254,7 +257,8 @@ std::pair<Place, std::int64_t> excess(const FoundLoop& of, const Long& iteration
   return most;
 }
 
-// Who computes longer makes the others wait: so of all ranks, what is outside MPI says why, if it is half of the time.
+// Finds the cause of a slow iteration. A rank that computes longer makes the others wait. So the cause is the
+// computation of any rank that exceeds the usual time the most, if it explains half of the excess.
 SlowIteration explained(const Long& slow, const FoundLoop& own, const std::vector<const FoundLoop*>& all) {
   SlowIteration of{slow.number, slow.iteration};
   auto most = excess(own, slow, false);
@@ -300,7 +304,7 @@ std::vector<std::pair<std::uint32_t, FoundLoop>> read_loops(
 }
 
 std::vector<Loop> loops_of(const RankCalls& calls, const WorldStretches& of, const std::vector<DetectedPhase>& phases) {
-  std::vector<std::map<std::uint32_t, Beginning>> begin_with(of.ranks.size());  // of each rank, by phase
+  std::vector<std::map<std::uint32_t, Beginning>> begin_with(of.ranks.size());  // by rank and phase
   bool has_any = false;
   for (const DetectedPhase& phase : phases)
     for (const auto& [rank, beginning] : beginnings(of, phase)) {

@@ -1,4 +1,5 @@
-// The iterations of each rank in each detected phase: from one call of a line to the next, that of the outermost loop.
+// Finds the iterations of each rank in each detected phase. An iteration lasts from one call of a certain line, or call
+// path, to its next call. The line is chosen so that these are the iterations of the outermost loop.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +13,40 @@ namespace tare::reader {
 
 struct Iteration {
   std::int64_t start_ns = 0, duration_ns = 0, mpi_ns = 0;
-  std::uint32_t calls = 0;  // without polls, of which there are as many as there is time for
+  std::uint32_t calls = 0;  // without polls, whose number depends on the time
 };
 
-// An iteration that takes more than twice the median of its rank, one of the longest, and where it takes longer than
-// the others do: there the time is that beyond the usual.
+// One of the longest iterations, with the cause: the place where it exceeds the usual time the most, on this rank or on
+// another one.
 struct SlowIteration {
   std::uint32_t number = 0;
   Iteration iteration{};
   std::int32_t cause_rank = -1;
   CalledLine cause{};
-  bool is_in_call = false;  // else outside MPI before the call
+  bool is_in_call = false;  // true: in the calls of `cause`; false: outside MPI before them
   std::int64_t cause_ns = 0;
 };
 
-// Of one rank in one phase.
+// The iterations of one rank in one phase.
 struct Loop {
   std::int32_t world = 0, rank = -1;
-  std::uint32_t phase = 0;  // its number
-  CalledLine line{};        // or path, whose calls begin the iterations
+  std::uint32_t phase = 0;  // DetectedPhase::number
+  CalledLine line{};        // the line or call path whose calls begin the iterations
   std::uint64_t iterations = 0;
   std::int64_t median_ns = 0, longest_ns = 0;
-  std::uint64_t slow_iterations = 0;  // of those listed: take more than twice the median
-  std::int64_t beyond_ns = 0;         // what these take beyond the median
-  std::vector<Iteration> listed{};    // the first ones, in their order; with a gap of the trace in it, one is left out
-  std::vector<SlowIteration> slow{};  // in their order
+  std::uint64_t slow_iterations = 0;  // number of iterations in `listed` that take more than twice the median
+  std::int64_t beyond_ns = 0;         // time beyond the median in these, summed
+  std::vector<Iteration> listed{};    // the first ones, in their order, without iterations with a gap in the trace
+  std::vector<SlowIteration> slow{};  // the longest slow iterations, in their order
 };
 
 // The structure of a run.
 struct RunStructure {
-  std::vector<DetectedPhase> phases;  // by world and time
-  std::vector<Loop> loops;            // by world, phase and rank; a rank without iterations has none
+  std::vector<DetectedPhase> phases;  // sorted by world and time
+  std::vector<Loop> loops;            // sorted by world, phase and rank; a rank without iterations has none
 };
 
-// Of a rank in a phase, so many iterations are listed, and so many slow ones explained.
+// The maximum numbers of elements of Loop::listed and Loop::slow.
 inline constexpr std::size_t most_iterations = 65536, most_slow = 8;
 
 // Reads the trace twice, on several threads.

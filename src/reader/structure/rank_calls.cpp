@@ -13,7 +13,7 @@ namespace {
 
 using namespace tare::format;
 
-// What the thread did not do for the program between two calls: a gap of the trace, or writing its buffer.
+// Time between two calls that is no computation of the program: a gap in the trace, or a write of the event buffer.
 struct Break {
   std::int64_t from_ns, to_ns;
   bool is_gap;
@@ -80,13 +80,13 @@ void RankCalls::read(std::size_t rank, RankLines& lines, const Some& some) const
   std::vector<std::uint64_t> ticks;
   std::vector<std::int64_t> start_ns, duration_ns;
   std::vector<std::uint32_t> line_of_signature, path_of_signature;
-  std::vector<Break> breaks;  // those before the next call
+  std::vector<Break> breaks;  // breaks before the next call
   std::vector<RankCall> calls;
   std::int64_t last_end_ns = INT64_MIN, lost_ns = 0, last_lost_ns = 0;
   for (const ChunkRef* ref : ranks_[rank].chunks) {
     std::string reason;
     if (!load_chunk(*ref, raw, reason) || !decode_columns(ref->header, raw.data(), raw.size(), columns, reason)) {
-      last_end_ns = INT64_MIN;  // what came in between is not known
+      last_end_ns = INT64_MIN;  // the calls of this chunk are not known
       continue;
     }
     const auto& signatures = columns.signatures;

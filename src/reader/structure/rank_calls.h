@@ -1,4 +1,5 @@
-// The calls of each rank in their order, line by line of the program: what its structure is found from.
+// Reads the calls of each rank in their order, with the lines of the program that make them. The structure of a run is
+// found from these.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +15,32 @@
 
 namespace tare::reader {
 
-// An MPI function and the line of the program that calls it, whatever the path to there; or one path.
+// An MPI function and the line of the program that calls it, by any call path; or a single call path.
 struct CalledLine {
   std::uint16_t function = 0;
-  std::int32_t site = -1;  // of Run::sites(); of a line: the first one of it; -1: not known
+  std::int32_t site = -1;  // index in Run::sites(), for a line that of its first site; -1: not known
 
   auto operator<=>(const CalledLine&) const = default;
 };
 
 struct RankCall {
-  std::int64_t start_ns = 0, end_ns = 0;  // unix, as shown
-  std::int64_t before_ns = 0;             // since the end of the call before it, without the next
-  std::int64_t lost_ns = 0;               // all gaps of the trace, and writes of the buffer, up to here
-  bool is_behind_gap = false;             // there is one since the call before it
-  std::uint32_t line = 0, path = 0;       // in those of the rank
-  bool is_outside = false;                // MPI_Init, MPI_Finalize and the like
+  std::int64_t start_ns = 0, end_ns = 0;  // Unix times, after they were moved (Process::shown)
+  std::int64_t before_ns = 0;        // time since the end of the previous call, without gaps and writes of the buffer
+  std::int64_t lost_ns = 0;          // time of all gaps and writes of the buffer in the trace up to here
+  bool is_behind_gap = false;        // there is a gap since the previous call
+  std::uint32_t line = 0, path = 0;  // indices in RankLines
+  bool is_outside = false;           // MPI_Init, MPI_Finalize and similar functions
 };
 
-// The lines that a rank calls, and the paths, by the numbers that its calls have.
+// The lines and call paths of a rank.
 struct RankLines {
   std::vector<CalledLine> lines{}, paths{};
 };
 
 class RankCalls {
  public:
-  // Of each rank the thread with most events. Fails as EventStream::open() does. The run must outlive it.
+  // Selects the thread with the most events of each rank. Fails as EventStream::open() does. The run must outlive the
+  // result.
   static Result<RankCalls> of(Run& run);
 
   struct Rank {
@@ -48,17 +50,17 @@ class RankCalls {
   };
   const std::vector<Rank>& ranks() const { return ranks_; }
 
-  // Gives `some` the calls of a rank, a chunk at a time; `lines` grows before its numbers are used. Several threads may
-  // read. Chunks that cannot be read are left out.
+  // Calls `some` with the calls of each chunk of a rank. New lines and paths are appended to `lines` before. Chunks
+  // that cannot be read are left out. Thread-safe.
   using Some = std::function<void(std::span<const RankCall>)>;
   void read(std::size_t rank, RankLines& lines, const Some& some) const;
 
  private:
   Run* run_ = nullptr;
-  // Not moved, as ranks point into it.
+  // On the heap, because `ranks_` contains pointers into it.
   std::unique_ptr<EventChunks> chunks_;
   std::vector<Rank> ranks_;
-  std::vector<std::int32_t> first_site_;  // of the line of each site
+  std::vector<std::int32_t> first_site_;  // by site: the first site with the same line
   std::vector<bool> outside_;             // by function
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace synthetic;
 
-// Sites are lines, whose numbers begin at 1 and are the run's from 0 on.
+// Each site is a line. Site 0 of the run is line 1.
 class StructureTest : public ::testing::Test {
  protected:
   void find() {
@@ -24,7 +24,7 @@ class StructureTest : public ::testing::Test {
     ASSERT_TRUE(structure) << structure.error();
     found = std::move(*structure);
   }
-  // All ranks compute before a call at each of the lines; some of them longer.
+  // All ranks compute, and then make a call at each of the lines; some ranks compute longer.
   void iterate(std::size_t count, const std::vector<std::uint32_t>& lines, std::uint64_t before = 1000) {
     for (std::size_t i = 0; i < count; ++i)
       for (const std::uint32_t line : lines) call(line, before);
@@ -41,7 +41,7 @@ class StructureTest : public ::testing::Test {
     for (const DetectedPhase& phase : found.phases) all += phase_name(phase.kind);
     return all;
   }
-  // Of rank 0.
+  // The loop of rank 0.
   const Loop* loop(std::uint32_t phase) const {
     for (const Loop& each : found.loops)
       if (each.phase == phase && each.rank == 0) return &each;
