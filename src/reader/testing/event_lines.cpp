@@ -34,7 +34,7 @@ std::string utf8(const arrow::Array& array, std::size_t i) {
   return in_quotes({static_cast<const char*>(array.contents.data) + first, end - first});
 }
 
-// "name=value " of what there is, for a row by hand.
+// Makes a line of "name=value " for the values of a row that are not absent.
 class Line {
  public:
   template <typename T>

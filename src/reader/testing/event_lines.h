@@ -1,4 +1,4 @@
-// For tests: events as text, a line each, whichever reader they come from.
+// For tests: events as text, one line each, so that those of EventStream and EventTables can be compared.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@
 
 namespace tare::reader::testing {
 
-// What is there of each row, by the names of columns, in the order of the lines. Both say the same of the same event.
+// One line for each event, with the names and values of the columns that are not absent; sorted. Both functions return
+// the same line for the same event.
 std::vector<std::string> lines_of(Run& run, const std::vector<EventRow>& rows);
 std::vector<std::string> lines_of_tables(Run& run, const EventFilter& filter);
 
-// A value as text; "" if it is not there.
+// A value as text; "" if it is null.
 std::string text_of(const arrow::Field& field, const arrow::Array& array, std::size_t i);
 
 }  // namespace tare::reader::testing

@@ -1,4 +1,4 @@
-// Runs made by hand, call by call: all times are known.
+// For tests: makes runs call by call, so that all times are known.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace tare::reader::synthetic {
 
-// What a thread of a rank does, from the end of MPI_Init on, at one tick a nanosecond.
+// The events of a thread of a rank, from the end of MPI_Init on. A tick is a nanosecond.
 class Script {
  public:
   static constexpr std::uint64_t init_leave = 2000;
 
   void compute(std::uint64_t ticks) { now_ += ticks; }
-  // Calls from here on are made from this site (Script::sites has their number).
+  // The following calls are made from this site (1 to 9).
   void at(std::uint32_t site) { site_ = site; }
-  // Takes so long in reality; `request` is started, if there is one.
+  // A call that takes `ticks`. It starts `request`, if there is one.
   void call(std::string_view function, std::uint64_t ticks, std::int32_t peer = format::no_peer,
             std::int32_t tag = format::no_tag, std::uint32_t request = format::no_request,
             std::uint32_t communicator = 1, std::uint64_t bytes = format::no_bytes);
   // A call that sends and receives.
   void exchange(std::string_view function, std::uint64_t ticks, std::int32_t peer, std::int32_t tag,
                 std::int32_t source, std::int32_t source_tag);
-  // The call before completes it: a receive from `source`, or a send.
+  // The last call completes the request: a receive from `source`, or, without a source, a send.
   void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
   void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
   void loses();
-  // Is not recorded for so long, until a spell begins; with requests under way or without.
+  // A gap of `ticks` in the trace that ends with a spell. `has_requests`: whether requests are incomplete at its end.
   void is_left_out(std::uint64_t ticks, std::uint32_t spell, bool has_requests = false);
-  // Writes its buffer, which takes so long.
+  // A write of the event buffer that takes `ticks`.
   void flushes(std::uint64_t ticks);
 
   std::uint64_t now() const { return now_; }
   const std::string& records() const { return records_; }
-  // Its spells.
+  // The definitions of its spells.
   const std::string& definitions() const { return definitions_; }
 
  private:
@@ -45,7 +45,7 @@ class Script {
   std::string records_, definitions_;
 };
 
-// Of a second thread of a rank; it begins in the middle of what the first does.
+// A further thread of a rank.
 struct SecondThread {
   std::size_t rank;
   Script script;

@@ -1,4 +1,4 @@
-// For tests: run directories and segments made by hand, with the layout of format alone.
+// For tests: makes run directories and segments from the structs of src/format alone, without the recorder.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tare::reader::synthetic {
 
-// A directory that goes with the object.
+// A temporary directory. The destructor removes it.
 class TempDir {
  public:
   TempDir();
@@ -33,14 +33,14 @@ class TempDir {
 
 void write_file(const std::string& path, std::string_view bytes);
 
-// Of a process that has ended, so that nobody has it.
+// The pid of a process that has ended, which no process has.
 unsigned dead_pid();
 std::string this_host();
 
-// Number of a function of this build.
+// The number of a function in this build.
 std::uint16_t function_number(std::string_view name);
 
-// A process that has run from tick 1000 to 9000 at one tick a nanosecond; on this host, of a world of 2.
+// A process of this host that ran from tick 1000 to 9000, in a world of 2 ranks. A tick is a nanosecond.
 format::ProcessRecord process_record(std::uint32_t rank, format::ProcessState state, unsigned pid = dead_pid());
 // A sample of calls of a kind (format/weighed.h) that cost `ticks` each.
 format::WeighedCalls weighed_calls(unsigned kind, std::uint64_t calls, std::uint64_t ticks);
@@ -55,7 +55,7 @@ std::string frame_definition(std::uint32_t frame, std::uint32_t module, std::uin
 std::string python_frame_definition(std::uint32_t frame, std::string_view file, std::string_view function,
                                     std::uint32_t line);
 std::string path_definition(std::uint32_t site, const std::vector<std::uint32_t>& frames, std::uint16_t flags = 0);
-// Sites of one frame, which gets the number of the site.
+// Sites with a single frame, which has the same number as the site.
 std::string site_definition(std::uint32_t site, std::uint32_t module, std::uint64_t address);
 std::string python_site_definition(std::uint32_t site, std::string_view file, std::string_view function,
                                    std::uint32_t line);
@@ -75,7 +75,7 @@ std::string thread_definition(std::uint32_t thread, std::string_view name);
 std::string event_record(std::uint32_t type, std::uint64_t time, const std::vector<std::uint64_t>& parameters = {});
 std::string raw_event_record(std::uint32_t type, std::uint64_t time, std::string_view bytes);
 
-// Chunks, sealed.
+// Sealed chunks.
 std::string chunk(format::ChunkHeader identity, std::string_view payload);
 std::string functions_chunk();
 std::string process_chunk(const format::ProcessRecord& process);
@@ -93,8 +93,8 @@ std::string bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof record};
 }
 
-// A segment in a file, mapped and writable: a process that the tests play. Alive as long as it is mapped, if
-// its pid is this process's.
+// A segment file that is mapped and writable, as if a process had made it. If its pid is that of this process, the
+// process counts as alive as long as the file is mapped.
 class Segment {
  public:
   Segment(const TempDir& dir, const format::ProcessRecord& process, std::uint64_t buffer_bytes = 65536,
@@ -112,7 +112,7 @@ class Segment {
   void add_row(std::uint32_t block, const format::ProfileRow& row);
   void add_peer(std::uint32_t block, const format::PeerEntry& peer);
   void add_phase(std::uint32_t block, const format::PhaseEntry& phase);
-  // Into the sub-buffer that is open, or the next if it is full.
+  // Appends to the current sub-buffer, or to the next one if it is full.
   void add_record(std::uint32_t block, std::string_view record);
   void next_sub_buffer(std::uint32_t block, std::uint32_t thread);
   char* sub_buffer(std::uint32_t block, std::uint64_t ordinal);
