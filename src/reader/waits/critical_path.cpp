@@ -23,9 +23,9 @@ NetTime net_time(const Process& process) {
           process.clock.unix_ns(r.finalize_enter != 0 ? r.finalize_enter : process.end)};
 }
 
-using Handovers = std::vector<std::vector<Handover>>;  // by thread, in order
+using Handovers = std::vector<std::vector<Handover>>;  // by thread, sorted by time
 
-// Backwards from the end of a thread; appends its pieces, the last first.
+// Follows the path backwards from the end of a thread. Appends the pieces, the last one first.
 void walk(const Handovers& handovers, std::uint32_t thread, const NetTime& net, std::vector<PathPiece>& path) {
   std::int64_t now = net.end_ns;
   while (true) {
@@ -47,7 +47,7 @@ void walk(const Handovers& handovers, std::uint32_t thread, const NetTime& net, 
 
 std::vector<PathPiece> critical_path(const Run& run, const std::vector<TracedThread>& threads) {
   Handovers handovers;
-  std::map<std::pair<int, int>, std::uint32_t> first;  // thread of each rank
+  std::map<std::pair<int, int>, std::uint32_t> first;  // by world and rank: its first thread
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     handovers.push_back(threads[i].handovers);
     std::sort(handovers.back().begin(), handovers.back().end(),
@@ -91,7 +91,7 @@ Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<Trac
 
   using Key = std::tuple<std::size_t, std::int32_t, bool, std::uint16_t>;
   std::map<Key, std::int64_t> sums;
-  // Of a time of a thread, as much as is on the path.
+  // Adds the part of an interval of a thread that is on the path.
   const auto add = [&](std::size_t thread, std::int64_t begin_ns, std::int64_t end_ns, std::int32_t site, bool in_call,
                        std::uint16_t function) {
     Of& its = of[thread];

@@ -1,5 +1,4 @@
-// The critical path of a traced run: the chain of activities, from thread to thread, that made it last as long as it
-// did.
+// The critical path of a traced run: the chain of activities of threads that determines how long the run takes.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +10,24 @@
 
 namespace tare::reader {
 
-// A stretch of a thread on it.
+// An interval of a thread that is on the critical path.
 struct PathPiece {
   std::uint32_t thread;  // index in WaitStates::threads()
   std::int64_t begin_ns, end_ns;
 };
 
-// Backwards from the thread that ends last, of each world; the earliest piece of a world first. Where a thread waited,
-// the path goes over to the one that it waited for.
+// The critical path of each world, in the order of time. It is followed backwards, from the first thread of the rank
+// that ends last. Where a thread waited, the path continues with the thread that it waited for.
 std::vector<PathPiece> critical_path(const Run& run, const std::vector<TracedThread>& threads);
 
-// What a rank did on it.
+// The time of one activity of a rank on the critical path.
 struct PathSum {
   std::int32_t world = 0, rank = -1;
   SiteActivity activity;
-  std::uint16_t function = 0;  // of the calls, or the call before which the time was spent
+  std::uint16_t function = 0;  // the function of the calls in which, or before which, the time was spent
   std::int64_t time_ns = 0;
 };
-// Reads the trace again; the largest first.
+// The activities on the path, those with the most time first. Reads the trace once.
 Result<std::vector<PathSum>> path_profile(const Run& run, const std::vector<TracedThread>& threads,
                                           const std::vector<PathPiece>& path);
 

@@ -11,7 +11,8 @@ namespace {
 using namespace synthetic;
 
 TEST(CriticalPath, GoesOverToWhomWasWaitedFor) {
-  // Rank 0 works 500 and sends; rank 1 waits for that and works 300, which rank 0 waits for at the end.
+  // Rank 0 computes for 500 and sends. Rank 1 waits for the message and computes for 300, for which rank 0 waits at the
+  // end.
   std::vector<Script> ranks(2);
   ranks[0].compute(500);
   ranks[0].at(1);

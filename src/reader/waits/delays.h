@@ -1,4 +1,4 @@
-// What made a rank wait: the delay costs of Böhme et al. (docs/analyses.md).
+// Finds what made a rank wait: the delay costs of Böhme et al. (docs/analyses.md).
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace tare::reader {
 
-// Compares what two threads did since they last met, activity by activity.
+// Compares the time of two threads since they last synchronised, activity by activity.
 class Delays {
  public:
-  // `sites` of the run.
+  // `sites`: number of sites of the run.
   explicit Delays(std::size_t sites) : spent_(2 * (sites + 1)) {}
 
   struct Of {
     const History& history;
-    std::uint64_t from, to;  // calls: from the first to the one before the second, and the time up to that
+    std::uint64_t from, to;  // numbers of calls: [from, to), and the time outside MPI before `to`
   };
-  // Sets the delay of a wait, and adds it to the sums.
+  // Sets the delay and the passed-on part of a wait, and adds them to the sums.
   void charge(WaitState& wait, const Of& waiting, const Of& cause);
   std::vector<DelaySum> sums() const;
 
@@ -29,12 +29,13 @@ class Delays {
   struct Spent {
     std::int64_t waiting_ns = 0, cause_ns = 0;
   };
-  // By activity; and the waits of the thread, with what is not in its history any more left out.
+  // Adds the times of a thread by activity. Returns the time that it waited. Both lack what is no longer in its
+  // history.
   std::int64_t add(const Of& of, std::int64_t Spent::*to);
   void add(std::int32_t site, bool in_call, std::int64_t ns, std::int64_t Spent::*to);
 
-  std::vector<Spent> spent_;            // of one comparison, by activity
-  std::vector<std::uint32_t> touched_;  // activities in it
+  std::vector<Spent> spent_;            // by activity; only used during charge()
+  std::vector<std::uint32_t> touched_;  // activities that are not 0 in it
 
   struct Key {
     std::uint64_t place, activity;

@@ -1,4 +1,4 @@
-// What a thread did lately: its calls and the time between them.
+// The last calls of a thread, and the time between them.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace tare::reader {
 
-// A call, or polls that follow one another.
+// A call, or several polls in a row.
 struct Segment {
-  std::uint64_t number = 0;  // of the first call
-  std::int64_t gap_ns = 0;   // outside MPI before it
-  std::int64_t call_ns = 0;
-  std::int64_t wait_ns = 0;  // of it waiting
+  std::uint64_t number = 0;  // of the first call in its thread
+  std::int64_t gap_ns = 0;   // time outside MPI before it
+  std::int64_t call_ns = 0;  // time in the calls
+  std::int64_t wait_ns = 0;  // part of call_ns: waiting
   std::int32_t site = -1;
 };
 
-// The last ones, in a ring.
+// The last segments of a thread, in a ring buffer.
 class History {
  public:
   void add(const Segment& segment, std::size_t capacity) {

@@ -1,4 +1,5 @@
-// When threads last synchronised with one another: before that, neither can have kept the other waiting.
+// When threads last synchronised with one another. What a thread did before that cannot have kept the other one
+// waiting.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace tare::reader {
 
-// A call of each of two threads in which they synchronised: the numbers of the calls in their threads.
+// A synchronisation of two threads: the numbers of the two calls in their threads.
 struct Synchronisation {
   std::uint64_t own = 0, other = 0;
 };
@@ -20,7 +21,7 @@ class Synchronisations {
  public:
   void add_message(std::uint32_t other, const Synchronisation& at) {
     LastTwo& of = messages_[other];
-    // A call may receive several messages of the other.
+    // A call may receive several messages of the other thread. They count as one.
     if (of.last && of.last->own != at.own) of.before = of.last;
     of.last = at;
   }
@@ -30,7 +31,7 @@ class Synchronisations {
     of.calls[of.count++ % kept] = call;
   }
 
-  // The last before these calls, if any is known.
+  // The last synchronisation before these calls, if one is known.
   std::optional<Synchronisation> last(std::uint32_t other, const Synchronisations& of_other,
                                       const Synchronisation& before) const {
     std::optional<Synchronisation> last;

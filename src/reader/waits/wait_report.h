@@ -1,4 +1,5 @@
-// All that is known of waiting in a traced run, in sums; and the wait states one by one, as a table.
+// A report on waiting in a traced run: sums of wait states, delays and the critical path. Also the table of all wait
+// states.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace tare::reader {
 
-// Wait states of one kind, in the calls of one function and site of a rank.
+// The wait states of one kind in the calls of a rank of one function at one site.
 struct WaitSum {
   std::int32_t world = 0, rank = -1;
   WaitKind kind = WaitKind::late_sender;
@@ -19,8 +20,8 @@ struct WaitSum {
   std::int64_t wait_ns = 0, longest_ns = 0;
 };
 
-// Wait states of one kind in the calls of one function and site, by the call that they waited for and the activity that
-// delayed that call most; over all ranks that waited.
+// The wait states of one kind in the calls of one function at one site, summed over the ranks that waited. They are
+// grouped by the call that they waited for and the activity that delayed this call most.
 struct WaitCauseSum {
   std::int32_t world = 0, cause_rank = -1;
   WaitKind kind = WaitKind::late_sender;
@@ -32,7 +33,7 @@ struct WaitCauseSum {
 };
 
 struct WaitReport {
-  std::vector<WaitSum> waits;  // largest first, as all
+  std::vector<WaitSum> waits;  // here and below: largest first
   std::vector<WaitCauseSum> causes;
   std::vector<DelaySum> delays;
   std::vector<PathSum> critical_path;
@@ -43,7 +44,7 @@ struct WaitReport {
 // Reads the trace twice.
 Result<WaitReport> wait_report(Run& run);
 
-// One row for each wait state; docs/tables.md has the columns.
+// One row for each wait state. docs/tables.md describes the columns.
 Result<TableStream> wait_table(Run& run);
 
 }  // namespace tare::reader

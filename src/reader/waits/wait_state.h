@@ -1,5 +1,4 @@
-// Wait states: time that a rank spent waiting inside an MPI call for another rank to come. docs/analyses.md defines
-// them.
+// Wait states: time in an MPI call in which a rank waited for another rank. docs/analyses.md defines them.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +19,29 @@ enum class WaitKind : std::uint8_t {
 inline constexpr const char* wait_kind_names[] = {"late sender",    "late receiver", "wait at barrier", "wait at NxN",
                                                   "late broadcast", "early reduce",  "early scan"};
 
-// Where a rank spent time: in the calls of a site, or before them, since its call before.
+// Where a rank spent time: in the calls of a site, or outside MPI between the previous call and these calls.
 struct SiteActivity {
   std::int32_t site = -1;  // index in Run::sites()
-  bool in_call = false;    // without waiting
+  bool in_call = false;    // true: in the calls, except for waiting
   bool operator==(const SiteActivity&) const = default;
 };
 
 struct WaitState {
   WaitKind kind = WaitKind::late_sender;
   std::int32_t world = 0, rank = -1, communicator = -1;
-  PartCall call;             // that waited; of polls that follow one another, it begins with the first
+  PartCall call;             // the call that waited; several polls in a row are one call
   std::int64_t wait_ns = 0;  // from the start of the call
   std::int32_t cause_rank = -1;
   PartCall cause;  // the call that it waited for
-  // What the cause did longer than this rank since the two last met: the delay. Its share of the wait, and the part of
-  // it that took longest; the rest of the wait passes on waits of the cause.
+  // The wait is divided into two parts. delay_ns is due to activities in which the cause spent more time than this rank
+  // since the two last synchronised; `delay` is the one with the most time, longest_delay_ns. passed_on_ns is due to
+  // waits of the cause itself.
   std::int64_t delay_ns = 0, passed_on_ns = 0;
   SiteActivity delay{};
   std::int64_t longest_delay_ns = 0;
 };
 
-// All that an activity of a rank made others wait, by kind of wait.
+// The waiting time of other ranks that an activity of a rank caused, by kind of wait.
 struct DelaySum {
   std::int32_t world = 0, rank = -1;
   SiteActivity activity;

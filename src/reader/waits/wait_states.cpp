@@ -19,20 +19,21 @@ namespace {
 using namespace tare::format;
 
 constexpr std::size_t batch_rows = 4096;
-// Calls that are remembered of a thread, and of all.
+// Limits of the number of calls that are kept in memory: for each thread, and for all threads together.
 constexpr std::size_t most_calls = 256, least_calls = 32, all_calls = 1U << 22;
-// Polls as close as this are one wait.
+// Polls with at most this time between them are one wait.
 constexpr std::int64_t between_polls_ns = 1000;
-// A receiver that comes late makes a call wait that also receives only if it comes clearly later than its sender.
+// If a call both sends and receives, its wait is only attributed to a late receiver if that wait is longer by this
+// factor than the wait for its own message.
 constexpr double clearly = 1.1;
 
-// The call that a thread made last, whose wait may still become known.
+// The last call of a thread, for which it may not be known yet how long it waited.
 struct Pending {
   PartCall call{INT64_MIN, INT64_MIN};
   std::int64_t begin_ns = 0;  // of the first of its polls
   bool is_poll = false;
   std::optional<WaitState> wait;
-  bool is_received = false;  // the wait is not for a receiver
+  bool is_received = false;  // `wait` is for a message or a collective, and not for a receiver
 };
 
 // A probe in which a thread waited for a message that it then received.
@@ -92,7 +93,7 @@ struct WaitStates::State {
   void emit(Thread& thread, WaitState wait, std::int64_t begin_ns);
   void violate(const End& end);
 
-  // Of a rank.
+  // A rank.
   struct Place {
     std::vector<std::uint32_t> threads;  // indices
     std::int64_t begin_ns = INT64_MIN;   // of its net time
@@ -106,7 +107,7 @@ struct WaitStates::State {
     of.push_back(index);
     threads.push_back(std::make_unique<Thread>());
     threads.back()->index = index;
-    // It has come out of MPI_Init, whether or not that is in the trace.
+    // The first thread begins after MPI_Init, also if MPI_Init is not in the trace.
     if (is_first) threads.back()->last.call.leave_ns = by_rank.at(world, rank).begin_ns;
     traced.push_back({world, rank, number});
     return *threads.back();
@@ -127,7 +128,8 @@ struct WaitStates::State {
   bool is_finished = false;
 };
 
-// What the call before waited for is known by now: all that happened before this one began has been read.
+// When a call begins, it is known what the previous call of the thread waited for, because rows are in the order of
+// time.
 void WaitStates::State::add(const EventRow& row) {
   if (!can_be_rank(row.world, row.rank)) return;
   if (row.kind == EventKind::call) {
@@ -161,7 +163,7 @@ void WaitStates::State::add(const End& end) {
   Thread& thread = thread_of(end.world, end.rank, end.completed.thread);
   if (end.kind == End::Kind::received) return receive(thread, end);
   if (end.kind == End::Kind::sent) {
-    // The call goes on after the receive was posted, which it therefore waited for, as far as can be known.
+    // The call returned only after the receive was posted. It is taken to have waited for that.
     if (end.completed.leave_ns > end.other.enter_ns && end.other.enter_ns > end.completed.enter_ns)
       propose(thread, end, WaitKind::late_receiver, end.completed, false);
     return;
@@ -184,17 +186,18 @@ void WaitStates::State::receive(Thread& thread, const End& end) {
     wait.wait_ns = overlap_ns(call, call.enter_ns, end.other.enter_ns);
     if (wait.wait_ns > 0) emit(thread, wait, call.enter_ns);
   } else {
-    if (probed) thread.probed = probed;  // of another message
+    if (probed) thread.probed = probed;  // the probe was for another message
     propose(thread, end, WaitKind::late_sender, end.completed, true);
   }
   thread.synchronised.add_message(other.index, {end.completed.number, end.other.number});
   other.synchronised.add_message(thread.index, {end.other.number, end.completed.number});
 }
 
-// The longest wait of a call counts: it ends when the last of those comes that it waits for.
+// Considers a wait of a call. If there are several, the longest counts, because the call ends when the last rank comes
+// for which it waits.
 void WaitStates::State::propose(Thread& thread, const End& end, WaitKind kind, const PartCall& call, bool is_received) {
   Pending& last = thread.last;
-  if (call.number != last.call.number) return;  // by clocks that disagree, it was over when the other came
+  if (call.number != last.call.number) return;  // the clocks disagree: the call had ended before
   const std::int64_t wait_ns = overlap_ns(call, last.begin_ns, end.other.enter_ns);
   if (wait_ns <= 0) return;
   if (last.wait) {
@@ -219,7 +222,7 @@ void WaitStates::State::emit(Thread& thread, WaitState wait, std::int64_t begin_
   Thread& cause = thread_of(wait.world, wait.cause_rank, wait.cause.thread);
   const Synchronisation now{wait.call.number, wait.cause.number};
   const auto met = thread.synchronised.last(cause.index, cause.synchronised, now);
-  // Up to the first of the polls, if it is polls.
+  // If the call consists of polls, the comparison ends at the first of them.
   const std::size_t at = thread.history.find(wait.call.number);
   const bool is_found = at < thread.history.size() && thread.history[at].number == wait.call.number;
   Segment* segment = is_found ? &thread.history[at] : at > 0 ? &thread.history[at - 1] : nullptr;

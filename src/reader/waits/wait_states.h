@@ -1,4 +1,4 @@
-// The wait states of a trace, in one reading.
+// Finds the wait states of a trace in one pass.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace tare::reader {
 
-// A thread whose wait ended when another one came: where the critical path goes over.
+// The end of a wait of a thread: here the critical path continues with the thread that was waited for.
 struct Handover {
   std::int64_t at_ns;     // end of the wait
-  std::int64_t cause_ns;  // when the cause began its call, by its own clock
+  std::int64_t cause_ns;  // when the cause began its call
   std::uint32_t cause;    // index in threads()
 };
 
@@ -22,11 +22,11 @@ struct Handover {
 struct TracedThread {
   std::int32_t world = 0, rank = -1;
   std::uint32_t thread = 0;
-  std::vector<Handover> handovers{};  // in their order
+  std::vector<Handover> handovers{};  // in the order of its calls
 };
 
-// Holds what is in flight, of each thread the last calls, and 24 bytes for each wait. The run must outlive it. Not
-// thread-safe. docs/analyses.md names the source of each definition.
+// Keeps incomplete messages and collectives, the last calls of each thread, and 24 bytes for each wait in memory. The
+// run must outlive it. Not thread-safe. docs/analyses.md names the source of each definition.
 class WaitStates {
  public:
   // Fails as EventStream::open() does.
@@ -34,9 +34,9 @@ class WaitStates {
   WaitStates(WaitStates&&) noexcept;
   ~WaitStates();
 
-  // The next ones, in the order in which they were found; none at the end.
+  // The next wait states, in the order in which they were found; empty at the end.
   std::vector<WaitState> next();
-  // Lines about what could not be read or matched, complete at the end.
+  // Warnings about what could not be read or matched; complete at the end.
   std::vector<std::string> warnings() const;
 
   // Complete at the end:

@@ -30,7 +30,7 @@ class WaitStatesTest : public ::testing::Test {
     delays = stream->delays();
     violations = stream->violations();
   }
-  // Sites are lines, whose numbers begin at 1 and are the run's from 0 on.
+  // Each site is a line. Site 0 of the run is line 1.
   static std::string place(const SiteActivity& of) {
     return (of.in_call ? "in " : "before ") + std::to_string(of.site + 1);
   }
@@ -115,7 +115,7 @@ TEST_F(WaitStatesTest, CollectivesWaitAsTheyHaveTo) {
   struct Case {
     const char* function;
     std::int32_t root;
-    Lines expected;  // of ranks that come at 100, 200 and 300
+    Lines expected;  // for ranks that enter it at 100, 200 and 300
   };
   const std::vector<Case> cases = {
       {"MPI_Barrier",
@@ -163,7 +163,7 @@ TEST_F(WaitStatesTest, NonblockingCollectivesWaitWhereTheyComplete) {
   ranks[1].call("MPI_Wait", 40);
   ranks[1].completes(5);
   find();
-  // The 90 that rank 0 computed itself are before line 2, of which rank 1 has nothing.
+  // Rank 0 itself computed for 90 before line 2, where rank 1 spent no time.
   EXPECT_EQ(lines(), Lines{"0 in 2: wait at NxN 200 of 1 in 1, 200 before 1"});
 }
 
@@ -199,8 +199,8 @@ TEST_F(WaitStatesTest, AProbeWaitsForTheMessageThatIsReceivedThen) {
 }
 
 TEST_F(WaitStatesTest, WhatTheCauseDidLongerIsTheDelay) {
-  // Both meet in a barrier; then rank 0 computes 300 before line 2, rank 1 100; and 200 before line 3, which rank 1
-  // does not come to. Rank 1 waits 400 of it.
+  // After a barrier, rank 0 computes for 300 before line 2, and rank 1 for 100. Rank 0 also computes for 200 before
+  // line 3, which rank 1 does not call. Rank 1 waits for 400 of this.
   for (Script& rank : ranks) {
     rank.at(1);
     rank.call("MPI_Barrier", 10);
@@ -224,7 +224,8 @@ TEST_F(WaitStatesTest, WhatTheCauseDidLongerIsTheDelay) {
 }
 
 TEST_F(WaitStatesTest, WaitsArePassedOn) {
-  // Rank 0 is late; rank 1 waits for it and therefore keeps rank 2 waiting, which it does nothing longer than.
+  // Rank 0 is late, and rank 1 waits for it. So rank 2 waits for rank 1, although rank 1 has no longer activity of its
+  // own.
   ranks.resize(3);
   ranks[0].compute(500);
   ranks[0].at(1);
@@ -245,7 +246,7 @@ TEST_F(WaitStatesTest, WaitsArePassedOn) {
 }
 
 TEST_F(WaitStatesTest, TheDelayIsSinceTheTwoLastMet) {
-  // What rank 0 did before their message of before does not count, though it was long.
+  // The long activity of rank 0 before the first message does not count.
   ranks[0].compute(5000);
   for (int i = 0; i < 2; ++i) {
     ranks[0].at(1 + static_cast<std::uint32_t>(i));
