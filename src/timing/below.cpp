@@ -13,7 +13,8 @@ struct First {
   int found;
 };
 
-// Objects are visited in the order in which names are searched.
+// Finds the first object that contains one of the two addresses. dl_iterate_phdr visits the objects in the order in
+// which symbols are looked up.
 int visit(dl_phdr_info* info, std::size_t, void* context) noexcept {
   auto* first = static_cast<First*>(context);
   for (int i = 0; i < 2; ++i) {
@@ -35,7 +36,8 @@ void* earlier(void* left, void* right) noexcept {
   return first.found == 0 ? left : right;
 }
 
-// A library that Python or a plugin loader opened locally is not in the search order of the program.
+// Searches all loaded objects. A library that Python or a plugin loader opened with RTLD_LOCAL is not in the search
+// order of the program.
 void* in_any_object(const char* name) noexcept {
   void* self = dlopen(nullptr, RTLD_LAZY);
   link_map* object = nullptr;
@@ -54,7 +56,7 @@ void* in_any_object(const char* name) noexcept {
 }  // namespace
 
 void* below(const char* name) noexcept {
-  // libtare.so hides its names from dlsym behind their version.
+  // dlsym does not find the symbols of libtare.so, because their version is not the default one.
   void* versioned = dlvsym(RTLD_NEXT, name, "TARE_1");
   void* plain = dlsym(RTLD_NEXT, name);
   if (versioned != nullptr && plain != nullptr && versioned != plain) return earlier(versioned, plain);

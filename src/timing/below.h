@@ -1,9 +1,10 @@
-// What a name would have reached without this library: the next tool, or MPI itself.
+// Finds the function that a call would reach without this library: that of the next tool, or of MPI itself.
 #pragma once
 
 namespace tare::timing {
 
-// The address, or nullptr if nothing loaded has the name. Calls the loader: not for the path of a measured call.
+// The address of the function; nullptr if no loaded object has a symbol of that name. Calls the dynamic loader, so it
+// must not be used during a measured call.
 void* below(const char* name) noexcept;
 
 }  // namespace tare::timing

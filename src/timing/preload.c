@@ -1,7 +1,7 @@
-/* tare-timing LIBRARY COMMAND...: puts LIBRARY first in LD_PRELOAD and becomes COMMAND.
+/* tare-timing LIBRARY COMMAND...: puts LIBRARY first in LD_PRELOAD and executes COMMAND.
  *
- * It stands directly before the program, below launchers and wrappers of tools, so that LIBRARY lies above whatever
- * they preload. Linked statically: what they preload is loaded into the program alone.
+ * On the command line it stands directly before the program, after launchers and wrappers of tools, so that LIBRARY lies
+ * above what they preload. It is linked statically, so that what they preload is loaded into the program only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 extern char** environ;
 
-/* The last of several: the one that the loader takes. EZTrace leaves two, where something was preloaded before it. */
+/* The value of LD_PRELOAD. If the variable is set several times, the last one, which the loader uses. EZTrace sets a second
+ * one if something was preloaded before it. */
 static const char* preloaded(void) {
   static const char name[] = "LD_PRELOAD=";
   const char* found = NULL;
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   char* all = malloc(size);
   if (!all) return 1;
   snprintf(all, size, "%s%s%s", argv[1], others && *others ? ":" : "", others ? others : "");
-  unsetenv("LD_PRELOAD"); /* all of them */
+  unsetenv("LD_PRELOAD"); /* removes all of them */
   setenv("LD_PRELOAD", all, 1);
   execvp(argv[2], argv + 2);
   fprintf(stderr, "tare-timing: cannot start %s: %s\n", argv[2], strerror(errno));

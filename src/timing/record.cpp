@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr int host_bytes = 256;
 
-// What launchers call the rank and the number of ranks; asking MPI would be a call the program does not make.
+// Variables in which launchers pass the rank and the number of ranks. MPI is not asked, because that would be a call
+// that the program does not make.
 constexpr const char* rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",    "SLURM_PROCID",
                                       "PALS_RANKID",          "ALPS_APP_PE", "MPT_MPI_RANK"};
 constexpr const char* size_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MPT_MPI_SIZE"};

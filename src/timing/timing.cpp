@@ -1,16 +1,18 @@
-// Net and hook time by the definitions of Hunold et al. (2022), without changing the program.
+// Measures net and hook time as defined by Hunold et al. (2022), without changing the program.
 //
-//   hook  inside MPI_Init, MPI_Init_thread and MPI_Finalize (of sessions: MPI_Session_init, _finalize)
-//   net   between leaving the first of them and entering the last
-// What is left of the launcher's time is wrap; its caller computes it. Nothing else is intercepted.
+//   hook  time inside MPI_Init, MPI_Init_thread and MPI_Finalize (with sessions: MPI_Session_init and _finalize)
+//   net   time between leaving the first of them and entering the last one
+// The rest of the launcher's time is the wrap time. The caller of the launcher computes it. No other functions are
+// intercepted.
 //
-// This library has to be the first in LD_PRELOAD of the program (tare-timing puts it there), so that what other tools
-// do inside MPI_Init and MPI_Finalize lies within the times. Names are those of C, and those by which Fortran reaches
-// MPI. Open MPI's Fortran functions call PMPI_X; a tool linked statically into the program is not visible above PMPI_X,
-// so these are timed as well where nothing else was entered before, and the record says which it was (`entered`).
+// This library has to be the first in LD_PRELOAD of the program (tare-timing puts it there), so that the times include
+// what other tools do inside MPI_Init and MPI_Finalize. It exports the names of C, and those by which Fortran calls
+// MPI. It also exports the PMPI_ names, because the Fortran functions of Open MPI call PMPI_X, and a tool that is
+// linked statically into the program can only be seen there. A PMPI_ function is timed only if the call comes from no
+// other function that is timed here. The record says by which function the program started MPI (`entered`).
 //
-// Records are written when the process ends, so that neither net nor hook time holds the writing. A process that
-// does not call MPI leaves none, nor does one that ends without exit handlers (_exit, a signal).
+// Records are written when the process ends, so that neither net nor hook time includes the writing. There is no record
+// of a process that does not call MPI, or that ends without exit handlers (_exit, a signal).
 #include <pthread.h>
 #include <unwind.h>
 
@@ -25,13 +27,13 @@
 namespace tare::timing {
 namespace {
 
-// MPI_Init has 2 arguments, MPI_Init_thread 4, the Fortran ones as many and the error; all are words in registers,
-// so that one signature passes them all.
+// All these functions have at most 4 arguments, in C and in Fortran. All arguments are words in registers, so this
+// signature fits all of them.
 using Function = long (*)(long, long, long, long);
 
 struct Entry {
   const char* name;
-  bool begins;  // else it ends
+  bool begins;  // true: starts MPI; false: ends it
   Function next;
 };
 
@@ -59,18 +61,18 @@ constinit Entry entries[] = {
     TARE_TIMING_FORTRAN("mpi_session_finalize", "MPI_SESSION_FINALIZE", false),
 };
 
-constexpr int mpi_err_other = 16;  // near enough in every ABI
+constexpr int mpi_err_other = 16;  // an error code; the exact value depends on the ABI and does not matter
 
 constinit bool active = false;
 constinit Times times;
 constinit std::uint64_t last_leave = 0;
-constinit int running = 0;  // of inits, those not yet ended
-// Where the stack was when this thread came into the call that it is in; 0: in none. Stacks grow down: a call from
-// further up is none that MPI makes in turn, but says that the other was left by longjmp (from an attribute's delete
-// function that MPI_Finalize calls, say).
+constinit int running = 0;  // number of initialisations that have not been finalised yet
+// The stack address at which this thread entered the timed call that it is in; 0: it is in none. Stacks grow down, so a
+// call that MPI makes inside that call has a lower address. A call with a higher address shows that the timed call was
+// left by longjmp, for example from the delete function of an attribute that MPI_Finalize called.
 constinit thread_local std::uintptr_t inside = 0;
 
-// Sessions may begin and end in several threads at once. Held for a few stores.
+// A spin lock that is held for a few stores, because sessions may begin and end in several threads at once.
 constinit std::atomic_flag busy;
 
 void lock() noexcept {
@@ -87,7 +89,7 @@ void entering(const Entry& entry, std::uint64_t at) noexcept {
     times.entered = entry.name;
   }
   if (!entry.begins) times.last_finalize_enter = at;
-  last_leave = at;  // so that what another thread enters meanwhile adds no time twice
+  last_leave = at;  // so that no time is added twice if another thread enters a function in the meantime
   busy.clear(std::memory_order_release);
 }
 
@@ -109,7 +111,7 @@ void leaving(const Entry& entry, std::uint64_t entered_at) noexcept {
   busy.clear(std::memory_order_release);
 }
 
-// The call that this thread is in does not return. Its time is neither hook nor net.
+// The timed call that this thread is in, if any, does not return. Its time is neither hook nor net time.
 void left() noexcept {
   if (inside == 0) return;
   const std::uint64_t at = now_ns();
@@ -119,7 +121,8 @@ void left() noexcept {
   inside = 0;
 }
 
-// An exception, or the end of a thread, may pass (as in mpi/inside.h).
+// Personality routine: called if an exception, or the end of a thread, unwinds a timed call (mpi/inside.h does the
+// same).
 [[gnu::used]] _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
                                           _Unwind_Context*) noexcept __asm__("tare_timing_unwound");
 _Unwind_Reason_Code unwound(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
@@ -151,7 +154,7 @@ bool is_missing(unsigned number) noexcept {
   return false;
 }
 
-// The first time through costs 3 µs in page faults; it is not to be MPI_Init.
+// Executes the code once before MPI_Init, because the first execution takes 3 µs of page faults.
 void rehearse() noexcept {
   Entry nothing[] = {{"", true, [](long, long, long, long) { return 0L; }},
                      {"", false, [](long, long, long, long) { return 0L; }}};
@@ -159,7 +162,7 @@ void rehearse() noexcept {
   times = Times{};
 }
 
-// A child that a rank forks has its parent's times, and is no rank.
+// A child that a rank forks is no rank, and must not write the times of its parent.
 void forget_in_child() noexcept {
   if (times.first_init_enter != 0) active = false;
 }
@@ -170,9 +173,9 @@ void forget_in_child() noexcept {
   pthread_atfork(nullptr, nullptr, forget_in_child);
   rehearse();
   times.start = now_ns();
-  if (below("PMPI_Init") == nullptr) return;  // MPI comes later, if at all
+  if (below("PMPI_Init") == nullptr) return;  // MPI may be loaded later
   for (Entry& entry : entries) entry.next = reinterpret_cast<Function>(below(entry.name));
-  // An MPI without sessions: a program that tests for them must not find ours.
+  // If the MPI library has no sessions, a program that tests for them by weak references must not find these functions.
   mpi::null_weak_references(is_missing);
 }
 
@@ -183,7 +186,8 @@ void forget_in_child() noexcept {
 }  // namespace
 }  // namespace tare::timing
 
-// The exported names, under a version that dlsym does not see: programs that look for MPI with it find MPI.
+// The exported names. Their version is not the default one, so dlsym does not find them: programs that look for MPI
+// with dlsym find the MPI library.
 #define TARE_TIMING_EXPORT(number, name)                                                                         \
   extern "C" [[gnu::used, gnu::visibility("default")]] long tare_timing_##name(long a, long b, long c, long d) { \
     return tare::timing::timed(tare::timing::entries[number], a, b, c, d);                                       \
