@@ -1,10 +1,10 @@
-/* libtare-otf2-unwritten.so: tools that write with OTF2's shared library record and encode as always, and write
- * nothing.
+/* libtare-otf2-unwritten.so: with it, tools that use the shared library of OTF2 record and encode events as usual, but
+ * write no files.
  *
- * Archives are opened with OTF2_SUBSTRATE_NONE, which OTF2's manual has "to suppress file writing at all", in place of
- * what the tool asks for: all of the tool's and of OTF2's own work stays, and only the files go. `tare study` preloads
- * it, to tell instrumentation from writing (docs/study.md). Numbers are those of OTF2_GeneralDefinitions.h, OTF2 1.2
- * to 3.
+ * It opens archives with OTF2_SUBSTRATE_NONE ("to suppress file writing at all", says the manual of OTF2) instead of the
+ * substrate that the tool asks for. So the tool and OTF2 do all their work except for writing files. `tare study` preloads
+ * it to separate the cost of instrumentation from that of writing (docs/study.md). The numbers are those of
+ * OTF2_GeneralDefinitions.h in OTF2 1.2 to 3.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ __attribute__((visibility("default"))) OTF2_Archive* OTF2_Archive_Open(const cha
                                                                        uint64_t event_chunk, uint64_t definition_chunk,
                                                                        uint8_t substrate, uint8_t compression) {
   const Open next = (Open)dlsym(RTLD_NEXT, "OTF2_Archive_Open");
-  if (!next) return NULL; /* as where an archive cannot be opened */
+  if (!next) return NULL; /* as if the archive could not be opened */
   return next(path, name, mode, event_chunk, definition_chunk, mode == FILEMODE_WRITE ? SUBSTRATE_NONE : substrate,
               compression);
 }
