@@ -46,7 +46,7 @@ bool is_in(std::uint32_t module, std::string_view object) noexcept {
   return known != nullptr && name_of({behind(*known), known->path_bytes}) == object;
 }
 
-// A frame has a return address, so its call instruction ends just before.
+// The address of a frame is a return address, so the call instruction ends just before it.
 bool is_at(const FrameDefinition& frame, const SampleSpec& spec, const SampleSpec::Site& place) noexcept {
   return !place.python && frame.address > place.low && frame.address <= place.high &&
          is_in(frame.module, spec.site_files[place.file]);

@@ -19,8 +19,8 @@ constinit std::uintptr_t stack_matters = ~std::uintptr_t{0};
 
 namespace {
 
-constinit Numbers<16384> sites;   // by key of the path
-constinit Numbers<16384> frames;  // by return address or position in Python code
+constinit Numbers<16384> sites;   // numbers of sites, by key of the path
+constinit Numbers<16384> frames;  // numbers of frames, by return address or position in Python code
 
 Binding binding_at(std::uintptr_t address) noexcept {
   const std::uint32_t number = module_of(address);
@@ -51,7 +51,7 @@ void define_python(std::uint32_t number, const PythonFrame& frame) noexcept {
                    {source.function, source.function_bytes});
 }
 
-// The number of a path, defined with its frames at its first call. `define_frame(number, i)` defines frame i.
+// The number of a path. Defines a new path and its new frames. `define_frame(number, i)` defines frame i of the path.
 template <class DefineFrame>
 std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept {
   bool is_new = false;
@@ -72,14 +72,15 @@ std::uint32_t number_of(const CallPath& path, DefineFrame define_frame) noexcept
   return number;
 }
 
-// A path that was not remembered. `path`: now it is, unless that is nullptr.
+// The site of a path that the thread had not remembered. `path`: where it is remembered now; nullptr if it is not.
 Site site_at(Thread& thread, std::uint32_t number, PathMemo::Path* path) noexcept {
   if (path == nullptr) return {number, &thread.any_rows};
   thread.paths.follow(*path);
   return {number, &path->rows};
 }
 
-// The path of a call that mpi4py has made, remembered by the positions of all its frames. 0: not to be had.
+// The site of a call from mpi4py. Its path is remembered by the positions of all its Python frames. The number is 0 if
+// the frames cannot be read.
 Site find_python_site(Thread& thread) noexcept {
   PythonFrame stack[most_python_frames];
   const unsigned depth = python_stack(stack);
@@ -87,7 +88,7 @@ Site find_python_site(Thread& thread) noexcept {
   CallPath all{};
   for (unsigned i = 0; i < depth; ++i) all.add(stack[i].position);
   PathMemo::Builder read;
-  read.caller = {all.key(), 1, 0};  // a stack pointer that no call has
+  read.caller = {all.key(), 1, 0};  // 1 is a stack pointer that no native call has
   read.base_mask = 0;
   read.count = 0;
   read.overflow = false;
@@ -110,7 +111,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   return site_at(thread, number, is_known_again ? thread.paths.add(read, number) : nullptr);
 }
 
-// Of a path that this thread has not taken yet, or not lately.
+// Finds the site of a path that this thread does not remember.
 [[gnu::cold, gnu::noinline]] Site find_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                             std::uintptr_t base) noexcept {
   const recorder::ErrnoGuard guard;
@@ -124,7 +125,7 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   return find_native_site(thread, caller, binding != Binding::none);
 }
 
-// Of a path that is not the one expected.
+// Finds the site of a path that is not the one expected next.
 [[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                      std::uintptr_t base) noexcept {
   const Frame caller{return_address, stack & stack_matters, base};
@@ -165,7 +166,7 @@ void notice_modules() noexcept {
     if (m.high > high) high = m.high;
   }
   if (high == 0) return;
-  // A reader between the two stores sees a span too short, never one that is no span.
+  // A reader between the stores sees an empty span, and never the low end of one span with the length of another.
   binding_span.bytes = 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   binding_span.low = low;

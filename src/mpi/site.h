@@ -13,32 +13,34 @@ namespace tare::mpi {
 
 struct Site {
   std::uint32_t number;       // 0 if there is no more room for sites
-  recorder::KnownRows* rows;  // those of its calls, as long as the thread remembers the way to it
+  recorder::KnownRows* rows;  // the profile rows of its calls; valid as long as the thread remembers the path
 };
 
-// The call site of a call made in the frame that these registers are of. (Words, so that they are passed in registers.)
+// The call site of a call from the frame with these registers. They are words, so that they are passed in registers.
 [[gnu::hot]] Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                           std::uintptr_t base) noexcept;
 
-// All ones, or 0: with return addresses alone (--stack 1) the stack pointer does not matter for a path.
+// A mask for stack pointers: all ones; or 0 with --stack 1, where paths are return addresses alone and the stack
+// pointer does not matter.
 [[gnu::visibility("hidden")]] extern std::uintptr_t stack_matters;
 
-// A caller as paths are remembered by it.
+// The form of a caller that is the key of remembered paths.
 inline Frame masked(const Frame& caller) noexcept {
   return {caller.return_address, caller.stack & stack_matters, caller.base};
 }
 
-// Has a thread forget what it remembers; numbers stay.
+// Clears the remembered paths of a thread. The numbers of sites stay valid.
 void forget_paths(Thread& thread) noexcept;
 
-// The span of addresses that holds all bindings loaded; empty in most programs.
+// The range of addresses that contains all loaded language bindings; empty in most programs.
 struct BindingSpan {
   std::uintptr_t low;
   std::uintptr_t bytes;
 };
 [[gnu::visibility("hidden")]] extern BindingSpan binding_span;
 
-// What a look-up function is called for: bindings convert handles for every call that they pass on.
+// The purpose of a look-up function: `asks` for information, or `converts` a handle, as bindings do for every call that
+// they pass on.
 enum class Caller : std::uint8_t { asks, converts };
 [[gnu::cold]] bool binding_calls_itself(Caller kind, std::uintptr_t address) noexcept;
 
@@ -48,16 +50,16 @@ enum class Caller : std::uint8_t { asks, converts };
   return address - binding_span.low < binding_span.bytes && binding_calls_itself(kind, address);
 }
 
-// Looks for bindings among the modules loaded now. Idempotent.
+// Searches the loaded modules for language bindings. Idempotent.
 void notice_modules() noexcept;
 
-// As `tare run --stack` says. Before the first call.
+// Applies `tare run --stack`. Must be called before the first MPI call.
 void choose_paths() noexcept;
 
 // A thread begins (recorder::Options::started).
 void begin_paths(recorder::Location& location) noexcept;
 
-// Forgets what was defined: a forked child defines anew.
+// Removes all sites and frames. For a forked child, which has to define them again.
 void forget_sites() noexcept;
 
 }  // namespace tare::mpi

@@ -1,4 +1,4 @@
-// How a call gets into the profile and the event buffer of a location. The end of location.h, which includes it.
+// Adds a call to the profile and to the event buffer of a location. location.h includes this file at its end.
 #pragma once
 
 #include "recorder/location.h"
@@ -29,9 +29,10 @@ template <unsigned traffic>
   publish(record_bytes<traffic>);
 }
 
-// The usual call has a row that its call site knows, peers that have entries, and room in the event buffer. Anything
-// else is done by commit_any(). As nothing but that is called, and last, no registers have to be saved. A call that
-// is not `timed` has no times; the thread is not traced, and its mode is the usual.
+// Handles the usual call: its call site knows the profile row, its peers have entries, and the event buffer has room.
+// commit_any() handles all other calls. It is the only function that is called here, and as the last step, so the
+// compiler need not save registers. If not `timed`, the call has no times; the thread is then not traced, and its mode
+// is `usual`.
 template <unsigned traffic, bool timed>
 inline format::ProfileRow& Location::commit(Call& call, KnownRows& known) noexcept {
   const std::uint8_t size_class = size_class_of(call);
@@ -103,7 +104,7 @@ template <unsigned traffic, bool timed>
     known.untimed = 0;
     if (r.calls != r.estimated) {
       add_untimed_to_row<traffic>(r, call);
-    } else {  // nothing of the row has been timed: as long as the calls of the site before
+    } else {  // no call of the row was timed yet: takes the mean of the row that the site used before
       call.enter = 0;
       call.leave = mean_ticks(rows[before]);
       add_to_row<traffic>(r, call);

@@ -1,4 +1,4 @@
-// Adding calls to profile rows and peers: plain functions of a row and a call, for Location (location.h).
+// Functions that add calls to profile rows and to entries of peers, for Location (location.h).
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace tare::recorder {
 
-// What tells the rows of one call site apart, as one word.
+// The fields that distinguish the rows of a call site, as one word.
 inline std::uint64_t what_of(std::uint16_t function, std::uint8_t size_class, std::uint32_t communicator) noexcept {
   return function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
 }
@@ -23,17 +23,18 @@ inline std::uint64_t what_of(const format::ProfileRow& row) noexcept {
 inline std::uint8_t size_class_of(const Call& call) noexcept {
   return call.bytes == format::no_bytes ? format::no_size : static_cast<std::uint8_t>(std::bit_width(call.bytes));
 }
+// Whether the call belongs to the row.
 inline bool is_of(const format::ProfileRow& row, const Call& call, std::uint8_t size_class) noexcept {
   return row.site == call.site && what_of(row) == what_of(call.function, size_class, call.communicator);
 }
 
-// Of the calls of a row that were timed, the mean; 0 if there are none.
+// The mean duration of the calls of a row, without those that no timed call represents yet; 0 if there are none.
 inline std::uint64_t mean_ticks(const format::ProfileRow& row) noexcept {
   const std::uint64_t timed = row.calls - row.pending;
   return timed == 0 ? 0 : row.ticks / timed;
 }
 
-// The calls of a row that were not timed are taken to have lasted as long as the one that was timed after them.
+// Adds the time of the calls that were not timed: each is taken to last as long as the timed call after them, `ticks`.
 inline void settle(format::ProfileRow& row, std::uint64_t ticks) noexcept {
   const auto as_double = static_cast<double>(static_cast<std::int64_t>(ticks));
   row.ticks += row.pending * ticks;
@@ -42,7 +43,7 @@ inline void settle(format::ProfileRow& row, std::uint64_t ticks) noexcept {
   row.pending = 0;
 }
 
-// A call that was not timed. `traffic` is made of Traffic.
+// Adds a call that was not timed. `traffic`: flags of Traffic.
 template <unsigned traffic>
 [[gnu::always_inline]] inline void add_untimed_to_row(format::ProfileRow& row, const Call& call) noexcept {
   ++row.calls;
@@ -53,7 +54,7 @@ template <unsigned traffic>
     if (call.received != format::no_bytes) row.received += call.received;
 }
 
-// `traffic` is made of Traffic.
+// Adds a timed call. `traffic`: flags of Traffic.
 template <unsigned traffic>
 [[gnu::always_inline]] inline void add_to_row(format::ProfileRow& row, const Call& call) noexcept {
   const std::uint64_t ticks = call.leave - call.enter;
@@ -75,7 +76,7 @@ template <unsigned traffic>
 inline std::uint64_t peer_key(std::uint32_t communicator, std::int32_t peer) noexcept {
   return communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
 }
-// Where it is looked for first in LocationHeader::peer_index.
+// The slot of LocationHeader::peer_index where the search for the entry begins.
 inline unsigned peer_slot(std::uint64_t key) noexcept {
   static_assert(format::peer_slots == 1U << (64 - 52));
   return static_cast<unsigned>(key * 0x9e3779b97f4a7c15U >> 52);

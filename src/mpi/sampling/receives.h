@@ -1,6 +1,7 @@
-// The receiver's side of the numbering. Consider the receives that match messages of a channel, in the order of
-// posting: the k-th of them takes the k-th message of the channel (ARCHITECTURE.md has the proof). So a receive has a
-// number as soon as it is known, for every receive posted before it, whether that one takes a message of the channel.
+// Numbers the messages of each channel on the receiver's side. Of the receives that take messages of a channel, in the
+// order of posting, the k-th takes the k-th message of the channel (ARCHITECTURE.md has the proof). So a receive gets
+// its number as soon as it is known, for every receive posted before it, whether that one takes a message of the
+// channel.
 //
 // A receive with a definite source and tag takes one, unless it is cancelled. If no earlier receive is open, it gets
 // its number when it is posted. A receive with a wildcard, or whose cancellation was asked for, is *open* until it
@@ -52,8 +53,8 @@ struct ReceiveChannel {
   Mailbox* mailbox;         // from the source, on this node; nullptr: none yet
   std::uint32_t place;      // 1 + the source's place on this node; 0: it is on another
   std::uint32_t under_way;  // receives numbered by number() that have not completed
-  std::uint32_t kept;       // its last message in the ReceivedRing
-  std::uint32_t posts;      // the word for a receive of it, without the number (numbered_bit); 0: not possible
+  std::uint32_t kept;       // the place of its last message in the ReceivedRing
+  std::uint32_t posts;      // the word that stores a receive of it, without the number (numbered_bit); 0: not possible
   bool lost;                // the numbers are not known from now on
 
   void lose() noexcept {
@@ -121,7 +122,7 @@ class Receives {
   // The numbers of all communicators' messages are lost.
   void forget_numbers() noexcept;
 
-  // The place of a channel; 0 if it is new.
+  // The place of a channel in the table; 0 if it is new.
   std::uint32_t find_channel(std::uint32_t communicator, std::int32_t source, std::int32_t tag) const noexcept {
     return channel_index_.find(hash(communicator, source, tag), [&](std::uint32_t place) {
       const ReceiveChannel& c = channels_[place];
