@@ -1,4 +1,5 @@
-// The search for the bottleneck offload interval (BOI): the least interval between offloads that does not queue.
+// The search for the bottleneck offload interval (BOI): the least interval between offloads at which no queue builds up
+// in the monitoring tree.
 //
 // Nataraj et al., In Search of Sweet-Spots in Parallel Performance Monitoring (CLUSTER 2008), section IV, as printed:
 //
@@ -7,7 +8,9 @@
 //   l rounds at Curr; growth = mean of the successive increases of their one-way delays.
 //   growth > restSD and mean delay > threshold: Low = Curr, Curr = middle of the upper half.
 //   Else: High = Curr, Curr = middle of the lower half.
-//   Until High - Low < 2 restSD. Gives Curr; or High, if growth is above the threshold then.
+//   Until High - Low < 2 restSD. The result is Curr, or High if growth is above the threshold then.
+//
+// OWD: one-way delay. restOWD and restSD: its mean and standard deviation if rounds do not wait for one another.
 //
 // A tree that is saturated from the first round on has a long delay that does not grow within l rounds, so the printed
 // rule takes it for sustainable. Rule::guarded therefore also rejects an interval if rounds arrive more slowly than
@@ -35,7 +38,7 @@ struct Spread {
 Spread spread_of(std::span<const double> values);
 double median_of(std::vector<double> values);
 
-enum class Rule { printed, guarded };
+enum class Rule { printed, guarded };  // as printed in the paper, or with the additions described above
 
 struct SearchSettings {
   std::uint32_t rounds = 20;  // l
@@ -43,7 +46,7 @@ struct SearchSettings {
   Rule rule = Rule::guarded;
 };
 
-// Rounds at one interval, in the order of their numbers. Times are ns.
+// Rounds at one interval, in the order of their numbers. Times are in ns.
 struct Burst {
   double interval_ns = 0;
   std::vector<double> delays_ns;    // from the earliest offload of a round to its arrival
@@ -55,15 +58,17 @@ struct Verdict {
   double mean_delay_ns = 0;
   double last_delay_ns = 0;        // mean of the last quarter
   double arrival_interval_ns = 0;  // from the first to the last quarter
-  bool grows = false;              // the printed rule
+  bool grows = false;              // saturated by the printed rule
   bool arrives_slowly = false;
   bool is_late = false;
   bool is_saturated(Rule rule) const { return grows || (rule == Rule::guarded && (arrives_slowly || is_late)); }
 };
+// Judges whether the interval of a burst is sustained. `rest`: one-way delay at rest.
 Verdict judge(const Burst& burst, const Spread& rest, const SearchSettings& settings);
 
-// The interval of arrivals: the median over parts of a long burst. Rounds that wait for another program on the machine,
-// and rounds that catch up, are in few of the parts. 0 if there are fewer than 20 rounds.
+// The typical interval between arrivals in ns: the median over parts of a long burst. So a few parts with rounds that
+// waited for another program on the machine, or that caught up, do not change the result. 0 if there are fewer than 24
+// rounds.
 double typical_arrival_interval(const Burst& burst);
 
 // Confirms an interval: repeats until rounds that are sent at an interval shorter by a fifth arrive at the confirmed
@@ -76,7 +81,7 @@ class Confirmation {
   bool is_done() const { return is_confirmed_ ? is_lowest_ || lowered_ == most_lowered : steps_.size() >= most_steps; }
   bool is_confirmed() const { return is_confirmed_; }
   double interval_ns() const { return (1 - (is_confirmed_ ? lower_by : below)) * boi_; }  // to measure next
-  // Long enough for a tree to show its own speed beside another program.
+  // The number of rounds to measure next: enough to show the speed of the tree, even beside another program.
   std::uint32_t rounds() const;
   void add(const Burst& burst);
   double boi_ns() const { return boi_; }
@@ -104,6 +109,8 @@ class Confirmation {
   std::vector<Step> steps_;
 };
 
+// The search itself. The caller measures a burst of SearchSettings::rounds rounds at interval_ns() and adds it, until
+// is_done(). `rest`: one-way delay at rest. `low_ns`: the BOI of the next smaller profile, or 0. Not thread-safe.
 class BoiSearch {
  public:
   BoiSearch(const Spread& rest, double low_ns, const SearchSettings& settings);

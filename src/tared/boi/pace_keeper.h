@@ -1,4 +1,5 @@
-// Keeps the interval between the rounds of a live tree at its sweet spot (`--monitor=auto`, `every=auto`).
+// Keeps the interval between the rounds of a running tree at its sweet spot: as short as the tree sustains
+// (`--monitor=auto`, `every=auto`).
 //
 // An interval is a number of offload points, which the clock or the program makes (point_clock.h). The keeper gets each
 // round that arrives at the root. It decides at which points all ranks offload, and from which point on. The keeper
@@ -6,12 +7,12 @@
 //   rests      lengthens the interval until rounds do not wait for one another, and measures the delay at rest. (The
 //              paper uses stop-and-go, which is the same if each round arrives before the next one begins.)
 //   searches   finds the BOI by the paper's search (boi_search.h), with the ranks' own rounds
-//   keeps      twice the BOI, or `least_ns` if that is longer. If rounds arrive more slowly than they are sent, or
-//              late, or ranks have no room for them, the interval is doubled. When they come in time again, it is
-//              halved, step by step, down to that
+//   keeps      an interval of twice the BOI, or `least_ns` if that is longer. If rounds arrive more slowly than they
+//              are sent, or late, or ranks have no room for them, the interval is doubled. When they come in time
+//              again, it is halved, step by step, down to this interval
 //
-// A round without a rank counts only if that rank has dropped it (Round::dropped). A rank that does not reach its point
-// would not reach it at a longer interval either.
+// A round in which a rank is missing counts as a loss only if the rank dropped its snapshot (Round::dropped). A rank
+// that does not reach its offload point would not reach it at a longer interval either.
 //
 // If a step down has to be reversed soon, the next one comes later. Only one decision is under way: the next one is
 // made when all ranks have passed the point at which the last one takes effect (monitor/cadence.h).
@@ -39,13 +40,13 @@ class PaceKeeper {
 
   // A round that has arrived. Rounds must ascend.
   void add(const Round& round);
-  // Profiles have so many events from now on.
+  // Sets the number of events of the profiles from now on.
   void events(std::uint32_t events) { events_ = events; }
   // The next decision, if one is due at this time (Unix time).
   std::optional<Pace> decide(std::int64_t now_ns);
 
   State state() const { return state_; }
-  // Rounds have come at one interval for a second, and not been behind.
+  // Whether rounds have arrived in time at one interval for a second.
   bool is_settled() const;
   std::int64_t interval_ns() const;
   double boi_ns() const { return boi_ns_; }  // 0: not yet known
@@ -78,7 +79,7 @@ class PaceKeeper {
   double least_ns_;
   State state_ = State::rests;
   bool begun_ = false;
-  std::uint64_t every_ = 1;            // every so many points are an offload
+  std::uint64_t every_ = 1;            // number of points from one offload to the next
   std::uint64_t from_ = 0;             // from this point on
   std::int64_t from_ns_ = 0;           // and the time of that point
   std::int64_t longest_delay_ns_ = 0;  // of the last rounds
@@ -86,7 +87,7 @@ class PaceKeeper {
   std::vector<Arrival> arrivals_;
   Spread rest_;
   std::optional<BoiSearch> search_;
-  std::uint32_t tries_ = 0;    // at the present interval of the search
+  std::uint32_t tries_ = 0;    // at the current interval of the search
   std::uint64_t taken_ = 0;    // the least number of points that was long enough in this search; 0: none was
   std::uint64_t refused_ = 0;  // the greatest number that was too short
   double boi_ns_ = 0;

@@ -1,4 +1,4 @@
-// The keeper against a made-up tree that serves one round at a time, and whose pace changes.
+// Tests the keeper with a simulated tree that serves one round at a time, and whose speed changes.
 #include "tared/boi/pace_keeper.h"
 
 #include <gtest/gtest.h>
@@ -20,13 +20,13 @@ constexpr std::uint32_t ranks = 4;
 
 class MadeUpTree {
  public:
-  // Points of the clock.
+  // Points are made by the clock.
   explicit MadeUpTree(std::int64_t least_ns) : keeper_(PointClock(step_ns, epoch_ns), least_ns), every_(100) {}
-  // Points of a program, after so much work each; of an uneven one some take ten times as long.
+  // Points are made by the program, each after `work_ns` of work. If not `is_even`, some take ten times as long.
   MadeUpTree(std::int64_t least_ns, std::int64_t work_ns, bool is_even)
       : keeper_(PointClock(), least_ns), work_ns_(work_ns), is_even_(is_even) {}
 
-  // Until `done`, or for at most so long; a round takes `service_ns` at the slowest node.
+  // Simulates until `done`, or for at most `most_ns`. A round takes `service_ns` at the slowest node.
   bool run(std::int64_t service_ns, std::int64_t most_ns, const std::function<bool()>& done) {
     for (const std::int64_t until_ns = now_ns_ + most_ns; now_ns_ < until_ns; now_ns_ += step_ns) {
       while (now_ns_ >= next_point_ns_) come_to_point();
@@ -47,10 +47,10 @@ class MadeUpTree {
   std::uint64_t every() const { return every_; }
   std::size_t queue() const { return queue_.size(); }
   void work(std::int64_t ns) { work_ns_ = ns; }
-  // Where fewer points than that are from one round to the next, a rank has no room for each of them; rounds come in
-  // time.
+  // If fewer points than `every` are between two rounds, a rank has no room for some of its snapshots. Rounds still
+  // arrive in time.
   void lose_below(std::uint64_t every) { lossy_below_ = every; }
-  // A rank comes to no point.
+  // From now on, one rank does not reach any point.
   void skip() { skips_ = true; }
   PaceKeeper& keeper() { return keeper_; }
 
@@ -139,7 +139,7 @@ TEST(PaceKeeper, StepsUpWhereTheTreeFallsBehindAndComesBack) {
   EXPECT_TRUE(tree.run(5 * ms, hour / 100, [&] { return tree.keeper().is_settled(); }));
   EXPECT_TRUE(tree.run(300 * ms, hour / 100, [&] { return !tree.keeper().is_settled(); }));
   EXPECT_TRUE(tree.run(300 * ms, hour, [&] { return tree.settles_at(400 * ms); }));
-  // There it is sustained, so nothing below is for long.
+  // This interval is sustained, so the keeper does not stay at a longer one.
   EXPECT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
 }
 
@@ -161,7 +161,7 @@ TEST(PaceKeeper, StepsUpWhereRanksDropWhatComesInTime) {
   ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
   tree.lose_below(150);
   ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(200 * ms); }));
-  // Now and then it tries less, and does not stay there.
+  // Now and then, the keeper tries a shorter interval, and does not keep it.
   std::int64_t lossy = 0;
   std::int64_t all = 0;
   tree.run(5 * ms, hour / 10, [&] {
@@ -175,7 +175,7 @@ TEST(PaceKeeper, StepsUpWhereRanksDropWhatComesInTime) {
   EXPECT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
 }
 
-// At no interval would it come.
+// A longer interval would not help.
 TEST(PaceKeeper, ARankThatComesToNoPointSlowsNobodyDown) {
   MadeUpTree tree(50 * ms);
   ASSERT_TRUE(tree.run(5 * ms, hour, [&] { return tree.settles_at(50 * ms); }));
@@ -183,7 +183,7 @@ TEST(PaceKeeper, ARankThatComesToNoPointSlowsNobodyDown) {
   EXPECT_FALSE(tree.run(5 * ms, hour / 10, [&] { return tree.keeper().interval_ns() > 50 * ms; }));
 }
 
-// What does not change is searched anew ever more rarely, if at all.
+// If nothing changes, searches become rarer.
 TEST(PaceKeeper, UnderASteadyLoadItStaysWhereItIs) {
   MadeUpTree tree(10 * ms);
   ASSERT_TRUE(tree.run(20 * ms, hour, [&] { return tree.keeps(); }));
@@ -213,7 +213,7 @@ TEST(PaceKeeper, PointsOfAProgramAreSkipped) {
     MadeUpTree tree(ms, 5 * ms, is_even);
     ASSERT_TRUE(tree.run(33 * ms, hour, [&] { return tree.keeps(); }));
     EXPECT_NEAR(tree.boi_ms(), 35, 5.5) << "33, to the next point";
-    // Once nothing waits, it may have been longer for a while.
+    // The interval may be longer for a while, until no round waits.
     EXPECT_TRUE(tree.run(33 * ms, hour, [&] { return tree.keeps() && (tree.every() == 14 || tree.every() == 16); }))
         << tree.every();
   }

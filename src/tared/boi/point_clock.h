@@ -1,5 +1,5 @@
-// The times of offload points. Points of the clock have a given distance. The distance of a program's points follows
-// from the last rounds, whose numbers are those of points.
+// Knows the times of offload points. The interval between points that the clock makes is given. That between points
+// that the program makes is estimated from the last rounds, whose numbers are those of points.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class PointClock {
   // Made by the program.
   PointClock() = default;
 
-  // A point that was an offload. Points must ascend.
+  // Adds a point that was an offload. Points must ascend.
   void add(std::uint64_t point, std::int64_t offloaded_ns);
 
   bool is_by_program() const { return is_by_program_; }

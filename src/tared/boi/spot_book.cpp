@@ -21,7 +21,7 @@ void SpotBook::events(std::uint32_t events) {
   delays_ns_.clear();
 }
 
-// If there are more sizes than room, every second one, with the first and the last.
+// If there are too many sizes, keeps the first, the last and every second one in between.
 void SpotBook::cached(std::vector<SweetSpot> spots) {
   std::ranges::sort(spots, {}, &SweetSpot::events);
   const auto same = [](const SweetSpot& left, const SweetSpot& right) { return left.events == right.events; };

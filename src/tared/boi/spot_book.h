@@ -1,6 +1,6 @@
-// What the root of a tree knows about it for each size of profiles, for the ranks of all nodes (format/sweet_spot.h):
-// the results of this run's searches, the delay of the last rounds, and, for other sizes, earlier results for such a
-// tree.
+// Collects what the root of a tree knows about it, for each size of profiles: the results of searches in this run, the
+// delay of the last rounds, and, for other sizes, results of earlier runs with such a tree. It is passed on to the
+// ranks of all nodes (format/sweet_spot.h).
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ class SpotBook {
   struct Found {
     double boi_ns;
     double spread_ns;
-    bool is_bound;  // the BOI is that or less
+    bool is_bound;  // true: the BOI is at most boi_ns
     Spread rest;
   };
 
   // Sets earlier results for a tree like this one. Replaces those that were set before.
   void cached(std::vector<format::SweetSpot> spots);
-  // Profiles have so many events from now on.
+  // Sets the number of events of the profiles from now on.
   void events(std::uint32_t events);
-  // A search has ended. If there is no room for another size, the oldest is dropped.
+  // Adds the result of a search. If there is no room for another size, the oldest one is dropped.
   void found(const Found& found);
-  // A round that has arrived.
+  // Adds a round that has arrived.
   void round(const Round& round);
 
   // Everything that is known, if it has changed since the last call that returned something. Results of a search are
@@ -48,7 +48,7 @@ class SpotBook {
 
   std::uint32_t events_ = 0;
   std::uint32_t found_events_ = 0;       // of the last search; 0: there was none
-  std::deque<format::SweetSpot> spots_;  // the one that was changed last comes last
+  std::deque<format::SweetSpot> spots_;  // in the order of their last changes
   std::deque<double> delays_ns_;         // of rounds of this size
   std::vector<format::SweetSpot> cached_;
   bool has_changed_ = false;

@@ -1,10 +1,10 @@
-// What is known about monitoring trees between runs. `tare run` keeps it (python/tare/measuring/sweet_spots.py). Before
-// a run, it writes earlier results to a file in the folder in which nodes meet. Afterwards it reads the root's results
-// from there.
+// The files by which results about monitoring trees get from one run to the next. `tare run` keeps the results
+// (python/tare/measuring/sweet_spots.py). Before a run, it writes them to a file in the folder in which nodes meet.
+// After the run, it reads the results of the root from another file there.
 //
-// Both are text, a line for each tree and size of profiles:
+// Both are text files with a line for each tree and size of profiles:
 //   ranks nodes events is_bound boi_ns boi_spread_ns rest_ns rest_deviation_ns direct_ns
-// What is not known is negative.
+// Values that are not known are negative.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct TreeSize {
   bool operator==(const TreeSize&) const = default;
 };
 
-// The lines for a tree of this size. Invalid lines are ignored.
+// Reads the results for trees of this size. Invalid lines are ignored. Empty if there is no file.
 std::vector<format::SweetSpot> read_known_spots(const std::string& directory, TreeSize tree);
-// Adds a line. Errors are ignored.
+// Appends a result. Errors are ignored.
 void keep_found_spot(const std::string& directory, TreeSize tree, const format::SweetSpot& spot);
 
 }  // namespace tare::tared

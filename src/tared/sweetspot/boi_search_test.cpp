@@ -1,4 +1,4 @@
-// The search on made-up trees, whose BOI is known.
+// Tests the search with simulated trees, whose BOI is known.
 #include "tared/boi/boi_search.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tare::tared {
 namespace {
 
-// Stages in a row, each of which serves one round at a time: the BOI is the slowest one's time.
+// A pipeline of stages, each of which serves one round at a time. The BOI is the time of the slowest stage.
 class Pipeline {
  public:
   Pipeline(std::vector<double> stages_ns, double noise) : stages_(std::move(stages_ns)), noise_(noise) {}
@@ -62,7 +62,7 @@ TEST(BoiSearch, FindsTheSlowestStage) {
 }
 
 TEST(BoiSearch, PrintedIsThePapers) {
-  // Without noise restSD is 0, and the search goes on until nothing is left to halve: any growth is growth.
+  // A little noise is needed: with restSD = 0, the search ends only at its limit of steps.
   Pipeline tree({1e6, 3e6, 1e6}, 0.01);
   EXPECT_NEAR(tree.search(Rule::printed), tree.boi(), 0.1 * tree.boi());
   SearchSettings settings;
@@ -82,7 +82,7 @@ TEST(BoiSearch, PrintedIsThePapers) {
   EXPECT_EQ(search.boi_ns(), 7.75);
 }
 
-// The delay is long from the first round on and does not grow: the printed rule is content.
+// The delay is long from the first round on and does not grow, so the printed rule accepts the interval.
 TEST(BoiSearch, ASaturatedTreeIsRecognised) {
   Burst burst{1e6, {}, {}};
   for (int i = 0; i < 20; ++i) {
@@ -95,7 +95,8 @@ TEST(BoiSearch, ASaturatedTreeIsRecognised) {
 }
 
 TEST(BoiSearch, ANodeThatIsBusierThanItsDelayIsFound) {
-  // Two stages that share a processor: at rest a round takes 1 ms, but the processor is free for the next after 2.
+  // Two stages share a processor. At rest, a round takes 1 ms, but the processor is free for the next round only after
+  // 2.
   class Shared {
    public:
     static Burst burst(double interval, std::uint32_t rounds) {
@@ -115,7 +116,7 @@ TEST(BoiSearch, ANodeThatIsBusierThanItsDelayIsFound) {
   EXPECT_NEAR(search.boi_ns(), 2e6, 2e5);
 }
 
-// A tree with buffers: the search is content with less than the true interval, and the confirmation is not.
+// In a tree with buffers, the search may accept an interval that is too short. The confirmation corrects it.
 TEST(Confirmation, FindsTheTruthFromBothSides) {
   for (const double noise : {0.0, 0.05, 0.3})
     for (const double guess : {0.5e6, 1.3e6, 1.5e6, 2e6, 3e6}) {
@@ -127,7 +128,7 @@ TEST(Confirmation, FindsTheTruthFromBothSides) {
     }
 }
 
-// A tree that takes rounds less often when they come too often.
+// A tree that becomes slower when rounds are sent too quickly.
 TEST(Confirmation, ATreeThatIsSlowerWhenItIsSaturated) {
   constexpr double sustained = 0.87e6, saturated = 1e6;
   Confirmation confirmation(saturated);
@@ -145,7 +146,7 @@ TEST(Confirmation, AnotherProgramForAWhileIsNoPace) {
   Burst burst{1e6, {}, {}};
   double at = 0;
   for (int i = 0; i < 200; ++i) {
-    at += i == 90 ? 50e6 : 1e6;  // 50 ms of somebody else
+    at += i == 90 ? 50e6 : 1e6;  // another program runs for 50 ms
     burst.arrivals_ns.push_back(at);
   }
   EXPECT_NEAR(typical_arrival_interval(burst), 1e6, 1e3);
@@ -218,7 +219,7 @@ TEST(Experiment, TheRootSaysWhichPointsAreOffloads) {
     EXPECT_LT(found->before.rounds.back().round, rounds.front().round);
     EXPECT_GT(found->boi_ns, 0);
     EXPECT_GE(found->interval_ns, 200'000);
-    // Ranks drop what has no room, where another program has the processors for long.
+    // Ranks may drop snapshots if another program uses the processors for long.
     const auto whole = std::ranges::count_if(rounds, [](const ArrivedRound& round) { return round.lost.empty(); });
     EXPECT_GT(2 * static_cast<std::size_t>(whole), rounds.size());
     for (std::size_t i = 1; i < rounds.size(); ++i) EXPECT_GT(rounds[i].round, rounds[i - 1].round);

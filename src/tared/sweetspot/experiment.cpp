@@ -22,7 +22,7 @@ constexpr std::int64_t head_start_ns = 2'000'000;        // time for a command t
 constexpr std::int64_t first_interval_ns = second / 10;  // of controlled offloads
 constexpr std::int64_t longest_control_ns = 120 * second;
 constexpr std::int64_t end_notice_ns = second / 10;  // longer than a player is ahead of the clock
-constexpr std::uint32_t crowd = 64;                  // with so many processes, signs of life take longer
+constexpr std::uint32_t crowd = 64;                  // from this number of processes on, signs of life take longer
 
 StageShape stage_of(const ExperimentOptions& options, const std::vector<RankSet>& places) {
   const auto players = std::ranges::count_if(places, [](const RankSet& ranks) { return !ranks.empty(); });
@@ -233,7 +233,7 @@ std::optional<Outcome> Experiment::play(Play play) {
     const std::int64_t until_ns = monotonic_ns() + patience_ns + 4 * play.rounds * play.interval_ns;
     while (stage_.played_ns(player).load(std::memory_order_acquire) == 0) {
       if (monotonic_ns() > until_ns) return {};
-      // The end of short plays is seen by their last round, below.
+      // The last round shows the end of such plays, see below.
       if (play.offloads != 0 && play.policy != Policy::lossy && play.in_step == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -249,7 +249,7 @@ std::optional<Outcome> Experiment::play(Play play) {
   return outcome;
 }
 
-// Waits until so many rounds have come since the interval that the keeper keeps has settled.
+// Waits until `rounds` rounds have arrived since the interval of the keeper settled.
 std::optional<Experiment::Control> Experiment::control(PaceKeeper& keeper, std::uint32_t rounds) {
   std::optional<std::uint64_t> kept_from;
   std::optional<std::uint64_t> settled_from;
@@ -336,7 +336,7 @@ std::optional<BoiSearch> Experiment::search(std::uint32_t events, const Spread& 
     burst.rounds = settings.rounds;
     burst.events = events;
     burst.interval_ns = static_cast<std::int64_t>(search.interval_ns());
-    // A program that takes the processors looks like a queue. A real queue is there again.
+    // If another program uses the processors, it looks like a queue. A real queue appears again at the next try.
     const std::uint32_t tries = settings.rule == Rule::guarded ? 3 : 1;
     Burst measured;
     for (std::uint32_t i = 0; i < tries; ++i) {

@@ -1,6 +1,7 @@
-// A live tree of processes with made-up ranks, and what is measured on it.
+// An experiment: measures a real monitoring tree of processes whose ranks are synthetic.
 //
-// Node 0 runs in this process; the others are its children. Commands to play rounds travel down the tree, rounds up.
+// Node 0 runs in this process; the other nodes are its children. Commands to play rounds travel down the tree, and
+// rounds travel up.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +26,7 @@ namespace tare::tared {
 struct ExperimentOptions {
   std::uint32_t ranks = 64;
   std::uint32_t fan_out = 8;
-  std::uint32_t nodes = 0;  // all have ranks; 0: ranks are below nodes without ranks, `fan_out` below each
+  std::uint32_t nodes = 0;  // all of which have ranks; 0: only leaves have ranks, `fan_out` below each node
   std::uint32_t most_events = 1024;
   std::uint32_t most_rounds = 1000;
   bool through_tcp = false;
@@ -33,7 +34,7 @@ struct ExperimentOptions {
   std::string filter = "statistics";
 };
 
-// The number of nodes in the tree of `options`, and the ranks of each.
+// The shape of the tree of `options`, and the ranks of each of its nodes.
 TreeShape tree_of(const ExperimentOptions& options);
 std::vector<RankSet> place_ranks(const ExperimentOptions& options, const TreeShape& shape);
 
@@ -47,20 +48,21 @@ struct ArrivedRound {
 
 struct Outcome {
   std::vector<ArrivedRound> rounds;  // those with a result
-  std::uint32_t wanted = 0;
-  std::int64_t played_ns = 0;   // the longest time of a player
-  std::int64_t drained_ns = 0;  // from the end of the last player to the last arrival; 0 if that came earlier
+  std::uint32_t wanted = 0;          // number of rounds that were played
+  std::int64_t played_ns = 0;        // the longest time of a player
+  std::int64_t drained_ns = 0;       // from the end of the last player to the last arrival; 0 if that came earlier
   Burst burst(double interval_ns) const;
 };
 
-// Result for ranks whose offloads the root controls, as with `--monitor=auto`: rounds since the interval has settled. A
-// decision takes effect after a third of a second, in which rounds may be lost, so earlier rounds are separate.
+// The result for ranks whose offloads the root controls, as with `--monitor=auto`: the rounds after the interval has
+// settled. A decision takes effect after a third of a second, in which rounds may be lost, so earlier rounds are
+// separate.
 struct ControlledOutcome {
   Outcome outcome;
-  Outcome before;                // since the interval was found
-  std::int64_t settling_ns = 0;  // how long that took
+  Outcome before;                // rounds after the interval was found and before it settled
+  std::int64_t settling_ns = 0;  // time until it settled
   std::int64_t interval_ns = 0;  // the interval at the end
-  double boi_ns = 0;             // that the root found
+  double boi_ns = 0;             // the BOI that the root found
 };
 
 class Experiment {
@@ -73,11 +75,12 @@ class Experiment {
 
   // Returns nothing if rounds that no rank has dropped are missing for `patience_ns`.
   std::optional<Outcome> play(Play play);
-  // Ranks reach a point every `point_ns` and drop snapshots without room. The root decides which points are offloads.
-  // Ends when so many rounds have come since the interval has settled (PaceKeeper::is_settled). Returns nothing if that
-  // takes more than two minutes.
+  // Ranks reach a point every `point_ns`, and drop snapshots for which there is no room. The root decides which points
+  // are offloads. Ends when `rounds` rounds have arrived since the interval settled (PaceKeeper::is_settled). Returns
+  // nothing if that takes more than two minutes.
   std::optional<ControlledOutcome> play_controlled(std::uint32_t events, std::uint32_t rounds, std::int64_t point_ns);
-  // Stop-and-go: one-way delays of rounds, each of which begins when the one before has arrived.
+  // Measures one-way delays in ns by stop-and-go: each round begins after the one before has arrived. Returns nothing
+  // if a round does not arrive.
   std::optional<std::vector<double>> rest(std::uint32_t events, std::uint32_t rounds);
   std::optional<BoiSearch> search(std::uint32_t events, const Spread& rest, double low_ns,
                                   const SearchSettings& settings);
@@ -98,13 +101,13 @@ class Experiment {
     void round(const Round& round) override;
     void lost_round(std::uint64_t round, const RankSet& lost) override;
     void begin();
-    // Waits until `round` has come, or nothing has come for `patience_ns`.
+    // Waits until `round` has arrived (true), or until nothing has arrived for `patience_ns` (false).
     bool wait_for(std::uint64_t round, std::int64_t patience_ns);
     std::vector<ArrivedRound> take();
-    // Passes rounds to it; nullptr: to none.
+    // Passes rounds to `keeper` from now on; nullptr: to none.
     void tell(PaceKeeper* keeper);
-    std::optional<Pace> decide();  // of it
-    // The next round, if the interval has settled.
+    std::optional<Pace> decide();  // PaceKeeper::decide()
+    // The number of the next round, if the interval has settled.
     std::optional<std::uint64_t> settled_from();
     std::size_t count_from(std::uint64_t round);
 

@@ -118,7 +118,7 @@ void add_offloads(Line& line, Experiment& experiment, std::uint32_t rounds) {
   const std::uint32_t ranks = experiment.stage().shape().ranks;
   std::vector<double> worst;
   std::vector<double> mean;
-  std::vector<std::string> dropped;  // of each round: the ranks
+  std::vector<std::string> dropped;  // for each round: the ranks that dropped their snapshots
   for (std::uint32_t round = 0; round < rounds; ++round) {
     double most = 0;
     double sum = 0;
@@ -161,7 +161,7 @@ std::string run_boi(Experiment& experiment, std::istringstream& words) {
                         .number("is_late", step.verdict.is_late)
                         .number("is_saturated", step.is_saturated)
                         .json());
-  // The paper's search ends with what it found.
+  // The search of the paper has no confirmation.
   double boi = search->boi_ns();
   bool is_confirmed = true;
   std::vector<std::string> confirmations;

@@ -21,8 +21,8 @@ void sleep_until(std::int64_t realtime) {
   }
 }
 
-// Wait for room in a ring: long compared with an offload, short compared with an interval. So waiting takes no
-// processor from the reader.
+// Waits for room in a ring, by sleeping long compared with an offload and short compared with an interval. So the
+// reader keeps its processor.
 void pause_shortly(const Play& play) {
   const timespec pause{0, std::clamp<long>(play.interval_ns / 4, 20'000, 1'000'000)};
   nanosleep(&pause, nullptr);
@@ -70,7 +70,7 @@ void Player::command(std::span<const std::byte> command) {
   Reader in(command);
   const auto play = in.get<Play>();
   if (!in.at_end() || play.events > stage_.shape().most_events || play.rounds > stage_.shape().most_rounds) return;
-  cadence_.store(0, std::memory_order_release);  // the former play's value must not be used
+  cadence_.store(0, std::memory_order_release);  // the value of the previous play must not be used
   const std::lock_guard lock(mutex_);
   plays_.push_back(play);
   changed_.notify_all();
@@ -111,19 +111,19 @@ void Player::play(const Play& play) {
     }
     for (std::uint32_t rank = 0; rank < count_ && play.offloads != 0; ++rank) offload(play, rank, round);
   }
-  // If a rank dropped its last rounds, only this says that no one needs to wait for them.
+  // If a rank dropped its last rounds, one more round shows that nobody needs to wait for them.
   const std::uint64_t number = play.every != 0 ? stage_.last_point() + 1 : play.first_round + play.rounds;
   if (play.policy == Policy::lossy && play.offloads != 0)
     for (std::uint32_t rank = 0; rank < count_; ++rank) offload_last(play, rank, number);
   stage_.played_ns(number_).store(std::max<std::int64_t>(realtime_ns() - began_ns, 1), std::memory_order_release);
-  // All ranks in turn, because a round leaves, and frees its room, when the last of them has come.
+  // The ranks take turns, because a round frees its room only after its last rank has arrived.
   while (std::ranges::any_of(held_, [](const auto& held) { return !held.empty(); })) {
     for (std::uint32_t rank = 0; rank < count_; ++rank) hand_over_held(rank);
     pause_shortly(play);
   }
 }
 
-// Like a program that reaches its points. A decision is known long before the point from which it applies.
+// Plays a program that reaches offload points. A decision is known long before the point from which it applies.
 void Player::offload_as_decided(const Play& play) {
   constexpr std::int64_t most_ahead_ns = 1'000'000;  // sleeping at each point would take the tree's processors
   monitor::Cadence cadence(play.every);
@@ -157,7 +157,7 @@ void Player::hand_over_held(std::uint32_t rank) {
 }
 
 void Player::offload(const Play& play, std::uint32_t rank, std::uint32_t round) {
-  // What a rank has done since the last round is no part of its offload.
+  // Makes the values, which are the work of the rank since the last round and not part of the offload.
   for (std::uint32_t event = 0; event < play.events; ++event)
     values_[event] = {static_cast<double>(round + 1), 1e6 * (round + 1) + 1e3 * (first_ + rank) + event, 8.0 * round};
   const std::uint64_t number = play.first_round + round;

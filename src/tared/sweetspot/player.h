@@ -1,8 +1,8 @@
-// Plays the ranks of one node: a thread that offloads for all of them when a command says so. The node reads their
+// Plays the synthetic ranks of one node: a thread makes their offloads when a command says so. The node reads their
 // rings like those of real ranks.
 //
-// One thread plays all ranks, because there are fewer processors than ranks. So the cost of an offload is only the
-// rank's own copy, and the ranks of a node offload one after another.
+// One thread plays all ranks, because there are fewer processors than ranks. So the ranks of a node offload one after
+// another, and the cost of an offload is that of the copy alone.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,8 @@ namespace tare::tared {
 
 class Player : public SnapshotSource {
  public:
-  // Ranks [first, first + count); `number` counts processes with ranks.
+  // Plays ranks [first, first + count). `number`: index among the processes with ranks. `stage` must outlive the
+  // object.
   Player(Stage& stage, std::uint32_t number, std::uint32_t first, std::uint32_t count);
   ~Player() override;
   Player(const Player&) = delete;
@@ -49,13 +50,13 @@ class Player : public SnapshotSource {
   std::atomic<std::uint64_t> cadence_ = 0;  // its last word (monitor/cadence.h); 0: none in this play
   bool is_ended_ = false;
   std::vector<Metrics> values_;
-  std::vector<std::uint64_t> dropped_;  // of each rank, since the last round that had room
+  std::vector<std::uint64_t> dropped_;  // by rank: rounds dropped since the last one that had room
   struct Held {
     std::uint64_t round;
     std::int64_t offloaded_ns;
     std::vector<Metrics> values;
   };
-  std::vector<std::deque<Held>> held_;  // of each rank, under Policy::unbound
+  std::vector<std::deque<Held>> held_;  // by rank, for Policy::unbound
   std::thread thread_;
 };
 

@@ -1,4 +1,5 @@
-// Made-up ranks in shared memory: what they offload, and the cost. All processes of an experiment map it.
+// Shared memory with the synthetic ranks of an experiment: what they offload, and the cost. All processes of the
+// experiment map it.
 //
 // Each rank has a ring of snapshots with one writer, the process that plays the rank, and one reader, its node. A
 // snapshot is copied into the ring as in a real rank: no system call, no lock.
@@ -16,8 +17,8 @@ namespace tare::tared {
 
 enum class Policy : std::uint32_t {
   block,    // a rank waits until its ring has room
-  unbound,  // a thread beside the rank holds what has no room, without bound: "non-blocking" of Nataraj et al.
-  lossy,    // a rank drops what has no room
+  unbound,  // a thread beside the rank keeps snapshots without room, without limit: "non-blocking" of Nataraj et al.
+  lossy,    // a rank drops snapshots without room
 };
 
 // A command for all ranks. It travels down the tree.
@@ -28,11 +29,11 @@ struct Play {
   std::int64_t interval_ns = 0;
   std::int64_t start_ns = 0;  // of the first round, by CLOCK_REALTIME
   Policy policy = Policy::block;
-  std::uint32_t in_step = 0;    // 1: work for an interval, barrier, offload (bspbench); 0: by the clock
-  std::uint32_t offloads = 1;   // 0: the same without offloads
+  std::uint32_t in_step = 0;    // 1: work for an interval, barrier, offload (bspbench); 0: offload by the clock
+  std::uint32_t offloads = 1;   // 0: everything but the offloads
   std::uint32_t irregular = 0;  // 1: random intervals with the mean `interval_ns`, the same on all ranks
-  // If not 0, rounds are points, and every so many of them are an offload until the root decides otherwise
-  // (PaceKeeper), up to Stage::last_point().
+  // If not 0, rounds are offload points up to Stage::last_point(). Every `every`-th point is an offload until the root
+  // decides otherwise (PaceKeeper).
   std::uint32_t every = 0;
 };
 // For an irregular play: the time from its start to a round. Intervals are exponential, so rounds are a Poisson
@@ -58,13 +59,13 @@ class Stage {
     std::uint64_t round;
     std::int64_t offloaded_ns;
     std::uint64_t events;
-    std::uint64_t dropped;  // rounds since the one before
+    std::uint64_t dropped;  // number of rounds dropped since the previous snapshot
   };
   struct alignas(64) Ring {
     std::atomic<std::uint64_t> head;
     alignas(64) std::atomic<std::uint64_t> tail;
   };
-  // Of each rank and round of a play.
+  // What happened to the snapshot of a rank in a round of a play.
   enum class Fate : std::uint32_t { none, offloaded, dropped };
   struct Offload {
     std::atomic<std::uint32_t> cost_ns;  // from the start to the end of the offload
@@ -80,7 +81,7 @@ class Stage {
   }
   std::span<const EventKey> keys(std::uint32_t events) const { return {keys_, events}; }
   bool has_room(std::uint32_t rank);
-  // Only for the rank, and only if there is room.
+  // Must only be called by the writer of the ring, and only if there is room.
   void put(std::uint32_t rank, const Slot& about, std::span<const Metrics> values);
   pthread_barrier_t& barrier() { return *barrier_; }
   std::atomic<std::int64_t>& played_ns(std::uint32_t player) { return played_ns_[player]; }
