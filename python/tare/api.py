@@ -73,27 +73,27 @@ def sample(spec: str) -> bool:
 
 
 def pause() -> None:
-    """From here on nothing that this thread does is recorded, until `resume()`: calls, events and samples."""
+    """Stops the recording of calls, events and samples of this thread, until `resume()`."""
     _record.pause()
 
 
 def resume() -> None:
-    """What this thread does is recorded again."""
+    """Resumes the recording of this thread after `pause()`."""
     _record.resume()
 
 
 def flush() -> None:
-    """Writes what this thread has recorded of the trace to the run, at a time of the program's choice."""
+    """Writes the trace of this thread so far to the run now, at a time that the program chooses."""
     _record.flush()
 
 
 def progress() -> None:
-    """The program has come round, an iteration or a time step: for `tare run --weigh` (docs/weigh.md)."""
+    """Marks the end of an iteration or time step, for `tare run --weigh` (docs/weigh.md)."""
     _record.progress()
 
 
 def offload() -> None:
-    """A point at which `tare run --monitor` may take the profile of this rank (docs/monitoring.md)."""
+    """Marks a point at which `tare run --monitor` may take the profile of this rank (docs/monitoring.md)."""
     _record.offload()
 
 
@@ -102,28 +102,29 @@ _SOURCES: tuple[SpotSource, ...] = ("unknown", "measured", "cached", "interpolat
 
 
 class SweetSpot(NamedTuple):
-    """What is known of the tree of `tare run --monitor`, for profiles of `events` events.
+    """What is known about the monitoring tree of `tare run --monitor`, for profiles of `events` events.
 
-    Times are seconds; None is what is not known, or not yet. Definitions: docs/monitoring.md.
+    Times are in seconds; None: not known, or not known yet. A deviation is a standard deviation.
+    docs/monitoring.md has the definitions.
     """
 
-    events: int
+    events: int  # the size of the profiles
     source: SpotSource  # how the BOI is known
-    is_bound: bool  # the BOI is `boi` or less: points of this run are no closer together
-    boi: float | None
-    boi_spread: float | None
-    resting_delay: float | None
+    is_bound: bool  # True: the BOI is at most `boi`, because points of this run are no closer together
+    boi: float | None  # the bottleneck offload interval
+    boi_spread: float | None  # the width of the range in which the search found it
+    resting_delay: float | None  # one-way delay of rounds that do not wait for one another
     resting_delay_deviation: float | None
-    delay: float | None
+    delay: float | None  # one-way delay of the last rounds
     delay_deviation: float | None
-    direct_cost: float | None
+    direct_cost: float | None  # duration of an offload of this rank
     direct_cost_deviation: float | None
-    overall_cost: float | None
+    overall_cost: float | None  # how much longer an iteration with an offload is; may be negative
     overall_cost_deviation: float | None
 
 
 def sweet_spot(events: int = 0) -> SweetSpot:
-    """Of profiles of so many events; 0: of the size that those of this program have now. Waits for nobody."""
+    """The sweet spot for profiles of `events` events; 0: of the current size. Never waits for other ranks."""
     of, source, is_bound, *times = _record.sweet_spot(events)
     known: list[float | None] = [None if time < 0 else time for time in times]
     if times[-1] >= 0:

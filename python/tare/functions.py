@@ -10,11 +10,14 @@ from tare._functions import TABLE
 
 @dataclass(frozen=True)
 class Meaning:
-    """The words of a function's row; `peer`, `root` and `poll` name parameters. Empty: it has none."""
+    """The words of the row of a function in `mpi/functions.toml`. Empty: it has none.
+
+    `peer`, `root`, `poll`, `lock`, `begins` and `ends` are explained there.
+    """
 
     kind: str  # its class
-    form: str  # "blocking"; of calls that make a request, "nonblocking" or "persistent"
-    waits: str  # for what, before it returns or its request is complete
+    form: str  # "blocking"; for calls that make a request, "nonblocking" or "persistent"
+    waits: str  # what it waits for before it returns, or before its request is complete
     peer: str = ""
     root: str = ""
     poll: str = ""

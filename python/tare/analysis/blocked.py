@@ -33,22 +33,22 @@ Completed = Callable[[Rank, str, int], "int | None"]
 
 @dataclass(frozen=True)
 class Send:
-    """A message that is being sent: by a call, or a request that is not complete."""
+    """A message that is being sent, by a call or by a request that has not completed."""
 
     function: str
-    communicator: int
+    communicator: int  # index of the communicator in the run
     to: Rank
     tag: int
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A receive that has not ended; no source: any, or it is not known."""
+    """A receive that has not completed."""
 
     function: str
-    communicator: int
-    source: Rank | None
-    tag: int | None
+    communicator: int  # index of the communicator in the run
+    source: Rank | None  # None: any source, or not known
+    tag: int | None  # None: any tag, or not known
 
 
 def sends_of(call: CurrentCall) -> list[Send]:

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kept:
-    """Shares are from 0 to 1. Times of spells are sums over the first threads of all ranks. Controls
-    (`--weigh`) are not the budget's: their spells, their time and their cost are in none of it."""
+    """What a run with a budget recorded. Shares are from 0 to 1. Times of spells are sums over the first
+    threads of all ranks. Controls (`--weigh`) are not included, neither their time nor their cost."""
 
-    share: float  # of net time that the user allows
-    bytes: int | None  # that the trace may have; None: any number
-    spent: float  # share of net time, as the account knows it: at least
-    spent_bytes: int
-    spells: int  # that all ranks together began: 0 where they never passed together
-    traced_spells: int  # on at least one rank
-    counted_spells: int
-    cut_spells: int  # that cost more than planned, so that less was kept of their ends
-    traced_share: float | None  # of the time of all spells; None: there are none
-    measured_share: float | None
+    share: float  # share of net time that the user allows
+    bytes: int | None  # size that the trace may have; None: any
+    spent: float  # share of net time that measuring took, at least
+    spent_bytes: int  # size of the trace
+    spells: int  # number of spells; 0: the ranks never passed a point together
+    traced_spells: int  # spells that were traced on at least one rank
+    counted_spells: int  # spells in which calls were only counted
+    cut_spells: int  # spells that cost more than planned, so that less was recorded of their ends
+    traced_share: float | None  # share of traced spells in the time of all spells; None: there are none
+    measured_share: float | None  # the same for measured spells
     whole_trace: (
         float | None
     )  # share of net time that a trace of all calls would have cost, at least; None: not known

@@ -19,14 +19,14 @@ MOST_GROUPS = 64
 
 @dataclass(frozen=True)
 class Sent:
-    """From rank to rank, of the world with the most ranks."""
+    """What ranks sent to one another, in the world with the most ranks."""
 
     world: int
-    size: int
-    group: int  # so many neighbouring ranks are one in the keys below
-    elsewhere: int  # messages to ranks that are not known, or of other worlds
-    messages: dict[tuple[int, int], int]
-    bytes: dict[tuple[int, int], int]
+    size: int  # number of ranks of the world
+    group: int  # number of neighbouring ranks that form a group
+    elsewhere: int  # messages to unknown ranks or ranks of other worlds
+    messages: dict[tuple[int, int], int]  # by group of the sender and group of the receiver
+    bytes: dict[tuple[int, int], int]  # the same
 
 
 def largest_world(run: Run) -> list[Process]:
@@ -63,7 +63,7 @@ class SizeClass:
     size_to: int
     calls: int = 0
     bytes: int = 0
-    received: int = 0
+    received: int = 0  # bytes received by calls that also send, not part of `bytes`
     time_ns: int = 0
 
 

@@ -34,9 +34,9 @@ class MeasuredRun(Protocol):
 
 @dataclass(frozen=True)
 class Differing:
-    """What the runs have not in common: the values of the base runs, and of the new ones, each once."""
+    """A property in which the runs differ: the values of the base runs and of the new ones, each once."""
 
-    what: str
+    what: str  # the property, in words
     base: tuple[str, ...]
     new: tuple[str, ...]
 

@@ -12,17 +12,17 @@ ALPHA = 1 - CONFIDENCE
 
 @dataclass
 class Comparison:
-    """A figure of the base runs beside that of the new ones, one value a run."""
+    """A metric of the base runs and of the new runs, one value for each run."""
 
     base: list[float]
     new: list[float]
-    # New by base: of geometric means where all values are positive. None: something is 0.
+    # New divided by base; of geometric means, if all values are positive. None: a value is 0.
     ratio: float | None
     # Its confidence interval; None if the noise is not known or the ratio is not.
     interval: tuple[float, float] | None
-    # How likely a difference like this is by chance; None if the noise is not known.
+    # The probability of such a difference by chance; None if the noise is not known.
     p: float | None
-    # The same among all comparisons made at once; set by `correct`.
+    # `p`, corrected for the number of comparisons made at once; set by `correct`.
     corrected_p: float | None = None
 
     @property

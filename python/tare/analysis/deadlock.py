@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 class Blocked:
     """A thread that cannot go on, and the ranks for which it waits for ever."""
 
-    call: CurrentCall
-    waits_for: tuple[Rank, ...]
-    any_of_them: bool  # one of them might be enough
+    call: CurrentCall  # the call that the thread is in
+    waits_for: tuple[Rank, ...]  # the ranks that it waits for
+    any_of_them: bool  # True: one of them may be enough
 
 
 @dataclass(frozen=True)
 class Deadlock:
-    """`cycles` are ranks each of which waits for the next, and the last for the first; `ended` are ranks that
-    others wait for, but that are gone. `blocked` are all who wait for these, directly or not."""
+    """`cycles`: ranks of which each waits for the next one, and the last one for the first. `ended`: ranks
+    that have ended, but for which others wait. `blocked`: all threads that wait for these, directly or
+    indirectly."""
 
     cycles: tuple[tuple[Rank, ...], ...]
     ended: tuple[Rank, ...]

@@ -34,13 +34,13 @@ class MeasuredRun(Recorded, Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """A function or call site on both sides; if it is absent on one side, its figures are 0 there."""
+    """A function or call site on both sides; if it is absent on one side, its values are 0 there."""
 
     function: str
-    place: Placed | None  # None: a function
-    time_ns: Comparison
-    calls: Comparison
-    bytes: Comparison
+    place: Placed | None  # of a call site; None: the line is for the function
+    time_ns: Comparison  # time of the calls, in ns
+    calls: Comparison  # number of calls
+    bytes: Comparison  # bytes that the calls moved
 
     @property
     def change_ns(self) -> float:
@@ -50,11 +50,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Difference:
-    """`figures` by metric; lines with the largest change of time first."""
+    """The difference of base runs and new runs. Lines with the largest change of time come first."""
 
-    figures: dict[str, Comparison]
-    functions: list[Line]
-    sites: list[Line]
+    figures: dict[str, Comparison]  # by metric
+    functions: list[Line]  # one for each function
+    sites: list[Line]  # one for each function at each call site
 
     @property
     def noise_known(self) -> bool:

@@ -25,18 +25,19 @@ TOO_MANY_EVENTS = f"more than {REPLAYED_EVENTS:,} events to replay"
 
 @dataclass(frozen=True, kw_only=True)
 class Efficiency:
-    """The efficiencies of one world, 0 to 1; None if no rank has net time."""
+    """The POP efficiencies of one world (docs/profile.md), 0 to 1; None if no rank has net time."""
 
     world: int
-    ranks: int
+    ranks: int  # number of ranks of the world
     net_ns: int  # longest net time of a rank
-    mpi_share: float | None
-    load_balance: float | None
-    communication_efficiency: float | None
-    parallel_efficiency: float | None
+    mpi_share: float | None  # share of MPI in the net time of all ranks
+    load_balance: float | None  # mean time outside MPI / largest time outside MPI
+    communication_efficiency: float | None  # largest time outside MPI / net_ns
+    parallel_efficiency: float | None  # load_balance * communication_efficiency
     most_computing_rank: int | None  # the rank with the most time outside MPI
-    serialisation_efficiency: float | None = None  # None without a replay, as the next three
-    transfer_efficiency: float | None = None
+    # The next four are None without a replay on an ideal network.
+    serialisation_efficiency: float | None = None  # largest time outside MPI / ideal_ns
+    transfer_efficiency: float | None = None  # ideal_ns / run time
     ideal_ns: int | None = None  # run time on an ideal network
     unknown_share: float | None = None  # share of the run time that could not be replayed
     not_replayed: str | None = None  # why there is no replay

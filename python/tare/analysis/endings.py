@@ -55,13 +55,10 @@ def brief(process: Process) -> str:
 
 @dataclass(frozen=True)
 class First:
-    """The process that ended early before all others; several if their ends are too close to tell.
-
-    `is_certain`: the end of every process that ended early was observed.
-    """
+    """The process that ended early before all others; several if their ends are too close to tell."""
 
     processes: list[Process]
-    is_certain: bool
+    is_certain: bool  # the ends of all processes that ended early were observed
 
 
 def first(processes: Sequence[Process]) -> First | None:

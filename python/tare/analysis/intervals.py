@@ -25,7 +25,7 @@ class Interval:
     low: float
     high: float
     count: int
-    coverage: float  # 0 where there are fewer than two samples
+    coverage: float  # 0 if there are fewer than two samples
 
     @property
     def half_width(self) -> float:

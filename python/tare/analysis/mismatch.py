@@ -22,22 +22,22 @@ Kind = Literal["roots", "collectives", "order", "tags", "communicators", "unrece
 
 @dataclass(frozen=True)
 class Side:
-    """Ranks that agree, and what they say; what does not matter to the kind is None."""
+    """Ranks whose calls agree, and their arguments; None: an argument that does not matter for the kind."""
 
     ranks: tuple[Rank, ...]
     function: str
-    communicator: int
+    communicator: int  # index of the communicator in the run
     root: int | None = None
     tag: int | None = None
 
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Of messages the first side is the receiver's, the second the sender's."""
+    """Calls that contradict each other. For messages, the first side is that of the receiver."""
 
     kind: Kind
-    sides: tuple[Side, ...]
-    messages: int | None = None  # sent, and not received
+    sides: tuple[Side, ...]  # one for each group of ranks whose calls agree
+    messages: int | None = None  # number of messages that were sent and not received
 
 
 def differing_roots(calls: Iterable[CurrentCall], completed: Completed) -> list[Mismatch]:

@@ -79,27 +79,27 @@ class CallPath:
 class OverRanks:
     """The time that single ranks spend in the calls of a row; None if no rank made a timed call."""
 
-    ranks: int | None = None  # ranks that made timed calls
-    rank_mean_ns: float | None = None
-    rank_min_ns: int | None = None
-    rank_min: int | None = None
-    rank_max_ns: int | None = None
-    rank_max: int | None = None
+    ranks: int | None = None  # number of ranks that made timed calls
+    rank_mean_ns: float | None = None  # mean over these ranks
+    rank_min_ns: int | None = None  # shortest time of a rank
+    rank_min: int | None = None  # the rank with the shortest time
+    rank_max_ns: int | None = None  # longest time of a rank
+    rank_max: int | None = None  # the rank with the longest time
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfWholeRun:
-    """Calls that were only counted included, where there are some (`--budget`, `--weigh`).
+    """Totals that include calls that were only counted (`--budget`, `--weigh`).
 
-    None if all calls were measured, or if it is not known. Errors are half the widths of 95 % confidence
-    intervals; 0: exact; None beside a figure: not known.
+    None if all calls were measured, or if a value is not known. Errors are half the widths of 95 % confidence
+    intervals; 0: exact; None: not known.
     """
 
-    whole_calls: int | None = None
+    whole_calls: int | None = None  # number of all calls
     whole_calls_error: int | None = None
-    whole_time_ns: int | None = None
+    whole_time_ns: int | None = None  # time of all calls
     whole_time_error_ns: int | None = None
-    whole_bytes: int | None = None
+    whole_bytes: int | None = None  # bytes of all calls, without `received`
     whole_bytes_error: int | None = None
 
 
@@ -114,21 +114,21 @@ class Row(Placed, CallPath, OverRanks, OfWholeRun):
     function: str = ""
     size_from: int | None = None  # bytes of each call: at least this; None: no data, or unknown
     size_to: int | None = None  # and less than this
-    communicator: str | None = None
-    communicator_size: int | None = None
+    communicator: str | None = None  # its name, or # and its index
+    communicator_size: int | None = None  # number of its ranks
     rank: int | None = None
-    calls: int  # calls that `time_ns` covers; look-ups, if the row has only these
-    time_ns: int
-    mean_ns: float
+    calls: int  # calls that `time_ns` covers; if the row has only look-ups, their number
+    time_ns: int  # time of all these calls
+    mean_ns: float  # mean, shortest and longest time of a call
     min_ns: int
     max_ns: int
     bytes: int
-    received: int  # by calls that both send and receive, not part of `bytes`
-    waited_ns: int  # calls that completed requests of these calls
+    received: int  # bytes received by calls that also send, not part of `bytes`
+    waited_ns: int  # time of other calls that completed requests of these calls
     timed: bool  # False: look-ups, which are only counted
     estimated_calls: int  # fast polls and starts of messages, whose time is estimated
-    time_error_ns: int | None = None  # of starts: half the width of the 95 % interval of `time_ns`
-    lookups: int
+    time_error_ns: int | None = None  # for starts: half the width of the 95 % interval of `time_ns`
+    lookups: int  # further calls, which were only counted
     imbalance_ns: int | None = None  # of collectives: time in which ranks waited for the last rank
 
 
@@ -141,7 +141,7 @@ class RankRow:
     calls: int
     time_ns: int
     bytes: int
-    received: int
+    received: int  # bytes received by calls that also send, not part of `bytes`
     mpi_share: float  # `time_ns` divided by the net time of the threads that call MPI
 
 

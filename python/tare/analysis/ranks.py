@@ -16,36 +16,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TotalCost:
-    """The cost account of all ranks: sums, if nothing else is said (docs/json.md)."""
+    """The cost account of all ranks: sums over ranks if nothing else is said (docs/json.md)."""
 
     calls: int = 0
-    lookups: int = 0
+    lookups: int = 0  # calls that were only counted
     call_ns: float = 0.0  # mean cost of a timed call
     lookup_ns: float = 0.0  # mean cost of a look-up
     event_ns: float = 0.0  # largest cost of an event of the API
-    events: int = 0
-    wrapper_ns: int = 0
-    wrapper_error_ns: float | None = (
-        0.0  # half of the 95 % confidence interval of `wrapper_ns`; None: unknown
-    )
+    events: int = 0  # events of the API
+    wrapper_ns: int = 0  # time in wrappers and in functions of the API, estimated from weighed calls
+    wrapper_error_ns: float | None = 0.0  # half the 95 % confidence interval of it; None: unknown
     weighed: int = 0  # calls whose cost was measured
-    net_share: float = 0.0  # share in the net time, weighted by net time
+    net_share: float = 0.0  # share of wrappers, flushes and offloads in the net time
     wall_share: float = 0.0  # including hooks, as a share of the time from the first MPI call to the end
-    hook_init_ns: int = 0
-    hook_finalize_ns: int = 0
-    flushes: int = 0
+    hook_init_ns: int = 0  # time of tare inside MPI_Init
+    hook_finalize_ns: int = 0  # and inside MPI_Finalize
+    flushes: int = 0  # event buffers that threads wrote themselves
     flush_ns: int = 0
     flush_bytes: int = 0
-    drains: int = 0
+    drains: int = 0  # event buffers that tared wrote
     drain_ns: int = 0
     drain_bytes: int = 0
-    offload_points: int = 0  # of monitored runs, and the next
-    offloads: int = 0
-    offloads_lost: int = 0
-    offload_ns: int = 0
+    offload_points: int = 0  # with --monitor: points at which ranks could hand over a snapshot
+    offloads: int = 0  # snapshots that were handed over
+    offloads_lost: int = 0  # snapshots for which there was no room
+    offload_ns: int = 0  # time of offloads, waiting included
     offload_max_ns: int = 0  # the longest of all ranks
-    offload_wait_ns: int = 0
-    dropped: int = 0
+    offload_wait_ns: int = 0  # part of `offload_ns`: waiting for room
+    dropped: int = 0  # records of the trace for which there was no room
 
 
 NOTHING_TRACED: Trace = {

@@ -17,7 +17,7 @@ class Placed:
     """Something at a place in the program; fields are None if unknown."""
 
     file: str | None = None  # source file, with its directory
-    line: int | None = None
+    line: int | None = None  # source line, from 1
     caller: str | None = None  # function that contains the place
     object: str | None = None  # path of the executable or library
     offset: int | None = None  # address in the object

@@ -56,7 +56,7 @@ class Bin:
 
     from_ns: int
     to_ns: int
-    count: int
+    count: int  # number of samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,26 +67,27 @@ class Row:
     """
 
     world: int
-    source: int | None = None  # None also: classes for which there was no room
-    destination: int | None = None
-    send: Placed = UNKNOWN
-    receive: Placed = UNKNOWN
-    bytes: int | None = None  # None also: classes for which there was no room
-    count: int  # samples
-    estimate: float  # messages that they represent, and its interval (Wilson)
+    source: int | None = None  # rank that sent; None also: classes for which there was no room
+    destination: int | None = None  # rank that received
+    send: Placed = UNKNOWN  # call site that sent
+    receive: Placed = UNKNOWN  # call site that posted the receive
+    bytes: int | None = None  # length of a message; None also: classes for which there was no room
+    count: int  # number of samples
+    estimate: float  # number of messages that they represent, and its interval (Wilson)
     estimate_low: float
     estimate_high: float
-    mean_ns: float  # and its interval (Student); None: a single sample of several messages
+    mean_ns: float  # mean latency and its interval (Student); None: a single sample of several messages
     mean_low_ns: float | None
     mean_high_ns: float | None
-    total_ns: float  # latencies of all these messages, and its interval (Horvitz and Thompson)
+    total_ns: float  # sum of the latencies of all these messages, and its interval (Horvitz and Thompson)
     total_low_ns: float
     total_high_ns: float
-    deviation_ns: float | None  # None: a single sample
-    min_ns: int
+    deviation_ns: float | None  # standard deviation of the latency; None: a single sample
+    min_ns: int  # shortest and longest latency of the samples
     max_ns: int
     unexpected: int  # samples that were sent before their receive was posted
-    late_sender_ns: float  # this and the next three: means of the parts of the latency
+    # Means of parts of the latency (docs/samples.md); the last three add up to the mean latency.
+    late_sender_ns: float
     unposted_ns: float
     unwaited_ns: float
     transfer_ns: float
@@ -100,10 +101,11 @@ class ClockComparison:
 
     world: int
     rank: int  # the process that compared them
-    uncertainty_ns: int
-    end_uncertainty_ns: int | None  # this and the next two: None without a comparison at the end
-    drift_ns: int | None
-    span_ns: int | None
+    uncertainty_ns: int  # uncertainty of the comparison at the start
+    # The next three are None without a comparison at the end.
+    end_uncertainty_ns: int | None  # uncertainty of that comparison
+    drift_ns: int | None  # change of the difference of the clocks between the two comparisons
+    span_ns: int | None  # time between the two comparisons
 
 
 def columns(keys: Sequence[Key]) -> list[str]:

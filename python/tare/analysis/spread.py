@@ -11,13 +11,13 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class Spread(Generic[Of]):
-    """Least, mean and most, and who has the extremes; of equal ones the first."""
+    """The least value, the mean and the largest value of several items."""
 
     least: float
-    least_at: Of
+    least_at: Of  # the first item with the least value
     mean: float
     most: float
-    most_at: Of
+    most_at: Of  # the first item with the largest value
 
 
 def spread(of: Sequence[Of], figure: Callable[[Of], float | None]) -> Spread[Of] | None:

@@ -25,43 +25,43 @@ class Slow:
 
     iteration: int  # from 0 on each rank
     rank: int
-    start_ns: int
+    start_ns: int  # Unix time
     duration_ns: int
-    mpi_ns: int
-    cause_rank: int  # on which most of what it takes longer goes by
-    cause_function: str  # in this call or before it
-    cause_at: Placed
-    cause_in_call: bool
-    cause_ns: int  # beyond the usual
+    mpi_ns: int  # part of the duration: in MPI
+    cause_rank: int  # the rank on which most of the additional time is spent
+    cause_function: str  # it is spent in calls of this function or before them
+    cause_at: Placed  # where this function is called
+    cause_in_call: bool  # True: in the calls; False: outside MPI before them
+    cause_ns: int  # time that exceeds the usual time there
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoopRow(Placed):
-    """Iterations that begin with calls of one line, which is its place; of all ranks that have them."""
+    """Iterations that begin with calls of one line, the place of the row; over all ranks that have them."""
 
-    function: str
-    ranks: tuple[int, ...]
-    iterations: int  # of the rank with most
-    median_ns: int  # of the medians of the ranks
-    longest_ns: int
-    slow_iterations: int  # of the rank with most
+    function: str  # the function that this line calls
+    ranks: tuple[int, ...]  # ranks that have these iterations
+    iterations: int  # the largest number of a rank
+    median_ns: int  # the median over ranks of their median durations
+    longest_ns: int  # the longest iteration of all ranks
+    slow_iterations: int  # the largest number of a rank
     slowest: tuple[Slow, ...]  # the longest first
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseRow(Placed):
-    """A phase; its place is that of the call that most of its time is in and before."""
+    """A detected phase. Its place is the line with the most time: in its calls and before them."""
 
     world: int
     number: int  # in its world, in the order of time
-    phase: str  # equal where the ranks do alike
+    phase: str  # its name, which is equal for similar phases
     start_ns: int  # Unix time
     duration_ns: int
-    mpi_share: float
-    function: str
-    outside_calls: bool  # all of that time is outside MPI, before the call
-    line_share: float  # that time as a share of the ranks' time
-    loops: tuple[LoopRow, ...]  # that of most ranks first
+    mpi_share: float  # share of MPI in the time of the ranks
+    function: str  # the function that the line calls
+    outside_calls: bool  # all time of the line is outside MPI, before its calls
+    line_share: float  # share of the line in the time of the ranks
+    loops: tuple[LoopRow, ...]  # those of the most ranks first
 
 
 class Recorded(Protocol):

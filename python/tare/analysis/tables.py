@@ -32,13 +32,13 @@ class PeerRow:
     """Messages sent to a rank and received from it, by all ranks unless rank is a key."""
 
     world: int
-    rank: int | None = None  # set if it is a key, as the next two
-    communicator: str | None = None
-    communicator_size: int | None = None
+    rank: int | None = None  # None if it is no key
+    communicator: str | None = None  # its name, or # and its index; None if it is no key
+    communicator_size: int | None = None  # number of its ranks
     peer: int | None  # rank in the world; None: of another world, or no room in the table
-    sent_messages: int
+    sent_messages: int  # sent to the peer
     sent_bytes: int
-    received_messages: int
+    received_messages: int  # received from the peer
     received_bytes: int
     ranks: int  # ranks that exchanged data with the peer
 
@@ -51,16 +51,16 @@ class PhaseRow:
     rank: int | None = None  # set if it is a key
     phase: str | None  # None: outside all phases
     entries: int  # how often the phase began
-    time_ns: int
+    time_ns: int  # summed over ranks and threads
     mpi_ns: int  # the part in timed calls
-    mpi_share: float
+    mpi_share: float  # mpi_ns / time_ns
     calls: int
     bytes: int
-    ranks: int  # this and the next four over the ranks that were in the phase
-    rank_mean_ns: float | None
+    ranks: int  # number of ranks that were in the phase
+    rank_mean_ns: float | None  # mean, shortest and longest time of these ranks
     rank_min_ns: int
     rank_max_ns: int
-    rank_max: int
+    rank_max: int  # the rank with the longest time
 
 
 class Recorded(CountsMessages, Protocol):

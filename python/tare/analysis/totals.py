@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Total:
-    """Of all ranks. Errors are half the widths of 95 % confidence intervals; None: not known of some
-    ranks, as too few spells were measured."""
+    """Totals of a function over all ranks, including calls that were only counted. Errors are half the
+    widths of 95 % confidence intervals; None: not known for some ranks, as too few spells were measured."""
 
     function: str
-    calls: int
-    measured_calls: int  # of them
+    calls: int  # measured and counted calls
+    measured_calls: int  # part of `calls`
     time_ns: int
     time_error_ns: int | None
     bytes: int

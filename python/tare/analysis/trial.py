@@ -39,17 +39,17 @@ STUDENT = 2.09 / 1.96
 
 @dataclass(frozen=True)
 class Trial:
-    """The outcome. Shares are of the time that the program takes without measuring: 0.03 is 3 %."""
+    """The result of a trial. Shares are of the time that the program takes without measuring: 0.03 is 3 %."""
 
-    measured: int  # spells that are not controls
-    unmeasured: int  # controls
-    unmeasured_share: float  # of the time of all spells, that of controls
-    blocks: int
-    drains: float  # of `overhead`
+    measured: int  # number of spells that are not controls
+    unmeasured: int  # number of controls
+    unmeasured_share: float  # share of controls in the time of all spells
+    blocks: int  # number of blocks of neighbouring spells that were compared
+    drains: float  # part of `overhead` that is due to drains
     overhead: float | None = None  # None: not determined
-    low: float | None = None  # interval of 95 %
+    low: float | None = None  # its 95 % confidence interval
     high: float | None = None
-    why: str | None = None  # where it is not determined: the reason
+    why: str | None = None  # why it is not determined
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,13 @@ State = Literal["finished", "exited", "aborted", "killed", "running", "unknown"]
 class Pending(Placed):
     """A request of the process that has not completed; its place is the call that started it."""
 
-    function: str  # that started it
-    receives: bool
-    waited_for: bool  # by the current call of the thread
-    since_ns: int
-    communicator: str | None
-    peer: int | None
-    peer_world: int | None
+    function: str  # the function that started it
+    receives: bool  # True: it receives
+    waited_for: bool  # the current call of the thread waits for it
+    since_ns: int  # Unix time at which it was started
+    communicator: str | None  # its name, or # and its index
+    peer: int | None  # rank in the communicator, -1: any, -2: MPI_PROC_NULL
+    peer_world: int | None  # the same rank in the world
     tag: int | None
     bytes: int | None  # None: a receive
 
@@ -63,13 +63,13 @@ class Row(Placed):
     thread: int = 0
     state: State = "unknown"
     exit_code: int | None = None
-    signal: int | None = None
-    finalized: bool | None = None
-    stopped: bool | None = None
+    signal: int | None = None  # the signal that killed the process
+    finalized: bool | None = None  # it has left MPI_Finalize
+    stopped: bool | None = None  # by a signal or a debugger
     host: str | None = None
     pid: int | None = None
     inside: bool = False  # True: in the call; False: the call has returned
-    polling: bool = False
+    polling: bool = False  # the thread polls without success
     function: str | None = None
     since_ns: int | None = None  # Unix time when the call began or, if not inside, returned
     for_ns: int | None = None  # time since then
@@ -79,13 +79,13 @@ class Row(Placed):
     peer: int | None = None
     peer_world: int | None = None
     tag: int | None = None
-    source: int | None = None  # of MPI_Sendrecv, as the next two
+    source: int | None = None  # where MPI_Sendrecv receives from, and the next two
     source_world: int | None = None
     source_tag: int | None = None
-    requests: int = 0  # that the call waits for
+    requests: int = 0  # number of requests that the call waits for
     waits_for: Sequence[int] = ()  # ranks of the world that the call needs in order to return
     waits_for_any: bool = False  # one of them may be enough
-    pending: Sequence[Pending] = ()
+    pending: Sequence[Pending] = ()  # requests of the process that have not completed
 
 
 # The fields of a row and of a pending request, in the order of JSON.
@@ -133,14 +133,14 @@ class Running(CountsMessages, Protocol):
 class Look:
     """The threads of a run at one moment, or at its end.
 
-    `deadlock` needs a second look while the run goes on. `stalled` would be one if threads that poll never
-    stopped. Where there is none, the ranks of `waiting` wait, directly or not, for those of `waited_for`,
-    who wait for nobody. `mismatches` are what calls contradict each other in.
+    `deadlock`: while the run goes on, a second look must confirm it. `stalled`: would be a deadlock if the
+    threads that poll never stopped. Without a deadlock, the ranks of `waiting` wait, directly or indirectly,
+    for those of `waited_for`, which wait for nobody. `mismatches`: calls that contradict each other.
     """
 
-    rows: list[Row]
+    rows: list[Row]  # one for each thread, and for each process or rank without calls
     calls: list[CurrentCall]
-    is_over: bool
+    is_over: bool  # the run has ended
     deadlock: Deadlock | None
     stalled: Deadlock | None
     waiting: frozenset[Rank]

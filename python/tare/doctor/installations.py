@@ -25,12 +25,12 @@ NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown
 
 @dataclass(frozen=True)
 class Installation:
-    """One MPI; `prefix` is None where the loader finds its libraries by itself."""
+    """An installed MPI library."""
 
     family: Family
-    version: str
-    launcher: Path
-    prefix: Path | None
+    version: str  # as the library or its launcher says it
+    launcher: Path  # its mpiexec
+    prefix: Path | None  # where it is installed; None: the loader finds its libraries without help
 
     @property
     def name(self) -> str:

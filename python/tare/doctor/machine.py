@@ -23,9 +23,9 @@ TSC_FLAGS = {"constant_tsc", "nonstop_tsc"}
 class Check:
     """One fact about the machine; a warning costs speed or memory, not results."""
 
-    name: str
+    name: str  # what was checked
     state: State
-    detail: str
+    detail: str  # what was found, in words
 
 
 def checks() -> list[Check]:

@@ -35,14 +35,14 @@ MPI4PY_LIBRARY = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12", "intel": "
 
 @dataclass(frozen=True)
 class Binding:
-    """A way to call MPI: its probe and what compiles it."""
+    """A language binding of MPI: its probe program and how to compile it."""
 
     name: str
-    source: str
-    wrappers: tuple[str, ...] = ()
-    compiler: str = ""  # instead of a wrapper that does not work
-    libraries: tuple[str, ...] = ()
-    calls: Mapping[str, int] = field(default_factory=lambda: CALLS | LOOKUPS)
+    source: str  # file name of the probe
+    wrappers: tuple[str, ...] = ()  # names of compiler wrappers to try
+    compiler: str = ""  # the compiler to use if no wrapper works
+    libraries: tuple[str, ...] = ()  # libraries to link then
+    calls: Mapping[str, int] = field(default_factory=lambda: CALLS | LOOKUPS)  # by function: calls expected
 
 
 _FORTRAN = (FORTRAN_WRAPPERS, "gfortran", ("-lmpifort", "-lmpi"))
@@ -58,17 +58,17 @@ BINDINGS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What one binding of one MPI showed; calls are the sums over all ranks."""
+    """The result of the probe of one binding with one MPI. Numbers of calls are sums over all ranks."""
 
     installation: Installation
     binding: str
     state: State
-    detail: str
-    library: str | None = None
-    expected: int | None = None
-    recorded: int | None = None
-    lines: bool | None = None
-    call_ns: float | None = None
+    detail: str  # what was found, in words
+    library: str | None = None  # version text of the MPI library
+    expected: int | None = None  # calls that the probe makes
+    recorded: int | None = None  # calls that tare recorded
+    lines: bool | None = None  # whether call sites have source lines
+    call_ns: float | None = None  # mean cost of a timed call
 
 
 class NotTestable(TareError):

@@ -25,10 +25,10 @@ USUAL_EVENTS = 64
 
 @dataclass(frozen=True)
 class Job:
-    """What a batch system says; 0: it does not."""
+    """The size of the job according to the batch system; 0: not known."""
 
-    nodes: int = 0
-    ranks: int = 0
+    nodes: int = 0  # number of nodes
+    ranks: int = 0  # number of ranks
 
     @staticmethod
     def of(variables: Mapping[str, str]) -> Job:
@@ -47,7 +47,7 @@ class Job:
 class Choice:
     """The fan-out, and the reason in words."""
 
-    fan_out: int
+    fan_out: int  # the maximum number of children of a node of the monitoring tree
     why: str
 
 

@@ -54,13 +54,13 @@ OF_USERS = ("SAMPLE_WAIT",)
 
 @dataclass(frozen=True)
 class Ending:
-    """How the command ended, and when (CLOCK_MONOTONIC_RAW); `signal` is None unless one killed it."""
+    """How the command ended, and when."""
 
     pid: int
-    exit_code: int | None
-    signal: int | None
-    wall_ns: int
-    ended_ns: int
+    exit_code: int | None  # None: a signal killed it
+    signal: int | None  # the signal that killed it; None: it exited
+    wall_ns: int  # its duration
+    ended_ns: int  # CLOCK_MONOTONIC_RAW at its end
 
     def as_waitpid(self) -> tuple[int, int, int | None]:
         """Process, time, and status as of waitpid: what `_native.collect` takes."""

@@ -31,10 +31,10 @@ class Keep:
 
 @dataclass(frozen=True)
 class Budget:
-    """What measuring may cost: a share of the net time, and bytes of the trace (None: no limit)."""
+    """What measuring may cost."""
 
-    share: float
-    size: int | None = None
+    share: float  # share of the net time, 0 to 1
+    size: int | None = None  # bytes of the trace; None: no limit
 
 
 def keep(text: str) -> Keep:

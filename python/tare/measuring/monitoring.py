@@ -43,23 +43,23 @@ FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class Monitoring:
-    """When ranks hand over snapshots, and what becomes of them."""
+    """When ranks hand over snapshots, and what happens to them (docs/monitoring.md)."""
 
-    interval_ns: int = 0  # 0: the program makes the offload points, or
-    region: str = ""  # entries of a region do
-    region_every: int = 0
-    every: int = 1  # each so many points are an offload; ONCE: those that are requested
-    auto_ns: int = 0  # the interval is found, by leaving points out, and is no less than this; 0: it is not
-    policy: str = "lossy"
-    filter: str = DEFAULT_FILTER
-    depth: int = DEPTHS["lossy"]
-    ring: int = RINGS["lossy"]
-    wait_ns: int = 10_000_000
-    fan_out: int = DEFAULT_FAN_OUT  # of the tree of nodes
-    listen: str = LOOPBACK  # what nodes bind
-    only: str = ""  # patterns of events, with a plus between them; empty: all
+    interval_ns: int = 0  # between offload points that the clock makes; 0: the program makes them
+    region: str = ""  # the region whose entries are offload points; empty: calls of `tare.offload()` are
+    region_every: int = 0  # every so many entries are a point
+    every: int = 1  # every so many points are an offload; ONCE: only those that are requested (`pull`)
+    auto_ns: int = 0  # if not 0, the interval is found (`auto`), and this is the least one
+    policy: str = "lossy"  # what a rank does if its ring is full
+    filter: str = DEFAULT_FILTER  # how the tree reduces a round
+    depth: int = DEPTHS["lossy"]  # snapshots of a rank that may wait; 0: as many as its ring holds
+    ring: int = RINGS["lossy"]  # size of the ring of a rank, in bytes
+    wait_ns: int = 10_000_000  # how long a rank waits for room at most
+    fan_out: int = DEFAULT_FAN_OUT  # the maximum number of children of a node
+    listen: str = LOOPBACK  # the network address that nodes bind
+    only: str = ""  # patterns of events, separated by a plus; empty: all
     sites: tuple[str, ...] = ()  # PLACE, or LABEL=PLACE=PLACE...: call sites; empty: all
-    acceptance: int | None = None  # children of a node that may bring nothing; None: any number
+    acceptance: int | None = None  # children of a node that may be missing in a round; None: any number
 
     @property
     def is_pulled(self) -> bool:

@@ -25,17 +25,17 @@ SPOTS = "spots"  # of runs, in an entry of the cache; those of tare sweetspot ar
 
 @dataclass(frozen=True)
 class Spot:
-    """The bottleneck offload interval of profiles of one size, on a tree of so many ranks and nodes."""
+    """The bottleneck offload interval (BOI) for profiles of one size, on a tree of one size."""
 
-    ranks: int
-    nodes: int
-    events: int
-    is_bound: int
+    ranks: int  # of the tree
+    nodes: int  # of the tree
+    events: int  # of a profile
+    is_bound: int  # 1: the BOI is at most `boi_ns`
     boi_ns: float
-    boi_spread_ns: float
-    rest_ns: float
+    boi_spread_ns: float  # width of the range in which the search found it
+    rest_ns: float  # one-way delay at rest: mean and standard deviation
     rest_deviation_ns: float
-    direct_ns: float = -1.0  # an offload; negative: not known
+    direct_ns: float = -1.0  # duration of an offload; negative: not known
 
     @staticmethod
     def of_line(line: str) -> Spot | None:

@@ -38,9 +38,9 @@ def variables(meta: Metadata) -> dict[str, str]:
 
 @dataclass
 class Served:
-    """What there is to say of it afterwards."""
+    """How the work of tared went."""
 
-    trouble: str = ""  # in words; empty: it was there until the command had ended
+    trouble: str = ""  # what went wrong, in words; empty: it ran until the command had ended
 
 
 @contextmanager

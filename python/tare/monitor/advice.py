@@ -15,9 +15,9 @@ class Advice:
     """The tree and the interval that cost a program no more than a share of its run time."""
 
     topology: Topology
-    events: int
-    percent: float  # of the run time, at most
-    interval_ns: float
+    events: int  # size of the profiles
+    percent: float  # the cost in % of the run time, at most
+    interval_ns: float  # between offloads
 
     def sentence(self) -> str:
         """The advice as text, with times in readable units."""

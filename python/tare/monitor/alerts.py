@@ -30,8 +30,8 @@ class Condition:
 
     text: str  # as the user wrote it
     kind: Kind
-    threshold: float = 0.0  # a share; of a hang nanoseconds
-    event: str = ""  # that is unbalanced; empty: any
+    threshold: float = 0.0  # a share; for hangs a time in ns
+    event: str = ""  # for imbalance: the event; empty: any
 
 
 def parse(text: str) -> Condition:
@@ -67,10 +67,10 @@ class Alert:
     """A condition that has begun to hold."""
 
     condition: Condition
-    message: str
+    message: str  # one line for the user
     value: float | None = None  # the share that is above the threshold
-    event: str | None = None
-    ranks: Ranks = NOBODY  # that it is about
+    event: str | None = None  # for imbalance: the event
+    ranks: Ranks = NOBODY  # the ranks that it is about
 
     def content(self) -> dict[str, Any]:
         """For JSON."""
@@ -98,14 +98,14 @@ class Alert:
 
 @dataclass(frozen=True)
 class Seen:
-    """Of the run, at one moment; `hang` asks for the verdict on hangs of at least so long."""
+    """The state of the run at one moment."""
 
-    at_s: float  # a clock that only goes forward
+    at_s: float  # time of a monotonic clock
     activities: list[Activity]
-    taken: int
-    lost: int
-    lost_ranks: Ranks
-    hang: Callable[[int], Hang | None]
+    taken: int  # snapshots that have arrived so far
+    lost: int  # snapshots that were lost so far
+    lost_ranks: Ranks  # ranks whose snapshots were lost
+    hang: Callable[[int], Hang | None]  # looks for ranks that have hung for at least so many ns
 
 
 class Alerts:

@@ -31,12 +31,12 @@ Paces = Mapping[Topology, Sequence[float]]
 
 @dataclass(frozen=True)
 class Check:
-    """A tree that the model was not fitted to."""
+    """The BOI of a tree to which the model was not fitted."""
 
     topology: Topology
     measured_ns: float  # the median of the repeated measurements
-    spread: float  # of their middle half, as a share of the median
-    model_ns: float
+    spread: float  # width of their middle half, as a share of the median
+    model_ns: float  # what the model predicts
 
     @property
     def error(self) -> float:
@@ -46,10 +46,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Model:
-    """Of one profile size."""
+    """The model of a tree for one profile size."""
 
-    events: int
-    costs: Costs
+    events: int  # of a profile
+    costs: Costs  # its parameters
     checks: list[Check]
 
     @property

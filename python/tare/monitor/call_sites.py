@@ -24,26 +24,26 @@ class CallSite:
 
 @dataclass(frozen=True)
 class Sums:
-    """Of all ranks, since the start of the program."""
+    """Sums over all ranks since the start of the program."""
 
     calls: int
-    time_ns: int
+    time_ns: int  # time in these calls
 
 
 @dataclass(frozen=True)
 class Reading:
     """The profile of a running program at one moment."""
 
-    ranks: int  # that have recorded
+    ranks: int  # number of ranks that have recorded
     sums: Mapping[CallSite, Sums]
 
 
 @dataclass(frozen=True)
 class SiteActivity:
-    """Means over ranks, from one reading to the next."""
+    """The calls of a call site from one reading to the next, as means over ranks."""
 
     site: CallSite
-    share: float  # time in it, as a share of the time that passed
+    share: float  # time in them, as a share of the time that passed
     calls_per_s: float
 
 

@@ -43,24 +43,25 @@ MEAN_INTERVALS = (1.0, 1.5, 2.0, 4.0)
 
 @dataclass(frozen=True)
 class Probe:
-    """One profile size on one tree."""
+    """What was measured for one profile size on one tree. Figures are those of the paper (boi_search.h)."""
 
-    events: int
-    rest_ns: float  # the resting one-way delay: mean and standard deviation
+    events: int  # of a profile
+    rest_ns: float  # one-way delay at rest: mean and standard deviation
     rest_deviation_ns: float
-    boi_ns: float  # median of the trials
-    boi_trials_ns: list[float]
-    printed_boi_ns: float  # of one search by the paper's rule alone
-    confirmed: int  # of the trials, by rounds that were sent more often (Figure 7)
+    boi_ns: float  # the BOI: median of the trials
+    boi_trials_ns: list[float]  # the result of each trial
+    printed_boi_ns: float  # the result of a search by the printed rule alone
+    confirmed: int  # number of trials confirmed by rounds at a shorter interval (Figure 7)
     steps: list[dict[str, Any]]  # of the trial that is the median
-    direct_ns: float = math.nan  # an offload at the BOI: mean over ranks and rounds
-    worst_ns: float = math.nan  # mean over rounds of the maximum over ranks
-    overall_ns: float = math.nan  # an iteration with offloads, less one without
+    direct_ns: float = math.nan  # duration of an offload at the BOI: mean over ranks and rounds
+    worst_ns: float = math.nan  # the same: mean over rounds of the maximum over ranks
+    overall_ns: float = math.nan  # duration of an iteration with an offload, minus one without
     reduction_ns: float = math.nan  # T_R: merging two profiles
     packet_ns: float = math.nan  # T_P: packing or unpacking one
-    # Figure 7: how far rounds arrive apart, from the BOI in %, if they are sent so much more often (BELOW).
+    # Figure 7: the interval of arrivals, as its difference from the BOI in %, if rounds are sent at intervals
+    # that are shorter than the BOI (BELOW).
     arrivals_below: list[float] = field(default_factory=list)
-    # What followed the steps: the interval of rounds that were sent a fifth more often, and of their arrival.
+    # The confirmation: the interval of rounds that is shorter by a fifth, and the interval of their arrivals.
     confirmations: list[dict[str, float]] = field(default_factory=list)
 
     @property
@@ -77,17 +78,17 @@ class Probe:
 
 @dataclass(frozen=True)
 class Naive:
-    """An interval that was chosen without asking, under one policy."""
+    """What happens at an interval that was chosen without knowing the BOI, under one policy."""
 
     interval_ns: float
     policy: str
-    worst_costs_ns: list[float]  # of each round: the maximum over ranks (Figure 3, top)
-    delays_ns: list[float]  # of each delivered round (Figure 3, bottom)
-    mean_cost_ns: float  # over rounds, of the maximum over ranks
-    drained_ns: float  # after the program's end: the excess reception time (Figure 4)
-    played_ns: float
+    worst_costs_ns: list[float]  # by round: the maximum cost of an offload over ranks (Figure 3, top)
+    delays_ns: list[float]  # by delivered round: its one-way delay (Figure 3, bottom)
+    mean_cost_ns: float  # mean over rounds of the maximum over ranks
+    drained_ns: float  # from the end of the program to the last arrival: excess reception time (Figure 4)
+    played_ns: float  # duration of the program
     complete: float  # % of rounds with all ranks
-    dropped: list[str] = field(default_factory=list)  # of each round: the ranks that did (Figure 5A)
+    dropped: list[str] = field(default_factory=list)  # by round: the ranks that dropped it (Figure 5A)
 
     @property
     def overhead(self) -> float:
@@ -244,9 +245,9 @@ def parse_ranks(text: str) -> set[int]:
 class Stability:
     """Figure 8: standard deviations over repeated probes, in % of the mean."""
 
-    events: int
-    rest_percent: float
-    boi_percent: float
+    events: int  # of a profile
+    rest_percent: float  # of the one-way delay at rest
+    boi_percent: float  # of the BOI
 
     @staticmethod
     def of(events: int, probes: Sequence[tuple[float, float]]) -> Stability:
@@ -267,12 +268,12 @@ def _variation(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Regularity:
-    """One-way delays of offloads by the clock, and of as many at random moments."""
+    """One-way delays of offloads at regular intervals, and of offloads at random moments."""
 
-    interval_ns: float  # between offloads; the mean
-    regular_ns: float
-    irregular_ns: float
-    irregular_tenth_ns: float  # a tenth of the rounds is later than that
+    interval_ns: float  # mean interval between offloads
+    regular_ns: float  # median delay at regular intervals
+    irregular_ns: float  # median delay at random moments
+    irregular_tenth_ns: float  # the 90th percentile of that delay
 
 
 def irregular(tree: LiveTree, events: int, boi_ns: float, rounds: int) -> list[Regularity]:

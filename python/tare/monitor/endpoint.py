@@ -50,28 +50,28 @@ def parse_address(text: str) -> Address:
 
 @dataclass(frozen=True)
 class Cost:
-    """What monitoring has cost all ranks so far."""
+    """What monitoring has cost all ranks together so far."""
 
-    offloads: int
-    offload_ns: int
-    wait_ns: int
-    net_share: float  # of all measuring, in the net time
+    offloads: int  # number of offloads
+    offload_ns: int  # their time, waiting included
+    wait_ns: int  # part of it: waiting for room
+    net_share: float  # share of all measuring in the net time
     lost: int = 0  # offloads for which there was no room
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What is told at one moment; `events` are those of the last round, over all ranks."""
+    """The metrics at one moment."""
 
-    going_on: bool
-    rounds: int
-    ranks: int
-    missing: int
-    taken: int
-    lost: int
-    time_ns: int | None  # when the last round began, and its delay
-    delay_ns: int | None
-    events: list[Event]
+    going_on: bool  # whether the run goes on
+    rounds: int  # rounds that have arrived
+    ranks: int  # ranks of the last round
+    missing: int  # ranks that run and are missing in it
+    taken: int  # snapshots that are in rounds
+    lost: int  # snapshots that should be in rounds and are not
+    time_ns: int | None  # Unix time at which the last round began
+    delay_ns: int | None  # its one-way delay
+    events: list[Event]  # of the last round, over all ranks
     cost: Cost | None
 
 

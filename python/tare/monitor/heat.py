@@ -23,30 +23,30 @@ _ORDER: tuple[Kind, ...] = ("function", "region", "phase", "counter")
 
 @dataclass(frozen=True)
 class Column:
-    """Of one event: how many ranks have had how much time in it since the start (ns), or which value."""
+    """A round of one event: the histogram over ranks of their time in it since the start, or of its value."""
 
-    round: int
+    round: int  # number of the round
     time_ns: int  # Unix time of its first offload
-    bins: Bins
+    bins: Bins  # of times in ns, or of values of a counter
 
 
 @dataclass(frozen=True)
 class Line:
     """One row of a picture: numbers of ranks, column by column."""
 
-    low: float  # where its bins begin; relative to the middle of their column, if the picture is
-    ranks: list[int]
+    low: float  # lower bound of its bins; relative to the middle of their column, if the picture is relative
+    ranks: list[int]  # by column: number of ranks
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Rows are bins, the highest first. Those of times are counted from the bin that has the rank in the
-    middle: sums only grow, and by more than ranks differ."""
+    """Rows are bins, the highest first. For times, bins are relative to the bin of the median rank of the
+    column, because times only grow, and by more than ranks differ."""
 
     is_relative: bool
-    width: float
+    width: float  # of a bin
     lines: list[Line]
-    totals: list[int]  # ranks of each column
+    totals: list[int]  # by column: number of ranks
 
 
 @dataclass

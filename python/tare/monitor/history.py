@@ -23,12 +23,11 @@ class Bin:
 
 @dataclass(frozen=True)
 class History:
-    """`rounds` are numbers of rounds with the time in the event (ns, since the start) over their ranks; of a
-    run with the filter histogram, `histograms` are."""
+    """The time in one event over the rounds of a run, in ns since the start."""
 
     event: str
-    rounds: list[tuple[int, Statistic]]
-    histograms: list[tuple[int, list[Bin]]] = field(default_factory=list)
+    rounds: list[tuple[int, Statistic]]  # numbers of rounds, with the time over their ranks
+    histograms: list[tuple[int, list[Bin]]] = field(default_factory=list)  # instead, with that filter
 
 
 def of_event(files: Iterable[RoundFile], name: str | None) -> History:

@@ -28,27 +28,27 @@ REQUEST_EVERY_S = 1.0
 
 @dataclass(frozen=True)
 class Sums:
-    """Of an event: means over ranks, since the start of the program."""
+    """Sums of an event since the start of the program, as means over ranks."""
 
     calls: float
     time_ns: float
     bytes: float
-    most_ns: float = 0.0  # time of the rank that has most
+    most_ns: float = 0.0  # time of the rank with the most
 
 
 @dataclass(frozen=True)
 class Activity:
-    """An event. Rates are means over ranks of the last second; other numbers are of all the time so far."""
+    """An event. Rates are means over ranks in the last second; other numbers cover all the time so far."""
 
-    event: str
+    event: str  # its name
     kind: Kind
     share: float  # time in it, as a share of the time that passed; 1: all the time
     calls_per_s: float
     bytes_per_s: float
     value: float | None  # of a counter: the mean over ranks
-    imbalance: float  # how much more time than the mean the rank with the most has had; 0: no more
-    least_rank: int
-    most_rank: int
+    imbalance: float  # (largest time of a rank - mean time) / mean time
+    least_rank: int  # the rank with the least time
+    most_rank: int  # the rank with the most time
     history: list[float]  # `share` of each of the last seconds, the newest last
     imbalance_of_late: float = 0.0  # the least that `imbalance` can be in the last ten seconds alone
 

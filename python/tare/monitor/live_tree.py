@@ -21,14 +21,14 @@ ANY = 2**32 - 1
 
 @dataclass(frozen=True)
 class Topology:
-    """What a tree is made of. Times depend on it, and on the machine."""
+    """The structure of a tree. Measured times depend on it, and on the machine."""
 
-    ranks: int
-    fan_out: int
-    nodes: int = 0  # all of them with ranks; 0: ranks are below nodes that have none, `fan_out` below each
+    ranks: int  # number of synthetic ranks
+    fan_out: int  # the maximum number of children of a node
+    nodes: int = 0  # number of nodes, which all have ranks; 0: only the leaves have ranks
     transport: str = "unix"  # or "tcp"
-    filter: str = "statistics"
-    acceptance: int = ANY
+    filter: str = "statistics"  # how it reduces a round
+    acceptance: int = ANY  # children of a node that may be missing in a round
 
     @property
     def name(self) -> str:
@@ -41,57 +41,57 @@ class Topology:
 
 
 class Shape(msgspec.Struct):
-    """What the processes of a tree are like."""
+    """The processes of a tree."""
 
-    nodes: int
-    depth: int
-    formed_ns: float
+    nodes: int  # number of nodes
+    depth: int  # number of levels
+    formed_ns: float  # time until the tree was complete
     proportional_kib: list[float]  # memory (PSS) of each process
 
 
 class Search(msgspec.Struct):
-    """A search for the bottleneck offload interval."""
+    """A search for the bottleneck offload interval (src/tared/boi/boi_search.h)."""
 
-    boi: float
-    searched: float  # before it was confirmed
-    confirmed: float  # 1: it was
-    confirmations: list[dict[str, float]]
-    threshold: float  # of the growth of the delay
-    error: float
+    boi: float  # the result
+    searched: float  # the result before the confirmation
+    confirmed: float  # 1: the result was confirmed
+    confirmations: list[dict[str, float]]  # the steps of the confirmation
+    threshold: float  # threshold of the one-way delay
+    error: float  # the width of the range at which the search ends
     steps: list[dict[str, float]]
 
 
 class Rounds(msgspec.Struct):
-    """Rounds that were sent, and those of them that have arrived."""
+    """Rounds that were sent, and those that have arrived."""
 
-    played: float  # duration
-    drained: float  # until the last has arrived
-    arrival_interval: float
-    most_under_way: float  # rounds at a time
-    delivered: int
-    incomplete: int  # of the delivered ones
-    delays: list[float]
-    arrivals: list[float]
-    reduce_ns: float
-    packet_ns: float
-    reductions: float
-    packets: float
-    worst_costs: list[float]  # of the offloads of each round
-    mean_costs: list[float]
-    dropped: list[str]  # of each round, the ranks
+    played: float  # time of sending
+    drained: float  # from the last offload to the last arrival
+    arrival_interval: float  # typical interval between arrivals
+    most_under_way: float  # the largest number of rounds at a time that were sent and had not arrived
+    delivered: int  # number of rounds that arrived
+    incomplete: int  # number of these in which ranks are missing
+    delays: list[float]  # by delivered round: from its first offload to its arrival
+    arrivals: list[float]  # by delivered round: when it arrived at the root
+    reduce_ns: float  # time of all reductions
+    packet_ns: float  # time of packing and unpacking
+    reductions: float  # number of reductions
+    packets: float  # number of packets
+    worst_costs: list[float]  # by round: the longest offload of a rank
+    mean_costs: list[float]  # by round: the mean over ranks
+    dropped: list[str]  # by round: the ranks that dropped it
 
 
 class Controlled(msgspec.Struct):
-    """Rounds at an interval that the root finds and keeps, since it has settled: a decision takes a third of
-    a second to hold."""
+    """Rounds at an interval that the root finds and keeps, after it has settled. A decision takes effect
+    after a third of a second."""
 
-    interval: float  # that was kept at the end
-    delivered: int
-    incomplete: int  # of the delivered ones
-    delays: list[float]
-    settling: float  # from the first interval that was kept until then, and the rounds in that time
-    delivered_before: int
-    incomplete_before: int
+    interval: float  # the interval at the end
+    delivered: int  # number of rounds that arrived
+    incomplete: int  # number of these in which ranks are missing
+    delays: list[float]  # by delivered round: from its first offload to its arrival
+    settling: float  # time from the first interval that was kept until it settled
+    delivered_before: int  # rounds that arrived in that time
+    incomplete_before: int  # number of these in which ranks are missing
 
 
 class _Delays(msgspec.Struct):

@@ -23,19 +23,19 @@ STEPS = 20
 
 @dataclass(frozen=True)
 class Costs:
-    """Of one profile size; ns."""
+    """The costs of the steps of a round for one profile size, in ns."""
 
-    snapshot_ns: float  # taking in one rank's snapshot
-    packet_ns: float  # sending, waking up, unpacking, merging and packing one child's packet
-    round_ns: float = 0.0  # of each node
-    copy_ns: float = 0.0  # a rank's own copy, where ranks are played on the processors of the nodes
+    snapshot_ns: float  # reading the snapshot of a rank
+    packet_ns: float  # sending, waking up, unpacking, merging and packing the packet of a child
+    round_ns: float = 0.0  # further cost of each node for a round
+    copy_ns: float = 0.0  # the copy of a rank, if synthetic ranks use the processors of the nodes
 
 
 @dataclass(frozen=True)
 class Shape:
     """A tree in which each node has at most `fan_out` children, and the leaves have the ranks."""
 
-    ranks: int
+    ranks: int  # number of ranks
     fan_out: int
 
     @property

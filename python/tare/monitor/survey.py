@@ -19,7 +19,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Detail:
-    """Of one tree and profile size."""
+    """All measurements of one tree and profile size."""
 
     topology: Topology
     probe: Probe
@@ -29,7 +29,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Survey:
-    """What was measured, or is known of earlier measurements."""
+    """Results that were measured now or earlier."""
 
     probes: dict[Topology, list[Probe]]  # by ascending size
     measured_at: dict[Topology, float | None]  # Unix time in seconds; None: now

@@ -10,9 +10,9 @@ class Heading:
     """One column."""
 
     title: str
-    text: bool = False  # flush left, and cut where there is no room; numbers are neither
-    optional: bool = False  # left out where there is no room
-    key: bool = False  # tells rows apart
+    text: bool = False  # left-aligned, and cut if there is no room; numbers are neither
+    optional: bool = False  # left out if there is no room
+    key: bool = False  # part of what identifies a row
 
 
 @dataclass

@@ -32,9 +32,10 @@ Place = tuple[str, str | None, int | None]
 
 @dataclass
 class Stacks:
-    """Of one process: paths, outermost place first, and the time spent in their calls."""
+    """The call paths of one process."""
 
-    name: str
+    name: str  # of the process
+    # Places of a path, the outermost first, and the time in its calls in ns.
     paths: list[tuple[list[Place], int]] = field(default_factory=list)
 
 

@@ -33,8 +33,8 @@ class Member:
 
     name: str
     kind: str  # "run" or "file"
-    files: int = 0
-    bytes: int = 0
+    files: int = 0  # number of files
+    bytes: int = 0  # their total size
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Input:
 
     path: Path
     kind: str  # "run", "file" or "archive"
-    bytes: int
+    bytes: int  # total size
 
 
 def open_archive(path: Path) -> Archive:

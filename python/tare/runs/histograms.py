@@ -15,14 +15,14 @@ ONLY_TIME = ":time"
 
 @dataclass(frozen=True)
 class Bins:
-    """Bin i has the ranks with values from (first + i) * width to below (first + i + 1) * width.
+    """A histogram. Bin i has the ranks with values from (first + i) * width to below (first + i + 1) * width.
 
-    A width is a power of two, so of two histograms each bin of the wider one is made of whole narrower ones.
+    Widths are powers of two, so each bin of a wider histogram consists of whole bins of a narrower one.
     """
 
-    exponent: int
+    exponent: int  # width = 2 ** exponent
     first: int
-    counts: tuple[int, ...]
+    counts: tuple[int, ...]  # by bin: number of ranks
 
     @property
     def width(self) -> float:

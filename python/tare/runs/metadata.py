@@ -27,24 +27,24 @@ _HIGHEST_CODE = 2**31
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What `tare run` was asked to do; a run that a program began itself is a trace, and else as usual."""
+    """The options of `tare run`. A run that a program began itself is a trace with the defaults."""
 
-    trace: bool = False
-    buffer: int | None = None
-    policy: Literal["block", "drop", "overwrite"] = "block"
-    keep_ns: int | None = None
-    write: bool = True
-    drain: Literal["inline", "tared"] = "inline"
-    stack: int | None = None
-    time_lookups: bool = False
-    sample: str | None = None
+    trace: bool = False  # events are recorded, and not the profile alone
+    buffer: int | None = None  # size of an event buffer in bytes; None: the default
+    policy: Literal["block", "drop", "overwrite"] = "block"  # what happens if an event buffer is full
+    keep_ns: int | None = None  # age of the oldest events that a flight recorder keeps; None: any
+    write: bool = True  # False: event buffers are encoded, but not written
+    drain: Literal["inline", "tared"] = "inline"  # who writes event buffers
+    stack: int | None = None  # frames of a call path; None: the default
+    time_lookups: bool = False  # look-up functions are timed, and not only counted
+    sample: str | None = None  # the SPEC of --sample
     weigh: float | None = None  # the share of spells that do not measure
     budget: float | None = None  # the share of the time that measuring may cost
-    budget_bytes: int | None = None  # and the bytes of the trace
+    budget_bytes: int | None = None  # the size that the trace may have
     monitor: str | None = None  # the SPEC of --monitor
-    keep_env: tuple[str, ...] = ()
-    forward: bool = False
-    group: str | None = None  # that may read the run, beside its owner
+    keep_env: tuple[str, ...] = ()  # patterns of environment variables to store
+    forward: bool = False  # wrappers only forward calls, and record nothing
+    group: str | None = None  # the group that may read the run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Runner:
     """The process on `Metadata.host` that writes how the run ended; a later one of this pid starts later."""
 
     pid: int
-    start_ticks: int  # after the machine's start, as in /proc/PID/stat
+    start_ticks: int  # clock ticks after boot, as in /proc/PID/stat
     # It touches meta.json as long as it lives, so that other hosts can see that.
     touches: bool = False
 
@@ -63,7 +63,7 @@ class Runner:
 
 @dataclass(frozen=True, kw_only=True)
 class RankEnd:
-    """How a process ended; of `tare info`'s ranks the fields of this name."""
+    """How a process ended. The fields are explained for the ranks of `tare info` in docs/json.md."""
 
     world: int
     rank: int
@@ -71,57 +71,57 @@ class RankEnd:
     pid: int
     state: str
     exit_code: int | None
-    until: str | None = None  # older runs do not have these
+    until: str | None = None  # this and the next field are missing in older runs
     signal: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unseen:
-    """Processes of one executable that used MPI, and whose calls nobody saw; 0 of them: nobody counted."""
+    """Processes of one executable that used MPI, but whose calls tare did not see."""
 
-    reason: str
+    reason: str  # why
     executable: str
-    about: str = ""
-    processes: int = 0
+    about: str = ""  # further text for the user
+    processes: int = 0  # their number; 0: not counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What was taken over from the processes at the end."""
+    """What was collected from the processes at the end (src/reader/run/collect.h)."""
 
-    processes: int
-    running: int
-    recovered_events: int
-    kept: int
-    messages: list[str]
+    processes: int  # processes whose segments were collected
+    running: int  # processes that still ran
+    recovered_events: int  # records found in event buffers
+    kept: int  # segments that could not be written to the run directory
+    messages: list[str]  # one line each
 
 
 @dataclass(kw_only=True)
 class Metadata:
-    """One run; what is None is not known yet, or never was."""
+    """The contents of meta.json (docs/json.md). None: not known, or not known yet."""
 
     schema: str = SCHEMA
-    format: int
-    tare: str | None = None  # None: a run that the program began itself
-    run_id: str
+    format: int  # version of the format of the files
+    tare: str | None = None  # version of tare; None: a run that the program began itself
+    run_id: str  # 16 hexadecimal digits
     name: str
     command: list[str]
-    cwd: str
-    host: str
-    start_ns: int
+    cwd: str  # working directory of the command
+    host: str  # where `tare run` runs
+    start_ns: int  # Unix time
     options: Options = field(default_factory=Options)
-    segment_dir: str
+    segment_dir: str  # where segments are until they are collected
     runner: Runner | None = None
-    state: State
-    environment: dict[str, str] = field(default_factory=dict)
-    exit_code: int | None = None
-    signal: int | None = None
-    wall_ns: int | None = None
+    state: State  # of the command
+    environment: dict[str, str] = field(default_factory=dict)  # stored variables
+    exit_code: int | None = None  # of the command
+    signal: int | None = None  # the signal that killed it
+    wall_ns: int | None = None  # its duration
     ranks: list[RankEnd] | None = None
-    cost: dict[str, int | float | None] | None = None
+    cost: dict[str, int | float | None] | None = None  # the cost account of all ranks
     collected: Taken | None = None
     unseen: list[Unseen] = field(default_factory=list)
-    imported: str | None = None  # the trace of another tool that it was made of
+    imported: str | None = None  # the trace of another tool from which the run was made
 
     def __post_init__(self) -> None:
         # It is part of names of files, which are read, appended to and removed.

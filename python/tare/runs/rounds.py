@@ -29,9 +29,9 @@ _NAME, _ROUND_KIND, _LOST_ROUND, _PACE_KIND = 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class Ranks:
-    """A set of ranks, as runs of a first rank and a count."""
+    """A set of ranks."""
 
-    runs: tuple[tuple[int, int], ...]
+    runs: tuple[tuple[int, int], ...]  # (first rank, number of ranks) of each run of successive ranks
 
     def __len__(self) -> int:
         return sum(count for _, count in self.runs)
@@ -51,40 +51,40 @@ class Statistic:
     """One metric of an event over the ranks that have the event."""
 
     mean: float
-    deviation: float  # of all these ranks, not of a sample
+    deviation: float  # standard deviation of the population
     least: float
     most: float
-    least_rank: int
-    most_rank: int
+    least_rank: int  # the lowest rank with the least value
+    most_rank: int  # the lowest rank with the largest value
 
 
 @dataclass(frozen=True)
 class Event:
-    """`calls`, `time` (nanoseconds) and `bytes`; a counter has its value in `bytes`."""
+    """An event of a round."""
 
     name: str
     kind: Kind
-    ranks: int
-    calls: Statistic
-    time: Statistic
-    bytes: Statistic
+    ranks: int  # number of ranks that have the event
+    calls: Statistic  # for counters: how often it was set
+    time: Statistic  # in ns
+    bytes: Statistic  # for counters: the value
 
 
 @dataclass(frozen=True)
 class Round:
-    """Times are Unix nanoseconds. Sums are since the start of the program."""
+    """A round. Times are Unix times in ns. Sums are since the start of the program."""
 
-    round: int
-    first_ns: int
-    last_ns: int
-    arrived_ns: int
-    clock_error_ns: int
-    reduce_ns: int
-    ranks: Ranks
-    lost: Ranks
-    filter: str
-    reduced: bytes = field(repr=False)
-    events: list[Event] = field(repr=False)  # of the filter statistics; of others none (parts)
+    round: int  # its number
+    first_ns: int  # first offload
+    last_ns: int  # last offload
+    arrived_ns: int  # arrival of its last part at the root
+    clock_error_ns: int  # by how much times of offloads may be wrong compared with the arrival
+    reduce_ns: int  # duration of its reductions
+    ranks: Ranks  # ranks whose snapshots are in it
+    lost: Ranks  # other ranks that took part at that time
+    filter: str  # what reduced it
+    reduced: bytes = field(repr=False)  # the result of the filter
+    events: list[Event] = field(repr=False)  # of the filter statistics; empty for others (parts)
     names: Mapping[int, tuple[str, Kind]] = field(
         repr=False, default_factory=dict
     )  # of events, by their keys
@@ -150,12 +150,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Pace:
-    """What `--monitor=auto` has decided: the interval that all ranks keep from a round on."""
+    """A decision of `--monitor=auto`: the interval that all ranks keep from a round on."""
 
-    from_round: int
-    interval_ns: int
-    boi_ns: float  # 0: it is not known yet
-    rest_ns: float  # one-way delay at rest, the same
+    from_round: int  # number of this round
+    interval_ns: int  # between offloads
+    boi_ns: float  # 0: not known yet
+    rest_ns: float  # one-way delay at rest; 0: not known yet
 
 
 class RoundFile:

@@ -62,13 +62,13 @@ class WaitGroup:
     """Wait states of one kind at one line."""
 
     kind: str
-    function: str
+    function: str  # the function in which ranks waited
     at: Placed
-    waits: int = 0
-    wait_ns: int = 0
-    of_rank: dict[int, int] = field(default_factory=dict)  # ranks that waited, and how long
-    by_cause: dict[int, int] = field(default_factory=dict)  # ranks that they waited for
-    # What delayed a rank: (rank, function, place, in the call or before it), and the wait that came of it.
+    waits: int = 0  # number of wait states
+    wait_ns: int = 0  # their time, over all ranks
+    of_rank: dict[int, int] = field(default_factory=dict)  # by rank that waited: ns
+    by_cause: dict[int, int] = field(default_factory=dict)  # by rank that was waited for: ns
+    # By activity that delayed a rank (rank, function, place, in the call or before it): ns of waiting.
     by_delay: dict[tuple[int, str, Placed, bool], int] = field(default_factory=dict)
 
 

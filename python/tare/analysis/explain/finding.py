@@ -64,27 +64,27 @@ SHORTEST_NS = 20_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Fields that its kind does not have are at their defaults. Times are nanoseconds of all ranks."""
+    """A finding. Fields that its kind does not have keep their defaults. Times are sums over ranks, in ns."""
 
     kind: Kind
-    share: float = 0.0  # of the net time of all ranks: what it takes
-    time_ns: int = 0
-    function: str = ""  # the call in which the time goes by
-    at: Placed = UNKNOWN  # and where it is made
-    ranks: tuple[int, ...] = ()  # that wait; of imbalance, that compute longer than the others
+    share: float = 0.0  # share of `time_ns` in the net time of all ranks
+    time_ns: int = 0  # the time that it takes
+    function: str = ""  # the function in which the time is spent
+    at: Placed = UNKNOWN  # where it is called
+    ranks: tuple[int, ...] = ()  # ranks that wait; for imbalance, ranks that compute longer than the others
     calls: int = 0
     bytes_per_call: float | None = None
-    per_second: float | None = None  # calls of a rank
-    cause_rank: int | None = None  # that the others wait for most
-    cause_share: float | None = None  # of the wait
-    cause_function: str = ""  # what it does when it is late: before this call, or in it
-    cause_at: Placed = UNKNOWN
-    cause_in_call: bool = False
-    most_ns: float | None = None  # of one rank, one iteration
-    mean_ns: float | None = None  # of the others; of iterations, the median
-    first_ns: int | None = None  # Unix time of the longest
-    detail: str = ""
-    phase: str = ""  # the detected phase; "" if the run has one
+    per_second: float | None = None  # calls per second of a rank
+    cause_rank: int | None = None  # the rank that the others wait for most
+    cause_share: float | None = None  # share of the wait that is due to it
+    cause_function: str = ""  # what this rank does when it is late: it is in this call, or before it
+    cause_at: Placed = UNKNOWN  # where this function is called
+    cause_in_call: bool = False  # True: in the call; False: outside MPI before it
+    most_ns: float | None = None  # longest time of a rank, or of an iteration
+    mean_ns: float | None = None  # mean of the other ranks; for iterations, the median
+    first_ns: int | None = None  # Unix time at which the longest iteration began
+    detail: str = ""  # further text that depends on the kind
+    phase: str = ""  # the detected phase; "" if the run has only one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +92,10 @@ class Explanation:
     """What was found, the most severe first, and what it is based on."""
 
     findings: tuple[Finding, ...]
-    ranks: int
+    ranks: int  # number of ranks
     net_ns: int  # longest net time of a rank
-    mpi_share: float | None
+    mpi_share: float | None  # share of MPI in the net time of all ranks
     is_traced: bool  # waits, their causes and iterations were looked for
-    is_too_short: bool
-    is_too_long: bool = False  # there is a trace, but it was not looked at
-    notes: tuple[str, ...] = ()  # why there may be more
+    is_too_short: bool  # the run is too short for findings
+    is_too_long: bool = False  # there is a trace, but it was not read
+    notes: tuple[str, ...] = ()  # why there may be more findings

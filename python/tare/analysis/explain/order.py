@@ -27,9 +27,9 @@ class Call:
 
     function: str
     at: Placed
-    communicator: int
-    start_ns: int
-    end_ns: int
+    communicator: int  # index of the communicator in the run
+    start_ns: int  # Unix time
+    end_ns: int  # Unix time
 
 
 def calls_of_a_rank(basis: Basis) -> list[Call]:
