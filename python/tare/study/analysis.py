@@ -24,17 +24,17 @@ class Pair:
     """A cell and its baseline, with the runs of the blocks that have both."""
 
     cell: Cell
-    label: str
-    ours: pd.DataFrame
-    bare: pd.DataFrame
+    label: str  # name of the cell in the report
+    ours: pd.DataFrame  # runs of the cell
+    bare: pd.DataFrame  # runs of the baseline
 
 
 @dataclass(frozen=True)
 class Split:
-    """A cell that writes beside the same one that does not, and the bare one; the same blocks in all."""
+    """A cell that writes, the same cell without writing, and its baseline; all with the same blocks."""
 
-    pair: Pair
-    silent: pd.DataFrame
+    pair: Pair  # the cell that writes, and the baseline
+    silent: pd.DataFrame  # runs of the cell without writing
 
 
 class Analysis:

@@ -56,18 +56,18 @@ SECTIONS: tuple[tuple[Make, tuple[Draw, ...]], ...] = (
 
 @dataclass(frozen=True)
 class Report:
-    """All that a report of a study shows."""
+    """The contents of the report of a study."""
 
     title: str
-    text: str  # of the description
-    set_name: str
+    text: str  # text of the description
+    set_name: str  # name of the set of runs
     warnings: list[str]
     sections: list[Section]
-    about: str
-    confidence: float
-    bound: float
+    about: str  # what the study is about, as its description says
+    confidence: float  # of intervals, 0 to 1
+    bound: float  # overhead that counts as none, as a share
     varied: list[str]  # factors with several levels
-    responses: list[str]
+    responses: list[str]  # names of the times that are analysed
     cells: list[CellFigures]
 
 

@@ -27,9 +27,9 @@ class RankCounts:
     rank: int
     events: int | None = None
     calls: int | None = None
-    flushes: int | None = None
-    flush_s: float | None = None
-    flush_bytes: int | None = None
+    flushes: int | None = None  # number of flushes
+    flush_s: float | None = None  # their time in seconds
+    flush_bytes: int | None = None  # bytes that they wrote
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,23 @@ class Flush:
     rank: int
     start_s: float  # since the beginning of the run
     duration_s: float
-    bytes: int
-    records: int
+    bytes: int  # written to the file
+    records: int  # number of records
 
 
 @dataclass(frozen=True)
 class Counts:
     """What a run wrote and recorded, as the tool's own output says; None: not known."""
 
-    bytes: int = 0
-    files: int = 0
-    events: int | None = None
+    bytes: int = 0  # size of all files
+    files: int = 0  # number of files
+    events: int | None = None  # of all ranks
     ranks: tuple[RankCounts, ...] = ()
     flushes: tuple[Flush, ...] = ()
-    weight: Weight | None = None  # of runs of tare
-    chosen: tuple[Chosen, ...] = ()  # of runs that sample messages, as the next
-    latencies: tuple[Latency, ...] = ()
-    trouble: str = field(default="", compare=False)
+    weight: Weight | None = None  # only of runs of tare
+    chosen: tuple[Chosen, ...] = ()  # only of runs that sample messages
+    latencies: tuple[Latency, ...] = ()  # the same
+    trouble: str = field(default="", compare=False)  # what could not be read, in words
 
 
 def of_run(tool: Tool, output: Path, values: Mapping[str, str], thorough: bool) -> Counts:

@@ -30,11 +30,11 @@ class Measure:
 
     phase: str
     quantity: str  # "wall", "cpu", or the name of another value
-    pattern: re.Pattern[str]
-    scale: float
+    pattern: re.Pattern[str]  # finds the number in the output
+    scale: float  # factor from the printed number to `unit`
     unit: str
-    take: str  # which, where several ranks or rounds print it
-    message_bytes: int = 0  # length of the message that takes this time; 0: it is none
+    take: str  # which number to take if several ranks or rounds print it
+    message_bytes: int = 0  # length of the message that takes this time; 0: it is not that of a message
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Workload:
 
     name: str
     command: tuple[str, ...]
-    build: tuple[str, ...]
-    parameters: Mapping[str, str]
+    build: tuple[str, ...]  # command that builds the program; empty: none
+    parameters: Mapping[str, str]  # values of placeholders in the command
     environment: Mapping[str, str]
-    measures: tuple[Measure, ...]
-    ranks: int
-    exit_code: int
-    mpi: bool  # otherwise started without a launcher, and not timed from within
+    measures: tuple[Measure, ...]  # numbers that the program prints
+    ranks: int  # number of ranks
+    exit_code: int  # exit code of a run that ended well
+    mpi: bool  # False: started without a launcher, and without the timing library
 
     def used_names(self) -> set[str]:
         """The names of the placeholders in its command and environment."""
@@ -61,57 +61,57 @@ class Mpi:
     """An MPI library that a study uses, an [mpi.NAME] of its file."""
 
     name: str
-    family: str
-    launch: tuple[str, ...]
-    cc: tuple[str, ...]
+    family: str  # as in `tare doctor`
+    launch: tuple[str, ...]  # the launcher and its arguments
+    cc: tuple[str, ...]  # its C compiler wrapper
     environment: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the report asks of the results."""
+    """How the report analyses the results. Overheads are shares of the baseline."""
 
-    confidence: float
+    confidence: float  # of intervals, 0 to 1
     equivalence: float  # overhead that counts as none
-    precision: float  # wished half width of the interval of an overhead
+    precision: float  # wanted half width of the interval of an overhead
     responses: tuple[str, ...]  # phases; empty: all
-    anova_type: int
+    anova_type: int  # type of the sums of squares
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What must come out, where it is known beforehand: a part of the overhead, or a factor's share."""
+    """A result that is known beforehand: a part of the overhead, or the share of a factor."""
 
     time: str  # a response, like "solve cpu"
     of: str  # of PARTS_OF_OVERHEAD; or a factor, or several as in "write:buffer"
     is_share: bool  # `value` is a share of the variation; else seconds
-    value: float
-    within: float  # how far off is still right: of the value, of a share in absolute terms
-    where: Mapping[str, str]  # factors and their levels: of the runs that it is said of
+    value: float  # the known result
+    within: float  # tolerance: relative to the value; for a share, absolute
+    where: Mapping[str, str]  # the runs for which it is known: factors and their levels
 
 
 @dataclass(frozen=True)
 class Description:
     """A study, as its file describes it (docs/study.md). Times are seconds."""
 
-    path: Path
-    text: str
+    path: Path  # of the file
+    text: str  # contents of the file
     title: str
     about: str
-    seed: int
-    repetitions: int
-    most_repetitions: int
-    warmup: int
-    time_limit_s: float
-    pause_s: float
-    baseline: str
-    output: str
-    keep_output: bool
+    seed: int  # of the random order of runs
+    repetitions: int  # number of blocks
+    most_repetitions: int  # maximum number of blocks, if a precision is wanted
+    warmup: int  # blocks whose runs do not count
+    time_limit_s: float  # of a run
+    pause_s: float  # between runs
+    baseline: str  # name of the tool that is the baseline
+    output: str  # directory for the output of tools
+    keep_output: bool  # whether that output is kept
     workloads: Mapping[str, Workload]
     tools: Mapping[str, Tool]
     mpis: Mapping[str, Mpi]
-    factors: Mapping[str, tuple[str, ...]]
-    excluded: tuple[Mapping[str, str], ...]
+    factors: Mapping[str, tuple[str, ...]]  # levels by factor
+    excluded: tuple[Mapping[str, str], ...]  # combinations of levels that are left out
     truths: tuple[Truth, ...]
     analysis: Analysis
 

@@ -35,11 +35,11 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class Results:
-    """`runs`: those of the set that count: ended well, not to warm up."""
+    """The results of a set of runs. Columns of `runs` are factors, times of phases, and values."""
 
-    runs: pd.DataFrame
+    runs: pd.DataFrame  # runs that count: they ended well, and were not for warming up
     factors: tuple[str, ...]
-    varied: tuple[str, ...]  # of the factors, those with several levels
+    varied: tuple[str, ...]  # factors with several levels
     phases: tuple[str, ...]
     values: tuple[str, ...]  # other numbers that programs print
 

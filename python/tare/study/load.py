@@ -10,12 +10,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Seconds since boot that all processors were busy, and those that our own children have used."""
+    """The load of the machine. Times are seconds of processor time since boot."""
 
-    busy_s: float
-    all_s: float
-    children_s: float
-    average: float  # the kernel's load average over a minute
+    busy_s: float  # in which processors were busy, summed over all
+    all_s: float  # of all processors, idle time included
+    children_s: float  # used by children of this process
+    average: float  # load average of the kernel over a minute
 
 
 def snapshot() -> Snapshot:

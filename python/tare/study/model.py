@@ -34,35 +34,35 @@ class NoModelError(CommandError):
 
 @dataclass(frozen=True)
 class FileSystem:
-    """Assumptions; the defaults are those of a large Lustre system of 2022 in round numbers."""
+    """The assumed file system. The defaults are those of a large Lustre system of 2022, in round numbers."""
 
-    servers: int = 500
-    server_bytes_per_s: float = 5e9
-    creates_per_s: float = 50_000.0
+    servers: int = 500  # S above
+    server_bytes_per_s: float = 5e9  # W above
+    creates_per_s: float = 50_000.0  # m above: files that the metadata servers create in a second
     switch_cost: float = 0.15  # c above; 0: files share a server without loss
     ranks_per_node: int = 64
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Of t(b) = latency_s + b / bytes_per_s."""
+    """The fit of t(b) = latency_s + b / bytes_per_s to measured flushes."""
 
     latency_s: float
-    latency_error_s: float
+    latency_error_s: float  # its standard error
     bytes_per_s: float
-    bytes_per_s_low: float  # interval of 95 %; infinite where the slope may be 0
+    bytes_per_s_low: float  # its 95 % confidence interval; infinite if the slope may be 0
     bytes_per_s_high: float
     explained: float  # R squared
-    flushes: int
-    mean_bytes: float
+    flushes: int  # number of flushes
+    mean_bytes: float  # of a flush
 
 
 @dataclass(frozen=True)
 class Demand:
     """What one rank writes in a run."""
 
-    flushes: float
-    bytes: float
+    flushes: float  # number of flushes
+    bytes: float  # their total size
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ class Prediction:
     """Seconds that a rank spends on writing, for `ranks` ranks that all write at once."""
 
     ranks: int
-    files_per_rank: int
-    files_per_node: int
-    create_per_rank_s: float
-    create_per_node_s: float
-    write_per_rank_s: float
-    write_per_node_s: float
+    files_per_rank: int  # number of files if each rank writes its own
+    files_per_node: int  # number of files if the ranks of a node share one
+    create_per_rank_s: float  # time of creating files, with one file for each rank
+    create_per_node_s: float  # and with one file for each node
+    write_per_rank_s: float  # time of writing, with one file for each rank
+    write_per_node_s: float  # and with one file for each node
 
     @property
     def per_rank_s(self) -> float:

@@ -20,9 +20,9 @@ from tare.study.description import BUILT_IN, VARIABLE, Description
 
 @dataclass(frozen=True)
 class Cell:
-    """Level by factor, in the order of the description; None where the factor does not matter."""
+    """A combination of levels of all factors, in the order of the description."""
 
-    levels: tuple[tuple[str, str | None], ...]
+    levels: tuple[tuple[str, str | None], ...]  # (factor, level); None: the factor does not matter here
 
     @cached_property
     def by_factor(self) -> Mapping[str, str | None]:

@@ -39,27 +39,27 @@ class Command:
     """The command of a run, with all placeholders filled in."""
 
     words: list[str]
-    environment: dict[str, str]
-    values: dict[str, str]  # of placeholders
+    environment: dict[str, str]  # variables to set
+    values: dict[str, str]  # by placeholder
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave; times in seconds. `state`: ok, failed or timeout."""
+    """The result of a run."""
 
-    state: str
-    message: str
+    state: str  # ok, failed or timeout
+    message: str  # why it failed
     exit_code: int | None
-    started_ns: int
-    wall_s: float
-    load_before: float
+    started_ns: int  # Unix time
+    wall_s: float  # duration of the launcher
+    load_before: float  # load average of the machine
     load_after: float
-    foreign_share: float
+    foreign_share: float  # share of the processors that other programs used during the run
     timings: list[dict[str, Any]]  # tare.timing/1, by rank
     measures: list[tuple[str, str, str, float]]  # phase, quantity, unit, value
     counts: Counts
-    counting_s: float  # that the harness took to read what the tool wrote
-    unmatched: tuple[str, ...] = ()  # patterns of a run that ended well, and their names
+    counting_s: float  # time of reading what the tool wrote
+    unmatched: tuple[str, ...] = ()  # patterns that found nothing although the run ended well
 
 
 def command(description: Description, cell: Cell, output: Path, timing: Path | None) -> Command:

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Messages of a rank: sent and received, of those sent the chosen, and those whose latency is known."""
+    """Numbers of messages of a rank."""
 
     rank: int
     spec: str  # as in tare run --sample
     sent: int
     received: int
-    chosen: int
-    paired: int
+    chosen: int  # part of `sent`: chosen for the sample
+    paired: int  # sampled messages whose latency is known
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Sampled messages of one size, of all ranks, from the start of the send to the end of the receive."""
+    """The latencies of sampled messages of one size, from the start of the send to the end of the receive."""
 
-    bytes: int
-    messages: int
-    mean_ns: float
+    bytes: int  # length of a message
+    messages: int  # number of messages of all ranks
+    mean_ns: float  # mean, shortest and longest latency
     min_ns: int
     max_ns: int
 

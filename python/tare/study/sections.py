@@ -20,28 +20,28 @@ LEAST_P = 0.0001
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. Its kind says how values are shown."""
+    """A column of a table."""
 
     name: str
-    kind: str = TEXT
+    kind: str = TEXT  # how values are shown
 
 
 @dataclass(frozen=True)
 class NotSignificant:
-    """A value that may be chance; shown in brackets."""
+    """A value that is not significant; shown in brackets."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class Table:
-    """`detail`: long, for those who look closer; the terminal leaves it out, the page folds it."""
+    """A table."""
 
     title: str
     columns: tuple[Column, ...]
     rows: list[list[Any]]
-    note: str = ""
-    detail: bool = False
+    note: str = ""  # a line below it
+    detail: bool = False  # a long table of details: the terminal leaves it out, the page folds it
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Figure:
 
     title: str
     svg: str
-    note: str = ""
+    note: str = ""  # a line below it
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Section:
     """A part of the report, with tables and figures."""
 
     title: str
-    about: str = ""
+    about: str = ""  # an introductory text
     parts: list[Table | Figure] = field(default_factory=list)
 
 

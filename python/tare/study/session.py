@@ -35,11 +35,11 @@ THOROUGH_SHARE = 0.01
 
 @dataclass
 class Progress:
-    """What is told of a study under way."""
+    """The progress of a study."""
 
-    runs: int
-    done: int = 0
-    spent_s: dict[str, list[float]] = field(default_factory=dict)
+    runs: int  # number of runs to make
+    done: int = 0  # number of these that are done
+    spent_s: dict[str, list[float]] = field(default_factory=dict)  # durations of runs, by key of the cell
 
     def ended(self, cell: Cell, seconds: float) -> None:
         """Counts a run that has ended."""
@@ -61,24 +61,24 @@ Report = Callable[[Planned, Outcome, Progress, list[Planned]], None]
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What the command line asks beside the description."""
+    """The options of the command line."""
 
-    set_name: str = DEFAULT_SET
-    resume: bool = False
-    until: float | None = None
-    skip_unusable: bool = False
+    set_name: str = DEFAULT_SET  # name of the set of runs
+    resume: bool = False  # continue a set
+    until: float | None = None  # repeat until all overheads have this precision
+    skip_unusable: bool = False  # leave out tools that cannot be used here
 
 
 @dataclass(frozen=True)
 class Ended:
     """How a session of a study ended."""
 
-    runs: int
-    failed: int
-    interrupted: bool
-    lost_share: float | None  # of the time, to the harness
-    reached: bool | None  # the wished precision
-    unmatched: list[str]  # patterns that found nothing in the first runs: then there were no more
+    runs: int  # number of runs made
+    failed: int  # number of these that failed
+    interrupted: bool  # by the user
+    lost_share: float | None  # share of the time that was spent neither in runs nor in pauses
+    reached: bool | None  # whether the wanted precision was reached; None: none was wanted
+    unmatched: list[str]  # patterns that found nothing in the first runs, after which it stopped
 
 
 def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Cell], list[str]]:

@@ -27,37 +27,38 @@ FEW = 500
 
 @dataclass(frozen=True)
 class Paired:
-    """Differences within blocks, of a tool's value and the baseline's; relative to the baseline."""
+    """Differences within blocks between the values of a tool and of the baseline. A p value is that of a test
+    of the null hypothesis that its comment states."""
 
     difference: Interval  # in the unit of the values
     relative: Interval  # share of the baseline
-    p_difference: float  # that there is none (paired t-test); NaN with fewer than 2 blocks
-    p_rank: float  # the same by Wilcoxon's signed ranks
-    p_overhead_below: float  # that the overhead is the bound or more
-    p_equivalent: float  # that the difference is outside the bound on either side (TOST)
-    needed: int | None  # blocks for the wished half width
-    needed_for_bound: int | None  # blocks to show equivalence with a power of 0.8
+    p_difference: float  # there is no difference (paired t-test); NaN with fewer than 2 blocks
+    p_rank: float  # the same (Wilcoxon signed-rank test)
+    p_overhead_below: float  # the overhead is at least the bound
+    p_equivalent: float  # the difference exceeds the bound on either side (TOST)
+    needed: int | None  # number of blocks for the wanted half width
+    needed_for_bound: int | None  # number of blocks to show equivalence with a power of 0.8
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A line of an ANOVA table; `share` of the total sum of squares."""
+    """A line of an ANOVA table."""
 
-    name: str
+    name: str  # the factor, or the factors of an interaction
     sum_of_squares: float
-    degrees: float
-    share: float
-    f: float
-    p: float
+    degrees: float  # degrees of freedom
+    share: float  # share of the total sum of squares
+    f: float  # F statistic
+    p: float  # its p value
 
 
 @dataclass(frozen=True)
 class Outlier:
-    """A value far from the others: where it stands among them, and by how many deviations it is off."""
+    """A value that is far from the others."""
 
-    index: int
+    index: int  # its index among the values
     value: float
-    z: float
+    z: float  # distance from the median in robust standard deviations (median absolute deviation)
 
 
 def paired(

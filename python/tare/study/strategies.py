@@ -23,34 +23,34 @@ _SPEC = re.compile(
 
 @dataclass(frozen=True)
 class Rank:
-    """A rank of a run."""
+    """Message sampling in a rank of a run."""
 
     spec: str  # as in tare run --sample
-    sent: int
-    chosen: int
-    net_s: float | None
+    sent: int  # number of messages
+    chosen: int  # number of sampled messages
+    net_s: float | None  # net time; None: not known
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Numbers of messages: the mean, and from where to where at least 99.9 % of all runs have them."""
+    """The number of messages that a strategy should sample."""
 
-    messages: float
-    low: float
+    messages: float  # the mean
+    low: float  # at least 99.9 % of all runs are between these
     high: float
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The runs of a cell; numbers are of all ranks of a run, medians of the runs."""
+    """The runs of a cell. Numbers of messages are sums over the ranks of a run; medians over the runs."""
 
     cell: Cell
     threshold: float | None  # of the strategy random
-    sent: float
-    found: float
-    expected: Expected | None  # None: the spec does not lead to a number
-    runs: int
-    as_expected: int  # of the runs
+    sent: float  # messages sent
+    found: float  # messages sampled
+    expected: Expected | None  # None: the spec does not determine a number
+    runs: int  # number of runs
+    as_expected: int  # number of these with the expected number of samples
 
 
 def expected(rank: Rank) -> Expected | None:

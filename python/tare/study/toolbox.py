@@ -22,13 +22,13 @@ COUNTERS = ("tare", "command")
 
 @dataclass(frozen=True)
 class Around:
-    """What is put around a program. Words and values hold placeholders."""
+    """What is added to the command of a program. Words and values may have placeholders."""
 
-    before_launcher: tuple[str, ...] = ()
-    before_program: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
+    before_launcher: tuple[str, ...] = ()  # words before the launcher
+    before_program: tuple[str, ...] = ()  # words between the launcher and the program
+    preload: tuple[str, ...] = ()  # libraries to preload into the program
     environment: Mapping[str, str] = field(default_factory=dict)
-    options_end: tuple[str, ...] = ()  # between what the parameters add before the launcher, and the launcher
+    options_end: tuple[str, ...] = ()  # words between options that parameters add, and the launcher
 
     def texts(self) -> list[str]:
         """All of its words and values, which may hold placeholders."""
@@ -38,11 +38,11 @@ class Around:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A factor that the tool knows: what each level adds, and which level it is where no factor says."""
+    """A factor that the tool knows, and what each level adds to the command."""
 
     name: str
-    default: str
-    any_level: Around | None  # with {value}
+    default: str  # the level if the study does not have the factor
+    any_level: Around | None  # for any level, with the placeholder {value}
     levels: Mapping[str, Around]
 
     def around(self, level: str) -> Around:
@@ -56,14 +56,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Counter:
-    """How the events of a run are counted: by tare's own reader, or a command whose output has the number.
+    """How the events of a run are counted."""
 
-    A pattern with a group `rank` finds the number of each rank.
-    """
-
-    kind: str
-    command: tuple[str, ...] = ()
-    events: re.Pattern[str] | None = None
+    kind: str  # by the reader of tare, or by a command
+    command: tuple[str, ...] = ()  # its output contains the numbers
+    events: re.Pattern[str] | None = None  # finds them; with a group `rank`, one for each rank
 
 
 @dataclass(frozen=True)
@@ -72,10 +69,10 @@ class Needs:
 
     programs: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
-    families: tuple[str, ...] = ()
-    trial: tuple[str, ...] = ()
-    home: str = ""
-    otherwise: str = ""
+    families: tuple[str, ...] = ()  # families of MPI libraries that it supports; empty: all
+    trial: tuple[str, ...] = ()  # a command that fails if the tool does not work
+    home: str = ""  # environment variable with the directory where it is installed
+    otherwise: str = ""  # what the user can do if something is missing
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,13 @@ class Tool:
     """A tool that a study measures, as a file in `study/tools/` describes it (docs/study.md)."""
 
     name: str
-    title: str
-    records: str
+    title: str  # its name in the report
+    records: str  # nothing, profile, trace or samples
     about: str
     around: Around
     parameters: Mapping[str, Parameter]
-    outputs: tuple[str, ...]
-    counter: Counter | None
+    outputs: tuple[str, ...]  # patterns of the files that it writes
+    counter: Counter | None  # None: its events are not counted
     needs: Needs
     above_program: (
         bool  # whether the timing library may be preloaded by tare-timing, directly before the program

@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weight:
-    """Times are seconds of a rank, the mean over ranks; shares are of the time without measuring.
+    """The cost of measuring as the cost account and the trial (`--weigh`) of a run say it.
 
-    The account is that of a run without controls (`--weigh`): what the rest of the run took, for all of it.
-    Where the trial has no result, controls are few and unlike the rest: the account is that of the whole run.
+    Times are seconds of a rank, as means over ranks. Shares are relative to the time without measuring. The
+    account is extrapolated to a run without controls. If the trial has no result, there are too few controls,
+    and the account is that of the whole run.
     """
 
     account_s: float
-    account_error_s: float | None  # half the width of the interval of 95 %; None: not known
-    trial: float | None = None  # None: no trial, or not determined
-    trial_low: float | None = None  # of the interval of 95 %
+    account_error_s: float | None  # half the width of the 95 % confidence interval; None: not known
+    trial: float | None = None  # a share; None: no trial, or not determined
+    trial_low: float | None = None  # its 95 % confidence interval
     trial_high: float | None = None
     trial_why: str | None = None  # why it is not determined; None: it is, or there was no trial
 

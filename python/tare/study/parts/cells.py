@@ -17,10 +17,10 @@ DEPTH = 2
 
 @dataclass(frozen=True)
 class Overhead:
-    """Of one time of a cell, against the bare program."""
+    """The overhead of a cell in one response, compared with the baseline."""
 
     found: Paired
-    verdict: str
+    verdict: str  # in words
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class CellFigures:
     """The figures of one cell, as report.json has them."""
 
     label: str
-    levels: dict[str, str]  # of the factors that matter to it
-    runs: int
+    levels: dict[str, str]  # levels of the factors that matter to it
+    runs: int  # number of runs
     is_baseline: bool
     times: dict[str, Interval]  # seconds, by response
-    overheads: dict[str, Overhead]  # by response; none of the baseline's own
+    overheads: dict[str, Overhead]  # by response; empty for the baseline
     kept: list[Path]  # run directories of tare
 
 

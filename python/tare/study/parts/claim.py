@@ -33,11 +33,11 @@ WORDS = {GROWS: "confirmed", CONSTANT: "refuted", UNKNOWN: UNKNOWN}
 class Growth:
     """How much longer a part takes, for each doubling of the ranks or each further million events."""
 
-    runs: str
-    part: str
-    over: str
+    runs: str  # which runs, in words
+    part: str  # the part of the overhead
+    over: str  # what grows: ranks or events
     slope: Interval  # seconds
-    verdict: str
+    verdict: str  # in words
 
 
 def growth(analysis: Analysis) -> Section | None:

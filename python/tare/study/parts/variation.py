@@ -22,20 +22,20 @@ RESIDUALS = "residuals"
 
 @dataclass(frozen=True)
 class Design:
-    """Runs that cross the same factors, which are columns of `frame`."""
+    """Runs in which the same factors are crossed."""
 
     name: str
-    frame: pd.DataFrame
+    frame: pd.DataFrame  # one row for each run; factors are columns
     factors: tuple[str, ...]
-    of_tool: bool = False  # that one tool made, with factors that others do not have
+    of_tool: bool = False  # all runs are of one tool, and vary factors that other tools do not have
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one factor, or several together, explain of the variation of a time."""
+    """The share of the variation of a time that one factor, or an interaction of several, explains."""
 
     design: Design
-    response: str
+    response: str  # name of the time
     effect: Effect
 
     @property
