@@ -9,7 +9,7 @@
 
 namespace tare::bindings {
 
-// None where there is none; of lists and structures "…".
+// The value; None if it is null, "…" for lists and structures.
 nanobind::object value_of(const reader::arrow::Field& field, const reader::arrow::Array& array, std::size_t row);
 
 }  // namespace tare::bindings

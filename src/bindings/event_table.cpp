@@ -15,7 +15,7 @@
 namespace tare::bindings {
 namespace {
 
-// What to read. Each stream of it reads the trace again.
+// The events to read. Each stream of them reads the trace again.
 class EventTable {
  public:
   EventTable(std::shared_ptr<PyRun::Shared> run, reader::EventFilter filter,

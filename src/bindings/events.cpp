@@ -197,7 +197,7 @@ class EventIterator {
     const reader::EventType& type =
         known ? run_.run().event_types()[static_cast<std::size_t>(row.event_type)] : unknown;
     const std::uint64_t first = row.parameters.empty() ? 0 : row.parameters.front();
-    // How it was recorded decides between raw and the others, whatever the definition says.
+    // Whether an event is raw depends on its record, and not on the definition.
     const bool raw = row.kind == reader::EventKind::raw_event;
     format::EventClass event_class = raw ? format::EventClass::raw : type.event_class;
     if (!raw && event_class == format::EventClass::raw) event_class = format::EventClass::packed;

@@ -5,7 +5,7 @@
 namespace tare::bindings {
 namespace {
 
-// So many batches of events take some tenths of a second.
+// This number of batches of events takes some tenths of a second.
 constexpr unsigned batches_between_signals = 64;
 
 // Whether the interpreter has nothing to raise.

@@ -30,7 +30,7 @@ namespace {
 
 using Seen = std::tuple<std::uint32_t, std::uint64_t, std::optional<int>>;
 
-// Of those that are watched, and of the command.
+// The ending of a process, as the watch observed it. If the process is the command, its status is known in any case.
 std::optional<reader::Ending> ending_of(const reader::SegmentName& segment, reader::EndingWatch* watch,
                                         const std::optional<Seen>& command) {
   auto ending = watch == nullptr ? std::nullopt : watch->ending_of(segment.file);

@@ -10,7 +10,7 @@
 namespace tare::bindings {
 namespace {
 
-// Which moment the times of a process end at.
+// The moment at which the times of a process end (docs/json.md).
 const char* until_of(const reader::Process& process) {
   const format::ProcessRecord& record = process.record;
   if (process.state == reader::State::running) return "now";

@@ -24,7 +24,7 @@ using reader::TableStream;
 
 using Open = std::function<reader::Result<TableStream>(reader::Run& run)>;
 
-// What to read. Each stream of it reads the run again.
+// A table to read. Each stream of it reads the run again.
 class Table {
  public:
   Table(std::shared_ptr<PyRun::Shared> run, Open open) : shared_(std::move(run)), open_(std::move(open)) {}

@@ -62,7 +62,7 @@ Columns of_lines(const std::vector<reader::MessageLine>& lines, std::int64_t ori
   return columns;
 }
 
-// Times are since the first of the timeline.
+// Times are relative to the start of the timeline.
 class PyTimeline {
  public:
   explicit PyTimeline(std::shared_ptr<PyRun::Shared> run) : shared_(std::move(run)), timeline_(read()) {
@@ -123,7 +123,7 @@ class PyTimeline {
     }
     return nb::make_tuple(found.least_ns, found.calls.size(), made.take());
   }
-  // Ends match() of another thread early.
+  // Makes match(), which another thread executes, end early.
   void stop() { stop_ = true; }
   // How many messages have a line, and how many there are.
   nb::tuple match(std::size_t most) {

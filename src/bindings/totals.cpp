@@ -16,7 +16,7 @@ nb::object rounded(const std::optional<double>& number) {
   return number ? nb::object(nb::int_(std::llround(*number))) : nb::object(nb::none());
 }
 
-// What totals by function and by call site have in common.
+// The fields that totals by function and by call site have in common.
 template <class Total>
 nb::dict total_row(const Total& total, const std::vector<nb::object>& functions) {
   nb::dict row;

@@ -18,7 +18,7 @@ constexpr bool is_signed(format::ParameterType type) { return type <= format::Pa
 // The value, reduced to the size of its type.
 std::int64_t signed_value(std::uint64_t word, format::ParameterType type);
 std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
-// Of a floating type.
+// The value, if the type is a floating-point type.
 double floating_value(std::uint64_t word, format::ParameterType type);
 
 // All parameters of an event: "-1, 4294967295, 3.25".

@@ -37,7 +37,7 @@ struct EventColumns {
     std::vector<std::uint32_t> start;  // index in `requests`; UINT32_MAX: `request` says it
   } completions;
   std::vector<DecodedSpan> flushes, losses;
-  // Of the API. Parameters of event i begin at first[i] and end at first[i + 1].
+  // Events of the API. The parameters of event i begin at first[i] and end at first[i + 1].
   struct Events {
     std::vector<std::uint32_t> type;
     std::vector<std::uint64_t> time;

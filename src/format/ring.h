@@ -1,10 +1,11 @@
-// The event buffer of a location: a ring of sub-buffers. The owning thread fills one after another; full ones leave
-// in the same order, drained by the thread itself or the node's tared, or after the process's death by whoever
-// collects. Sub-buffers are numbered on and on ("ordinals"); number i lies in the place i % count.
+// The event buffer of a location: a ring of sub-buffers. The owning thread fills one after another. Full ones are
+// drained in the same order, by the thread itself, by the node's tared, or, after the death of the process, by the
+// collector. Sub-buffers are numbered consecutively ("ordinals"); number i lies in the place i % count.
 //
-// All state is in two words of the LocationHeader, each written at once:
-//   head     a position: behind the last record of the sub-buffer that is being filled
-//   drained  how many sub-buffers have left, and the sequence number of the next event chunk; tared too exchanges it
+// All state is in two words of the LocationHeader, each written by a single store:
+//   head     a position: after the last record of the sub-buffer that is being filled
+//   drained  how many sub-buffers were drained, and the sequence number of the next event chunk; tared also exchanges
+//   it
 // So a reader of the ring, at any moment and also after a kill, finds whole sub-buffers, and
 // the records of a sub-buffer always lead to chunks of the same numbers. A record is not overwritten before `drained`
 // is past it: what was copied is right if `drained` has not passed it since.

@@ -27,7 +27,7 @@ void set_error(const char* why) noexcept {
   }
 }
 
-// The result of `work`. What it throws becomes the error, and the result is `failed`.
+// The result of `work`. If it throws, the message becomes the last error, and the result is `failed`.
 template <typename Failed, typename Work>
 Failed guarded(Failed failed, const Work& work) noexcept {
   try {
@@ -52,7 +52,7 @@ struct Shared {
         warnings += (warnings.empty() ? "" : "\n") + line;
   }
 
-  std::mutex lock;  // of all the rest
+  std::mutex lock;  // guards the members below
   tare::reader::Run run;
   std::string warnings;
 };

@@ -17,7 +17,7 @@ using tare::format::ProcessState;
 
 class ReaderApi : public ::testing::Test {
  protected:
-  // Three ranks; of each a send, in profile and trace, and a phase.
+  // Three ranks, each with a phase, and with a send in profile and trace.
   static std::string file() {
     std::string bytes = functions_chunk();
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
@@ -49,7 +49,7 @@ class ReaderApi : public ::testing::Test {
   TempDir dir_;
 };
 
-// Reads to the end; the number of rows, or -1 and why not.
+// Reads to the end. Returns the number of rows, or -1 and the error in `why`.
 std::int64_t rows_of(ArrowArrayStream& stream, std::string* why = nullptr) {
   ArrowSchema schema;
   EXPECT_EQ(stream.get_schema(&stream, &schema), 0);
@@ -151,7 +151,7 @@ TEST_F(ReaderApi, SaysWhyItFails) {
   EXPECT_STREQ(tare_reader_warnings(nullptr), "");
 }
 
-// Whatever is damaged, tables have fewer rows, and a warning or an error says so.
+// If something is damaged, tables have fewer rows, and there is a warning or an error.
 TEST_F(ReaderApi, SurvivesDamage) {
   const std::string whole = file();
   std::size_t count = 0;

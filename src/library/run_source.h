@@ -8,8 +8,8 @@
 
 namespace tare::library {
 
-// The parts of a run directory, with segments that were not collected; or of the run `member` of an archive, or of its
-// only run if `member` is empty. Fails, with one line, if there is no such run.
+// `path`: a run directory, whose segments are found, too, or an archive. `member`: a run of the archive; empty: its
+// only run. Fails, with one line, if there is no such run.
 reader::Result<reader::RunPaths> find_run(const std::string& path, const std::string& member);
 
 // The text value of a member of a JSON object; empty if there is none, or it contains escapes. Members of nested

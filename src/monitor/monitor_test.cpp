@@ -155,7 +155,7 @@ TEST_F(MonitorTest, EntriesOfARegionArePoints) {
     Snapshot snapshot;
     for (std::uint64_t round = 1; round <= 3; ++round) {
       expect(take(snapshot) && snapshot.head.round == round, 91);
-      // Of three iterations each, the last of which has begun: its inner entry is yet to come.
+      // A round has three iterations. The last one has begun, but has not entered the inner region.
       expect(snapshot.sections[0].spans[region].calls == round * 6 - 1, 92);
     }
     expect(!take(snapshot), 93);

@@ -43,7 +43,7 @@ inline constexpr std::uintptr_t not_to_be_left = UINTPTR_MAX;
 class Inside {
  public:
   [[gnu::always_inline]] Inside() noexcept : self_(reinterpret_cast<std::uintptr_t>(this)) {
-    // Of the function that this is inlined into. (0x1b: 4 bytes, relative to their own address.)
+    // Sets the personality routine of the function into which this is inlined. (0x1b: 4 bytes, PC-relative.)
     __asm__ volatile(".cfi_personality 0x1b, tare_left");
     tare_inside = self_;
   }

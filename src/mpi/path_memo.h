@@ -113,7 +113,8 @@ class PathMemo {
     return path == nullptr || path->branch_words == 0 ? path : find_behind(*path, caller);
   }
 
-  // What a path follows from, beside its return address, for code that compares it with many calls in turn (polls.h).
+  // The conditions, beside the return address, under which a call has a path; for code that compares many calls with
+  // the same path (polls.h).
   struct Conditions {
     static constexpr unsigned most_words = 24;
     std::uintptr_t stack;

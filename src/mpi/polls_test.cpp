@@ -254,7 +254,7 @@ TEST_F(PollsTest, AStreakIsOfOneSite) {
     EXPECT_EQ(call_.leave - call_.enter, quick + 20) << "it waits on all the same";
     EXPECT_FALSE(is_skipped() || polls_->site(other_key).has_skips(other_key, elsewhere));
   }
-  // Those that were not timed are settled by the first poll elsewhere, and by nobody else.
+  // Only the first poll at another site settles the polls that were not timed.
   begin_streak();
   const unsigned count = skip();
   ASSERT_GT(count, 0U);

@@ -131,7 +131,7 @@ bool Requests::claim(std::uint64_t handle, const Request& found, std::uint32_t b
   } else if (found.handle == handle && found.block == block) {
     entry = const_cast<Request*>(&found);
   }
-  // Requests that other threads have started since the call began are not what it has completed.
+  // The call cannot have completed requests that other threads started after it began.
   const auto is_there = [&](const Request& each) {
     const bool is_older = !is_copy || static_cast<std::int32_t>(static_cast<const RequestCopy&>(found).newest -
                                                                 each.id) >= 0;  // ids wrap around

@@ -243,7 +243,7 @@ TEST(PathMemo, LearnsWhatTellsTheWaysToACallApart) {
   }
 }
 
-// Of two families of ways: what is a word of one is anything at all in the other.
+// There are two families of call paths. The words that distinguish the paths of one have arbitrary values in the other.
 TEST(PathMemo, KnowsWaysThatDoNotHaveTheWordsThatTellOthersApart) {
   const auto memo = std::make_unique<PathMemo>();
   std::uintptr_t words[4] = {};

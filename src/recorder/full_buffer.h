@@ -14,10 +14,10 @@
 
 namespace tare::recorder {
 
-// The policy of that name; block if it is none, or nullptr.
+// The policy with that name; block if the name is unknown or nullptr.
 format::Policy policy_of(const char* name) noexcept;
 
-// Its ProcessFlags.
+// The ProcessFlags of a policy.
 std::uint32_t flags_of(format::Policy policy) noexcept;
 
 // An event buffer of about `bytes` bytes of records; 0: of the size that is usual for the policy.

@@ -185,7 +185,7 @@ struct Location {
   void end_gap(std::uint64_t time) noexcept;
   // Calls so far, measured or counted.
   std::uint64_t calls_made() const noexcept { return weighing.calls() + counted_calls; }
-  // Of a thread that only counts, now and then: whether it may do more (Spells::check).
+  // Called now and then by a thread that only counts: checks whether it may record more (Spells::check).
   [[gnu::cold, gnu::noinline]] void check_budget() noexcept;
   // Writes what is in the event buffer, also of a thread that is paused.
   void flush() noexcept;
@@ -327,7 +327,7 @@ struct Location {
   void next_sub_buffer(std::uint64_t open) noexcept;
   // Before the node's tared can see that a sub-buffer is full: what its records refer to is on disk before them.
   void write_references() noexcept;
-  // Of a full ring: whether the node's tared makes room in time.
+  // Called if the ring is full: waits for the node's tared. Returns whether it made room in time.
   bool tared_makes_room(std::uint64_t open) noexcept;
   // There is room for it.
   void note_flush(std::uint64_t records, std::uint64_t enter, std::uint64_t leave, std::uint64_t bytes) noexcept;

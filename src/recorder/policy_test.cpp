@@ -136,8 +136,8 @@ TEST_F(Policies, WriteNoneWritesAllButEvents) {
   EXPECT_NE(run.processes.begin()->second.flags & format::not_written, 0U);
 }
 
-// Of a process whose buffer of some 1,300 calls holds `calls` when another one's is full: how often it has drained by
-// its next call.
+// The buffer of a process has room for some 1,300 calls, and contains `calls` when the buffer of another process is
+// full. Returns how often the process has drained after its next call.
 std::uint64_t drains_beside_a_full_buffer(unsigned calls) {
   Location& location = *here();
   Call call;

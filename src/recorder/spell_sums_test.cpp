@@ -100,7 +100,7 @@ TEST_F(SpellSumsTest, CallSitesHaveSumsWithThoseOfTheirFunction) {
   EXPECT_EQ(sums_of(send, 11).spells, 1U);
 }
 
-// It is measured in all spells, so it stands for no others.
+// The call that ends a spell is measured in all spells, so it represents no others.
 TEST_F(SpellSumsTest, TheCallThatEndsASpellIsLeftOut) {
   summer.begin(location, 0.5);
   call(1, 10, 100);
@@ -142,7 +142,7 @@ TEST_F(SpellSumsTest, WhatHasNotBegunDoesNotEnd) {
   EXPECT_EQ(table->entries, 0U);
 }
 
-// Its rows are others, and so is its table.
+// A forked child has its own rows and its own table.
 TEST_F(SpellSumsTest, AForkedChildBeginsAnew) {
   call(1, 10, 100);
   summer.begin(location, 0.5);

@@ -112,7 +112,7 @@ TEST_F(TimingSampleTest, ARowIsNeverWithoutATime) {
   EXPECT_FALSE(location.need_not_be_timed(known)) << "the next ones are";
 }
 
-// Of a budget: calls that may wait are thinned out where they are brief, and what they waited is estimated, too.
+// With a budget, only some of the brief calls that may wait are timed. Their waiting time is estimated, too.
 TEST_F(TimingSampleTest, BriefCallsAreThinnedOutOthersAreNot) {
   constexpr std::uint64_t brief = 100, lasting = 100'000;
   choose_clock();

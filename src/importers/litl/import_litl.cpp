@@ -102,7 +102,7 @@ std::string Importer::add_thread(ProcessWriter& process, const Process& of, cons
   std::uint64_t last = first_ns_;
   bool is_too_long = false;
   const auto take = [&](const Event& event) {
-    // Those of a thread follow one another.
+    // Events of a thread must not go back in time.
     last = std::max(last, event.time_ns);
     is_too_long = last - first_ns_ > longest_ns;
     if (is_too_long) return false;

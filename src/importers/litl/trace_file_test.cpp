@@ -92,7 +92,7 @@ TEST(LitlTraceFile, PairsAndChunksThatLeadBack) {
   const std::string back = "it is damaged: its chunks do not follow one another";
   EXPECT_EQ(read(headers() + pair(1, 48) + pair(0, 16) + pair(0, 0) + chunk + link(0)), back);
   EXPECT_EQ(read(headers() + pair(1, 32) + pair(0, 0) + chunk + link(32)), back);
-  // Of all threads: as often as there are threads would be the square of the size.
+  // The limit is for all threads together. A limit for each thread would allow the square of the size.
   EXPECT_EQ(read(headers() + pair(1, 80) + pair(2, 80) + pair(3, 80) + pair(4, 80) + pair(0, 0) +
                  raw(1, 1, std::string(500, 'x')) + link(0)),
             back);

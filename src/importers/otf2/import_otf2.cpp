@@ -67,7 +67,8 @@ std::string read_definitions(OTF2_Reader* from, ArchiveDefinitions& to) {
   return to.locations.empty() ? "it has no locations" : "";
 }
 
-// They map numbers of one location to those of the archive, in libotf2. Where there are none, nothing is to be mapped.
+// Reads the local definitions. With them, libotf2 maps numbers of one location to those of the archive. A location
+// without local definitions needs no mapping.
 void Importer::read_local_definitions() {
   if (OTF2_Reader_OpenDefFiles(reader_) != OTF2_SUCCESS) return;
   for (const Location& location : definitions_.locations) {

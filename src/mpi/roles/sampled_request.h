@@ -22,7 +22,7 @@ struct SamplesCancel : Role {
 
   void before(Thread&, recorder::Call&) noexcept {
     if (!sampler.active() || request == nullptr || *request == A::request_null()) return;
-    // It is not certain any more what any receive takes.
+    // From now on, it is not certain which message a receive takes.
     if (!sampler.shared())
       requests.for_each([](Request& each) {
         if (std::uint32_t* receive = receive_of(each)) *receive = kept(each, *receive);

@@ -1,6 +1,6 @@
-// Received messages that may still get a record: those of other nodes, whose record may come after the message, and
-// those whose own number is not certain. A ring of the last ones. To keep a message costs one line of memory and no
-// search. Overwritten messages are forgotten. The messages of a channel are linked, the last one first. Not
+// Keeps received messages that may still get a record: those from other nodes, whose record may come after the message,
+// and those whose number is not certain. They are in a ring, which holds the last ones; older ones are overwritten.
+// Storing a message takes one cache line and no search. The messages of a channel are linked, the last one first. Not
 // thread-safe: the sampler locks.
 #pragma once
 

@@ -85,7 +85,7 @@ class Numbering : public ::testing::Test {
     return receives_->post(receives_->queue_of(endpoint), pattern, pattern.definite() ? channel(source, tag) : 0,
                            ticks);
   }
-  // Its number, if that is known by its posting; else 0, and post() has to be called.
+  // The number of a receive, if it is known at its posting; else 0, and post() has to be called.
   std::uint64_t number(const Pattern& pattern) {
     if (pattern.definite()) receives_->note(receives_->channel(channel(pattern.source, pattern.tag)));
     ReceiveChannel* known = receives_->recent(world, pattern.source, pattern.tag);

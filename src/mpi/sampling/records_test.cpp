@@ -32,7 +32,7 @@ TEST(Records, AreForgottenIfRetracted) {
   EXPECT_EQ(records->forget_all(), 2U);
 }
 
-// What is retracted is said by whoever writes to the memory.
+// Another process writes which numbers are retracted, so they may have any value.
 TEST(Records, AreForgottenUpToTheLastNumber) {
   auto records = std::make_unique<Records>();
   records->keep(record(1, UINT64_MAX));

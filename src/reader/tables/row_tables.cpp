@@ -97,7 +97,7 @@ Result<TableStream> total_table(Run& run) {
     const std::int32_t function = functions.number_of(run.functions().names()[total.function]);
     rows.push_back({total, function});
   }
-  // Of a function of which no call was timed, the time is not known.
+  // The time is not known if no call of the function was timed.
   const auto time = [](const Row& row) {
     return row.total.measured_calls == 0 ? INT64_MIN : rounded(row.total.time_ns);
   };

@@ -77,7 +77,7 @@ Result<TableStream> site_total_table(Run& run) {
                                    [](const Row& row) { return static_cast<std::int64_t>(row.total.measured_calls); }),
                         rounded("time_ns",
                                 [](const SiteTotal& total) {
-                                  // Of calls of which none was timed, it is not known.
+                                  // The time is not known if none of the calls was timed.
                                   return total.measured_calls == 0 ? std::nullopt : std::optional(total.time_ns);
                                 }),
                         rounded("time_error_ns", [](const SiteTotal& total) { return total.time_error_ns; }),

@@ -25,7 +25,7 @@ class Tables : public ::testing::Test {
     EXPECT_TRUE(run) << run.error();
     return std::move(*run);
   }
-  // Of the columns, in this order; texts in quotes, and "" what is null.
+  // The cells of these columns, in this order. Texts are in quotes; "" stands for null.
   static Rows cells(reader::Run& run, const char* table, const std::vector<std::string>& names) {
     auto opened = find_table(table)->open(run);
     EXPECT_TRUE(opened) << opened.error();

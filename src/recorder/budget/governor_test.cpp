@@ -77,7 +77,7 @@ struct Simulation {
   std::uint64_t spells_of(Depth of) const { return spells[static_cast<unsigned>(of)]; }
   std::uint64_t profiled() const { return spells_of(Depth::thinned) + spells_of(Depth::profile); }
 
-  // Of the time, what was spent since a moment.
+  // The share of the time since `then` that was spent on measuring.
   double share_since(double then, double spent_then) const { return (spent - spent_then) / (time - then); }
 
   Budget budget;

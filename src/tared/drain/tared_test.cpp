@@ -73,19 +73,20 @@ void record_until(Numbered& events, const std::function<bool()>& condition) {
 
 const format::TaredTotals& of_tared() { return here()->shared->tared; }
 bool has_drained() {
-  // It is another process that writes it.
+  // Volatile, because another process writes it.
   return static_cast<const volatile std::uint64_t&>(of_tared().drains) != 0;
 }
 
 class Tared : public RecordedRun {
  protected:
   void TearDown() override {
-    // It ends by itself, when the program has.
+    // tared ends by itself after the program has ended.
     EXPECT_TRUE(is_true_soon([&] { return processes_with(directory()).empty(); }));
     RecordedRun::TearDown();
   }
 
-  // A program that is given the events to record, and ends with what it has recorded as the text of a raw event.
+  // Records a program that writes events into the object that it gets. Its last event is a raw one, whose text says
+  // what it has recorded.
   ReadBack record_with_tared(const std::function<void(Numbered&)>& program, Variables variables = {}) {
     variables.emplace("TARE_DRAIN", TARED);
     return record(

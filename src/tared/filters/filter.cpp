@@ -37,7 +37,7 @@ std::unique_ptr<Filter> with_number(const std::string& name, const std::string& 
   return nullptr;
 }
 
-// Of BINS, BINS:time, or time.
+// `options`: BINS, BINS:time, or time.
 std::unique_ptr<Filter> make_histogram(const std::string& options, std::string& error) {
   const std::string time = "time";
   const bool only_time = options == time || options.ends_with(":" + time);

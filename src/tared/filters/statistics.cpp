@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto infinity = std::numeric_limits<double>::infinity();
 
-// Of two equal minima or maxima, the one with the lower rank counts.
+// If two minima or maxima are equal, the one with the lower rank counts.
 void take_least(double& least, std::uint32_t& rank, double value, std::uint32_t of) {
   if (value < least || (value == least && of < rank)) {
     least = value;

@@ -89,7 +89,7 @@ void put(Writer& /*out*/, const Bye& /*bye*/) {}
 bool get(Reader& /*in*/, End& /*end*/) { return true; }
 bool get(Reader& /*in*/, Bye& /*bye*/) { return true; }
 
-// Of numbers alone, without gaps between them.
+// For structs that consist of numbers without padding, which are copied as bytes.
 template <class T>
 void put(Writer& out, const T& numbers) {
   static_assert(std::has_unique_object_representations_v<T>);

@@ -91,7 +91,8 @@ void RoundTable::note_times(Part& part, const Part& of) {
   part.cost.packets += of.cost.packets;
 }
 
-// Of a round that has left. Where it is long since the ranks have offloaded, the tree was late, and not they.
+// Counts what is late for a round that has already been passed on. If the offloads are long ago, the tree was late and
+// not the ranks.
 void RoundTable::note_late(const Part& part) {
   dropped_ += part.dropped;
   if (realtime_ns() - part.last_offload_ns > limits_.patience_ns / 2) dropped_ += part.ranks.size();

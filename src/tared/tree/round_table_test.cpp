@@ -207,7 +207,7 @@ TEST_F(Table, AChildWithoutRanksIsNotWaitedFor) {
   table_->add(snapshot(0, 0), 0);
   ASSERT_EQ(take().size(), 1U);
   EXPECT_EQ(table_->counts().refused, 0U);
-  // It has some later.
+  // Later, the child has ranks.
   table_->join(child, RankSet::of_range(5, 1));
   table_->add(snapshot(1, 0), 0);
   EXPECT_TRUE(take().empty());
