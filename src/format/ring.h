@@ -4,14 +4,13 @@
 //
 // All state is in two words of the LocationHeader, each written by a single store:
 //   head     a position: after the last record of the sub-buffer that is being filled
-//   drained  how many sub-buffers were drained, and the sequence number of the next event chunk; tared also exchanges
-//   it
+//   drained  how many sub-buffers were drained, and the sequence number of the next event chunk; also set by tared
 // So a reader of the ring, at any moment and also after a kill, finds whole sub-buffers, and
 // the records of a sub-buffer always lead to chunks of the same numbers. A record is not overwritten before `drained`
 // is past it: what was copied is right if `drained` has not passed it since.
 //
-// What happens when the ring is full says its policy: the thread drains it, drops what it would record until there is
-// room (the gap is a LossRecord at the end of the sub-buffer), or takes the place of the oldest sub-buffer.
+// The policy decides what happens when the ring is full: the thread drains it, drops what it would record until there
+// is room (the gap is a LossRecord at the end of the sub-buffer), or takes the place of the oldest sub-buffer.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 /* tare-timing LIBRARY COMMAND...: puts LIBRARY first in LD_PRELOAD and executes COMMAND.
  *
- * On the command line it stands directly before the program, after launchers and wrappers of tools, so that LIBRARY lies
- * above what they preload. It is linked statically, so that what they preload is loaded into the program only.
+ * On the command line it stands directly before the program, after launchers and wrappers of tools, so that LIBRARY
+ * lies above what they preload. It is linked statically, so that what they preload is loaded into the program only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 extern char** environ;
 
-/* The value of LD_PRELOAD. If the variable is set several times, the last one, which the loader uses. EZTrace sets a second
- * one if something was preloaded before it. */
+/* The value of LD_PRELOAD. If the variable is set several times, the last one, which the loader uses. EZTrace sets a
+ * second one if something was preloaded before it. */
 static const char* preloaded(void) {
   static const char name[] = "LD_PRELOAD=";
   const char* found = NULL;

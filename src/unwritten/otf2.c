@@ -1,9 +1,9 @@
 /* libtare-otf2-unwritten.so: with it, tools that use the shared library of OTF2 record and encode events as usual, but
  * write no files.
  *
- * It opens archives with OTF2_SUBSTRATE_NONE ("to suppress file writing at all", says the manual of OTF2) instead of the
- * substrate that the tool asks for. So the tool and OTF2 do all their work except for writing files. `tare study` preloads
- * it to separate the cost of instrumentation from that of writing (docs/study.md). The numbers are those of
+ * It opens archives with OTF2_SUBSTRATE_NONE ("to suppress file writing at all", says the manual of OTF2) instead of
+ * the substrate that the tool asks for. So the tool and OTF2 do all their work except for writing files. `tare study`
+ * preloads it to separate the cost of instrumentation from that of writing (docs/study.md). The numbers are those of
  * OTF2_GeneralDefinitions.h in OTF2 1.2 to 3.
  */
 #define _GNU_SOURCE
