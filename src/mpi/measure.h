@@ -110,14 +110,7 @@ template <Function F, class Real, class... Roles>
   return finish_without_clock<F, false>(thread, call, rows, real, roles...);
 }
 
-// The same of a call that has nothing to do, kept out of the code of the others.
-template <Function F, class Real, class... Roles>
-[[gnu::noinline]] auto finish_empty(Thread& thread, recorder::Call& call, recorder::KnownRows& rows, Real real,
-                                    Roles&... roles) {
-  return finish_without_clock<F, true>(thread, call, rows, real, roles...);
-}
-
-// The same of a call that is not timed, kept out of the code of timed calls.
+// The same, kept out of the code of timed calls.
 template <Function F, class Real, class... Roles>
 [[gnu::noinline]] auto finish_thinned(Thread& thread, recorder::Call& call, recorder::KnownRows& rows, Real real,
                                       Roles&... roles) {
@@ -153,7 +146,7 @@ template <class A, Function F, class Real, class... Roles>
   if constexpr ((Roles::may_be_empty || ... || false)) {
     // While timing is thinned out, each timed call may represent others.
     if ((roles.is_empty() || ...) && thread.is_only_profiled() && !thread.thins)
-      return finish_empty<F>(thread, call, *site.rows, real, roles...);
+      return finish_without_clock<F, true>(thread, call, *site.rows, real, roles...);
   }
   if constexpr (by_sample) {
     if (thread.need_not_be_timed(*site.rows)) [[likely]]
