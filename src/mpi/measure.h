@@ -18,10 +18,6 @@ struct Role {
   // Whether the call must be measured even in a spell that only counts (recorder/spells.h), because later calls, or the
   // spells themselves, need what the role does.
   static bool is_needed(const Thread&) noexcept { return true; }
-  // Whether the call has nothing to do, like MPI_Waitall of no requests. If it only goes into the profile, its time
-  // counts as 0: it is less than the clock can tell.
-  static constexpr bool may_be_empty = false;
-  static bool is_empty() noexcept { return false; }
   // Before the call, outside its time: for what the call would destroy.
   void before(Thread&, recorder::Call&) noexcept {}
   // After the call, outside its time.
@@ -82,11 +78,12 @@ struct TimedUnlessThinned : Describes {
   static constexpr unsigned traffic = recorder::may_be_thinned;
 };
 
-// Makes and ends a call that has begun and for which no clock is read. `timed`: its time counts as 0.
-template <Function F, bool timed, class Real, class... Roles>
-[[gnu::always_inline]] inline auto finish_without_clock(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
-                                                        Real real, Roles&... roles) {
+// Makes and ends a call that has begun and is not timed.
+template <Function F, class Real, class... Roles>
+[[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
+                                                  Real real, Roles&... roles) {
   format::CurrentCall& current = thread.shared->current;
+  --rows.untimed;
   call.enter = call.leave = 0;
   ++current.leave;  // so that enter < leave, the sign of an untimed call (format/current_call.h)
   std::uint64_t ticks = 0;
@@ -96,18 +93,10 @@ template <Function F, bool timed, class Real, class... Roles>
   if (thread.weighing.is_under_way()) [[unlikely]]
     ticks = recorder::now() - ticks;
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
-  end_call<timed>(thread, call, rows, result, roles...);
+  end_call<false>(thread, call, rows, result, roles...);
   if (thread.weighing.is_under_way()) [[unlikely]]
     thread.note_weight_of_untimed(ticks);
   return result;
-}
-
-// The same of a call that is not timed.
-template <Function F, class Real, class... Roles>
-[[gnu::always_inline]] inline auto finish_untimed(Thread& thread, recorder::Call& call, recorder::KnownRows& rows,
-                                                  Real real, Roles&... roles) {
-  --rows.untimed;
-  return finish_without_clock<F, false>(thread, call, rows, real, roles...);
 }
 
 // The same, kept out of the code of timed calls.
@@ -143,11 +132,6 @@ template <class A, Function F, class Real, class... Roles>
   constexpr unsigned traffic = (Roles::traffic | ... | 0U);
   constexpr bool by_sample = (traffic & recorder::may_be_untimed) != 0;
   constexpr bool may_be_thinned = (traffic & recorder::may_be_thinned) != 0;
-  if constexpr ((Roles::may_be_empty || ... || false)) {
-    // While timing is thinned out, each timed call may represent others.
-    if ((roles.is_empty() || ...) && thread.is_only_profiled() && !thread.thins)
-      return finish_without_clock<F, true>(thread, call, *site.rows, real, roles...);
-  }
   if constexpr (by_sample) {
     if (thread.need_not_be_timed(*site.rows)) [[likely]]
       return finish_untimed<F>(thread, call, *site.rows, real, roles...);

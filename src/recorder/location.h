@@ -133,9 +133,9 @@ struct Location {
       choose_untimed(known, row);
   }
   // Whether the next call of such a kind need not be timed.
-  bool need_not_be_timed(const KnownRows& known) const noexcept { return known.untimed != 0 && is_only_profiled(); }
-  // Whether calls only go into the profile, so that nothing needs to know when they are made.
-  bool is_only_profiled() const noexcept { return mode == Mode::usual && !traced(); }
+  bool need_not_be_timed(const KnownRows& known) const noexcept {
+    return known.untimed != 0 && mode == Mode::usual && !traced();
+  }
 
   // What a wrapper begins and ends with; `ticks`: that the MPI function took (recorder/account/weighing.h).
   [[gnu::always_inline]] void begin_weighing() noexcept { weighing.begin_call(shared->summary.flush_ticks); }

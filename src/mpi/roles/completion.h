@@ -393,8 +393,6 @@ struct CompletesAll : Role {
       : count(n), handles(h), flag(f), asked(static_cast<Status*>(s)) {}
 
   static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
-  static constexpr bool may_be_empty = true;
-  bool is_empty() const noexcept { return count == 0; }
   Status* status() noexcept { return snapshot.statuses(asked); }
   [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
     snapshot.take(thread, count, handles, flag == nullptr);
