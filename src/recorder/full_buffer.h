@@ -1,4 +1,4 @@
-// What happens when the event buffer of a thread is full: all of that is decided here. The policies:
+// What happens when the event buffer of a thread is full. The policies (format::Policy):
 //
 //   block      the thread drains the buffer, or waits up to 10 ms for the node's tared to do so, and goes on. If the
 //              buffer cannot be written, the policy becomes overwrite.
@@ -20,7 +20,8 @@ format::Policy policy_of(const char* name) noexcept;
 // The ProcessFlags of a policy.
 std::uint32_t flags_of(format::Policy policy) noexcept;
 
-// An event buffer of about `bytes` bytes of records; 0: of the size that is usual for the policy.
-format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared) noexcept;
+// An event buffer of about `bytes` bytes of records; 0: of the size that is usual for the policy. `is_limited`: so is
+// the size of the trace.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool is_limited) noexcept;
 
 }  // namespace tare::recorder
