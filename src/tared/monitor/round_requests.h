@@ -1,7 +1,7 @@
-// Rounds that a user requests (`--monitor=pull`), at the root of the tree. This is the "pull" of Nataraj et al. (CLUSTER
-// 2008, section II): ranks offload when they are asked, and not otherwise.
+// Rounds that a user requests (`--monitor=pull`), at the root of the tree. This is the "pull" of Nataraj et al.
+// (CLUSTER 2008, section II): ranks offload when they are asked, and not otherwise.
 //
-// `tare top`, `tare watch` and tare.open(RUN).request_round() append a byte to the file `requests` in the meeting place
+// `tare top`, `tare watch` and tare.request_round() append a byte to the file `requests` in the meeting place
 // of the run. The root looks at its size. It then chooses one point of the clock at which all ranks offload. Requests
 // that come while a round is under way are answered by one more round, after that.
 #pragma once
@@ -36,8 +36,8 @@ class RoundRequests {
   PointClock points_;
   std::uint64_t answered_ = 0;  // bytes of the file
   bool is_under_way_ = false;
-  std::uint64_t round_ = 0;      // the last that was chosen
-  std::int64_t chosen_ns_ = 0;   // its time
+  std::uint64_t round_ = 0;     // the last that was chosen
+  std::int64_t chosen_ns_ = 0;  // its time
 };
 
 }  // namespace tare::tared
