@@ -22,13 +22,13 @@ BELOW = {
     "importers": {"format", "reader"},
     "bindings": {"format", "reader", "exporters", "importers"},
 }
-# The rooms of the reader, the lowest first: each includes from itself and from those before it.
-READER_ROOMS = [
+# The folders of the reader, the lowest first: each includes from itself and from those before it.
+READER_FOLDERS = [
     "store", "symbols", "model", "profile", "run", "events", "matching", "retiming", "timeline", "replay",
     "waits", "structure", "tables", "testing",
 ]  # fmt: skip
-# The rooms of tared, the same.
-TARED_ROOMS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]
+# The folders of tared, the same.
+TARED_FOLDERS = ["filters", "drain", "tree", "boi", "monitor", "sweetspot"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/', re.MULTILINE)
 
 
@@ -52,27 +52,27 @@ def test_a_folder_includes_only_what_lies_below(folder: str) -> None:
     assert not upward
 
 
-def test_a_room_of_the_reader_includes_only_rooms_below_it() -> None:
-    rooms = {path.name for path in (ROOT / "src" / "reader").iterdir() if path.is_dir()}
-    assert rooms == set(READER_ROOMS)
+def test_a_folder_of_the_reader_includes_only_folders_below_it() -> None:
+    folders = {path.name for path in (ROOT / "src" / "reader").iterdir() if path.is_dir()}
+    assert folders == set(READER_FOLDERS)
     upward = [
         (str(file.relative_to(ROOT)), name)
-        for order, room in enumerate(READER_ROOMS)
-        for file in (ROOT / "src" / "reader" / room).iterdir()
+        for order, folder in enumerate(READER_FOLDERS)
+        for file in (ROOT / "src" / "reader" / folder).iterdir()
         if not file.stem.endswith("_test")
         for name in re.findall(r'"reader/(\w+)/', file.read_text())
-        if name not in READER_ROOMS[: order + 1]
+        if name not in READER_FOLDERS[: order + 1]
     ]
     assert not upward
 
 
-def test_a_room_of_tared_includes_only_rooms_below_it() -> None:
+def test_a_folder_of_tared_includes_only_folders_below_it() -> None:
     upward = [
         (str(file.relative_to(ROOT)), name)
-        for order, room in enumerate(TARED_ROOMS)
-        for file in (ROOT / "src" / "tared" / room).rglob("*.[ch]*")
+        for order, folder in enumerate(TARED_FOLDERS)
+        for file in (ROOT / "src" / "tared" / folder).rglob("*.[ch]*")
         for name in re.findall(r'"tared/(\w+)/', file.read_text())
-        if name not in TARED_ROOMS[: order + 1]
+        if name not in TARED_FOLDERS[: order + 1]
     ]
     assert not upward
 
