@@ -78,7 +78,7 @@ void Confirmation::add(const Burst& burst) {
   const double arrives = typical_arrival_interval(burst);
   const double sent = interval_ns();
   steps_.push_back({sent, arrives});
-  if (!is_confirmed_) return confirm(sent, arrives);
+  if (!lowers_) return confirm(sent, arrives);
   is_lowest_ = arrives <= 0 || arrives > (1 + sustained_within) * sent;
   if (is_lowest_) return;
   boi_ = sent;
@@ -87,12 +87,14 @@ void Confirmation::add(const Burst& burst) {
 
 void Confirmation::confirm(double sent, double arrives) {
   is_confirmed_ = std::abs(arrives / boi_ - 1) <= confirmed_within;
-  if (is_confirmed_) {
-    boi_ = (boi_ + arrives) / 2;
-  } else if (arrives > 0) {
-    boi_ = arrives > (1 + confirmed_within) * sent ? arrives : step_down * boi_;
+  lowers_ = is_confirmed_ || (is_sustained_ && arrives > boi_);
+  if (is_confirmed_) boi_ = (boi_ + arrives) / 2;
+  if (lowers_) return;
+  if (arrives > 0) {
+    is_sustained_ = arrives <= (1 + confirmed_within) * sent;
+    boi_ = is_sustained_ ? step_down * boi_ : arrives;
   }
-  if (is_confirmed_ || !is_done()) return;
+  if (!is_done()) return;
   std::vector<double> last;
   for (std::size_t i = steps_.size() - 3; i < steps_.size(); ++i) last.push_back(steps_[i].arrival_interval_ns);
   boi_ = median_of(std::move(last));

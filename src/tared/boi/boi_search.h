@@ -74,13 +74,15 @@ double typical_arrival_interval(const Burst& burst);
 // Confirms an interval: repeats until rounds that are sent at an interval shorter by a fifth arrive at the confirmed
 // interval, within 5 %. If the speed of the machine changes, that may never happen; then the result is the median of
 // the last three. The confirmed interval is lowered by 4 %, up to four times, as long as rounds sent at it arrive at
-// it, within 3 %.
+// it, within 3 %. A tree may be slower by more than a fifth while it is saturated. Then rounds at an interval are
+// sustained, and those that are sent more often arrive at a longer interval. Such an interval is not confirmed, but it
+// is lowered in the same way.
 class Confirmation {
  public:
   explicit Confirmation(double boi_ns) : boi_(boi_ns) {}
-  bool is_done() const { return is_confirmed_ ? is_lowest_ || lowered_ == most_lowered : steps_.size() >= most_steps; }
+  bool is_done() const { return lowers_ ? is_lowest_ || lowered_ == most_lowered : steps_.size() >= most_steps; }
   bool is_confirmed() const { return is_confirmed_; }
-  double interval_ns() const { return (1 - (is_confirmed_ ? lower_by : below)) * boi_; }  // to measure next
+  double interval_ns() const { return (1 - (lowers_ ? lower_by : below)) * boi_; }  // to measure next
   // The number of rounds to measure next: enough to show the speed of the tree, even beside another program.
   std::uint32_t rounds() const;
   void add(const Burst& burst);
@@ -104,6 +106,8 @@ class Confirmation {
 
   double boi_;
   bool is_confirmed_ = false;
+  bool is_sustained_ = false;  // rounds that were sent at boi_ arrived at it
+  bool lowers_ = false;
   bool is_lowest_ = false;  // rounds at shorter intervals were not sustained
   unsigned lowered_ = 0;    // how often it was lowered
   std::vector<Step> steps_;
