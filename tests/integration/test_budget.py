@@ -135,7 +135,7 @@ def test_messages_that_cross_spells_are_not_taken_for_others(
 
 @BOTH
 def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
-    rounds = 1500
+    rounds = 6000
     measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "alone")
     assert not spells
     assert made(measured) | calls_of(rounds, collectives=0) == made(measured)
