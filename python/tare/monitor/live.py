@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -133,11 +134,12 @@ class Live:
         self.columns = Columns()
 
     def update(self) -> int:
-        """Reads what is new; how many rounds that are. OSError if no round can be asked for."""
+        """Reads what is new; how many rounds that are."""
         now = time.monotonic()
         if self._pulls and now - self._requested >= REQUEST_EVERY_S:
             self._requested = now
-            requests.make(self._run_dir)
+            with suppress(OSError):  # the disk is full: no round could be stored either
+                requests.make(self._run_dir)
         for file in rounds.of_directory(self._run_dir):
             self._hosts.setdefault(file.path, _Host(file))
         new = 0
