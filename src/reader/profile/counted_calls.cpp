@@ -38,7 +38,8 @@ struct Sums {
 };
 
 // `at`: the sums of the function, or those of the function at one site.
-Estimate estimate(double calls, const Sums& of, const SpellSums& at, const SpellSums& function) noexcept {
+Estimate estimate(const Counted& counted, const Sums& of, const SpellSums& at, const SpellSums& function) noexcept {
+  const double calls = counted.calls;
   if (calls == 0) return {0, 0};
   if (!(function.calls > 0)) return {};
   const double ratio = of.y / function.calls;
@@ -47,41 +48,39 @@ Estimate estimate(double calls, const Sums& of, const SpellSums& at, const Spell
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
   const double spells = effective_spells(at);
   const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
-  return {calls * ratio, student_95(spells - 1) * deviation};
+  const double of_unlike = at.calls > 0 ? counted.unlike * of.y / at.calls : 0;
+  return {calls * ratio, student_95(spells - 1) * deviation + of_unlike};
 }
 
 }  // namespace
 
-Estimate ticks_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
-  return estimate(calls, {of.ticks, of.ticks_ticks, of.ticks_of_function}, of, function);
+Estimate ticks_of_counted(const Counted& counted, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(counted, {of.ticks, of.ticks_ticks, of.ticks_of_function}, of, function);
 }
 
-Estimate bytes_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
-  return estimate(calls, {of.bytes, of.bytes_bytes, of.bytes_of_function}, of, function);
+Estimate bytes_of_counted(const Counted& counted, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(counted, {of.bytes, of.bytes_bytes, of.bytes_of_function}, of, function);
 }
 
-Estimate calls_of_counted(double calls, const SpellSums& of, const SpellSums& function) noexcept {
-  return estimate(calls, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
+Estimate calls_of_counted(const Counted& counted, const SpellSums& of, const SpellSums& function) noexcept {
+  return estimate(counted, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
 }
 
-bool are_cuts_few(const Process& process) {
-  double counted = 0, behind_cuts = 0;
+bool Unlike::is_known_for_functions() const noexcept { return behind_cuts <= most_unlike * counted; }
+
+bool Unlike::is_known_for_sites() const noexcept { return behind_cuts + leaked <= most_unlike * counted; }
+
+Unlike unlike_calls(const Process& process) {
+  Unlike unlike;
   for (const auto& [number, spell] : process.spells) {
-    counted += static_cast<double>(spell.counted_calls);
-    if (spell.measured && spell.cut) behind_cuts += static_cast<double>(spell.counted_calls);
-  }
-  return behind_cuts <= most_unlike * counted;
-}
-
-bool are_leaks_few(const Process& process) {
-  double calls = 0, leaked = 0;
-  for (const auto& [number, spell] : process.spells) {
-    if (spell.measured) continue;
-    calls += static_cast<double>(spell.counted_calls);
+    const auto counted = static_cast<double>(spell.counted_calls);
+    unlike.counted += counted;
+    if (spell.measured && spell.cut) unlike.behind_cuts += counted;
     // Every spell measures its last call.
-    if (spell.has_requests && spell.measured_calls > 1) leaked += static_cast<double>(spell.measured_calls - 1);
+    if (!spell.measured && spell.has_requests && spell.measured_calls > 1)
+      unlike.leaked += static_cast<double>(spell.measured_calls - 1);
   }
-  return leaked <= most_unlike * (calls + leaked);
+  return unlike;
 }
 
 }  // namespace tare::reader

@@ -18,26 +18,46 @@
 namespace tare::reader {
 
 // `error`: half the width of the 95 % confidence interval; nothing: not known. It is not known if too few spells with
-// such calls were measured (the value may be too low then), or if many calls were counted in spells that no measured
-// spell represents.
+// such calls were measured (the value may be too low then), or if no measured spell represents many of the calls.
 struct Estimate {
   double value = 0;
   std::optional<double> error;
 };
 
-// The ticks and the bytes of `calls` counted calls of a function. `function`: the sums of the function. `of`: either
-// the same sums, or those of the function at one site; the result is then for the part of the calls made at this site.
-Estimate ticks_of_counted(double calls, const format::SpellSums& of, const format::SpellSums& function) noexcept;
-Estimate bytes_of_counted(double calls, const format::SpellSums& of, const format::SpellSums& function) noexcept;
-// How many of `calls` counted calls of a function were made at the site of `of`.
-Estimate calls_of_counted(double calls, const format::SpellSums& of, const format::SpellSums& function) noexcept;
+// Calls of a function that were only counted.
+struct Counted {
+  double calls = 0;
+  // Part of them of which it is not known what they were: measured spells do not represent them. They may all be at one
+  // site, so errors are larger by what as many calls have there.
+  double unlike = 0;
+};
 
-// Whether at most 2 % of the counted calls lie in spells that were cut, so that errors are known. A spell is cut if it
-// costs more than others; spells that were measured to their ends do not represent the rest of such a spell.
-bool are_cuts_few(const Process& process);
-// Whether errors are known for single sites, too. In spells that only count, calls are measured if they complete
-// requests that were started before. It is not known how many other calls of their sites were only counted. The errors
-// are known if at most 2 % of the calls in such spells were measured.
-bool are_leaks_few(const Process& process);
+// The ticks and the bytes of counted calls of a function. `function`: the sums of the function. `of`: either the same
+// sums, or those of the function at one site; the result is then for the part of the calls made at this site.
+Estimate ticks_of_counted(const Counted& counted, const format::SpellSums& of,
+                          const format::SpellSums& function) noexcept;
+Estimate bytes_of_counted(const Counted& counted, const format::SpellSums& of,
+                          const format::SpellSums& function) noexcept;
+// How many of the counted calls of a function were made at the site of `of`.
+Estimate calls_of_counted(const Counted& counted, const format::SpellSums& of,
+                          const format::SpellSums& function) noexcept;
+
+// Calls of a process that were only counted, and those among them that no measured spell represents:
+//
+//   behind_cuts  those in spells that were cut. A spell is cut if it costs more than others, and spells that were
+//                measured to their ends do not represent the rest of such a spell.
+//   leaked       as many as were measured in spells that only count, because they complete requests that were started
+//                before. It is not known how many other calls of their sites were only counted. Only sites are
+//                concerned, because the number of counted calls of each function is exact.
+struct Unlike {
+  double counted = 0;
+  double behind_cuts = 0;
+  double leaked = 0;
+
+  // Whether they are at most 2 % of the counted calls. If not, errors are not known: of functions, and of sites.
+  bool is_known_for_functions() const noexcept;
+  bool is_known_for_sites() const noexcept;
+};
+Unlike unlike_calls(const Process& process);
 
 }  // namespace tare::reader

@@ -67,13 +67,13 @@ TEST(CountedCallsTest, IntervalsCoverTheTruth) {
         bytes += spell.bytes;
       }
     }
-    const Estimate ticks = ticks_of_counted(counted, sums, sums);
+    const Estimate ticks = ticks_of_counted({counted, 0}, sums, sums);
     ASSERT_TRUE(ticks.error.has_value());
     covered += std::abs(measured + ticks.value - whole) <= *ticks.error ? 1 : 0;
     sum += measured + ticks.value;
     squares += std::pow(measured + ticks.value - whole, 2);
     // All calls have the same number of bytes, so this estimate has no error.
-    const Estimate of_bytes = bytes_of_counted(counted, sums, sums);
+    const Estimate of_bytes = bytes_of_counted({counted, 0}, sums, sums);
     EXPECT_NEAR(of_bytes.value, bytes, 1e-6 * bytes);
     EXPECT_NEAR(*of_bytes.error, 0, 1e-4 * bytes);
   }
@@ -165,9 +165,9 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
     }
     double all_calls = 0, all_ticks = 0;
     for (unsigned site = 0; site < 3; ++site) {
-      const Estimate more_calls = calls_of_counted(counted, of_sites[site], of_function),
-                     more_ticks = ticks_of_counted(counted, of_sites[site], of_function),
-                     more_bytes = bytes_of_counted(counted, of_sites[site], of_function);
+      const Estimate more_calls = calls_of_counted({counted, 0}, of_sites[site], of_function),
+                     more_ticks = ticks_of_counted({counted, 0}, of_sites[site], of_function),
+                     more_bytes = bytes_of_counted({counted, 0}, of_sites[site], of_function);
       ASSERT_TRUE(more_calls.error && more_ticks.error && more_bytes.error);
       calls[site].add(measured[site].calls + more_calls.value, *more_calls.error, whole[site].calls);
       ticks[site].add(measured[site].ticks + more_ticks.value, *more_ticks.error, whole[site].ticks);
@@ -176,7 +176,7 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
       all_ticks += more_ticks.value;
     }
     EXPECT_NEAR(all_calls, counted, 1e-9 * counted) << "what sites have is what the function has";
-    const double of_all = ticks_of_counted(counted, of_function, of_function).value;
+    const double of_all = ticks_of_counted({counted, 0}, of_function, of_function).value;
     EXPECT_NEAR(all_ticks, of_all, 1e-9 * of_all);
   }
   for (const Judged* of : {calls, ticks, bytes}) {
@@ -192,7 +192,7 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
 TEST(CountedCallsTest, CallsOfAllSitesAreExact) {
   SpellSums sums{};
   for (const double calls : {10, 20, 40}) add(sums, {0.5, calls, 0, 0});
-  const Estimate calls = calls_of_counted(100, sums, sums);
+  const Estimate calls = calls_of_counted({100, 0}, sums, sums);
   EXPECT_DOUBLE_EQ(calls.value, 100);
   ASSERT_TRUE(calls.error.has_value());
   EXPECT_NEAR(*calls.error, 0, 1e-9);
@@ -207,17 +207,36 @@ TEST(CountedCallsTest, SpellsThatMeasureWithRequestsUnderWayHideSites) {
     spell.counted_calls = 50;
     spell.measured_calls = 1;  // the last call of the spell, which is always measured
   }
-  EXPECT_TRUE(are_leaks_few(process));
+  EXPECT_EQ(unlike_calls(process).leaked, 0);
+  EXPECT_TRUE(unlike_calls(process).is_known_for_sites());
   for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 3;
-  EXPECT_FALSE(are_leaks_few(process));
-  EXPECT_TRUE(are_cuts_few(process));
+  EXPECT_EQ(unlike_calls(process).leaked, 200);
+  EXPECT_FALSE(unlike_calls(process).is_known_for_sites());
+  EXPECT_TRUE(unlike_calls(process).is_known_for_functions());
   process.spells[1].measured = process.spells[1].cut = true;
   process.spells[1].counted_calls = 500;
-  EXPECT_FALSE(are_cuts_few(process));
+  EXPECT_EQ(unlike_calls(process).behind_cuts, 500);
+  EXPECT_FALSE(unlike_calls(process).is_known_for_functions());
+}
+
+// All of them may be calls at this site, or none.
+TEST(CountedCallsTest, CallsThatNoSpellRepresentsMakeErrorsLarger) {
+  SpellSums function{}, site{};
+  for (int spell = 0; spell < 10; ++spell) {
+    add(function, {0.5, 10, 1000, 80});
+    add(site, {0.5, 4, 100, 8}, 10);
+  }
+  const Estimate calls = calls_of_counted({1000, 15}, site, function);
+  EXPECT_DOUBLE_EQ(calls.value, 400);
+  ASSERT_TRUE(calls.error.has_value());
+  EXPECT_NEAR(*calls.error, 15, 1e-6);
+  const Estimate bytes = bytes_of_counted({1000, 15}, site, function);
+  ASSERT_TRUE(bytes.error.has_value());
+  EXPECT_NEAR(*bytes.error, 15 * 2, 1e-6);  // 2 bytes a call
 }
 
 TEST(CountedCallsTest, NothingWasOnlyCounted) {
-  const Estimate none = ticks_of_counted(0, SpellSums{}, SpellSums{});
+  const Estimate none = ticks_of_counted({0, 0}, SpellSums{}, SpellSums{});
   EXPECT_EQ(none.value, 0);
   EXPECT_EQ(none.error, 0.0);
 }
@@ -226,9 +245,9 @@ TEST(CountedCallsTest, TwoSpellsAreTooFew) {
   SpellSums sums{};
   add(sums, {0.5, 10, 1000, 0});
   add(sums, {0.5, 10, 1200, 0});
-  EXPECT_FALSE(ticks_of_counted(100, sums, sums).error.has_value());
+  EXPECT_FALSE(ticks_of_counted({100, 0}, sums, sums).error.has_value());
   add(sums, {0.5, 10, 1100, 0});
-  const Estimate ticks = ticks_of_counted(100, sums, sums);
+  const Estimate ticks = ticks_of_counted({100, 0}, sums, sums);
   EXPECT_DOUBLE_EQ(ticks.value, 11000);
   // Residuals of -100, 0 and 100 for 30 calls, with weights of 2: 100 / 30 * sqrt(2 * 2 * 1e4 * 3 / 2), times Student's
   // 4.303 of two degrees of freedom.
