@@ -10,7 +10,7 @@ namespace {
 using format::SpellSums;
 
 constexpr std::uint32_t least_spells = 3;
-constexpr double most_unlike = 0.02;  // of the counted calls
+constexpr double most_unlike = 0.1;  // of the counted calls
 
 // The two-sided 95 % quantile of Student's t distribution, for 2 degrees of freedom or more: the Cornish-Fisher
 // expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), accurate to 1 %.

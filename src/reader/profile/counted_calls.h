@@ -54,7 +54,7 @@ struct Unlike {
   double behind_cuts = 0;
   double leaked = 0;
 
-  // Whether they are at most 2 % of the counted calls. If not, errors are not known: of functions, and of sites.
+  // Whether they are at most 10 % of the counted calls. If not, errors are not known: of functions, and of sites.
   bool is_known_for_functions() const noexcept;
   bool is_known_for_sites() const noexcept;
 };

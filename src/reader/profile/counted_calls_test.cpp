@@ -209,13 +209,13 @@ TEST(CountedCallsTest, SpellsThatMeasureWithRequestsUnderWayHideSites) {
   }
   EXPECT_EQ(unlike_calls(process).leaked, 0);
   EXPECT_TRUE(unlike_calls(process).is_known_for_sites());
-  for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 3;
-  EXPECT_EQ(unlike_calls(process).leaked, 200);
+  for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 10;
+  EXPECT_EQ(unlike_calls(process).leaked, 900);
   EXPECT_FALSE(unlike_calls(process).is_known_for_sites());
   EXPECT_TRUE(unlike_calls(process).is_known_for_functions());
   process.spells[1].measured = process.spells[1].cut = true;
-  process.spells[1].counted_calls = 500;
-  EXPECT_EQ(unlike_calls(process).behind_cuts, 500);
+  process.spells[1].counted_calls = 600;
+  EXPECT_EQ(unlike_calls(process).behind_cuts, 600);
   EXPECT_FALSE(unlike_calls(process).is_known_for_functions());
 }
 
