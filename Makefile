@@ -47,7 +47,7 @@ test:
 	@$(PYTHON) -m pytest -n 3 --dist worksteal --cache-clear -m "not alone" tests/integration tests/study || \
 	 { [ $$? -eq 1 ] && $(PYTHON) -m pytest --last-failed --last-failed-no-failures none tests/integration tests/study; }
 	@$(PYTHON) -m pytest -m alone tests/integration tests/study
-	@fuzz/run.sh 30 1
+	@fuzz/run.sh 20 1
 
 bench:
 	@tools/apt.sh build demo bench
