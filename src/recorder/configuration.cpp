@@ -40,8 +40,8 @@ Configuration configured(bool traced) noexcept {
   const char* drains = policy == format::Policy::overwrite ? nullptr : program("TARE_DRAIN");
   configuration.drains = drains != nullptr;
   if (drains != nullptr) configuration.tared = drains;
-  const bool is_limited = configuration.budget != nullptr && std::strchr(configuration.budget, ',') != nullptr;
-  configuration.ring = ring_of(number("TARE_BUFFER"), policy, configuration.drains, is_limited);
+  const bool has_budget = configuration.budget != nullptr;
+  configuration.ring = ring_of(number("TARE_BUFFER"), policy, configuration.drains, has_budget);
   return configuration;
 }
 

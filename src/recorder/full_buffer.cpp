@@ -22,8 +22,8 @@ constexpr std::uint64_t own_sub_buffer = 2 * usual_sub_buffer;
 static_assert(own_sub_buffer / sizeof(format::CompletionRecord) <= format::chunk_records);
 // A drain displaces the program's data from the caches of the processor, whatever it drains. So it should be rare.
 constexpr std::uint64_t default_buffer = 8 * own_sub_buffer;
-// What the buffers hold counts as part of a trace whose size is limited.
-constexpr std::uint64_t default_buffer_of_limited = 2 * own_sub_buffer;
+// A budget learns what writing costs when a buffer has been written, and its limit of size includes what buffers hold.
+constexpr std::uint64_t default_buffer_with_budget = 2 * own_sub_buffer;
 constexpr std::uint64_t default_tared_buffer = 8 * usual_sub_buffer;  // larger, because tared may be late
 constexpr std::uint64_t default_flight_buffer = 4 << 20;
 constexpr std::uint64_t smallest_sub_buffer = 4 * 1024;  // room for the longest record and a LossRecord
@@ -43,10 +43,10 @@ std::uint32_t flags_of(format::Policy policy) noexcept {
 
 // tared drains whole sub-buffers, overwriting takes whole ones, and so does a thread that ends. For these, the buffer
 // has more and smaller sub-buffers.
-format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool is_limited) noexcept {
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool has_budget) noexcept {
   if (bytes == 0 && policy == format::Policy::overwrite) bytes = default_flight_buffer;
   if (bytes == 0 && has_tared) bytes = default_tared_buffer;
-  if (bytes == 0) bytes = is_limited ? default_buffer_of_limited : default_buffer;
+  if (bytes == 0) bytes = has_budget ? default_buffer_with_budget : default_buffer;
   if (bytes > UINT32_MAX * usual_sub_buffer) bytes = UINT32_MAX * usual_sub_buffer;
   const bool own = policy == format::Policy::block && !has_tared;
   const std::uint64_t most = own ? own_sub_buffer : usual_sub_buffer;

@@ -20,8 +20,7 @@ format::Policy policy_of(const char* name) noexcept;
 // The ProcessFlags of a policy.
 std::uint32_t flags_of(format::Policy policy) noexcept;
 
-// An event buffer of about `bytes` bytes of records; 0: of the size that is usual for the policy. `is_limited`: so is
-// the size of the trace.
-format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool is_limited) noexcept;
+// An event buffer of about `bytes` bytes of records; 0: of the usual size. `has_budget`: of a run with a budget.
+format::RingShape ring_of(std::uint64_t bytes, format::Policy policy, bool has_tared, bool has_budget) noexcept;
 
 }  // namespace tare::recorder
