@@ -10,7 +10,7 @@ namespace {
 using format::SpellSums;
 
 constexpr std::uint32_t least_spells = 3;
-constexpr double most_unlike = 0.1;  // of the counted calls
+constexpr double most_unrepresented = 0.1;  // of the counted calls
 
 // The two-sided 95 % quantile of Student's t distribution, for 2 degrees of freedom or more: the Cornish-Fisher
 // expansion (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5), accurate to 1 %.
@@ -48,8 +48,8 @@ Estimate estimate(const Counted& counted, const Sums& of, const SpellSums& at, c
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
   const double spells = effective_spells(at);
   const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
-  const double of_unlike = at.calls > 0 ? counted.unlike * of.y / at.calls : 0;
-  return {calls * ratio, student_95(spells - 1) * deviation + of_unlike};
+  const double of_unrepresented = at.calls > 0 ? counted.unrepresented * of.y / at.calls : 0;
+  return {calls * ratio, student_95(spells - 1) * deviation + of_unrepresented};
 }
 
 }  // namespace
@@ -66,21 +66,21 @@ Estimate calls_of_counted(const Counted& counted, const SpellSums& of, const Spe
   return estimate(counted, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
 }
 
-bool Unlike::is_known_for_functions() const noexcept { return behind_cuts <= most_unlike * counted; }
+bool Unrepresented::is_known_for_functions() const noexcept { return behind_cuts <= most_unrepresented * counted; }
 
-bool Unlike::is_known_for_sites() const noexcept { return behind_cuts + leaked <= most_unlike * counted; }
+bool Unrepresented::is_known_for_sites() const noexcept { return behind_cuts + leaked <= most_unrepresented * counted; }
 
-Unlike unlike_calls(const Process& process) {
-  Unlike unlike;
+Unrepresented unrepresented_calls(const Process& process) {
+  Unrepresented unrepresented;
   for (const auto& [number, spell] : process.spells) {
     const auto counted = static_cast<double>(spell.counted_calls);
-    unlike.counted += counted;
-    if (spell.measured && spell.cut) unlike.behind_cuts += counted;
+    unrepresented.counted += counted;
+    if (spell.measured && spell.cut) unrepresented.behind_cuts += counted;
     // Every spell measures its last call.
     if (!spell.measured && spell.has_requests && spell.measured_calls > 1)
-      unlike.leaked += static_cast<double>(spell.measured_calls - 1);
+      unrepresented.leaked += static_cast<double>(spell.measured_calls - 1);
   }
-  return unlike;
+  return unrepresented;
 }
 
 }  // namespace tare::reader

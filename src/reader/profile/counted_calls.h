@@ -29,7 +29,7 @@ struct Counted {
   double calls = 0;
   // Part of them of which it is not known what they were: measured spells do not represent them. They may all be at one
   // site, so errors are larger by what as many calls have there.
-  double unlike = 0;
+  double unrepresented = 0;
 };
 
 // The ticks and the bytes of counted calls of a function. `function`: the sums of the function. `of`: either the same
@@ -49,7 +49,7 @@ Estimate calls_of_counted(const Counted& counted, const format::SpellSums& of,
 //   leaked       as many as were measured in spells that only count, because they complete requests that were started
 //                before. It is not known how many other calls of their sites were only counted. Only sites are
 //                concerned, because the number of counted calls of each function is exact.
-struct Unlike {
+struct Unrepresented {
   double counted = 0;
   double behind_cuts = 0;
   double leaked = 0;
@@ -58,6 +58,6 @@ struct Unlike {
   bool is_known_for_functions() const noexcept;
   bool is_known_for_sites() const noexcept;
 };
-Unlike unlike_calls(const Process& process);
+Unrepresented unrepresented_calls(const Process& process);
 
 }  // namespace tare::reader

@@ -207,16 +207,16 @@ TEST(CountedCallsTest, SpellsThatMeasureWithRequestsUnderWayHideSites) {
     spell.counted_calls = 50;
     spell.measured_calls = 1;  // the last call of the spell, which is always measured
   }
-  EXPECT_EQ(unlike_calls(process).leaked, 0);
-  EXPECT_TRUE(unlike_calls(process).is_known_for_sites());
+  EXPECT_EQ(unrepresented_calls(process).leaked, 0);
+  EXPECT_TRUE(unrepresented_calls(process).is_known_for_sites());
   for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 10;
-  EXPECT_EQ(unlike_calls(process).leaked, 900);
-  EXPECT_FALSE(unlike_calls(process).is_known_for_sites());
-  EXPECT_TRUE(unlike_calls(process).is_known_for_functions());
+  EXPECT_EQ(unrepresented_calls(process).leaked, 900);
+  EXPECT_FALSE(unrepresented_calls(process).is_known_for_sites());
+  EXPECT_TRUE(unrepresented_calls(process).is_known_for_functions());
   process.spells[1].measured = process.spells[1].cut = true;
   process.spells[1].counted_calls = 600;
-  EXPECT_EQ(unlike_calls(process).behind_cuts, 600);
-  EXPECT_FALSE(unlike_calls(process).is_known_for_functions());
+  EXPECT_EQ(unrepresented_calls(process).behind_cuts, 600);
+  EXPECT_FALSE(unrepresented_calls(process).is_known_for_functions());
 }
 
 // All of them may be calls at this site, or none.

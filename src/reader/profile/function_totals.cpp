@@ -15,16 +15,16 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
   struct Of {
     const Process* process;
     const SpellSums* sums;
-    Unlike unlike;
+    Unrepresented unrepresented;
   };
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint16_t>, Of> spells;
   for (const Process& process : processes) {
     if (process.spell_sums.empty()) continue;
-    const Unlike unlike = unlike_calls(process);
+    const Unrepresented unrepresented = unrepresented_calls(process);
     for (const SpellSums& sums : process.spell_sums) {
       if (sums.site != format::all_sites) continue;
       const std::uint16_t function = FunctionNames::lookup(*process.functions, sums.function);
-      spells[{process.world, process.record.rank, function}] = {&process, &sums, unlike};
+      spells[{process.world, process.record.rank, function}] = {&process, &sums, unrepresented};
     }
   }
   std::vector<FunctionTotal> totals;
@@ -40,12 +40,12 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     double tick_ns = 0;
     if (const auto found = spells.find({total.world, total.rank, total.function}); found != spells.end()) {
       const SpellSums& sums = *found->second.sums;
-      const Unlike& unlike = found->second.unlike;
-      const Counted of_function{counted, std::min(counted, unlike.behind_cuts)};
+      const Unrepresented& unrepresented = found->second.unrepresented;
+      const Counted of_function{counted, std::min(counted, unrepresented.behind_cuts)};
       ticks = ticks_of_counted(of_function, sums, sums);
       bytes = bytes_of_counted(of_function, sums, sums);
       tick_ns = found->second.process->clock.rate();
-      if (counted > 0 && !unlike.is_known_for_functions()) ticks.error = bytes.error = std::nullopt;
+      if (counted > 0 && !unrepresented.is_known_for_functions()) ticks.error = bytes.error = std::nullopt;
     } else if (counted == 0) {
       ticks.error = bytes.error = 0;
     }

@@ -60,8 +60,8 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
         found != functions.end() && sums.site == format::all_sites)
       found->second.sums = &sums;
 
-  const Unlike unlike = unlike_calls(process);
-  const bool has_errors = unlike.is_known_for_sites();
+  const Unrepresented unrepresented = unrepresented_calls(process);
+  const bool has_errors = unrepresented.is_known_for_sites();
   std::map<std::pair<std::uint16_t, std::int32_t>, OfSite> sites;
   for (const SpellSums& sums : process.spell_sums) {
     if (sums.site == format::all_sites) continue;
@@ -69,7 +69,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     if (found == functions.end() || found->second.sums == nullptr) continue;
     OfFunction& of = found->second;
     OfSite& site = sites[{found->first, standing_for(process.sites.find(sums.site))}];
-    const Counted counted{of.counted, std::min(of.counted, unlike.behind_cuts + unlike.leaked)};
+    const Counted counted{of.counted, std::min(of.counted, unrepresented.behind_cuts + unrepresented.leaked)};
     const Estimate calls = calls_of_counted(counted, sums, *of.sums);
     of.at_sites += calls.value;
     reader::add(site.calls, calls);
