@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/cadence.h"
+
 namespace tare::tared {
 
 namespace {
 
 constexpr double first_rest_ns = 1e8;
 constexpr double longest_ns = 1e10;
-constexpr std::uint64_t most_points = (std::uint64_t{1} << 24U) - 2;  // Cadence::most
 constexpr std::size_t rest_rounds = 12;
 constexpr std::size_t unsettled_rounds = 2;  // first rounds at each interval, with delays of the one before
 constexpr std::size_t window = 5;            // rounds that are judged together while an interval is kept
@@ -56,7 +57,7 @@ void PaceKeeper::add(const Round& round) {
 std::uint64_t PaceKeeper::every_of(double interval_ns) const {
   constexpr double hardly = 0.02;
   const double points = std::ceil(std::min(interval_ns, longest_ns) / points_.point_ns() - hardly);
-  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(points, 1.0)), 1, most_points);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(points, 1.0)), 1, monitor::Cadence::most);
 }
 
 Pace PaceKeeper::change_to(double interval_ns, std::int64_t now_ns) {
@@ -204,7 +205,7 @@ std::optional<Pace> PaceKeeper::keep(std::int64_t now_ns) {
     stepped_down_ = false;
     // Where rounds come in time, a search would find no other interval than the last one.
     stepped_up_ |= is_late;
-    if (interval >= longest_ns || every_ == most_points) return {};
+    if (interval >= longest_ns || every_ == monitor::Cadence::most) return {};
     return change_to_every(std::min(2 * every_, every_of(longest_ns)), now_ns);
   }
   if (is_to_search_anew(median_of(last.delays_ns), now_ns)) {
