@@ -46,8 +46,6 @@ VARIABLES = (
     "MONITOR",
     "TARED",
 )
-
-
 # What a user says to it by hand.
 OF_USERS = ("SAMPLE_WAIT",)
 

@@ -61,11 +61,6 @@ class Monitoring:
     sites: tuple[str, ...] = ()  # PLACE, or LABEL=PLACE=PLACE...: call sites; empty: all
     acceptance: int | None = None  # children of a node that may be missing in a round; None: any number
 
-    @property
-    def is_pulled(self) -> bool:
-        """Whether ranks offload only when a user asks for a round."""
-        return self.every == ONCE
-
     def variable(self, epoch_ns: int) -> str:
         """For TARE_MONITOR; `epoch_ns` is the Unix time of the clock's round 0."""
         pairs: dict[str, object] = {
