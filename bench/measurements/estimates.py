@@ -28,7 +28,7 @@ Key = tuple[int, str, str, str]  # rank, function, call path ("": all), "calls" 
 _POLLS = ("MPI_Iprobe", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome")
 _EXACT = f"function NOT IN {_POLLS}"
 _FUNCTIONS = f"SELECT rank, function, '', 'bytes', bytes, bytes_error FROM totals WHERE {_EXACT}"
-# Calls of which no site is known stand for those of all sites that found no room.
+# Several sites may have one path as text: functions without symbols. Their errors add up, if all are known.
 _SITES = f"""
 FROM (SELECT rank, function, path, sum(calls) AS calls, sum(calls_error) AS calls_error,
              sum(bytes) AS bytes, sum(bytes_error) AS bytes_error,
