@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,52 +13,46 @@ import tare as package
 from environments import MpiEnvironment, openmpi4
 from tare.errors import CommandError
 from tare.runs.requests import MEETING_PLACE
-from test_monitor import RANKS, both_families, live, of_event, program, running, wait_until
+from test_monitor import RANKS, both_families, cost_of, live, of_event, program, running, wait_until
 
 __all__ = ["program"]
 
 
-def info(tare: Path, run: Path) -> dict[str, int]:
-    done = subprocess.run([tare, "info", "--json", run], capture_output=True, text=True, check=True)
-    cost: dict[str, int] = json.loads(done.stdout)["cost"]
-    return cost
-
-
-def requested(run: Path) -> Callable[[], bool]:
-    """Whether the tree is there, so that rounds can be asked for."""
-    return lambda: (run / MEETING_PLACE).is_dir()
+@contextmanager
+def pulled(mpi: MpiEnvironment, tare: Path, folder: Path, argv: list[object]) -> Iterator[Path]:
+    """A run that can be asked for rounds, while it goes on. Then the program is told to end, by a file."""
+    run, end = folder / "run", folder / "end"
+    with running(tare, mpi, run, [*argv, end], "--monitor=pull") as job:
+        wait_until((run / MEETING_PLACE).is_dir)
+        yield run
+        end.touch()
+        assert job.wait(60) == 0
 
 
 @both_families
 def test_each_request_is_a_round_of_all_ranks(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
 ) -> None:
-    run, end = tmp_path / "run", tmp_path / "end"
-    with running(tare, mpi, run, [program, "calls", "200", end], "--monitor=pull") as job:
-        wait_until(requested(run))
+    with pulled(mpi, tare, tmp_path, [program, "calls", "200"]) as run:
         first = package.request_round(run, timeout=60)
         second = package.request_round(run, timeout=60)
         assert second > first
         assert [made.round for made in live(run)] == [first, second]
         found = package.open(run).sql("SELECT DISTINCT round FROM rounds ORDER BY round")
         assert found is not None and found.fetchall() == [(first,), (second,)]
-        end.touch()
-        assert job.wait(60) == 0
     rounds = live(run)
     assert [made.round for made in rounds] == [first, second], "nobody asked for others"
     for made in rounds:
         assert list(made.ranks) == list(range(RANKS)) and not made.lost
     calls = [of_event(made, "MPI_Allreduce").calls.least for made in rounds]
     assert 0 < calls[0] < calls[1]
-    assert info(tare, run)["offloads"] == 2 * RANKS
+    assert cost_of(tare, run)["offloads"] == 2 * RANKS
     with pytest.raises(CommandError, match="has ended"):
         package.request_round(run)
 
 
 def test_top_asks(tare: Path, tmp_path: Path, program: Path, mpi: MpiEnvironment) -> None:
-    run, end = tmp_path / "run", tmp_path / "end"
-    with running(tare, mpi, run, [program, "calls", "200", end], "--monitor=pull") as job:
-        wait_until(requested(run))
+    with pulled(mpi, tare, tmp_path, [program, "calls", "200"]) as run:
         package.request_round(run, timeout=60)
         shown = subprocess.run(
             [tare, "top", "--json", run], capture_output=True, text=True, timeout=120, check=True
@@ -67,8 +62,6 @@ def test_top_asks(tare: Path, tmp_path: Path, program: Path, mpi: MpiEnvironment
         assert found["ranks"] == RANKS
         (row,) = [row for row in found["rows"] if row["event"] == "MPI_Allreduce"]
         assert row["calls_per_s"] > 0
-        end.touch()
-        assert job.wait(60) == 0
     # Of a run that has ended nobody asks.
     shown = subprocess.run([tare, "top", run], capture_output=True, text=True, timeout=120, check=True)
     assert "has ended" in shown.stdout
@@ -77,13 +70,11 @@ def test_top_asks(tare: Path, tmp_path: Path, program: Path, mpi: MpiEnvironment
 def test_ranks_that_make_no_call_are_waited_for_in_vain(
     tare: Path, tmp_path: Path, program: Path, mpi: MpiEnvironment
 ) -> None:
-    run, end = tmp_path / "run", tmp_path / "end"
-    with running(tare, mpi, run, [program, "quiet", "5", end], "--monitor=pull") as job:
-        wait_until(requested(run))
-        with pytest.raises(CommandError, match="no rank has made an MPI call"):
-            package.request_round(run, timeout=0.5)
-        end.touch()
-        assert job.wait(60) == 0
+    with (
+        pulled(mpi, tare, tmp_path, [program, "quiet", "5"]) as run,
+        pytest.raises(CommandError, match="no rank has made an MPI call"),
+    ):
+        package.request_round(run, timeout=0.5)
 
 
 def test_a_run_that_takes_no_requests_says_how_to_start_one(
