@@ -27,6 +27,7 @@ from measurements import (
     monitoring,
     offloads,
     page,
+    parts,
     reading,
     recorders,
     sampling,
@@ -52,6 +53,7 @@ MEASUREMENTS: dict[str, tuple[int, int, str]] = {
     "counts": (1000, 200, "instructions and cache lines of one wrapped call, which callgrind counts"),
     "frames": (11, 3, "frames of call paths"),
     "solver": (20, 3, "a real program with many calls"),
+    "parts": (2, 1, "what parts of a tool's work cost in that program"),
     "applications": (20, 3, "hpcc's MPIRandomAccess, and LAMMPS"),
     "hooks": (15, 3, "MPI_Init, MPI_Finalize and `tare run`"),
     "start": (15, 3, "the start of every verb, and what `tare run` adds to a command"),
@@ -105,6 +107,7 @@ PLAIN: dict[str, Callable[[int], list[Table]]] = {
     "tared": tared.measure,
     "monitoring": monitoring.measure,
     "page": page.measure,
+    "parts": parts.measure,
     "weight": weight.measure,
 }
 
