@@ -10,6 +10,7 @@ import fake_native
 import pytest
 import tare as package
 from browser import Opened
+from hostile_names import make_names_hostile
 from some_run import metadata
 from tare import cli
 from tare.runs.metadata import Options, encode
@@ -29,8 +30,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         command=["./app", EVIL], environment={EVIL: EVIL},
     )  # fmt: skip
     (run_dir / "meta.json").write_bytes(encode(meta))
-    monkeypatch.setattr(fake_native, "EVIL", EVIL)
-    fake_native.make_names_hostile(monkeypatch)
+    make_names_hostile(fake_native, monkeypatch, EVIL)
     monkeypatch.setitem(sys.modules, "tare._native", fake_native)
     monkeypatch.setattr(package, "_native", fake_native, raising=False)
     to = tmp_path / "page.html"

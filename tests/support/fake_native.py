@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 import signal
 import struct
@@ -10,7 +9,7 @@ import sys
 import types
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 FORMAT_VERSION = 1
 HOST_FILE = "node.tare"
@@ -519,48 +518,6 @@ class Run:
             signal.pause()
 
 
-# Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
-# formula, half a character: none of it may reach a terminal, or a table, as it is.
-EVIL = "=\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff"
-# What is not a name.
-FIXED = ("state", "until", "abi", "policy", "kind")
-
-
-def made_hostile(value: Any, key: str = "") -> Any:
-    """The same with every name hostile, MPI's functions too."""
-    if isinstance(value, dict):
-        return {name: made_hostile(each, name) for name, each in value.items()}
-    if isinstance(value, list):
-        return [made_hostile(each, key) for each in value]
-    return f"{EVIL}{value}{EVIL}" if isinstance(value, str) and key not in FIXED else value
-
-
-class Setter(Protocol):
-    """Gives something an attribute, for a while."""
-
-    def setattr(self, target: object, name: str, value: object) -> None: ...
-
-
-def make_names_hostile(setter: Setter = builtins) -> None:
-    """Every name that the rows hold, and rows of further kinds."""
-    own: dict[str, Any] = {"start_ns": START_NS + 30, "world": 0, "rank": 0, "thread": 0, "name": "mine"}
-    more: dict[str, list[Any]] = {
-        "EVENTS": [
-            {**EVENTS[0], "thread": 1, "thread_name": "worker", "scope": 0},
-            {**own, "kind": "region", "begin": True},
-            {**own, "kind": "counter", "value": 1.0, "unit": "bytes"},
-            {**own, "kind": "raw", "text": "note"},
-        ],
-        "SCOPES": [{"kind": "file", "name": "data.h5", "world": 0, "communicator": 0, "key": 1}],
-        "MESSAGES": ["what collecting says"],
-    }
-    for name in (
-        "PROCESSES", "LOCATIONS", "PROFILE", "PHASES", "FUNCTIONS", "SITES", "COMMUNICATORS", "EVENTS",
-        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "WARNINGS", "MESSAGES",
-    ):  # fmt: skip
-        setter.setattr(sys.modules[__name__], name, made_hostile([*globals()[name], *more.get(name, [])]))
-
-
 def install(library: Path) -> None:
     """Makes `tare` use this module, and preload `library`."""
     import tare
@@ -591,10 +548,11 @@ def main() -> int:
     import ctypes.util
 
     find_generated()
+    from hostile_names import make_names_hostile
     from tare.__main__ import main as tare_main
 
     if "FAKE_HOSTILE" in os.environ:
-        make_names_hostile()
+        make_names_hostile(sys.modules[__name__])
     install(Path(os.environ.get("FAKE_LIBRARY", ctypes.util.find_library("m") or "libm.so.6")))
     return tare_main()
 

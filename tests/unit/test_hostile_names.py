@@ -14,8 +14,8 @@ from pathlib import Path
 import fake_native
 import pytest
 import tare as package
-from fake_native import EVIL
 from fake_tare import SOURCES, Tare
+from hostile_names import EVIL, make_names_hostile
 from some_run import metadata
 from tare import cli
 from tare.reporters import cells
@@ -52,7 +52,7 @@ def hostile(tmp_path: Path) -> Path:
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Print:
     """Runs a verb on the fake reader, all of whose names are hostile, in this process; what it prints."""
-    fake_native.make_names_hostile(monkeypatch)
+    make_names_hostile(fake_native, monkeypatch)
     monkeypatch.setitem(sys.modules, "tare._native", fake_native)
     monkeypatch.setattr(package, "_native", fake_native, raising=False)
 

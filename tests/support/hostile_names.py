@@ -1,0 +1,51 @@
+"""Names made to harm whoever prints them, for the canned rows of fake_native."""
+
+from __future__ import annotations
+
+import builtins
+from types import ModuleType
+from typing import Any, Protocol
+
+# Moves the cursor, clears, turns the direction, hides, ends cells and rows, is markup of several kinds, a
+# formula, half a character: none of it may reach a terminal, or a table, as it is.
+EVIL = "=\x1b]0;x\x07\x1b[2J\x9b31m\u202e\u2066\u200b[red]\r\n\t|<b>&`$x_{\udcff"
+# What is not a name.
+FIXED = ("state", "until", "abi", "policy", "kind")
+
+
+class Setter(Protocol):
+    """Gives something an attribute, for a while."""
+
+    def setattr(self, target: object, name: str, value: object) -> None: ...
+
+
+def make_names_hostile(native: ModuleType, setter: Setter = builtins, evil: str = EVIL) -> None:
+    """Puts `evil` around every name that the rows of `native` hold, and adds rows of further kinds."""
+    own: dict[str, Any] = {
+        "start_ns": native.START_NS + 30, "world": 0, "rank": 0, "thread": 0, "name": "mine"
+    }  # fmt: skip
+    more: dict[str, list[Any]] = {
+        "EVENTS": [
+            {**native.EVENTS[0], "thread": 1, "thread_name": "worker", "scope": 0},
+            {**own, "kind": "region", "begin": True},
+            {**own, "kind": "counter", "value": 1.0, "unit": "bytes"},
+            {**own, "kind": "raw", "text": "note"},
+        ],
+        "SCOPES": [{"kind": "file", "name": "data.h5", "world": 0, "communicator": 0, "key": 1}],
+        "MESSAGES": ["what collecting says"],
+    }
+    for name in (
+        "PROCESSES", "LOCATIONS", "PROFILE", "PHASES", "FUNCTIONS", "SITES", "COMMUNICATORS", "EVENTS",
+        "SAMPLES", "SAMPLE_SUMMARIES", "SCOPES", "WARNINGS", "MESSAGES",
+    ):  # fmt: skip
+        rows = [*getattr(native, name), *more.get(name, [])]
+        setter.setattr(native, name, _made_hostile(rows, evil))
+
+
+def _made_hostile(value: Any, evil: str, key: str = "") -> Any:
+    """The same with every name hostile, MPI's functions too."""
+    if isinstance(value, dict):
+        return {name: _made_hostile(each, evil, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_made_hostile(each, evil, key) for each in value]
+    return f"{evil}{value}{evil}" if isinstance(value, str) and key not in FIXED else value
