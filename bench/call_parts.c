@@ -1,12 +1,12 @@
 /* call_parts: a library that adds parts of a tool's work to the calls of a program, to measure what each part costs
  * there (bench/measurements/parts.py).
  *
- * It is linked in front of the MPI library by LD_PRELOAD, and wraps the functions that hypre's solver calls. The
- * program is divided at MPI_Allreduce. In each division all calls of all ranks do one and the same part of the work,
- * which a hash of the division's number chooses; part 0 does nothing. So one run compares all parts, and the speed of
- * the machine, which varies from run to run, does not matter (as in docs/weigh.md).
+ * LD_PRELOAD puts it in front of the MPI library. It wraps the functions that hypre's solver calls. A spell lasts from
+ * one MPI_Allreduce to the next. In a spell all calls of all ranks do one and the same part of the work, which a hash
+ * of the spell's number chooses; in spells of part 0, the controls, they do nothing. So one run compares all parts, and
+ * the speed of the machine, which varies from run to run, does not matter (as in docs/weigh.md).
  *
- * Rank 0 writes a line for each division into the file CALL_PARTS: part, calls, ticks.
+ * Rank 0 writes a line for each spell into the file CALL_PARTS: part, calls, ticks.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 enum { ISEND, IRECV, WAITALL, FUNCTIONS };
 enum { NOTHING, CLOCK, LOOP, STRAIGHT, LINES, ROW, RECORD, PARTS };
-enum { INSTRUCTIONS = 400, ROWS = 4096, RECORDS = 1 << 16 };
+enum { LOOP_PASSES = 80, ROWS = 4096, RECORDS = 1 << 16 };
 
 /* Code that each function has of its own, as it has of a tool's wrappers. The name makes the copies differ. */
 #define OWN_CODE(name)                                                                                                 \
@@ -43,12 +43,13 @@ struct record {
 static struct row rows[ROWS];
 static struct record records[RECORDS];
 static uint64_t recorded;
-static uint64_t division, calls, began;
+static uint64_t spell, calls, began;
 static int part;
 static FILE* out;
 
+/* Five instructions each time, with those of the loop. */
 __attribute__((noinline)) static void loop(void) {
-  for (int i = 0; i < INSTRUCTIONS / 5; i++)
+  for (int i = 0; i < LOOP_PASSES; i++)
     __asm__ volatile("addq $1,%%rax\naddq $3,%%rcx\nxorq %%rsi,%%rdx" ::: "rax", "rcx", "rdx", "rsi");
 }
 
@@ -83,8 +84,7 @@ static void after(int function, uint64_t enter, void* return_address, uint64_t b
   struct row* row = &rows[part == CLOCK ? 0 : (uintptr_t)return_address * 0x9e3779b97f4a7c15U >> 52];
   row->ticks += ticks;
   if (part == CLOCK) return;
-  row->calls++;
-  if (ticks < row->least) row->least = ticks;
+  if (row->calls++ == 0 || ticks < row->least) row->least = ticks;
   if (ticks > row->most) row->most = ticks;
   row->bytes += bytes;
   row->histogram[(64 - __builtin_clzll(ticks | 1)) % 48]++;
@@ -121,7 +121,7 @@ int MPI_Allreduce(const void* in, void* to, int count, MPI_Datatype type, MPI_Op
   if (out != NULL && began != 0)
     fprintf(out, "%d %llu %llu\n", part, (unsigned long long)calls, (unsigned long long)(now - began));
   calls = 0;
-  part = (int)(hash(++division) % PARTS);
+  part = (int)(hash(++spell) % PARTS);
   began = __rdtsc();
   return result;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from interleave import Rounds, interleave
@@ -33,8 +33,8 @@ def add(table: Table, weighed: Rounds, limits: Mapping[Tool, float], *, invisibl
     for tool, weighing in WEIGHED.items():
         label = f"{tool.label}, by trial"
         of_runs = [trial_of(outcome) for outcome in weighed.outcomes[weighing]]
-        together = _together([found for found in of_runs if found["overhead"] is not None])
-        table.rows.append(Row(label, None, together, limits.get(tool), "", invisible))
+        pooled = together([found for found in of_runs if found["overhead"] is not None])
+        table.rows.append(Row(label, None, pooled, limits.get(tool), "", invisible))
         table.notes.append(f"{label}: {_said(of_runs)}")
 
 
@@ -45,7 +45,8 @@ def trial_of(outcome: Outcome) -> Mapping[str, Any]:
     return found if found is not None else {"overhead": None, "why": "there was no trial"}
 
 
-def _together(determined: list[Mapping[str, Any]]) -> Interval | None:
+def together(determined: Sequence[Mapping[str, Any]]) -> Interval | None:
+    """The cost by trials of several runs, in percent; None if no run determined it."""
     if not determined:
         return None
     half_widths = [(found["high"] - found["low"]) / 2 for found in determined]

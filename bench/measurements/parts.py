@@ -6,18 +6,22 @@ bench/call_parts.c does one part at a time, chosen by chance between two MPI_All
 from __future__ import annotations
 
 import platform
-import random
 import tempfile
-from collections import defaultdict
-from math import log
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import accumulate
 from pathlib import Path
-from statistics import fmean, median
+from typing import TYPE_CHECKING, NamedTuple
 
+import trials
 from programs import built
 from report import Row, Table
-from tare.analysis.intervals import Interval
+from tare.analysis.trial import Trial, trial
 
 from tools import ROOT, BenchError, compile_c, openmpi4, run
+
+if TYPE_CHECKING:
+    from tare._native import Spell
 
 RANKS = 2
 SOLVES = 1000  # about 25 s
@@ -31,80 +35,77 @@ PARTS = (
     "two clock readings, a row for each return address",
     "the same, and a record of 32 bytes in a ring of 2 MiB",
 )
-NEIGHBOURS = 12  # on each side, in the order of time
-ALIKE = 1.05  # factor within which the numbers of calls of two neighbours lie
-BLOCK = 60  # divisions that the bootstrap draws together
-DRAWS = 1000
-
-Division = tuple[int, int, int]  # part, calls, ticks
 
 
 def measure(rounds: int) -> list[Table]:
-    title = "hypre StructSMG, 2 ranks, Open MPI: what parts of a tool's work add to its calls, in one run"
+    title = "hypre StructSMG, 2 ranks, Open MPI: what parts of a tool's work add to its calls, by trial"
     if platform.machine() != "x86_64":
         return [Table(title, "%", "%", [], 0, notes=["bench/call_parts.c is for x86-64 alone"])]
     mpi = openmpi4()
     library = ROOT / "build" / "bench" / mpi.name / "call_parts.so"
     library.parent.mkdir(parents=True, exist_ok=True)
     compile_c(mpi, [ROOT / "bench" / "call_parts.c"], library, "-O2", "-shared", "-fPIC")
-    ratios: dict[int, list[list[float]]] = defaultdict(list)
-    calls = 0
+    program = [str(built("workloads/diffusion")), "-n", "35", "35", "35", "-s", str(SOLVES)]
+    runs = []
     with tempfile.TemporaryDirectory(prefix="tare-bench-") as directory:
+        out = Path(directory) / "spells"
+        argv = ["env", f"LD_PRELOAD={library}", f"CALL_PARTS={out}", *program]
         for _ in range(rounds):
-            out = Path(directory) / "divisions"
-            program = [str(built("workloads/diffusion")), "-n", "35", "35", "35", "-s", str(SOLVES)]
-            preload = ["env", f"LD_PRELOAD={library}", f"CALL_PARTS={out}"]
-            argv = [*preload, *program]
             done = run(mpi, RANKS, argv, timeout_s=300, OMPI_MCA_hwloc_base_binding_policy="core")
             if done.returncode != 0:
                 raise BenchError(f"exit code {done.returncode} of {argv}\n{done.stdout}{done.stderr}")
-            divisions = [_division(line) for line in out.read_text().splitlines()]
-            calls += sum(each[1] for each in divisions)
-            for part, blocks in _compared(divisions).items():
-                ratios[part] += blocks
-    known = [part for part in range(1, len(PARTS)) if ratios[part]]
-    rows = [Row(PARTS[part], None, _interval(ratios[part])) for part in known]
-    notes = [f"{calls:,} calls of rank 0"]
+            runs.append([_Line(*map(int, line.split())) for line in out.read_text().splitlines()])
+    rows = []
+    notes = [f"{sum(line.calls for lines in runs for line in lines):,} calls of rank 0"]
+    for part in range(1, len(PARTS)):
+        of_runs = [_trial(lines, part) for lines in runs]
+        determined = [asdict(found) for found in of_runs if found.overhead is not None]
+        rows.append(Row(PARTS[part], None, trials.together(determined)))
+        notes += [f"{PARTS[part]}: {found.why}" for found in of_runs if found.overhead is None]
     return [Table(title, "%", "%", rows, rounds, digits=2, over="over nothing", notes=notes)]
 
 
-def _division(line: str) -> Division:
-    part, calls, ticks = map(int, line.split())
-    return part, calls, ticks
+class _Line(NamedTuple):
+    """A spell, as call_parts.c writes it."""
+
+    part: int
+    calls: int
+    ticks: int
 
 
-def _compared(divisions: list[Division]) -> dict[int, list[list[float]]]:
-    """By part and block: how much longer, in percent, its divisions take than neighbours that do nothing."""
-    alike: dict[int, list[tuple[int, Division]]] = defaultdict(list)
-    for number, each in enumerate(divisions):
-        if each[1] > 0:
-            alike[round(log(each[1]) / log(ALIKE))].append((number, each))
-    blocks: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for group in alike.values():
-        for place, (number, (part, _, ticks)) in enumerate(group):
-            near = group[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
-            idle = [each[2] for _, each in near if each[0] == 0]
-            if part != 0 and len(idle) >= 2:
-                blocks[part, number // BLOCK].append(100 * (ticks / median(idle) - 1))
-    found: dict[int, list[list[float]]] = defaultdict(list)
-    for (part, _), values in sorted(blocks.items()):
-        found[part].append(values)
+def _trial(lines: Sequence[_Line], part: int) -> Trial:
+    """Of the spells of the part, against those that do nothing."""
+    begins = accumulate((line.ticks for line in lines), initial=0)
+    found = trial(
+        [
+            _spell(number, line, begin)
+            for number, (line, begin) in enumerate(zip(lines, begins, strict=False))
+            if line.part in (0, part)
+        ]
+    )
+    if found is None:
+        raise BenchError("the program has no spells: it does not call MPI_Allreduce")
     return found
 
 
-def _interval(blocks: list[list[float]]) -> Interval:
-    """The trimmed mean, with a bootstrap interval of 95 % over blocks, as a trial has it (docs/weigh.md)."""
-    draw = random.Random(1)
-    drawn = sorted(
-        _trimmed([value for block in draw.choices(blocks, k=len(blocks)) for value in block])
-        for _ in range(DRAWS)
-    )
-    middle = _trimmed([value for block in blocks for value in block])
-    low, high = drawn[DRAWS * 25 // 1000], drawn[DRAWS * 975 // 1000 - 1]
-    return Interval(middle, low, high, len(blocks), 0.95)
-
-
-def _trimmed(values: list[float]) -> float:
-    ordered = sorted(values)
-    cut = len(ordered) // 10
-    return fmean(ordered[cut : len(ordered) - cut])
+def _spell(number: int, line: _Line, begin: int) -> Spell:
+    """As runs have it. A trial compares times, so their unit, ticks, does not matter."""
+    return {
+        "world": 0,
+        "rank": 0,
+        "spell": number,
+        "measured": line.part != 0,
+        "traced": False,
+        "cut": False,
+        "control": line.part == 0,
+        "has_requests": False,
+        "passages": 1,
+        "first_site": 0,
+        "last_site": 0,
+        "begin_ns": begin,
+        "ns": line.ticks,
+        "flush_ns": 0,
+        "measured_calls": line.calls,
+        "counted_calls": 0,
+        "counted_polls": 0,
+    }
