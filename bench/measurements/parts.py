@@ -30,8 +30,8 @@ PARTS = (
     "nothing",
     "two clock readings",
     "400 instructions in a loop",
-    "400 instructions in 25 lines of code",
-    "32 instructions in 16 lines of code",
+    "400 instructions in 25 cache lines of code",
+    "32 instructions in 16 cache lines of code",
     "two clock readings, a row for each return address",
     "the same, and a record of 32 bytes in a ring of 2 MiB",
 )
