@@ -1,5 +1,6 @@
 #include "mpi/bypass.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 
@@ -27,22 +28,45 @@ static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 // Whether calls of a function may bypass its wrapper: later calls need none of its roles (Role::is_needed), except
 // those of requests if some are open. Polls are counted on their own. Blocking collectives may end spells, unless they
 // have a root.
-bool may_bypass(const format::FunctionMeaning& meaning, bool requests_open) noexcept {
-  if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival) return false;
+enum class Bypass : std::uint8_t { never, without_requests, always };
+Bypass bypass_of(const format::FunctionMeaning& meaning) noexcept {
+  if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival)
+    return Bypass::never;
   switch (meaning.kind) {
     case CallClass::send:
     case CallClass::receive:
     case CallClass::exchange:
-      return meaning.form == CallForm::blocking || !requests_open;
+      return meaning.form == CallForm::blocking ? Bypass::always : Bypass::without_requests;
     case CallClass::start:
     case CallClass::completion:
-      return !requests_open;
+      return Bypass::without_requests;
     case CallClass::collective:
-      return meaning.form == CallForm::blocking && meaning.is_rooted;
+      return meaning.form == CallForm::blocking && meaning.is_rooted ? Bypass::always : Bypass::never;
     default:
-      return false;
+      return Bypass::never;
   }
 }
+
+// The numbers of the functions whose calls may bypass their wrappers: `always`, then those without requests.
+struct Candidates {
+  std::uint16_t numbers[format::function_count];
+  unsigned always = 0, count = 0;
+
+  Candidates() noexcept {
+    add(Bypass::always);
+    always = count;
+    add(Bypass::without_requests);
+  }
+
+ private:
+  void add(Bypass kind) noexcept {
+    for (unsigned i = 1; i <= format::function_count; ++i)
+      if (bypass_of(format::meaning_of(i)) == kind) numbers[count++] = static_cast<std::uint16_t>(i);
+  }
+};
+
+// The number of candidates that bypass their wrappers now.
+constinit std::atomic<unsigned> bypassing{0};
 
 // Other threads read it at the same time.
 void replace(void*& slot, void* from, void* to) noexcept {
@@ -52,19 +76,21 @@ void replace(void*& slot, void* from, void* to) noexcept {
 
 }  // namespace
 
-void begin_spell(const recorder::Location& location) noexcept {
+void change_depth(const recorder::Location& location) noexcept {
   if (has_tool_below()) return;
-  for (unsigned i = 1; i <= format::function_count; ++i) {
+  static const Candidates candidates;
+  const unsigned wanted = !location.counts_only ? 0 : location.requests_open ? candidates.always : candidates.count;
+  // Spells that only count follow one another, and looking at the slots takes as long as some calls.
+  const unsigned present = bypassing.exchange(wanted, std::memory_order_relaxed);
+  for (unsigned at = std::min(present, wanted); at < std::max(present, wanted); ++at) {
+    const unsigned i = candidates.numbers[at];
     void* const bypass = tare_bypass[i];
     void*& wrapper = tare_wrappers[i];
-    if (location.counts_only && may_bypass(format::meaning_of(i), location.requests_open)) {
-      if (wrapper == nullptr) wrapper = tare_slots[i];
-      replace(tare_slots[i], wrapper, bypass);
-      replace(tare_profiling_slots[i], wrapper, bypass);
-    } else if (wrapper != nullptr) {
-      replace(tare_slots[i], bypass, wrapper);
-      replace(tare_profiling_slots[i], bypass, wrapper);
-    }
+    if (wrapper == nullptr) wrapper = tare_slots[i];
+    void* const from = at < wanted ? wrapper : bypass;
+    void* const to = at < wanted ? bypass : wrapper;
+    replace(tare_slots[i], from, to);
+    replace(tare_profiling_slots[i], from, to);
   }
 }
 

@@ -11,12 +11,6 @@
         br      x16
         .endm
 
-        .macro TARE_COUNT base, offset
-        ldr     x17, [\base, #\offset]
-        add     x17, x17, #1
-        str     x17, [\base, #\offset]
-        .endm
-
         .macro TARE_STUB name, number
         .p2align 4
 tare_bypass_\number:
@@ -29,9 +23,15 @@ tare_bypass_\number:
         cbz     x16, 1f
         ldrb    w17, [x16, #TARE_COUNTS_ONLY]
         cbz     w17, 1f
-        TARE_COUNT x16, TARE_COUNTED_CALLS
+        ldr     x17, [x16, #TARE_COUNTED_CALLS]
+        tst     x17, #((1 << TARE_CHECK_BITS) - 1)
+        b.eq    1f
+        add     x17, x17, #1
+        str     x17, [x16, #TARE_COUNTED_CALLS]
         ldr     x16, [x16]
-        TARE_COUNT x16, TARE_LOOKUPS+8*\number
+        ldr     x17, [x16, #TARE_LOOKUPS+8*\number]
+        add     x17, x17, #1
+        str     x17, [x16, #TARE_LOOKUPS+8*\number]
         TARE_JUMP tare_next, \number
 1:      TARE_JUMP tare_wrappers, \number
         .cfi_endproc

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "mpi/bypass.h"
 #include "mpi/inside.h"
 #include "mpi/site.h"
 #include "mpi/thread.h"
@@ -61,9 +62,10 @@ struct Describes : Role {
 // Makes a call that is only counted. Calls that it leads to are not the program's.
 template <Function F, class Real>
 [[gnu::noinline]] auto count_only(Thread& thread, Real real) {
+  const bool is_checked = is_check_due(thread);
   thread.count_only(static_cast<std::uint16_t>(F));
   const Inside inside;
-  if (thread.counted_calls % recorder::Weighing::mean_gap == 0) [[unlikely]]
+  if (is_checked) [[unlikely]]
     thread.check_budget();
   return real();
 }

@@ -45,7 +45,7 @@ constinit const tare::recorder::Options tare::recorder::library_options{
     .exiting = mpi::process_exits,
     .change_sampling = mpi::change_sampling,
     .has_open_requests = mpi::has_open_requests,
-    .spell_begins = mpi::begin_spell,
+    .depth_changes = mpi::change_depth,
     .monitor = &monitor::hooks,
     .forked = mpi::in_forked_child,
 };

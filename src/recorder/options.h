@@ -62,8 +62,9 @@ struct Options {
   // Whether this thread may complete requests that are under way. Called where a spell begins that only counts
   // (spells.h). May be nullptr.
   bool (*has_open_requests)() noexcept = nullptr;
-  // Called when a spell begins that only counts, or the thread stops only counting. May be nullptr.
-  void (*spell_begins)(const Location& location) noexcept = nullptr;
+  // Called when a thread begins or ends only counting, and when Location::requests_open of such a thread changes. May
+  // be nullptr.
+  void (*depth_changes)(const Location& location) noexcept = nullptr;
   // nullptr: a process with this library is never monitored.
   const MonitorHooks* monitor = nullptr;
   // Called in a forked child, which forgets what the parent recorded. May be nullptr.

@@ -167,7 +167,6 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   const bool ends_gap = location.gap_begin != 0;
   change(location, chosen, begin_);
   depth_ = depth_of(location);  // not `chosen`: there may be no trace, or it is paused
-  if (location.counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
   calls_ = location.weighing.calls();
   counted_ = location.counted_calls;
   counted_polls_ = location.counted_polls;
@@ -237,7 +236,10 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
     return;
   }
   // When all requests from before the cut are complete, calls on requests are only counted, too.
-  if (location.requests_open && !library_options.has_open_requests()) location.requests_open = false;
+  if (location.requests_open && !library_options.has_open_requests()) {
+    location.requests_open = false;
+    if (library_options.depth_changes != nullptr) library_options.depth_changes(location);
+  }
   if (depth == Depth::trace || !location.governor.has_saved(budget_)) return;
   // Messages can be numbered anew only from a passage. Where there are no passages, a trace with unmatched messages is
   // better than none.
@@ -256,7 +258,7 @@ void Spells::change(Location& location, Depth depth, std::uint64_t time) noexcep
       counts_only && library_options.has_open_requests != nullptr && library_options.has_open_requests();
   location.thins = depth == Depth::thinned;
   const bool counted = std::exchange(location.counts_only, counts_only);
-  if (counted && !counts_only && library_options.spell_begins != nullptr) library_options.spell_begins(location);
+  if ((counted || counts_only) && library_options.depth_changes != nullptr) library_options.depth_changes(location);
   if (depth == Depth::trace)
     location.end_gap(time);
   else

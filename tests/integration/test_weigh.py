@@ -101,8 +101,9 @@ def test_counted_calls_bypass_the_wrapper(mpi: MpiEnvironment, tare: Path, tmp_p
     found = json.loads(line)
     timed, counted = counts(measured)["MPI_Send"]
     assert found["through"] + found["bypassed"] == ROUNDS
-    assert 2 * found["through"] == timed
-    assert 2 * found["bypassed"] == counted > 0
+    assert timed + counted == 2 * ROUNDS
+    # One counted call in 1024 takes the wrapper, which checks the budget.
+    assert 2 * found["bypassed"] <= counted <= 2 * found["bypassed"] + 4
 
 
 def test_the_program_names_its_progress(tare: Path, tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ double student_95(double freedom) noexcept {
 }
 
 // The effective sample size: how many spells of equal weight would give an estimate of the same accuracy (Kish, Survey
-// Sampling, Wiley 1965). It is low if a few spells with many calls dominate. At least 3, at most the number of spells.
+// Sampling, Wiley 1965). It is low if a few spells with many calls or large weights dominate. It is multiplied by the
+// share of the other calls, (weight - 1) / weight if weights are equal.
 double effective_spells(const SpellSums& of) noexcept {
-  const double equal = of.calls_calls > 0 ? of.calls * of.calls / of.calls_calls : 0;
-  return std::clamp<double>(equal, least_spells, of.spells);
+  return of.calls_calls > 0 ? of.calls * of.calls / of.calls_calls : 0;
 }
 
 // Sums over spells of a quantity y, where x are the calls of the function: y with the factor weight - 1; y * y and x *
@@ -43,10 +43,11 @@ Estimate estimate(const Counted& counted, const Sums& of, const SpellSums& at, c
   if (calls == 0) return {0, 0};
   if (!(function.calls > 0)) return {};
   const double ratio = of.y / function.calls;
-  if (at.spells < least_spells) return {calls * ratio, std::nullopt};
+  const double effective = effective_spells(at);
+  if (at.spells < least_spells || effective < least_spells * counted.share) return {calls * ratio, std::nullopt};
   // Spells with calls of the function but none at the site count, too: they show how much spells differ.
   const double residuals = std::max(0.0, of.yy - 2 * ratio * of.xy + ratio * ratio * function.calls_calls);
-  const double spells = effective_spells(at);
+  const double spells = std::clamp<double>(effective, least_spells, at.spells);
   const double deviation = calls / function.calls * std::sqrt(residuals * spells / (spells - 1));
   const double of_unrepresented = at.calls > 0 ? counted.unrepresented * of.y / at.calls : 0;
   return {calls * ratio, student_95(spells - 1) * deviation + of_unrepresented};

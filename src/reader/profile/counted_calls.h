@@ -18,7 +18,8 @@
 namespace tare::reader {
 
 // `error`: half the width of the 95 % confidence interval; nothing: not known. It is not known if too few spells with
-// such calls were measured (the value may be too low then), or if no measured spell represents many of the calls.
+// such calls were measured (the value may be too low then), if one or two of them represent nearly all others, or if no
+// measured spell represents many of the calls.
 struct Estimate {
   double value = 0;
   std::optional<double> error;
@@ -30,6 +31,8 @@ struct Counted {
   // Part of them of which it is not known what they were: measured spells do not represent them. They may all be at one
   // site, so errors are larger by what as many calls have there.
   double unrepresented = 0;
+  // The share of these calls in all calls of the function.
+  double share = 1;
 };
 
 // The ticks and the bytes of counted calls of a function. `function`: the sums of the function. `of`: either the same

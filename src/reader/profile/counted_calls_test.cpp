@@ -191,8 +191,8 @@ TEST(CountedCallsTest, IntervalsOfSitesCoverTheTruth) {
 // All calls of the function are at one site.
 TEST(CountedCallsTest, CallsOfAllSitesAreExact) {
   SpellSums sums{};
-  for (const double calls : {10, 20, 40}) add(sums, {0.5, calls, 0, 0});
-  const Estimate calls = calls_of_counted({100, 0}, sums, sums);
+  for (const double calls : {10, 20, 40, 20}) add(sums, {0.5, calls, 0, 0});
+  const Estimate calls = calls_of_counted({100, 0, 0.5}, sums, sums);
   EXPECT_DOUBLE_EQ(calls.value, 100);
   ASSERT_TRUE(calls.error.has_value());
   EXPECT_NEAR(*calls.error, 0, 1e-9);
@@ -247,12 +247,23 @@ TEST(CountedCallsTest, TwoSpellsAreTooFew) {
   add(sums, {0.5, 10, 1200, 0});
   EXPECT_FALSE(ticks_of_counted({100, 0}, sums, sums).error.has_value());
   add(sums, {0.5, 10, 1100, 0});
-  const Estimate ticks = ticks_of_counted({100, 0}, sums, sums);
+  const Estimate ticks = ticks_of_counted({100, 0, 0.5}, sums, sums);
   EXPECT_DOUBLE_EQ(ticks.value, 11000);
   // Residuals of -100, 0 and 100 for 30 calls, with weights of 2: 100 / 30 * sqrt(2 * 2 * 1e4 * 3 / 2), times Student's
   // 4.303 of two degrees of freedom.
   ASSERT_TRUE(ticks.error.has_value());
   EXPECT_NEAR(*ticks.error, 4.303 * 100 / 30 * std::sqrt(6e4), 0.01 * *ticks.error);
+}
+
+// Two of many spells were so improbable that nearly the whole estimate comes from them. They cannot show how much the
+// spells differ that they represent.
+TEST(CountedCallsTest, SpellsOfLargeWeightMustNotBeTheOnlyOnes) {
+  SpellSums sums{};
+  for (int spell = 0; spell < 20; ++spell) add(sums, {0.9, 10, 1000, 0});
+  for (int spell = 0; spell < 2; ++spell) add(sums, {0.01, 10, 1500, 0});
+  EXPECT_FALSE(ticks_of_counted({2000, 0, 0.9}, sums, sums).error.has_value());
+  for (int spell = 0; spell < 2; ++spell) add(sums, {0.01, 10, 1200, 0});
+  EXPECT_TRUE(ticks_of_counted({4000, 0, 0.9}, sums, sums).error.has_value());
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     if (const auto found = spells.find({total.world, total.rank, total.function}); found != spells.end()) {
       const SpellSums& sums = *found->second.sums;
       const Unrepresented& unrepresented = found->second.unrepresented;
-      const Counted of_function{counted, std::min(counted, unrepresented.behind_cuts)};
+      const Counted of_function{counted, std::min(counted, unrepresented.behind_cuts),
+                                sum.calls == 0 ? 0 : counted / static_cast<double>(sum.calls)};
       ticks = ticks_of_counted(of_function, sums, sums);
       bytes = bytes_of_counted(of_function, sums, sums);
       tick_ns = found->second.process->clock.rate();

@@ -14,6 +14,7 @@ constexpr double less_than_a_call = 0.5;
 // The counted calls of a function in one process.
 struct OfFunction {
   double counted = 0;
+  double calls = 0;  // all of them, measured or counted
   const SpellSums* sums = nullptr;
   double at_sites = 0;  // part of `counted`: calls that were attributed to a site
 };
@@ -50,8 +51,11 @@ void SiteTotals::add(const std::vector<Process>& processes, const std::vector<Pr
 
 void SiteTotals::add(const Process& process, const ProfileSum* begin, const ProfileSum* end) {
   std::map<std::uint16_t, OfFunction> functions;
-  for (const ProfileSum* sum = begin; sum != end; ++sum)
-    functions[sum->key.function].counted += static_cast<double>(sum->calls - sum->timed_calls);
+  for (const ProfileSum* sum = begin; sum != end; ++sum) {
+    OfFunction& of = functions[sum->key.function];
+    of.counted += static_cast<double>(sum->calls - sum->timed_calls);
+    of.calls += static_cast<double>(sum->calls);
+  }
   const auto function_of = [&process](const SpellSums& sums) {
     return FunctionNames::lookup(*process.functions, sums.function);
   };
@@ -69,7 +73,8 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     if (found == functions.end() || found->second.sums == nullptr) continue;
     OfFunction& of = found->second;
     OfSite& site = sites[{found->first, standing_for(process.sites.find(sums.site))}];
-    const Counted counted{of.counted, std::min(of.counted, unrepresented.behind_cuts + unrepresented.leaked)};
+    const Counted counted{of.counted, std::min(of.counted, unrepresented.behind_cuts + unrepresented.leaked),
+                          of.calls > 0 ? of.counted / of.calls : 0};
     const Estimate calls = calls_of_counted(counted, sums, *of.sums);
     of.at_sites += calls.value;
     reader::add(site.calls, calls);

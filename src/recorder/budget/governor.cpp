@@ -5,16 +5,18 @@
 namespace tare::recorder {
 namespace {
 
-constexpr double margin = 0.95;          // the share of the budget that is spent, because costs are estimates
-constexpr double rate_ms = 20;           // the time over which the rate of calls is averaged
-constexpr double drain_ms = 1000;        // the time over which drains are averaged
-constexpr double restore_ms = 500;       // the time within which the balance returns to zero
-constexpr double saved_ms = 300;         // the highest balance is the budget of this time
-constexpr double owed_ms = 2000;         // the lowest balance is minus the budget of this time
-constexpr double overdrawn_ms = 50;      // a spell is cut if it has overspent the budget of this time
-constexpr double surprise = 3;           // a spell is cut if it costs so many times what was planned
-constexpr double weighed_calls = 32;     // the number of calls over which costs are averaged
-constexpr double least_measured = 0.02;  // the least share of measured spells
+constexpr double margin = 0.95;       // the share of the budget that is spent, because costs are estimates
+constexpr double rate_ms = 20;        // the time over which the rate of calls is averaged
+constexpr double drain_ms = 1000;     // the time over which drains are averaged
+constexpr double restore_ms = 500;    // the time within which the balance returns to zero
+constexpr double saved_ms = 300;      // the highest balance is the budget of this time
+constexpr double owed_ms = 2000;      // the lowest balance is minus the budget of this time
+constexpr double overdrawn_ms = 50;   // a spell is cut if it has overspent the budget of this time
+constexpr double surprise = 3;        // a spell is cut if it costs so many times what was planned
+constexpr double weighed_calls = 32;  // the number of calls over which costs are averaged
+// The least share of measured spells, so that the profile of a long run is never empty: it is the lesser of these two.
+constexpr double least_measured = 0.02;  // of the spells
+constexpr double least_spent = 0.25;     // of the budget, spent on them
 constexpr double enough = 0.8;  // all calls are timed again if that takes no more than this share of the budget
 // Nanoseconds of a call, until calls have been weighed. A call that is only counted is never weighed; one that bypasses
 // its wrapper takes 1 ns.
@@ -106,7 +108,8 @@ Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_tic
   thins_ = timing_all > (thins_ ? enough * earned : earned);
   const double profiling = thins_ ? rate_ * cost_of(Depth::thinned) : timing_all;
   if (profiling < earned) return {part(profiling, tracing), 1};  // a negative balance comes from tracing alone
-  return {0, std::max(part(counting, profiling), least_measured)};
+  const double least = std::min(least_measured, least_spent * budget.share / profiling);
+  return {0, std::max(part(counting, profiling), least)};
 }
 
 Depth Governor::limit(const Budget& budget, Depth depth) const noexcept {

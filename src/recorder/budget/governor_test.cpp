@@ -117,6 +117,15 @@ TEST(GovernorTest, TheBudgetIsKeptToAndUsed) {
     }
 }
 
+// If even counting is too dear, next to nothing is measured, so that the budget is exceeded by little.
+TEST(GovernorTest, WhereCountingIsTooDearHardlyAnythingIsMeasured) {
+  Simulation run({0.005, 0});
+  run.run({10000, 7000, 50});
+  const double counting = static_cast<double>(run.calls[0]) * costs[0] / run.time;
+  EXPECT_GT(counting, 0.005);
+  EXPECT_LT(run.spent / run.time, counting + 0.002);
+}
+
 TEST(GovernorTest, ItIsSteadyWithinHalfASecond) {
   Simulation run({0.01, 0});
   run.run({500, 500, 2});
