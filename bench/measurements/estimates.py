@@ -52,12 +52,12 @@ def measure(rounds: int) -> list[Table]:
         f"hypre StructSMG, {size} x {size} x {size} cells a rank": [
             *(built("workloads/diffusion"), "-n", size, size, size, "-s", solves)
         ]
-        for size, solves in (("20", "60"), ("35", "25"))
+        for size, solves in (("20", "200"), ("35", "40"))
     }
     tables = []
     for name, argv in programs.items():
         truth = {key: value for key, (value, _) in _numbers(argv, ()).items()}
-        for budget in ("0.5%", "1%"):
+        for budget in ("1%", "2%"):
             tallies = [_tally(argv, budget, truth) for _ in range(rounds)]
             shares = [100 * each.missed / each.intervals for each in tallies if each.intervals]
             if not shares:

@@ -43,6 +43,7 @@ class Collected(TypedDict):
 
 class Cost(TypedDict):
     call_ns: float
+    timed_call_ns: float
     lookup_ns: float
     event_ns: float
     events: int
@@ -72,6 +73,7 @@ class TotalCost(TypedDict):
     calls: int
     lookups: int
     call_ns: float
+    timed_call_ns: float
     lookup_ns: float
     event_ns: float
     events: int

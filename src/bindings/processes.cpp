@@ -38,6 +38,7 @@ nb::dict cost_dict(const reader::Process& process, const reader::Totals& totals,
   const format::ProcessRecord& record = process.record;
   nb::dict cost;
   cost["call_ns"] = account.call_ns;
+  cost["timed_call_ns"] = account.timed_call_ns;
   cost["lookup_ns"] = record.lookup_cost_ps / 1000.0;
   cost["event_ns"] = record.event_cost_ps / 1000.0;
   cost["events"] = totals.api_events;
@@ -171,6 +172,7 @@ nb::dict total_cost(reader::Run& run, std::optional<int> world) {
   cost["calls"] = sums.calls;
   cost["lookups"] = sums.lookups;
   cost["call_ns"] = sums.call_ns;
+  cost["timed_call_ns"] = sums.timed_call_ns;
   cost["lookup_ns"] = sums.lookup_ns;
   cost["event_ns"] = sums.event_ns;
   cost["events"] = sums.events;

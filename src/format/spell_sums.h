@@ -19,7 +19,9 @@ struct SpellSums {
   std::uint32_t function;
   std::uint32_t site;    // of this process; all_sites: these are the sums of the function
   std::uint32_t spells;  // spells with such calls
-  std::uint32_t reserved;
+  // Calls of the function that were only counted behind cuts (recorder/spells.h), which no spell represents. Only in
+  // the sums of functions; at most UINT32_MAX.
+  std::uint32_t behind_cuts;
   // Sums over spells of (weight - 1) times the quantity:
   double calls;
   double ticks;

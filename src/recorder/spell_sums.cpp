@@ -34,6 +34,7 @@ std::uint64_t ticks_of(const format::ProfileRow& row) noexcept {
 void SpellSummer::forget() noexcept {
   if (location_ == nullptr) return;
   weight_ = 0;
+  is_cut_ = false;
   location_ = nullptr;
   std::fill(std::begin(noted_), std::end(noted_), Made{});
   std::fill(std::begin(entry_of_row_), std::end(entry_of_row_), 0);
@@ -61,6 +62,31 @@ void SpellSummer::leave_out(const Location& location, const format::ProfileRow& 
   if (&location == location_) last_ = {static_cast<std::uint32_t>(&row - location.rows), ticks, bytes};
 }
 
+std::uint16_t SpellSummer::entry_of_function(format::SpellSumsTable& table, std::uint32_t function) noexcept {
+  std::uint16_t& entry = entry_of_function_[function];
+  if (entry == 0) entry = entry_of(table, function, format::all_sites);
+  return entry;
+}
+
+void SpellSummer::cut(const Location& location) noexcept {
+  if (is_cut_) return;
+  is_cut_ = true;
+  location_ = &location;
+  std::copy_n(location.shared->lookups, std::size(counted_), counted_);
+}
+
+void SpellSummer::add_behind_cut(const Location& location, format::SpellSumsTable& table) noexcept {
+  is_cut_ = false;
+  for (std::uint32_t function = 1; function < std::size(counted_); ++function) {
+    const std::uint64_t calls = location.shared->lookups[function] - counted_[function];
+    if (calls == 0) continue;
+    const std::uint16_t entry = entry_of_function(table, function);
+    if (entry == no_entry) continue;
+    std::uint32_t& sum = table.sums[entry - 1].behind_cuts;
+    sum = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum + calls, UINT32_MAX));
+  }
+}
+
 void SpellSummer::add(std::uint16_t entry, const Made& made) noexcept {
   if (entry == no_entry) return;
   const auto at = static_cast<std::uint16_t>(entry - 1);
@@ -83,8 +109,7 @@ void SpellSummer::add_rows(const Location& location, format::SpellSumsTable& tab
       made.bytes -= last_.bytes;
     }
     if (made.calls == 0) continue;
-    std::uint16_t& of_function = entry_of_function_[row.function];
-    if (of_function == 0) of_function = entry_of(table, row.function, format::all_sites);
+    const std::uint16_t of_function = entry_of_function(table, row.function);
     std::uint16_t& of_row = entry_of_row_[number];
     if (of_row == 0) of_row = entry_of(table, row.function, row.site);
     if (of_function == no_entry) continue;
@@ -94,7 +119,9 @@ void SpellSummer::add_rows(const Location& location, format::SpellSumsTable& tab
 }
 
 void SpellSummer::end(const Location& location, format::SpellSumsTable* table) noexcept {
-  if (weight_ == 0 || table == nullptr) return;
+  if (table == nullptr) return;
+  if (is_cut_) add_behind_cut(location, *table);
+  if (weight_ == 0) return;
   add_rows(location, *table);
   const double others = weight_ - 1, of_products = weight_ * others;
   for (std::uint32_t i = 0; i < touched_count_; ++i) {

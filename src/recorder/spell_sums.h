@@ -24,7 +24,9 @@ class SpellSummer {
   // Leaves the call out that is about to end the spell and has been added to `row`. Does nothing for other threads.
   void leave_out(const Location& location, const format::ProfileRow& row, std::uint64_t ticks,
                  std::uint64_t bytes) noexcept;
-  // The spell ends. Does nothing if none has begun.
+  // From here on, calls of the spell under way are only counted.
+  void cut(const Location& location) noexcept;
+  // The spell ends. Does nothing if none has begun, or been cut.
   void end(const Location& location, format::SpellSumsTable* table) noexcept;
   // For a forked child.
   void forget() noexcept;
@@ -46,10 +48,14 @@ class SpellSummer {
   // Adds the increase of each row to its function and its site.
   void add_rows(const Location& location, format::SpellSumsTable& table) noexcept;
   void add(std::uint16_t entry, const Made& made) noexcept;
+  std::uint16_t entry_of_function(format::SpellSumsTable& table, std::uint32_t function) noexcept;
+  // Adds the calls since the cut to their functions.
+  void add_behind_cut(const Location& location, format::SpellSumsTable& table) noexcept;
 
   double weight_ = 0;                   // 1 / probability of the spell under way; 0: there is none
   const Location* location_ = nullptr;  // of the spell under way
   LastCall last_{no_row, 0, 0};
+  bool is_cut_ = false;
   std::uint32_t touched_count_ = 0;
   Made noted_[most_rows]{};  // the rows when the spell began
   // Numbers of entries of the table, plus 1; 0: not looked for yet. They never change.
@@ -58,6 +64,7 @@ class SpellSummer {
   // The calls of the spell that ends, by entry of the table; and the numbers of the entries with calls.
   Made made_[format::spell_sums_capacity]{};
   std::uint16_t touched_[format::spell_sums_capacity]{};
+  std::uint64_t counted_[format::function_count + 1]{};  // LocationHeader::lookups when the spell was cut
 };
 
 // For the first thread of this process.

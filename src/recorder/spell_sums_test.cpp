@@ -181,5 +181,29 @@ TEST_F(SpellSumsTest, SitesLeaveRoomForFunctions) {
   EXPECT_EQ(sums_of(send, format::all_sites).calls, 2);
 }
 
+TEST_F(SpellSumsTest, CallsBehindACutAreAddedToTheirFunctions) {
+  shared->lookups[send] = 100;
+  summer.begin(location, 0.25);
+  call(1, 10, 100);
+  summer.cut(location);
+  shared->lookups[send] = 130;
+  summer.cut(location);  // it was measured again for a while, and cut again
+  shared->lookups[send] = 140;
+  shared->lookups[receive] = 1;
+  summer.end(location, table.get());
+  EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, 40U);
+  EXPECT_EQ(sums_of(receive, format::all_sites).behind_cuts, 1U);
+  EXPECT_EQ(sums_of(send, 11).behind_cuts, 0U);
+  shared->lookups[send] = 1000;
+  summer.begin(location, 0.25);
+  summer.end(location, table.get());
+  EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, 40U);
+  // A spell that represents no others can be cut, too.
+  summer.cut(location);
+  shared->lookups[send] += UINT32_MAX;
+  summer.end(location, table.get());
+  EXPECT_EQ(sums_of(send, format::all_sites).behind_cuts, UINT32_MAX);
+}
+
 }  // namespace
 }  // namespace tare::recorder

@@ -40,10 +40,6 @@ Depth depth_of(const Location& location) noexcept {
   return location.thins ? Depth::thinned : Depth::profile;
 }
 
-Progress progress_of(const Location& location, std::uint64_t time) noexcept {
-  return {time, location.weighing.calls(), location.counted_calls, location.shared->summary.flush_ticks};
-}
-
 // The bytes that the location has on disk, with those that its buffer will take there: less than an eighth of its size.
 std::uint64_t stored_bytes(const Location& location) noexcept {
   const std::uint64_t buffered = std::uint64_t{location.ring.count} * location.ring.bytes / 8;
@@ -77,7 +73,7 @@ void Spells::begin(const char* weigh, const char* budget, const char* run_id) no
 void Spells::forget() noexcept {
   spell_summer.forget();
   stored_.store(0, std::memory_order_relaxed);
-  controls_ = seed_ = passages_ = 0;
+  controls_ = seed_ = passages_ = spell_ticks_ = 0;
   budget_ = {};
   cost_factor_ = {};
   next_ = 1;
@@ -105,6 +101,7 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (time == 0) time = now();
   if (spell_ != 0) end_spell(location, site, time);
   begin_spell(location, site, time);
+  if (has_budget()) spell_ticks_ += now() - time;
 }
 
 format::SpellDefinition Spells::definition() const noexcept {
@@ -142,11 +139,13 @@ void Spells::compare(Location& location, const format::SpellDefinition& spell) n
   if (depth_ == Depth::counts && has_requests_) return;
   const SpellTime time{spell.first_site, spell.last_site, spell.passages, spell.measured_calls + spell.counted_calls,
                        spell.ticks - spell.flush_ticks};
+  const Costs costs = location.governor.account();
   if (depth_ == Depth::counts)
     cost_factor_.note_counted(time);
   else
-    cost_factor_.note_recorded(time, location.governor.account_of(depth_, spell.measured_calls));
-  location.governor.note_factor(cost_factor_.value());
+    cost_factor_.note_recorded(time, depth_, spell.measured_calls, costs);
+  for (const Depth depth : {Depth::thinned, Depth::profile, Depth::trace})
+    location.governor.note_factor(depth, cost_factor_.value(depth, costs));
 }
 
 void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
@@ -212,7 +211,8 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
   const std::uint64_t stored = stored_bytes(location);
   stored_.fetch_add(stored - location.stored_told, std::memory_order_relaxed);
   location.stored_told = stored;
-  const Progress progress = progress_of(location, time);
+  const Progress progress{time, location.weighing.calls(), location.counted_calls, location.shared->summary.flush_ticks,
+                          is_first_thread(location) ? spell_ticks_ : 0};
   if (is_first_thread(location) && is_control_)
     location.governor.pass_over(progress);
   else if (location.governor.has_begun())
@@ -226,13 +226,15 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
   const bool is_first = is_first_thread(location);
   if (is_first && is_control_) return;
   const Depth depth = depth_of(location);
-  if (ticks != 0) location.governor.note_cost(depth, ticks);
+  const bool has_begun_spell = is_first && begin_ >= location.weighing.begin;
+  if (ticks != 0 && !has_begun_spell) location.governor.note_cost(depth, ticks);
   Depth allowed = location.governor.limit(budget_, depth);
   if (allowed == Depth::counts && !is_first) allowed = depth;
   if (allowed == Depth::trace && bytes_left() <= least_bytes_left) allowed = location.governor.profile_depth();
   if (allowed < depth) {
     change(location, allowed, time);
     if (is_first && (depth == Depth::trace || allowed == Depth::counts)) is_cut_ = true;
+    if (is_first && allowed == Depth::counts) spell_summer.cut(location);
     return;
   }
   // When all requests from before the cut are complete, calls on requests are only counted, too.

@@ -90,8 +90,9 @@ class Spells {
   std::atomic<std::uint64_t> stored_{0};  // bytes of the trace on disk, of all threads
   std::uint64_t seed_ = 0;
   std::uint64_t passages_ = 0;
-  std::uint64_t next_ = 1;  // the passage that ends the spell under way
-  bool is_named_ = false;   // tare_progress() has been called
+  std::uint64_t next_ = 1;         // the passage that ends the spell under way
+  bool is_named_ = false;          // tare_progress() has been called
+  std::uint64_t spell_ticks_ = 0;  // Progress::spell_ticks
   // The spell under way:
   std::uint32_t spell_ = 0;  // 0: the first has not begun
   std::uint32_t site_ = 0;

@@ -34,8 +34,9 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def spell(number: int, depth: str, ns: int = 1000, *, cut: bool = False) -> dict[str, Any]:
     counted = depth == "counts"
     return {
-        "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace", "cut": cut,
-        "control": False,
+        "world": 0, "rank": 0, "spell": number, "ns": ns, "measured": not counted, "traced": depth == "trace",
+        "cut": cut, "control": False, "has_requests": False, "passages": 1, "first_site": 1, "last_site": 1,
+        "begin_ns": number * 1000, "flush_ns": 0, "counted_polls": 0,
         "measured_calls": 0 if counted else 10, "counted_calls": 10 if counted else 0,
     }  # fmt: skip
 
@@ -51,7 +52,7 @@ def shown(recording: Run) -> str:
 def test_a_run_without_a_budget_says_nothing_of_it(recording: Run) -> None:
     recording.meta.options = Options()
     assert budget.of_run(recording) is None
-    assert "of net time, at least" not in shown(recording)
+    assert "% spent" not in shown(recording)
 
 
 def test_all_was_affordable(recording: Run) -> None:
@@ -107,6 +108,45 @@ def test_spells_that_were_cut(recording: Run) -> None:
 
 def test_ranks_that_never_passed_together(recording: Run) -> None:
     assert "the ranks never passed together" in " ".join(shown(recording).split())
+
+
+def test_what_the_program_lost_decides(recording: Run) -> None:
+    """Measured spells take a tenth longer than those that only count; two thirds are measured."""
+    recording.__dict__["spells"] = [
+        spell(number, "counts" if number % 3 == 0 else "profile", 1000 if number % 3 == 0 else 1100)
+        for number in range(1, 301)
+    ]
+    kept = budget.of_run(recording)
+    assert kept is not None and kept.lost is not None
+    assert kept.lost == pytest.approx(0.1 * 2 / 3)
+    assert not kept.is_kept
+    assert replace(kept, lost=0.01, counting=0.001, spent=0.03).is_kept
+    text = shown(recording)
+    assert "by trial 6.7 % of net time, 6.7 to 6.7 % with 95 % confidence" in " ".join(text.split())
+    assert "MORE THAN THAT" in text
+
+
+def test_spells_that_were_cut_are_not_compared(recording: Run) -> None:
+    recording.__dict__["spells"] = [
+        spell(
+            number, "counts" if number % 2 else "profile", 1000 if number % 2 else 9000, cut=number % 2 == 0
+        )
+        for number in range(1, 301)
+    ]
+    kept = budget.of_run(recording)
+    assert kept is not None and kept.lost is None
+    assert "by trial" not in shown(recording)
+
+
+def test_a_budget_that_does_not_even_allow_to_count(recording: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = budget.of_run(recording)
+    assert kept is not None and kept.is_possible
+    # 28 calls, 5 ns each, of a net time that is a hundred times what wrappers and flushes took.
+    assert kept.counting == pytest.approx(28 * 5 / (100 * 80_540))
+    many = {**fake_native.TOTAL_COST, "lookups": 1_000_000}
+    monkeypatch.setattr(Run, "total_cost", lambda self, world=None: many)
+    text = " ".join(shown(recording).split())
+    assert "too little only to count all calls takes 62.08 % of net time" in text
 
 
 def test_a_budget_that_was_passed_is_named(recording: Run) -> None:

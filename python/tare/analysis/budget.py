@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tare.analysis import ranks
+from tare.analysis import ranks, trial
 
 if TYPE_CHECKING:
+    from tare.analysis.ranks import TotalCost
     from tare.runs.run import Run
 
 
@@ -18,7 +19,11 @@ class Kept:
 
     share: float  # share of net time that the user allows
     bytes: int | None  # size that the trace may have; None: any
-    spent: float  # share of net time that measuring took, at least
+    spent: float  # share of net time that the code of tare took
+    lost: (
+        float | None
+    )  # share of net time that the program lost by it, as the trial says; None: not determined
+    counting: float  # share of net time that it takes only to count all calls
     spent_bytes: int  # size of the trace
     spells: int  # number of spells; 0: the ranks never passed a point together
     traced_spells: int  # spells that were traced on at least one rank
@@ -28,13 +33,23 @@ class Kept:
     measured_share: float | None  # the same for measured spells
     whole_trace: (
         float | None
-    )  # share of net time that a trace of all calls would have cost, at least; None: not known
+    )  # share of net time that the code of tare would have taken with a trace of all calls; None: not known
+
+    @property
+    def cost(self) -> float:
+        """Share of net time that the run cost. If the trial has a result, it decides. It does not include the
+        counting of calls, because all spells count."""
+        return self.spent if self.lost is None else self.lost + self.counting
 
     @property
     def is_kept(self) -> bool:
-        """Whether the account, as far as it sees, stayed within what was allowed."""
-        within_bytes = self.bytes is None or self.spent_bytes <= self.bytes
-        return self.spent <= self.share and within_bytes
+        """Whether the run stayed within what was allowed."""
+        return self.cost <= self.share and (self.bytes is None or self.spent_bytes <= self.bytes)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the budget allows to count all calls."""
+        return self.counting <= self.share
 
 
 def of_run(recording: Run) -> Kept | None:
@@ -44,6 +59,7 @@ def of_run(recording: Run) -> Kept | None:
         return None
     cost = ranks.total_cost(recording)
     spells = [spell for spell in recording.spells if not spell["control"]]
+    found = trial.of_run(recording)
     time_ns = sum(spell["ns"] for spell in spells)
     all_ns = sum(spell["ns"] for spell in recording.spells)
     traced_ns = sum(spell["ns"] for spell in spells if spell["traced"])
@@ -52,6 +68,8 @@ def of_run(recording: Run) -> Kept | None:
         share=options.budget,
         bytes=options.budget_bytes,
         spent=cost.net_share * (all_ns / time_ns if time_ns else 1),
+        lost=None if found is None else found.overhead,
+        counting=_counting(cost),
         spent_bytes=ranks.total_trace(recording)["bytes"],
         spells=len({spell["spell"] for spell in spells}),
         traced_spells=len({spell["spell"] for spell in spells if spell["traced"]}),
@@ -63,6 +81,13 @@ def of_run(recording: Run) -> Kept | None:
     )
 
 
+def _counting(cost: TotalCost) -> float:
+    spent_ns = cost.wrapper_ns + cost.flush_ns + cost.offload_ns
+    if spent_ns == 0:
+        return 0
+    return cost.net_share * cost.lookup_ns * (cost.calls + cost.lookups) / spent_ns
+
+
 def _whole_trace(recording: Run) -> float | None:
     """With wrappers as they were, which do less in other spells, and one record of each call written out."""
     cost = ranks.total_cost(recording)
@@ -70,5 +95,5 @@ def _whole_trace(recording: Run) -> float | None:
     spent_ns = cost.wrapper_ns + cost.flush_ns
     if events == 0 or spent_ns == 0:
         return None
-    whole_ns = (cost.call_ns + cost.flush_ns / events) * (cost.calls + cost.lookups)
+    whole_ns = (cost.timed_call_ns + cost.flush_ns / events) * (cost.calls + cost.lookups)
     return cost.net_share * whole_ns / spent_ns

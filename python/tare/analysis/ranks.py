@@ -20,7 +20,8 @@ class TotalCost:
 
     calls: int = 0
     lookups: int = 0  # calls that were only counted
-    call_ns: float = 0.0  # mean cost of a timed call
+    call_ns: float = 0.0  # mean cost of a call
+    timed_call_ns: float = 0.0  # mean cost of a timed call
     lookup_ns: float = 0.0  # mean cost of a look-up
     event_ns: float = 0.0  # largest cost of an event of the API
     events: int = 0  # events of the API

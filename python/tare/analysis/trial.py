@@ -1,4 +1,4 @@
-"""What measuring costs, found by the run itself: `tare run --weigh` (src/recorder/spells.h).
+"""What measuring costs, found by the run itself: `tare run --weigh` and `--budget` (src/recorder/spells.h).
 
 A share of the spells, chosen at random, are controls, which only count calls. The others, in which tare
 does what it does in any run (with --budget: what the budget allows), are compared with controls that are
@@ -13,6 +13,9 @@ Tibshirani: An Introduction to the Bootstrap, 1993), widened by Student's factor
 random, so nothing but measuring differs between the two kinds.
 
 The time that drains took is known, and seldom: it is taken out first, and added to the estimate.
+
+A run with a budget but without controls is compared in the same way: chance decides which of its spells
+only count. The result is then scaled to the run, because these spells cost next to nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ class Trial:
     """The result of a trial. Shares are of the time that the program takes without measuring: 0.03 is 3 %."""
 
     measured: int  # number of spells that are not controls
-    unmeasured: int  # number of controls
+    unmeasured: int  # number of controls; of a run with a budget alone: of spells that only count
     unmeasured_share: float  # share of controls in the time of all spells
     blocks: int  # number of blocks of neighbouring spells that were compared
     drains: float  # part of `overhead` that is due to drains
@@ -81,8 +84,40 @@ class _Block:
 
 
 def of_run(recording: Run) -> Trial | None:
-    """The outcome of the trial of a run; None if there was none."""
-    return trial(recording.spells) if recording.meta.options.weigh is not None else None
+    """The outcome of the trial of a run; None if there was none. A run with a budget is a trial only if some
+    of its spells only counted calls."""
+    options = recording.meta.options
+    if options.weigh is not None:
+        return trial(recording.spells)
+    return _of_budget(recording.spells) if options.budget is not None else None
+
+
+def _of_budget(spells: Sequence[Spell]) -> Trial | None:
+    """The trial with spells that only count as controls. Spells that were cut are neither: chance did not
+    choose them, but what they cost."""
+    kinds: dict[tuple[int, int], set[bool]] = defaultdict(set)
+    for spell in spells:
+        kinds[spell["world"], spell["spell"]].add(spell["measured"])
+    compared: list[Spell] = [
+        {**spell, "control": not spell["measured"]}
+        for spell in spells
+        if not spell["cut"] and len(kinds[spell["world"], spell["spell"]]) == 1
+    ]
+    if all(spell["measured"] for spell in spells):
+        return None
+    found = trial(compared)
+    if found is None or found.overhead is None or found.low is None or found.high is None:
+        return found
+    measured_ns = sum(spell["ns"] for spell in spells if spell["measured"]) / (1 + found.overhead)
+    counted_ns = sum(spell["ns"] for spell in spells if not spell["measured"])
+    part = measured_ns / (measured_ns + counted_ns)
+    return replace(
+        found,
+        drains=part * found.drains,
+        overhead=part * found.overhead,
+        low=part * found.low,
+        high=part * found.high,
+    )
 
 
 def trial(spells: Sequence[Spell]) -> Trial | None:

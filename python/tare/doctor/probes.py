@@ -68,7 +68,7 @@ class Finding:
     expected: int | None = None  # calls that the probe makes
     recorded: int | None = None  # calls that tare recorded
     lines: bool | None = None  # whether call sites have source lines
-    call_ns: float | None = None  # mean cost of a timed call
+    call_ns: float | None = None  # mean cost of a call
 
 
 class NotTestable(TareError):

@@ -125,7 +125,7 @@ class Metrics:
             "seconds",
         )
         yield gauge(
-            "tare_measuring", "All measuring, as a share of net time; at least that.", cost.net_share, "ratio"
+            "tare_measuring", "Time in the code of tare, as a share of net time.", cost.net_share, "ratio"
         )
 
     def _counter(self, name: str, about: str, value: float, unit: str = "") -> Any:

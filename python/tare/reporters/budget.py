@@ -16,15 +16,19 @@ ALL = 0.9995  # of the time: shown as 100.0 %
 def lines(kept: Kept) -> Iterator[tuple[str, str]]:
     """Label and text of each line."""
     yield "budget", _spent(kept) + ("" if kept.is_kept else ": MORE THAN THAT")
+    if not kept.is_possible:
+        yield "too little", f"only to count all calls takes {100 * kept.counting:.2f} % of net time"
     yield "kept", _kept(kept)
     if kept.cut_spells:
         yield "cut", f"{kept.cut_spells:,} of {kept.spells:,} spells cost more than those before"
     if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
-        yield "given up", f"a trace of all calls: at least {100 * kept.whole_trace:.1f} % of net time"
+        yield "given up", f"a trace of all calls: {100 * kept.whole_trace:.1f} % of net time"
 
 
 def _spent(kept: Kept) -> str:
-    text = f"{_percent(kept.share)} of net time, at least {100 * kept.spent:.2f} % spent"
+    text = f"{_percent(kept.share)} of net time, {100 * kept.cost:.2f} % spent"
+    if kept.lost is not None:
+        text += " (by trial)"
     if kept.bytes is not None:
         text += f"; {units.size(kept.bytes)}, {units.size(kept.spent_bytes)} spent"
     return text

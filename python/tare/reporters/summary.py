@@ -260,11 +260,9 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     )
     yield (
         "in all",
-        f"at least {100 * cost.net_share:.2f} % of net time, "
-        f"{100 * cost.wall_share:.2f} % of all time with the hooks",
+        f"{100 * cost.net_share:.2f} % of net time, {100 * cost.wall_share:.2f} % of all time with the hooks",
     )
-    if weighed:
-        yield from _trial(recording)
+    yield from _trial(recording)
     if kept := budget.of_run(recording):
         yield from budget_lines.lines(kept)
     if not trace["written"]:
@@ -284,9 +282,12 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:
+    """What `--weigh` found. A run with a budget alone may have no result: none was asked for."""
     found = trial.of_run(recording)
-    if found is None:
-        yield "by trial", "not determined: the ranks never passed together (docs/weigh.md)"
+    weighed = recording.meta.options.weigh is not None
+    if found is None or (found.overhead is None and not weighed):
+        if weighed:
+            yield "by trial", "not determined: the ranks never passed together (docs/weigh.md)"
         return
     if found.overhead is None or found.low is None or found.high is None:
         yield "by trial", f"not determined: {found.why}"

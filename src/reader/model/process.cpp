@@ -170,7 +170,8 @@ Account account_of(const Process& process, const Totals& totals) {
                                   cost_ns(totals.api_events, r.event_cost_ps));
   account.wrapper_error_ns = ns * weight.half_width;
   account.weighed = weight.weighed;
-  account.call_ns = ns * weight.timed_call;
+  account.call_ns = ns * weight.call;
+  account.timed_call_ns = ns * weight.timed_call;
   account.hook_init_ns = clock.duration_ns(r.hook_init);
   account.hook_finalize_ns = clock.duration_ns(r.hook_finalize);
   account.flush_ns = clock.duration_ns(totals.flush_ticks);

@@ -139,7 +139,8 @@ struct Account {
   std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
   double wrapper_error_ns = 0;     // half the width of its 95 % confidence interval; NaN: not known
   std::uint64_t weighed = 0;       // number of weighed calls
-  double call_ns = 0;              // mean cost of the wrapper of a timed call
+  double call_ns = 0;              // mean cost of the wrapper of a call
+  double timed_call_ns = 0;        // the same of a timed call
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::int64_t flush_ns = 0;         // drains by the threads themselves

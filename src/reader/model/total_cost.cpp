@@ -13,6 +13,7 @@ void CostSums::add(const Process& process, const Totals& totals) {
   sums_.calls += totals.calls;
   sums_.lookups += totals.lookups;
   calls_ns_ += account.call_ns * static_cast<double>(totals.calls);
+  timed_calls_ns_ += account.timed_call_ns * static_cast<double>(totals.calls);
   sums_.lookup_ns += record.lookup_cost_ps / 1000.0;
   sums_.event_ns = std::max(sums_.event_ns, record.event_cost_ps / 1000.0);
   sums_.events += totals.api_events;
@@ -53,7 +54,10 @@ void CostSums::add(const Process& process, const Totals& totals) {
 
 TotalCost CostSums::cost() const {
   TotalCost cost = sums_;
-  if (cost.calls != 0) cost.call_ns = calls_ns_ / static_cast<double>(cost.calls);
+  if (cost.calls != 0) {
+    cost.call_ns = calls_ns_ / static_cast<double>(cost.calls);
+    cost.timed_call_ns = timed_calls_ns_ / static_cast<double>(cost.calls);
+  }
   if (processes_ != 0) cost.lookup_ns /= static_cast<double>(processes_);
   // The estimates of the processes are independent, so the squares of their half widths add up.
   if (with_error_ == processes_) cost.wrapper_error_ns = static_cast<double>(std::sqrt(squared_errors_));

@@ -12,9 +12,10 @@ namespace tare::reader {
 struct TotalCost {
   std::uint64_t calls = 0;
   std::uint64_t lookups = 0;
-  double call_ns = 0;    // mean cost of a timed call
-  double lookup_ns = 0;  // cost of a call that is only counted: mean over the processes
-  double event_ns = 0;   // cost of an event of the API: the largest of all processes
+  double call_ns = 0;        // mean cost of a call
+  double timed_call_ns = 0;  // mean cost of a timed call
+  double lookup_ns = 0;      // cost of a call that is only counted: mean over the processes
+  double event_ns = 0;       // cost of an event of the API: the largest of all processes
   std::uint64_t events = 0;
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
@@ -63,7 +64,7 @@ class CostSums {
   std::uint64_t processes_ = 0;
   std::uint64_t with_error_ = 0;
   long double squared_errors_ = 0;
-  double calls_ns_ = 0, spent_ns_ = 0;
+  double calls_ns_ = 0, timed_calls_ns_ = 0, spent_ns_ = 0;
   std::int64_t net_ns_ = 0, wall_ns_ = 0;
 };
 

@@ -91,6 +91,7 @@ TEST(CostSums, TheMeanCostOfACallIsOverAllCalls) {
   EXPECT_EQ(cost.calls, 400U);
   EXPECT_EQ(cost.weighed, 20U);
   EXPECT_DOUBLE_EQ(cost.call_ns, (100 * 20 + 300 * 60) / 400.0);
+  EXPECT_DOUBLE_EQ(cost.timed_call_ns, cost.call_ns);
   const double errors[] = {account_of(process, few).wrapper_error_ns, account_of(process, many).wrapper_error_ns};
   ASSERT_GT(errors[0], 0);
   ASSERT_TRUE(cost.wrapper_error_ns);

@@ -65,6 +65,7 @@ Weight weight_of(const WeighedTotals& totals) noexcept {
   Weight weight;
   weight.weighed = calls + first_calls;
   double variance = 0;
+  std::uint64_t all_calls = 0;
   std::uint64_t timed = 0;
   double timed_ticks = 0;
   for (unsigned kind = 0; kind < weighed_kinds; ++kind) {
@@ -75,6 +76,7 @@ Weight weight_of(const WeighedTotals& totals) noexcept {
     const auto count = static_cast<double>(rest);
     const double of_kind = static_cast<double>(weighed.first_ticks) + count * sample.mean;
     weight.ticks += of_kind;
+    all_calls += totals.calls[kind];
     if (rest > 0) {
       const auto sampled = static_cast<double>(std::max<std::uint64_t>(enough ? weighed.calls : 1, 1));
       variance += count * count * sample.variance / sampled * std::max(0.0, 1 - sampled / count);
@@ -85,6 +87,7 @@ Weight weight_of(const WeighedTotals& totals) noexcept {
     timed_ticks += of_kind;
   }
   weight.half_width = z_95 * std::sqrt(variance);
+  if (all_calls > 0) weight.call = weight.ticks / static_cast<double>(all_calls);
   if (timed > 0) weight.timed_call = timed_ticks / static_cast<double>(timed);
   return weight;
 }

@@ -21,6 +21,7 @@ struct Weight {
   double ticks = 0;           // of all wrappers
   double half_width = 0;      // of the 95 % confidence interval of `ticks`; NaN: not known
   std::uint64_t weighed = 0;  // number of weighed calls
+  double call = 0;            // mean wrapper time of all calls
   double timed_call = 0;      // mean wrapper time of the calls that are timed
 };
 

@@ -73,6 +73,7 @@ TEST(Weight, PollsThatAreNotTimedAreNoTimedCalls) {
   const Weight weight = weight_of(totals);
   EXPECT_DOUBLE_EQ(weight.ticks, 400 + 3960);
   EXPECT_DOUBLE_EQ(weight.timed_call, 40);
+  EXPECT_DOUBLE_EQ(weight.call, 4.36);
 }
 
 // The costs of calls are skewed: most calls are cheap, a few walk the stack.

@@ -67,9 +67,15 @@ Estimate calls_of_counted(const Counted& counted, const SpellSums& of, const Spe
   return estimate(counted, {of.calls, of.calls_calls, of.calls_of_function}, of, function);
 }
 
-bool Unrepresented::is_known_for_functions() const noexcept { return behind_cuts <= most_unrepresented * counted; }
+double Unrepresented::behind_cuts_of(double counted_of_function, const SpellSums& function) const noexcept {
+  return std::min(counted_of_function, by_function ? function.behind_cuts : behind_cuts);
+}
 
-bool Unrepresented::is_known_for_sites() const noexcept { return behind_cuts + leaked <= most_unrepresented * counted; }
+bool Unrepresented::is_known(double counted, double behind_cuts) noexcept {
+  return behind_cuts <= most_unrepresented * counted;
+}
+
+bool Unrepresented::are_sites_known() const noexcept { return leaked <= most_unrepresented * counted; }
 
 Unrepresented unrepresented_calls(const Process& process) {
   Unrepresented unrepresented;
@@ -81,6 +87,9 @@ Unrepresented unrepresented_calls(const Process& process) {
     if (!spell.measured && spell.has_requests && spell.measured_calls > 1)
       unrepresented.leaked += static_cast<double>(spell.measured_calls - 1);
   }
+  // Runs of before this was recorded have 0 everywhere.
+  for (const SpellSums& sums : process.spell_sums)
+    unrepresented.by_function |= sums.site == format::all_sites && sums.behind_cuts != 0;
   return unrepresented;
 }
 

@@ -57,9 +57,14 @@ struct Unrepresented {
   double behind_cuts = 0;
   double leaked = 0;
 
-  // Whether they are at most 10 % of the counted calls. If not, errors are not known: of functions, and of sites.
-  bool is_known_for_functions() const noexcept;
-  bool is_known_for_sites() const noexcept;
+  bool by_function = false;  // SpellSums::behind_cuts is known
+
+  // Part of `counted` calls of a function, the sums of which are `function`: how many of them are behind cuts.
+  double behind_cuts_of(double counted, const format::SpellSums& function) const noexcept;
+  // Whether so few are not represented that errors are known: `behind_cuts` and `leaked` are at most 10 % of the
+  // counted calls.
+  static bool is_known(double counted, double behind_cuts) noexcept;
+  bool are_sites_known() const noexcept;
 };
 Unrepresented unrepresented_calls(const Process& process);
 

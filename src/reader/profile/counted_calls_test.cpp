@@ -208,15 +208,31 @@ TEST(CountedCallsTest, SpellsThatMeasureWithRequestsUnderWayHideSites) {
     spell.measured_calls = 1;  // the last call of the spell, which is always measured
   }
   EXPECT_EQ(unrepresented_calls(process).leaked, 0);
-  EXPECT_TRUE(unrepresented_calls(process).is_known_for_sites());
+  EXPECT_TRUE(unrepresented_calls(process).are_sites_known());
   for (std::uint32_t number = 1; number <= 100; ++number) process.spells[number].measured_calls = 10;
   EXPECT_EQ(unrepresented_calls(process).leaked, 900);
-  EXPECT_FALSE(unrepresented_calls(process).is_known_for_sites());
-  EXPECT_TRUE(unrepresented_calls(process).is_known_for_functions());
+  EXPECT_FALSE(unrepresented_calls(process).are_sites_known());
   process.spells[1].measured = process.spells[1].cut = true;
   process.spells[1].counted_calls = 600;
   EXPECT_EQ(unrepresented_calls(process).behind_cuts, 600);
-  EXPECT_FALSE(unrepresented_calls(process).is_known_for_functions());
+}
+
+// Calls behind cuts concern the functions that were called there, and no others.
+TEST(CountedCallsTest, CallsBehindCutsAreOfFunctions) {
+  Process process;
+  process.spells[1].measured = process.spells[1].cut = true;
+  process.spells[1].counted_calls = 600;
+  SpellSums sends{}, receives{};
+  process.spell_sums = {sends, receives};
+  EXPECT_EQ(unrepresented_calls(process).behind_cuts_of(1000, sends), 600) << "it is not known of which function";
+  EXPECT_EQ(unrepresented_calls(process).behind_cuts_of(100, sends), 100);
+  sends.site = receives.site = format::all_sites;
+  sends.behind_cuts = 600;
+  process.spell_sums = {sends, receives};
+  EXPECT_EQ(unrepresented_calls(process).behind_cuts_of(1000, sends), 600);
+  EXPECT_EQ(unrepresented_calls(process).behind_cuts_of(1000, receives), 0);
+  EXPECT_FALSE(Unrepresented::is_known(1000, 600));
+  EXPECT_TRUE(Unrepresented::is_known(6000, 600));
 }
 
 // All of them may be calls at this site, or none.

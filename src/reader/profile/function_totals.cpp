@@ -41,12 +41,12 @@ std::vector<FunctionTotal> function_totals(const std::vector<Process>& processes
     if (const auto found = spells.find({total.world, total.rank, total.function}); found != spells.end()) {
       const SpellSums& sums = *found->second.sums;
       const Unrepresented& unrepresented = found->second.unrepresented;
-      const Counted of_function{counted, std::min(counted, unrepresented.behind_cuts),
-                                sum.calls == 0 ? 0 : counted / static_cast<double>(sum.calls)};
+      const double behind_cuts = unrepresented.behind_cuts_of(counted, sums);
+      const Counted of_function{counted, behind_cuts, sum.calls == 0 ? 0 : counted / static_cast<double>(sum.calls)};
       ticks = ticks_of_counted(of_function, sums, sums);
       bytes = bytes_of_counted(of_function, sums, sums);
       tick_ns = found->second.process->clock.rate();
-      if (counted > 0 && !unrepresented.is_known_for_functions()) ticks.error = bytes.error = std::nullopt;
+      if (counted > 0 && !Unrepresented::is_known(counted, behind_cuts)) ticks.error = bytes.error = std::nullopt;
     } else if (counted == 0) {
       ticks.error = bytes.error = 0;
     }

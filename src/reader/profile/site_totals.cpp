@@ -65,7 +65,11 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
       found->second.sums = &sums;
 
   const Unrepresented unrepresented = unrepresented_calls(process);
-  const bool has_errors = unrepresented.is_known_for_sites();
+  const auto has_errors = [&](const OfFunction& of) {
+    if (of.sums == nullptr) return Unrepresented::is_known(of.counted, unrepresented.behind_cuts);
+    return unrepresented.are_sites_known() &&
+           Unrepresented::is_known(of.counted, unrepresented.behind_cuts_of(of.counted, *of.sums));
+  };
   std::map<std::pair<std::uint16_t, std::int32_t>, OfSite> sites;
   for (const SpellSums& sums : process.spell_sums) {
     if (sums.site == format::all_sites) continue;
@@ -73,7 +77,8 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     if (found == functions.end() || found->second.sums == nullptr) continue;
     OfFunction& of = found->second;
     OfSite& site = sites[{found->first, standing_for(process.sites.find(sums.site))}];
-    const Counted counted{of.counted, std::min(of.counted, unrepresented.behind_cuts + unrepresented.leaked),
+    const double behind_cuts = unrepresented.behind_cuts_of(of.counted, *of.sums);
+    const Counted counted{of.counted, std::min(of.counted, behind_cuts + unrepresented.leaked),
                           of.calls > 0 ? of.counted / of.calls : 0};
     const Estimate calls = calls_of_counted(counted, sums, *of.sums);
     of.at_sites += calls.value;
@@ -92,7 +97,7 @@ void SiteTotals::add(const Process& process, const ProfileSum* begin, const Prof
     // No spell that represents others has calls at this site. The others may have such calls nevertheless.
     else if (of.counted > 0)
       site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
-    if (of.counted > 0 && !has_errors) site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
+    if (of.counted > 0 && !has_errors(of)) site.calls.error = site.ticks.error = site.bytes.error = std::nullopt;
     if (site.ticks.error) *site.ticks.error *= tick_ns;
     total.measured_calls += sum->timed_calls;
     total.calls += static_cast<double>(sum->timed_calls) + site.calls.value;

@@ -44,24 +44,38 @@ void CostFactor::note_counted(const SpellTime& spell) noexcept {
   stratum.variance += part * ((1 - part) * off * off - stratum.variance);
 }
 
-void CostFactor::note_recorded(const SpellTime& spell, double account) noexcept {
+void CostFactor::note_recorded(const SpellTime& spell, Depth depth, std::uint64_t measured,
+                               const Costs& costs) noexcept {
   const std::uint64_t key = key_of(spell);
   const Stratum& stratum = stratum_of(key);
   if (stratum.key != key || stratum.spells < enough || stratum.variance <= 0) return;
-  const double a = account / spell.passages;
+  const auto at = static_cast<unsigned>(depth);
+  const double n = static_cast<double>(measured) / spell.passages;
   // The second term is the variance of the mean.
   const double variance = stratum.variance * (1 + 1.0 / std::min(stratum.spells, remembered));
   const double limit = widest * std::sqrt(variance);
-  // The limits lie around the expected cost. Around zero, they would cut off the cost of an expensive spell.
-  const double expected = value() * a;
-  const double r = expected + std::clamp(ticks_of_passage(spell) - stratum.mean - expected, -limit, limit);
-  products_ = kept * products_ + a * r / variance;
-  squares_ = kept * squares_ + a * a / variance;
+  // An upper limit without the expected cost would cut off the cost of an expensive spell.
+  const double expected = value(depth, costs) * costs.of[at] * n;
+  const double r = std::clamp(ticks_of_passage(spell) - stratum.mean, -limit, expected + limit);
+  for (unsigned of = 0; of < depths; ++of) {
+    products_[of] *= kept;
+    squares_[of] *= kept;
+  }
+  products_[at] += n * r / variance;
+  squares_[at] += n * n / variance;
 }
 
-double CostFactor::value() const noexcept {
+double CostFactor::value(Depth depth, const Costs& costs) const noexcept {
   constexpr double precision = 1 / (prior_deviation * prior_deviation);
-  return std::clamp((precision * prior + products_) / (precision + squares_), least, most);
+  double of_all = precision, products = precision * prior;
+  for (unsigned at = 0; at < depths; ++at) {
+    of_all += costs.of[at] * costs.of[at] * squares_[at];
+    products += costs.of[at] * products_[at];
+  }
+  const auto at = static_cast<unsigned>(depth);
+  const double of_depth = precision + costs.of[at] * costs.of[at] * squares_[at];
+  const double fit = (precision * products / of_all + costs.of[at] * products_[at]) / of_depth;
+  return std::clamp(fit + 1 / std::sqrt(of_depth), least, most);
 }
 
 }  // namespace tare::recorder

@@ -5,18 +5,20 @@
 namespace tare::recorder {
 namespace {
 
-constexpr double margin = 0.95;       // the share of the budget that is spent, because costs are estimates
-constexpr double rate_ms = 20;        // the time over which the rate of calls is averaged
-constexpr double drain_ms = 1000;     // the time over which drains are averaged
-constexpr double restore_ms = 500;    // the time within which the balance returns to zero
-constexpr double saved_ms = 300;      // the highest balance is the budget of this time
-constexpr double owed_ms = 2000;      // the lowest balance is minus the budget of this time
-constexpr double overdrawn_ms = 50;   // a spell is cut if it has overspent the budget of this time
-constexpr double surprise = 3;        // a spell is cut if it costs so many times what was planned
-constexpr double weighed_calls = 32;  // the number of calls over which costs are averaged
+constexpr double margin = 0.93;        // the share of the budget that is spent, because costs are estimates
+constexpr double rate_ms = 20;         // the time over which the rate of calls is averaged
+constexpr double drain_ms = 1000;      // the time over which drains are averaged
+constexpr double restore_ms = 500;     // the time within which the balance returns to zero
+constexpr double saved_ms = 300;       // the highest balance is the budget of this time
+constexpr double owed_ms = 2000;       // the lowest balance is minus the budget of this time
+constexpr double overdrawn_ms = 50;    // a spell is cut if it has overspent the budget of this time
+constexpr double surprise = 3;         // a spell is cut if it costs so many times what was planned
+constexpr unsigned most_weighed = 32;  // the number of calls over which costs are averaged
 // The least share of measured spells, so that the profile of a long run is never empty: it is the lesser of these two.
 constexpr double least_measured = 0.02;  // of the spells
 constexpr double least_spent = 0.25;     // of the budget, spent on them
+// The least share of spells that only count, where only these show that the budget is kept.
+constexpr double least_counted = 0.05;
 constexpr double enough = 0.8;  // all calls are timed again if that takes no more than this share of the budget
 // Nanoseconds of a call, until calls have been weighed. A call that is only counted is never weighed; one that bypasses
 // its wrapper takes 1 ns.
@@ -32,9 +34,16 @@ void Governor::begin(const Progress& progress, double ticks_per_ms) noexcept {
 
 void Governor::note_cost(Depth depth, std::uint64_t ticks) noexcept {
   double& cost = cost_[static_cast<unsigned>(depth)];
+  unsigned& weighed = weighed_[static_cast<unsigned>(depth)];
   const auto taken = static_cast<double>(ticks);
-  // An interrupted call says nothing about the others. A kind of call that costs more shows within a few calls.
-  cost = cost == 0 ? taken : cost + (std::min(taken, 8 * cost) - cost) / weighed_calls;
+  if (++weighed == 1) {
+    cost = taken;
+    return;
+  }
+  // An interrupted call says nothing about the others, also if it was the first. A kind of call that costs more shows
+  // within a few calls.
+  if (weighed <= most_weighed) cost = std::min(cost, 32 * taken);
+  cost += (std::min(taken, 8 * cost) - cost) / std::min(weighed, most_weighed);
 }
 
 double Governor::account_of_call(Depth depth) const noexcept {
@@ -55,13 +64,15 @@ double Governor::account_of_call(Depth depth) const noexcept {
   return 0;
 }
 
-double Governor::account_of(Depth depth, std::uint64_t calls) const noexcept {
-  return account_of_call(depth) * static_cast<double>(calls);
+Costs Governor::account() const noexcept {
+  Costs costs;
+  for (unsigned depth = 0; depth < depths; ++depth) costs.of[depth] = account_of_call(static_cast<Depth>(depth));
+  return costs;
 }
 
 double Governor::cost_without_drains(Depth depth) const noexcept {
-  const double factor = factor_ != 0 && depth != Depth::counts ? factor_ : 1;
-  return factor * account_of_call(depth);
+  const double factor = factor_[static_cast<unsigned>(depth)];
+  return (factor != 0 ? factor : 1) * account_of_call(depth);
 }
 
 double Governor::cost_of(Depth depth) const noexcept {
@@ -81,6 +92,7 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const auto calls = static_cast<double>(progress.calls - last_.calls);
   const auto counted = static_cast<double>(progress.counted - last_.counted);
   const auto flushed = static_cast<double>(progress.flush_ticks - last_.flush_ticks);
+  const auto of_spells = static_cast<double>(progress.spell_ticks - last_.spell_ticks);
   last_ = progress;
   const double drain_part = ticks / (ticks + drain_ms * ticks_per_ms_);
   drained_ticks_ += flushed - drain_part * drained_ticks_;
@@ -88,7 +100,8 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const double own = cost_[static_cast<unsigned>(depth)] != 0 || depth != Depth::trace
                          ? cost_without_drains(depth)
                          : cost_without_drains(Depth::profile);
-  balance_ += margin * budget.share * ticks - calls * own - counted * cost_without_drains(Depth::counts) - flushed;
+  balance_ +=
+      margin * budget.share * ticks - calls * own - counted * cost_without_drains(Depth::counts) - flushed - of_spells;
   balance_ = std::clamp(balance_, -budget.share * owed_ms * ticks_per_ms_, highest_balance(budget));
   rate_ += ((calls + counted) / ticks - rate_) * ticks / (ticks + rate_ms * ticks_per_ms_);
 }
@@ -107,7 +120,12 @@ Governor::Shares Governor::plan(const Budget& budget, std::uint64_t expected_tic
   // If the budget does not allow to time all calls, what thinned profiles leave of it pays for traced spells.
   thins_ = timing_all > (thins_ ? enough * earned : earned);
   const double profiling = thins_ ? rate_ * cost_of(Depth::thinned) : timing_all;
-  if (profiling < earned) return {part(profiling, tracing), 1};  // a negative balance comes from tracing alone
+  if (profiling < earned) {  // a negative balance comes from tracing alone
+    // If measuring all calls is affordable only because spells that count show that it costs less than the account
+    // says, some must go on to show it.
+    const bool is_by_account = rate_ * account_of_call(profile_depth()) < earned;
+    return {part(profiling, tracing), is_by_account ? 1 : 1 - least_counted};
+  }
   const double least = std::min(least_measured, least_spent * budget.share / profiling);
   return {0, std::max(part(counting, profiling), least)};
 }

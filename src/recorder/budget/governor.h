@@ -31,6 +31,12 @@ struct Progress {
   std::uint64_t calls;        // that were measured
   std::uint64_t counted;      // that were only counted
   std::uint64_t flush_ticks;  // writing out event buffers
+  std::uint64_t spell_ticks;  // ending and beginning spells
+};
+
+// Ticks of a call by depth, as weighed calls say: without drains.
+struct Costs {
+  double of[depths];
 };
 
 struct Governor {
@@ -45,12 +51,12 @@ struct Governor {
   bool has_begun() const noexcept { return ticks_per_ms_ != 0; }
   // Leaves the time since the last call out of the account.
   void pass_over(const Progress& progress) noexcept { last_ = progress; }
-  // The wrapper of a weighed call took so many ticks, without drains.
+  // The wrapper of a weighed call took so many ticks, without drains, and ended no spell.
   void note_cost(Depth depth, std::uint64_t ticks) noexcept;
-  // Measuring really costs `factor` times what weighed calls say (cost_factor.h).
-  void note_factor(double factor) noexcept { factor_ = factor; }
-  // What a spell of one depth cost, by weighed calls alone: ticks, without drains and without the factor.
-  double account_of(Depth depth, std::uint64_t calls) const noexcept;
+  // A call at `depth` really costs `factor` times what weighed calls say (cost_factor.h).
+  void note_factor(Depth depth, double factor) noexcept { factor_[static_cast<unsigned>(depth)] = factor; }
+  // By weighed calls alone, without the factor.
+  Costs account() const noexcept;
   // Brings the balance up to date. The thread has recorded at `depth` since the last call.
   void advance(const Budget& budget, Depth depth, const Progress& progress) noexcept;
   // To be called when a spell begins that is about `expected_ticks` long. Returns the shares for the spells from now
@@ -79,14 +85,15 @@ struct Governor {
   double ticks_per_ms_;
   double balance_;
   // Recent averages:
-  double rate_;           // calls a tick
-  double cost_[depths];   // ticks of a call, without drains; 0: none was weighed
+  double rate_;          // calls a tick
+  double cost_[depths];  // ticks of a call, without drains; 0: none was weighed
+  unsigned weighed_[depths];
   double drained_ticks_;  // ticks of drains
   double drained_calls_;  // traced calls in the same time
   // When the spell under way began:
-  double planned_;        // the share of the time that tracing it was expected to cost
-  double planned_ticks_;  // its expected length
-  double factor_;         // 0: not known
+  double planned_;         // the share of the time that tracing it was expected to cost
+  double planned_ticks_;   // its expected length
+  double factor_[depths];  // 0: not known
   bool thins_;
 };
 

@@ -71,7 +71,7 @@ struct Simulation {
   void advance() {
     governor.advance(budget, depth,
                      {static_cast<std::uint64_t>(time), calls[1] + calls[2] + calls[3], calls[0],
-                      static_cast<std::uint64_t>(flushed)});
+                      static_cast<std::uint64_t>(flushed), 0});
   }
 
   std::uint64_t spells_of(Depth of) const { return spells[static_cast<unsigned>(of)]; }
@@ -124,6 +124,16 @@ TEST(GovernorTest, WhereCountingIsTooDearHardlyAnythingIsMeasured) {
   const double counting = static_cast<double>(run.calls[0]) * costs[0] / run.time;
   EXPECT_GT(counting, 0.005);
   EXPECT_LT(run.spent / run.time, counting + 0.002);
+}
+
+// If measuring really costs a fifth of the account, five times as much is affordable. Some spells still only count, to
+// show that.
+TEST(GovernorTest, WhatCostsLessThanTheAccountSaysIsAffordable) {
+  Simulation run({0.02, 0});
+  for (const Depth depth : {Depth::thinned, Depth::profile, Depth::trace}) run.governor.note_factor(depth, 0.3);
+  run.run({2000, 1000, 2});
+  EXPECT_GT(run.profiled() + run.spells_of(Depth::trace), 0.9 * 1000);
+  EXPECT_GT(run.spells_of(Depth::counts), 0.02 * 1000);
 }
 
 TEST(GovernorTest, ItIsSteadyWithinHalfASecond) {
@@ -213,17 +223,17 @@ TEST(GovernorTest, TimingIsThinnedWhereTheBudgetIsTight) {
 TEST(GovernorTest, ControlsAreNotPaidFor) {
   Governor governor{};
   const Budget budget{0.01, 0};
-  governor.begin({1000, 0, 0, 0}, ticks_per_ms);
-  governor.pass_over({1'000'001'000, 0, 1'000'000, 0});
+  governor.begin({1000, 0, 0, 0, 0}, ticks_per_ms);
+  governor.pass_over({1'000'001'000, 0, 1'000'000, 0, 0});
   EXPECT_EQ(governor.balance(), 0);
-  governor.advance(budget, Depth::counts, {2'000'001'000, 0, 1'000'000, 0});
+  governor.advance(budget, Depth::counts, {2'000'001'000, 0, 1'000'000, 0, 0});
   EXPECT_GT(governor.balance(), 0) << "what comes after is";
 }
 
 TEST(GovernorTest, NothingIsDecidedBeforeItBegins) {
   Governor governor{};
   const Budget budget{0.01, 0};
-  governor.advance(budget, Depth::trace, {1000, 1000, 0, 0});
+  governor.advance(budget, Depth::trace, {1000, 1000, 0, 0, 0});
   EXPECT_EQ(governor.balance(), 0);
   EXPECT_EQ(governor.limit(budget, Depth::trace), Depth::trace);
   EXPECT_FALSE(governor.has_saved(budget));

@@ -67,7 +67,7 @@
     } else if (lost) {
       shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
     }
-    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time at least; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
+    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time in the code of tare; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
     return element("div", { class: "cards" }, shown);
   }
 

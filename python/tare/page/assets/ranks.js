@@ -116,7 +116,7 @@
         ...(content.overview.worlds > 1 ? [{ title: "World", field: "world" }] : []),
         { title: "Rank", field: "rank" }, { title: "Host", field: "host", kind: "text" }, { title: "State", field: "state", kind: "text" },
         { title: "Calls", field: "calls" }, { title: "Net time", field: "net_ns", kind: "time" }, { title: "MPI time", field: "mpi_ns", kind: "time" },
-        { title: "In MPI", field: "share", kind: "share" }, { title: "Cost", field: "cost", kind: "share", explain: "Part of the net time that measuring took, at least" },
+        { title: "In MPI", field: "share", kind: "share" }, { title: "Cost", field: "cost", kind: "share", explain: "Part of the net time that the code of tare took" },
       ],
     });
   }
