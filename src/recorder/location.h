@@ -70,6 +70,7 @@ struct Location {
   KnownRows any_rows;                        // of calls whose call site remembers none
   std::uint64_t counted_calls;               // so far
   std::uint64_t counted_polls;               // of them
+  std::uint64_t counted_in_wrappers;         // of them; the others bypass their wrappers
   TimingSample timing;
   // The trace has a gap that began then, in ticks; 0: it has none now (gaps.cpp).
   std::uint64_t gap_begin;
@@ -148,10 +149,11 @@ struct Location {
   // The same of a call that is not timed otherwise.
   [[gnu::cold]] void note_weight_of_untimed(std::uint64_t ticks) noexcept;
 
-  // A call that is only counted, as those of look-up functions are.
+  // A wrapper only counts its call, as those of look-up functions do.
   [[gnu::always_inline]] void count_only(std::uint16_t function) noexcept {
     ++shared->lookups[function];
     ++counted_calls;
+    ++counted_in_wrappers;
   }
 
   // A message to a rank of a communicator; nothing if `peer` is none, or if it has not been sent.

@@ -211,7 +211,11 @@ void Spells::advance(Location& location, std::uint64_t time) noexcept {
   const std::uint64_t stored = stored_bytes(location);
   stored_.fetch_add(stored - location.stored_told, std::memory_order_relaxed);
   location.stored_told = stored;
-  const Progress progress{time, location.weighing.calls(), location.counted_calls, location.shared->summary.flush_ticks,
+  const Progress progress{time,
+                          location.weighing.calls(),
+                          location.counted_calls,
+                          location.counted_in_wrappers,
+                          location.shared->summary.flush_ticks,
                           is_first_thread(location) ? spell_ticks_ : 0};
   if (is_first_thread(location) && is_control_)
     location.governor.pass_over(progress);

@@ -149,6 +149,15 @@ def test_a_budget_that_does_not_even_allow_to_count(recording: Run, monkeypatch:
     assert "too little only to count all calls takes 62.08 % of net time" in text
 
 
+def test_controls_are_not_paid_for(recording: Run) -> None:
+    """Neither their time nor the counting of calls in them."""
+    recording.__dict__["spells"] = [spell(1, "trace"), {**spell(2, "counts"), "control": True}]
+    kept = budget.of_run(recording)
+    assert kept is not None and kept.spells == 1
+    # 10 calls were counted in the control, 5 ns each, of 80,540 ns that are 1 % of net time.
+    assert kept.spent == pytest.approx(0.01 * (80_540 - 50) / 80_540 * 2)
+
+
 def test_a_budget_that_was_passed_is_named(recording: Run) -> None:
     kept = budget.of_run(recording)
     assert kept is not None

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from tare.analysis import ranks, trial
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tare._native import Spell
     from tare.analysis.ranks import TotalCost
     from tare.runs.run import Run
 
@@ -67,7 +70,7 @@ def of_run(recording: Run) -> Kept | None:
     return Kept(
         share=options.budget,
         bytes=options.budget_bytes,
-        spent=cost.net_share * (all_ns / time_ns if time_ns else 1),
+        spent=_spent(cost, recording.spells) * (all_ns / time_ns if time_ns else 1),
         lost=None if found is None else found.overhead,
         counting=_counting(cost),
         spent_bytes=ranks.total_trace(recording)["bytes"],
@@ -81,11 +84,20 @@ def of_run(recording: Run) -> Kept | None:
     )
 
 
+def _spent(cost: TotalCost, spells: Sequence[Spell]) -> float:
+    """Without the counting of calls in controls."""
+    counted = sum(spell["counted_calls"] for spell in spells if spell["control"])
+    return max(cost.net_share - _share_of(cost, cost.lookup_ns * counted), 0)
+
+
 def _counting(cost: TotalCost) -> float:
-    spent_ns = cost.wrapper_ns + cost.flush_ns + cost.offload_ns
-    if spent_ns == 0:
-        return 0
-    return cost.net_share * cost.lookup_ns * (cost.calls + cost.lookups) / spent_ns
+    return _share_of(cost, cost.lookup_ns * (cost.calls + cost.lookups))
+
+
+def _share_of(cost: TotalCost, ns: float) -> float:
+    """The share of net time that `ns` are."""
+    own_ns = cost.wrapper_ns + cost.flush_ns + cost.offload_ns
+    return cost.net_share * ns / own_ns if own_ns else 0
 
 
 def _whole_trace(recording: Run) -> float | None:

@@ -18,11 +18,12 @@ constexpr unsigned most_weighed = 32;  // the number of calls over which costs a
 constexpr double least_measured = 0.02;  // of the spells
 constexpr double least_spent = 0.25;     // of the budget, spent on them
 // The least share of spells that only count, where only these show that the budget is kept.
-constexpr double least_counted = 0.05;
+constexpr double least_counted = 0.1;
 constexpr double enough = 0.8;  // all calls are timed again if that takes no more than this share of the budget
-// Nanoseconds of a call, until calls have been weighed. A call that is only counted is never weighed; one that bypasses
-// its wrapper takes 1 ns.
-constexpr double counting_ns = 2, thinned_ns = 30, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
+// Nanoseconds of a call, until calls have been weighed.
+constexpr double thinned_ns = 30, profiling_ns = 60, tracing_ns = 25, draining_ns = 30;
+// Nanoseconds of a call that is only counted. They are too few to be weighed.
+constexpr double bypassing_ns = 1, counting_ns = 5;
 
 }  // namespace
 
@@ -52,7 +53,7 @@ double Governor::account_of_call(Depth depth) const noexcept {
   const double trace = cost_[static_cast<unsigned>(Depth::trace)];
   switch (depth) {
     case Depth::counts:
-      return counting_ns * ns;
+      return counting_ != 0 ? counting_ : bypassing_ns * ns;
     case Depth::thinned:
       return known != 0 ? known : std::min(thinned_ns * ns, account_of_call(Depth::profile));
     case Depth::profile:
@@ -91,9 +92,15 @@ void Governor::advance(const Budget& budget, Depth depth, const Progress& progre
   const auto ticks = static_cast<double>(progress.time - last_.time);
   const auto calls = static_cast<double>(progress.calls - last_.calls);
   const auto counted = static_cast<double>(progress.counted - last_.counted);
+  const auto in_wrappers = static_cast<double>(progress.in_wrappers - last_.in_wrappers);
   const auto flushed = static_cast<double>(progress.flush_ticks - last_.flush_ticks);
   const auto of_spells = static_cast<double>(progress.spell_ticks - last_.spell_ticks);
   last_ = progress;
+  if (counted > 0) {
+    const double ns = bypassing_ns + (counting_ns - bypassing_ns) * in_wrappers / counted;
+    const double part = counting_ == 0 ? 1 : ticks / (ticks + rate_ms * ticks_per_ms_);
+    counting_ += part * (ns * ticks_per_ms_ * 1e-6 - counting_);
+  }
   const double drain_part = ticks / (ticks + drain_ms * ticks_per_ms_);
   drained_ticks_ += flushed - drain_part * drained_ticks_;
   drained_calls_ += (depth == Depth::trace ? calls : 0) - drain_part * drained_calls_;

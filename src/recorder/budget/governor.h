@@ -30,6 +30,7 @@ struct Progress {
   std::uint64_t time;         // ticks
   std::uint64_t calls;        // that were measured
   std::uint64_t counted;      // that were only counted
+  std::uint64_t in_wrappers;  // of them, the ones that did not bypass their wrappers
   std::uint64_t flush_ticks;  // writing out event buffers
   std::uint64_t spell_ticks;  // ending and beginning spells
 };
@@ -88,6 +89,7 @@ struct Governor {
   double rate_;          // calls a tick
   double cost_[depths];  // ticks of a call, without drains; 0: none was weighed
   unsigned weighed_[depths];
+  double counting_;       // ticks of a call that is only counted; 0: there was none
   double drained_ticks_;  // ticks of drains
   double drained_calls_;  // traced calls in the same time
   // When the spell under way began:
