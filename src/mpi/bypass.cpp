@@ -49,21 +49,31 @@ Bypass bypass_of(const format::FunctionMeaning& meaning) noexcept {
 
 // The numbers of the functions whose calls may bypass their wrappers: `always`, then those without requests.
 struct Candidates {
-  std::uint16_t numbers[format::function_count];
+  std::uint16_t numbers[format::function_count] = {};
   unsigned always = 0, count = 0;
 
-  Candidates() noexcept {
+  // Whether they are known. False while another thread looks for them.
+  bool are_known() noexcept {
+    unsigned state = state_.load(std::memory_order_acquire);
+    if (state == known) return true;
+    if (state != unknown || !state_.compare_exchange_strong(state, being_found)) return false;
     add(Bypass::always);
     always = count;
     add(Bypass::without_requests);
+    state_.store(known, std::memory_order_release);
+    return true;
   }
 
  private:
+  enum : unsigned { unknown, being_found, known };
+  std::atomic<unsigned> state_{unknown};
   void add(Bypass kind) noexcept {
     for (unsigned i = 1; i <= format::function_count; ++i)
       if (bypass_of(format::meaning_of(i)) == kind) numbers[count++] = static_cast<std::uint16_t>(i);
   }
 };
+
+constinit Candidates candidates;
 
 // The number of candidates that bypass their wrappers now.
 constinit std::atomic<unsigned> bypassing{0};
@@ -77,8 +87,7 @@ void replace(void*& slot, void* from, void* to) noexcept {
 }  // namespace
 
 void change_depth(const recorder::Location& location) noexcept {
-  if (has_tool_below()) return;
-  static const Candidates candidates;
+  if (has_tool_below() || !candidates.are_known()) return;
   const unsigned wanted = !location.counts_only ? 0 : location.requests_open ? candidates.always : candidates.count;
   // Spells that only count follow one another, and looking at the slots takes as long as some calls.
   const unsigned present = bypassing.exchange(wanted, std::memory_order_relaxed);
