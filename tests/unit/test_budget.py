@@ -12,7 +12,7 @@ import fake_native
 import pytest
 import tare
 from some_run import metadata
-from tare.analysis import budget, totals
+from tare.analysis import budget, totals, trial
 from tare.measuring.limits import Budget
 from tare.measuring.limits import budget as budget_of
 from tare.reporters import summary
@@ -124,6 +124,20 @@ def test_what_the_program_lost_decides(recording: Run) -> None:
     text = shown(recording)
     assert "by trial 6.7 % of net time, 6.7 to 6.7 % with 95 % confidence" in " ".join(text.split())
     assert "MORE THAN THAT" in text
+
+
+def test_a_trial_that_says_nothing_of_the_budget_is_no_result(recording: Run) -> None:
+    """Spells that only count differ by a factor of two, and those that are measured, too."""
+    recording.__dict__["spells"] = [
+        spell(number, "counts" if number % 3 == 0 else "profile", 1000 + 1000 * (number * 7 % 11 > 5))
+        for number in range(1, 61)
+    ]
+    kept = budget.of_run(recording)
+    assert kept is not None and kept.lost is None
+    assert "by trial" not in shown(recording)
+    found = trial.of_run(recording)
+    assert found is not None and found.overhead is None
+    assert found.why is not None and found.why.startswith("the spells differ too much: ± ")
 
 
 def test_spells_that_were_cut_are_not_compared(recording: Run) -> None:

@@ -42,7 +42,7 @@ class Kept:
     def cost(self) -> float:
         """Share of net time that the run cost. If the trial has a result, it decides. It does not include the
         counting of calls, because all spells count."""
-        return self.spent if self.lost is None else self.lost + self.counting
+        return self.spent if self.lost is None else max(self.lost, 0) + self.counting
 
     @property
     def is_kept(self) -> bool:

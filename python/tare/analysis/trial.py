@@ -89,12 +89,13 @@ def of_run(recording: Run) -> Trial | None:
     options = recording.meta.options
     if options.weigh is not None:
         return trial(recording.spells)
-    return _of_budget(recording.spells) if options.budget is not None else None
+    return of_budget(recording.spells, options.budget) if options.budget is not None else None
 
 
-def _of_budget(spells: Sequence[Spell]) -> Trial | None:
-    """The trial with spells that only count as controls. Spells that were cut are neither: chance did not
-    choose them, but what they cost."""
+def of_budget(spells: Sequence[Spell], share: float) -> Trial | None:
+    """The trial of a run with a budget of `share`, with spells that only count as controls. Spells that were
+    cut are neither: chance did not choose them, but what they cost. There is no result if its interval says
+    nothing of the budget, because it is wider than ± `share`."""
     kinds: dict[tuple[int, int], set[bool]] = defaultdict(set)
     for spell in spells:
         kinds[spell["world"], spell["spell"]].add(spell["measured"])
@@ -111,6 +112,10 @@ def _of_budget(spells: Sequence[Spell]) -> Trial | None:
     measured_ns = sum(spell["ns"] for spell in spells if spell["measured"]) / (1 + found.overhead)
     counted_ns = sum(spell["ns"] for spell in spells if not spell["measured"])
     part = measured_ns / (measured_ns + counted_ns)
+    half_width = part * (found.high - found.low) / 2
+    if half_width > share:
+        why = f"the spells differ too much: ± {100 * half_width:.1f} %"
+        return replace(found, drains=part * found.drains, overhead=None, low=None, high=None, why=why)
     return replace(
         found,
         drains=part * found.drains,
