@@ -78,6 +78,7 @@ void Spells::forget() noexcept {
   cost_factor_ = {};
   next_ = 1;
   is_named_ = is_cut_ = is_control_ = has_requests_ = false;
+  completes_unknown_.store(false, std::memory_order_relaxed);
   spell_ = 0;
 }
 
@@ -112,11 +113,22 @@ format::SpellDefinition Spells::definition() const noexcept {
   if (is_cut_) spell.head.flags |= format::cut_spell;
   if (is_control_) spell.head.flags |= format::control_spell;
   if (has_requests_) spell.head.flags |= format::spell_with_requests;
+  if (depth_ != Depth::counts && completes_unknown_.load(std::memory_order_relaxed))
+    spell.head.flags |= format::spell_completes_unknown;
   spell.spell = spell_;
   spell.passages = length_;
   spell.first_site = site_;
   spell.begin = begin_;
   return spell;
+}
+
+void Spells::complete_unknown(const Location& location) noexcept {
+  if (!are_asked() || completes_unknown_.exchange(true, std::memory_order_relaxed)) return;
+  // At once, because the process may be killed. Of other threads, the end of the spell says it.
+  if (spell_ == 0 || depth_ != Depth::trace || !is_first_thread(location)) return;
+  format::SpellDefinition spell = definition();
+  spell.head.flags |= format::unfinished_spell;
+  define(&spell, sizeof spell);
 }
 
 void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
@@ -128,6 +140,8 @@ void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t tim
   spell.measured_calls = location.weighing.calls() - calls_;
   spell.counted_calls = location.counted_calls - counted_;
   spell.counted_polls = location.counted_polls - counted_polls_;
+  if (completes_unknown_.exchange(false, std::memory_order_relaxed) && depth_ != Depth::counts)
+    spell.head.flags |= format::spell_completes_unknown;
   define(&spell, sizeof spell);
   if (has_budget()) compare(location, spell);
 }

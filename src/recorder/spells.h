@@ -54,6 +54,9 @@ class Spells {
   // The program has called tare_progress(). After the first time, only these passages count.
   void progress(Location& location) noexcept;
 
+  // A request has completed whose start was not recorded. Any thread of the process may call it.
+  [[gnu::cold]] void complete_unknown(const Location& location) noexcept;
+
   // Lets the governor check the spell under way. There must be a budget. To be called after a weighed call whose
   // wrapper took `ticks`; where calls are only counted, after every few hundred calls, with 0 ticks.
   [[gnu::cold]] void check(Location& location, std::uint64_t time, std::uint64_t ticks) noexcept;
@@ -107,6 +110,7 @@ class Spells {
   bool is_cut_ = false;         // its depth was lowered since
   bool is_control_ = false;
   bool has_requests_ = false;  // requests were under way when it began
+  std::atomic<bool> completes_unknown_{false};
 };
 
 // The spells of this process.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,15 @@ def made(measured: Measurement) -> dict[str, int]:
 def measured_run(
     mpi: MpiEnvironment, tare: Path, tmp_path: Path, budget: str, *arguments: str
 ) -> tuple[Measurement, dict[int, list[dict[str, Any]]]]:
+    return run_in_spells(mpi, tare, tmp_path, ["--budget", budget], *arguments)
+
+
+def run_in_spells(
+    mpi: MpiEnvironment, tare: Path, tmp_path: Path, options: Sequence[str], *arguments: str
+) -> tuple[Measurement, dict[int, list[dict[str, Any]]]]:
     """What holds for every such run; and its spells by number."""
     program = compile_c(mpi, [PROGRAMS / "iterations.c"], tmp_path / "iterations")
-    measured = measure(tare, mpi, RANKS, [program, *arguments], tmp_path / "run", "--budget", budget)
+    measured = measure(tare, mpi, RANKS, [program, *arguments], tmp_path / "run", *options)
     assert measured.ended.returncode == 0, measured.ended.stderr
     assert measured.ended.stdout.count("ok") == RANKS
     spells: dict[int, list[dict[str, Any]]] = defaultdict(list)
@@ -133,6 +140,17 @@ def test_messages_that_cross_spells_are_not_taken_for_others(
     if sum(before and not after for before, after in pairwise(measures)) > 30:
         assert any(row["has_requests"] for rows in spells.values() for row in rows)
     matched(tmp_path / "run")
+
+
+@BOTH
+def test_messages_of_requests_that_nobody_knew(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    """A spell that only counts posts a receive, and the traced one after it sends and receives more."""
+    rounds = 1500
+    options = ["--weigh=0.4", "--trace"]
+    _, spells = run_in_spells(mpi, tare, tmp_path, options, str(rounds), str(MESSAGES), "early")
+    traced = [rows[0]["traced"] for _, rows in sorted(spells.items())]
+    assert sum(not before and after for before, after in pairwise(traced)) > 50
+    assert matched(tmp_path / "run") > 1000
 
 
 @BOTH

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/roles/request.h"
+#include "recorder/spells.h"
 
 namespace tare::mpi {
 
@@ -119,8 +120,10 @@ template <class A, bool samples>
   if (requests.claim(handle, found, block, entry)) {
     const format::RecordKind kind = entry.block == block ? format::completion : format::foreign_completion;
     credit<A, samples>(thread, entry, row_of(thread, entry), kind, status, waited);
-  } else if (thread.traced()) {
-    thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+  } else {
+    recorder::spells.complete_unknown(thread);
+    if (thread.traced())
+      thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
   }
 }
 
@@ -137,6 +140,7 @@ void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const R
               const typename A::Status* status, std::uint64_t waited) noexcept {
   ++thread.shared->summary.completions;
   if (found == nullptr) [[unlikely]] {
+    recorder::spells.complete_unknown(thread);
     if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
   } else if (requests.is_as_found(*found, handle, block)) [[likely]] {
     credit<A, samples>(thread, *found, &thread.rows[found->row], format::completion, status, waited);

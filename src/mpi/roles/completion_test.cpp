@@ -14,6 +14,7 @@ namespace {
 
 using testing::MadeUpPage;
 using testing::RecordingThread;
+using testing::unknown_completions;
 using Status = MadeUpPage::Status;
 
 constexpr int at_once = 0x6c000001;  // the handle of all requests that are complete when they are started
@@ -97,8 +98,10 @@ TEST_F(CompletionTest, RequestsOfOneHandleAreCreditedToTheirRowsAndToNoOthers) {
 }
 
 TEST_F(CompletionTest, MoreCompletionsOfAHandleThanStartsAreNobodys) {
+  unknown_completions = 0;
   isend(first_, send_site, at_once);
   complete_all(first_, std::vector<int>(20, at_once), 200);
+  EXPECT_EQ(unknown_completions, 19);
   EXPECT_EQ(first_.row(send_site).waited_ticks, 10U);
   EXPECT_EQ(first_.waited(), 10U);
   EXPECT_TRUE(first_.is_clean_behind());

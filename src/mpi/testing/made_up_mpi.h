@@ -24,6 +24,8 @@ struct MadeUpPage : abi::Mpich {
 
 // The request table of the process (made_up_process.cpp).
 inline format::RequestTable* request_table = nullptr;
+// Calls of recorder::Spells::complete_unknown.
+inline int unknown_completions = 0;
 
 // A thread with its profile and trace. call() makes calls, at times that follow one another.
 class RecordingThread {

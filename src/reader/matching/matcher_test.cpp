@@ -288,7 +288,7 @@ TEST_F(MatcherTest, TracesThatGoOnWithDifferentSpellsAreNotMatched) {
 // The first message after the gap is taken by a receive that was posted in the gap.
 TEST_F(MatcherTest, ARankWithRequestsAtTheEndOfAGapIsNotMatched) {
   ranks[0].is_left_out(100, 5);
-  ranks[1].is_left_out(100, 5, true);
+  ranks[1].is_left_out(100, 5, format::spell_with_requests);
   for (int i = 0; i < 2; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[1].call("MPI_Recv", 10, 0, 3);
   match();
@@ -300,6 +300,34 @@ TEST_F(MatcherTest, ARankWithRequestsAtTheEndOfAGapIsNotMatched) {
   messages.clear();
   match();
   EXPECT_EQ(lines(), Lines{"0->1 320 310 310"});
+}
+
+// The same, but a call that was only counted has posted the receive. So it is known when it completes, here two spells
+// later. What follows the next spell that only counts is not concerned.
+TEST_F(MatcherTest, ARankInWhichARequestOfAGapCompletesIsNotMatched) {
+  ranks[1].begins_spell(4, format::unmeasured_spell);
+  for (Script& rank : ranks) rank.is_left_out(100, 5);
+  for (int i = 0; i < 2; ++i) ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  ranks[1].begins_spell(6, 0);
+  ranks[1].begins_spell(7, format::spell_completes_unknown);
+  ranks[1].begins_spell(8, format::unmeasured_spell);
+  for (Script& rank : ranks) rank.is_left_out(100, 9);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 220 210 210"});
+}
+
+TEST_F(MatcherTest, ARequestThatCompletesBehindACutDoesNotConcernWhatFollows) {
+  for (Script& rank : ranks) rank.is_left_out(100, 5, format::cut_spell | format::spell_completes_unknown);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (Script& rank : ranks) rank.is_left_out(100, 6);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 210 210 210"});
 }
 
 // A message is sent in the gap and received after it.

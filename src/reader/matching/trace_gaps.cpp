@@ -1,6 +1,9 @@
 #include "reader/matching/trace_gaps.h"
 
+#include <cstdint>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "reader/time_arithmetic.h"
 
@@ -13,16 +16,34 @@ constexpr std::int64_t rounding_ns = 2;
 // Epochs of single ranks have numbers from here on. Other epochs have the numbers of spells, which are lower.
 constexpr std::uint32_t first_own_epoch = 0x80000000U;
 
+// The traced spells of a process, by number, in which it is not known which messages some requests take. The requests
+// were under way at the begin, or they completed in it or in a later spell, but their start was not recorded. Such a
+// start lies in the last spell before that only counts, or behind the last cut.
+std::set<std::uint32_t> spells_with_unknown_requests(const Process& process) {
+  std::set<std::uint32_t> unknown;
+  std::vector<std::uint32_t> traced;  // since then
+  for (const auto& [number, spell] : process.spells) {
+    if (!spell.measured) traced.clear();
+    if (spell.traced) traced.push_back(number);
+    if (spell.traced && spell.has_requests) unknown.insert(number);
+    if (spell.completes_unknown) unknown.insert(traced.begin(), traced.end());
+    if (spell.cut) traced.clear();
+  }
+  return unknown;
+}
+
 }  // namespace
 
 TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().size()) {
   std::uint32_t own_epoch = first_own_epoch;
-  for (const Process& process : run.processes())
+  for (const Process& process : run.processes()) {
+    const std::set<std::uint32_t> unknown = spells_with_unknown_requests(process);
     for (const auto& [number, spell] : process.spells)
       if (spell.traced) {
         const std::int64_t begin_ns = process.shown(0, process.time_of(spell.begin >> process.shift()));
-        epochs_[{process.world, process.record.rank}][begin_ns] = spell.has_requests ? own_epoch++ : number;
+        epochs_[{process.world, process.record.rank}][begin_ns] = unknown.contains(number) ? own_epoch++ : number;
       }
+  }
 }
 
 void TraceGaps::add(std::int32_t world, std::int32_t rank) {

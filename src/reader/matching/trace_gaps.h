@@ -4,7 +4,8 @@
 // with it. But a gap that tare made on purpose, for --weigh or --budget, ends with a spell (recorder/spells.h), at
 // whose begin all ranks were at the same passage. So the ranks whose traces continue with this spell are numbered anew
 // from there: they are in one epoch. A rank with incomplete requests at this point is in an epoch of its own, because
-// it is not known which messages these requests take.
+// it is not known which messages these requests take. If their start was not recorded, they are known when they
+// complete.
 #pragma once
 
 #include <cstdint>

@@ -99,6 +99,7 @@ struct Spell {
   bool cut = false;                             // from some moment on, less was recorded
   bool control = false;                         // chosen at random for comparisons: calls were only counted
   bool has_requests = false;                    // format::spell_with_requests
+  bool completes_unknown = false;               // format::spell_completes_unknown
   bool finished = true;                         // false: only its begin is known
   std::uint32_t passages = 0;                   // its length
   std::uint32_t first_site = 0, last_site = 0;  // call sites of the passages at its ends; 0: tare_progress()

@@ -42,12 +42,15 @@ void Script::starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, 
 
 void Script::loses() { records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + 1, 5}); }
 
-void Script::is_left_out(std::uint64_t ticks, std::uint32_t number, bool has_requests) {
+void Script::is_left_out(std::uint64_t ticks, std::uint32_t number, unsigned flags) {
   records_ += bytes_of(LossRecord{{loss, 4}, 0, now_, now_ + ticks, 5});
   now_ += ticks;
+  begins_spell(number, traced_spell | flags);
+}
+
+void Script::begins_spell(std::uint32_t number, unsigned flags) {
   SpellDefinition spell{};
-  spell.head = {DefinitionKind::spell, traced_spell, sizeof spell};
-  if (has_requests) spell.head.flags |= spell_with_requests;
+  spell.head = {DefinitionKind::spell, static_cast<std::uint16_t>(flags), sizeof spell};
   spell.spell = number;
   spell.begin = now_;
   definitions_ += bytes_of(spell);

@@ -29,8 +29,10 @@ class Script {
   void completes(std::uint32_t request, std::int32_t source = format::no_peer, std::int32_t tag = format::no_tag);
   void starts(std::uint32_t request, std::int32_t peer, std::int32_t tag, std::uint64_t bytes);
   void loses();
-  // A gap of `ticks` in the trace that ends with a spell. `has_requests`: whether requests are incomplete at its end.
-  void is_left_out(std::uint64_t ticks, std::uint32_t spell, bool has_requests = false);
+  // A gap of `ticks` in the trace that ends with a traced spell. `flags`: further format::SpellFlags of it.
+  void is_left_out(std::uint64_t ticks, std::uint32_t number, unsigned flags = 0);
+  // A spell begins.
+  void begins_spell(std::uint32_t number, unsigned flags);
   // A write of the event buffer that takes `ticks`.
   void flushes(std::uint64_t ticks);
 
