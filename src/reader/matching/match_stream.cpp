@@ -31,7 +31,7 @@ bool MatchStream::next() {
 
 std::vector<std::string> MatchStream::warnings() const {
   std::vector<std::string> all = events_.warnings();
-  all.insert(all.end(), matcher_.gaps().begin(), matcher_.gaps().end());
+  for (std::string& line : matcher_.warnings()) all.push_back(std::move(line));
   return all;
 }
 

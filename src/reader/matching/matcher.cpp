@@ -236,6 +236,13 @@ void Matcher::finish() {
 std::vector<Message>& Matcher::messages() { return state_->messages; }
 std::vector<Collective>& Matcher::collectives() { return state_->collectives; }
 std::vector<End>& Matcher::ends() { return state_->ends; }
-const std::vector<std::string>& Matcher::gaps() const { return state_->gaps.lines(); }
+std::vector<std::string> Matcher::warnings() const {
+  std::vector<std::string> all = state_->gaps.lines();
+  if (const std::size_t channels = state_->message_matcher.unmatched_channels(); channels != 0)
+    all.push_back("the first gap of the trace ends the matching of " + std::to_string(channels) +
+                  " channels (sender, receiver, communicator, tag): their messages are sent in one spell and received "
+                  "in another");
+  return all;
+}
 
 }  // namespace tare::reader

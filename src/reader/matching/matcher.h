@@ -48,8 +48,9 @@ class Matcher {
   // for a reduction the root. Each end is appended once, while the row is added that makes it known.
   std::vector<End>& ends();
 
-  // One line of text for each rank with missing records. What these ranks did afterwards is left out.
-  const std::vector<std::string>& gaps() const;
+  // Lines of text: one for each rank with missing records, whose later communication is left out, and one if channels
+  // are not matched behind gaps.
+  std::vector<std::string> warnings() const;
 
  private:
   struct State;

@@ -330,17 +330,55 @@ TEST_F(MatcherTest, ARequestThatCompletesBehindACutDoesNotConcernWhatFollows) {
   EXPECT_EQ(lines(), Lines{"0->1 210 210 210"});
 }
 
-// A message is sent in the gap and received after it.
+// A message is sent in the gap and received after it, before the next one is sent.
 TEST_F(MatcherTest, AMessageThatCrossesTheEndOfAGapIsNotTakenForTheNext) {
-  ranks[0].is_left_out(100, 5);
-  ranks[1].is_left_out(100, 5);
+  for (Script& rank : ranks) rank.is_left_out(100, 5);
   ranks[1].call("MPI_Recv", 10, 0, 3);
   ranks[0].compute(50);
-  ranks[0].call("MPI_Send", 10, 1, 3);
-  ranks[1].compute(50);
-  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].call("MPI_Send", 10, 1, 3);
+    ranks[1].compute(50);
+    ranks[1].call("MPI_Recv", 10, 0, 3);
+    for (Script& rank : ranks) rank.is_left_out(100, 6);  // nor is what follows
+  }
   match();
-  EXPECT_EQ(lines(), Lines{"0->1 150 160 160"});
+  EXPECT_EQ(lines(), Lines{});
+}
+
+TEST_F(MatcherTest, AMessageOfTheWrongSizeIsNotMatched) {
+  for (Script& rank : ranks) rank.is_left_out(100, 5);
+  ranks[0].call("MPI_Send", 10, 1, 3, format::no_request, 1, 16);
+  ranks[1].call("MPI_Recv", 10, 0, 3, format::no_request, 1, 8);
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].call("MPI_Send", 10, 1, 3 + i);
+    ranks[1].call("MPI_Recv", 10, 0, 3 + i);
+  }
+  match();
+  EXPECT_EQ(lines(), Lines{"0->1 120 120 120"}) << "of tag 4";
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find(" 1 channels"), std::string::npos);
+}
+
+// Before the first gap all messages are matched. They show what happens in gaps.
+TEST_F(MatcherTest, AChannelWhoseMessagesLieInTwoSpellsIsNotMatchedBehindAGap) {
+  for (Script& rank : ranks) rank.begins_spell(1, format::traced_spell);
+  ranks[0].call("MPI_Send", 10, 1, 3);
+  ranks[0].compute(10);
+  ranks[1].compute(20);
+  for (Script& rank : ranks) rank.begins_spell(2, format::traced_spell);
+  ranks[0].compute(10);
+  ranks[1].call("MPI_Recv", 10, 0, 3);
+  for (Script& rank : ranks) {
+    rank.is_left_out(100, 3);
+    rank.compute(10);
+  }
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].call("MPI_Send", 10, 1, 3 + i);
+    ranks[1].call("MPI_Recv", 10, 0, 3 + i);
+  }
+  for (Script& rank : ranks) rank.begins_spell(4, format::traced_spell);
+  match();
+  EXPECT_EQ(lines(), (Lines{"0->1 0 20 20", "0->1 150 150 150"})) << "of tag 4 behind the gap";
 }
 
 // Requests that were under way when the gap began complete in the gap, which is not recorded.

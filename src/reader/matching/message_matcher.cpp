@@ -14,7 +14,7 @@ constexpr std::size_t most_cancellable = 4096;  // receives of a channel that wa
 }  // namespace
 
 MessageMatcher::MessageMatcher(Run& run, const TraceGaps& gaps, std::vector<Message>* messages, std::vector<End>* ends)
-    : run_(run), gaps_(gaps), messages_(messages), ends_(ends) {
+    : run_(run), gaps_(gaps), crossing_(run), messages_(messages), ends_(ends) {
   for (const std::string& name : run.functions().names()) {
     is_matched_probe_.push_back(name == "MPI_Mprobe");
     takes_matched_.push_back(name == "MPI_Mrecv" || name == "MPI_Imrecv" || name == "MPI_Mrecv_c" ||
@@ -91,33 +91,42 @@ void MessageMatcher::pair(Slot slot) {
   Half& half = halves_[slot];
   const Channel& at = half.channel;
   if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // remains unmatched
+  if (is_unmatched(at)) return;
   if (half.direction == Direction::received) {
     half.order = ++last_order_;
     if (!cancellable_.empty())
       if (const auto cancellable = cancellable_.find(at); cancellable != cancellable_.end())
         cancellable->second.push_back(slot);
   }
-  Slot other = none;
-  do {
-    bool is_pair = false;
-    std::tie(other, is_pair) = channels_.match(at, half.direction, [slot] { return slot; });
-    if (!is_pair) return;
-  } while (is_from_a_gap(other, slot));
+  const auto [other, is_pair] = channels_.match(at, half.direction, [slot] { return slot; });
+  if (!is_pair) return;
   join(slot, other);
   hand_over_if_complete(slot);
 }
 
-// Whether the message of a receive was sent in a gap, and not by the first send after it. This shows if the receive
-// completed before that send began. The receive then remains unmatched.
-bool MessageMatcher::is_from_a_gap(Slot received, Slot sent) const {
-  const Half& half = halves_[received];
-  return half.channel.epoch != 0 && half.direction == Direction::received && half.part.is_complete &&
-         half.part.completed.leave_ns < halves_[sent].part.posted.enter_ns;
+// Whether the parts of a message behind a gap may belong to different messages.
+bool MessageMatcher::crosses(Slot slot) {
+  const Half& half = halves_[slot];
+  const Half& other = halves_[half.other];
+  const bool is_sent = half.direction == Direction::sent;
+  const bool is_crossing =
+      crossing_.look_at(half.channel, half.world, is_sent ? half.part : other.part, is_sent ? other.part : half.part);
+  return is_crossing && is_unmatched(half.channel);
+}
+
+// Whether the channel is one that is not matched behind gaps, and this is behind one.
+bool MessageMatcher::is_unmatched(const Channel& at) {
+  if (at.epoch == 0 || !crossing_.has(at)) return false;
+  Channel of = at;
+  of.epoch = 0;
+  unmatched_.insert(of);
+  return true;
 }
 
 void MessageMatcher::join(Slot slot, Slot other) {
   halves_[slot].other = other;
   halves_[other].other = slot;
+  if (crosses(slot)) return part(slot);
   for (const Slot each : {slot, other})
     if (halves_[each].part.is_complete) add_end(each);
 }
@@ -131,6 +140,7 @@ void MessageMatcher::hand_over_if_complete(Slot slot) {
   const Half& half = halves_[slot];
   if (half.other == none || !half.part.is_complete || !halves_[half.other].part.is_complete) return;
   if (!cancellable_.empty() && is_held(half.direction == Direction::received ? slot : half.other)) return;
+  if (is_unmatched(half.channel)) return part(slot);
   hand_over(slot);
 }
 
@@ -139,6 +149,7 @@ void MessageMatcher::complete(Slot slot, const PartCall& call) {
   Half& half = halves_[slot];
   half.part.is_complete = true;
   half.part.completed = call;
+  if (half.other != none && crosses(slot)) part(slot);
   if (half.other != none) add_end(slot);
   if (!cancellable_.empty() && half.direction == Direction::received && is_held(slot))
     return settle(Channel(half.channel));
@@ -277,6 +288,7 @@ void MessageMatcher::finish() {
     if (half.part.rank < 0 || half.is_open) continue;
     // What a rank with a gap did is not known, so such messages without a counterpart are left out.
     const Channel& at = half.channel;
+    if (half.other != none && is_unmatched(at)) part(slot);
     if (half.other == none && (gaps_.has_any(half.world, at.source) || gaps_.has_any(half.world, at.destination)))
       continue;
     hand_over(slot);

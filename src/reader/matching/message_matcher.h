@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "reader/events/event_stream.h"
 #include "reader/matching/channels.h"
+#include "reader/matching/crossing_channels.h"
 #include "reader/matching/message.h"
 #include "reader/matching/posted_receives.h"
 #include "reader/matching/trace_gaps.h"
@@ -59,6 +61,10 @@ class MessageMatcher {
   // on the same channels are kept back until these are complete.
   void may_cancel(std::vector<Slot> under_way);
 
+  // The number of channels that are matched only before the first gap (crossing_channels.h), and have had messages
+  // after it.
+  std::size_t unmatched_channels() const { return unmatched_.size(); }
+
   // To be called after the last event of a rank.
   void finish(Receives& receives);
   // To be called at the end of the trace: appends what has no counterpart as it is.
@@ -89,7 +95,8 @@ class MessageMatcher {
   }
   Slot receive_probed(Receives& receives, const EventRow& row, const Transfer& of);
   void pair(Slot slot);
-  bool is_from_a_gap(Slot received, Slot sent) const;
+  bool is_unmatched(const Channel& at);
+  bool crosses(Slot slot);
   void join(Slot slot, Slot other);
   void part(Slot slot);
   bool is_held(Slot slot) const;
@@ -110,6 +117,8 @@ class MessageMatcher {
 
   Run& run_;
   const TraceGaps& gaps_;
+  CrossingChannels crossing_;
+  std::unordered_set<Channel, ChannelHash> unmatched_;  // of no epoch
   std::vector<Message>* messages_;
   std::vector<End>* ends_;
   std::vector<bool> is_matched_probe_, takes_matched_;  // by function

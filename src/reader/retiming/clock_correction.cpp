@@ -105,7 +105,7 @@ class Corrector {
     }
     if (is_first) {
       done_.warnings = events->warnings();
-      done_.warnings.insert(done_.warnings.end(), matcher.gaps().begin(), matcher.gaps().end());
+      for (std::string& line : matcher.warnings()) done_.warnings.push_back(std::move(line));
     }
     return {};
   }

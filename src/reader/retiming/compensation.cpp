@@ -57,7 +57,7 @@ class Compensator {
     }
     if (!threads_.empty()) done_.earlier_ns = difference(last_ns, moved_ns);
     done_.warnings = events->warnings();
-    done_.warnings.insert(done_.warnings.end(), matcher.gaps().begin(), matcher.gaps().end());
+    for (std::string& line : matcher.warnings()) done_.warnings.push_back(std::move(line));
     move();
     return std::move(done_);
   }

@@ -269,7 +269,7 @@ std::vector<WaitState> WaitStates::next() {
 
 std::vector<std::string> WaitStates::warnings() const {
   std::vector<std::string> all = state_->events.warnings();
-  all.insert(all.end(), state_->matcher.gaps().begin(), state_->matcher.gaps().end());
+  for (std::string& line : state_->matcher.warnings()) all.push_back(std::move(line));
   return all;
 }
 

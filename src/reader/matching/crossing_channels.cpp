@@ -1,0 +1,40 @@
+#include "reader/matching/crossing_channels.h"
+
+#include <algorithm>
+
+namespace tare::reader {
+
+CrossingChannels::CrossingChannels(Run& run) {
+  for (const Process& process : run.processes()) {
+    if (process.spells.empty()) continue;
+    std::vector<std::int64_t>& begins_ns = begins_ns_[{process.world, process.record.rank}];
+    const auto shown = [&](std::uint64_t ticks) { return process.shown(0, process.time_of(ticks >> process.shift())); };
+    for (const auto& [number, spell] : process.spells) begins_ns.push_back(shown(spell.begin));
+    const Spell& last = process.spells.rbegin()->second;
+    begins_ns.push_back(shown(last.begin + last.ticks));
+  }
+}
+
+std::optional<std::size_t> CrossingChannels::spells_until(std::int32_t world, std::int32_t rank,
+                                                          std::int64_t time_ns) const {
+  const auto found = begins_ns_.find({world, rank});
+  if (found == begins_ns_.end() || time_ns >= found->second.back()) return std::nullopt;
+  const auto after = std::upper_bound(found->second.begin(), found->second.end(), time_ns);
+  return static_cast<std::size_t>(after - found->second.begin());
+}
+
+bool CrossingChannels::look_at(const Channel& of, std::int32_t world, const Part& sent, const Part& received) {
+  if (begins_ns_.empty()) return false;
+  if (has(of)) return true;
+  bool crosses = false;
+  if (of.epoch != 0)
+    crosses = (received.is_complete && received.completed.leave_ns < sent.posted.enter_ns) ||
+              (sent.bytes != format::no_bytes && received.bytes != format::no_bytes && sent.bytes != received.bytes);
+  const auto sent_in = spells_until(world, sent.rank, sent.posted.enter_ns);
+  const auto received_in = spells_until(world, received.rank, received.posted.enter_ns);
+  if (sent_in && received_in && *sent_in < *received_in) crosses = true;
+  if (crosses) found_.insert(in_no_epoch(of));
+  return crosses;
+}
+
+}  // namespace tare::reader
