@@ -154,6 +154,17 @@ def test_messages_of_requests_that_nobody_knew(mpi: MpiEnvironment, tare: Path, 
 
 
 @BOTH
+def test_messages_that_are_received_a_spell_later(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+    program = compile_c(mpi, [PROGRAMS / "late.c"], tmp_path / "late")
+    measured = measure(tare, mpi, RANKS, [program, "1000"], tmp_path / "run", "--weigh=0.4", "--trace")
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    matched(tmp_path / "run")
+    run = package.open(tmp_path / "run")
+    pa.table(run.messages)
+    assert any(f"on {RANKS} channels" in line for line in run.warnings)
+
+
+@BOTH
 def test_ranks_that_never_pass_together(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
     rounds = 6000
     measured, spells = measured_run(mpi, tare, tmp_path, TIGHT, str(rounds), str(MESSAGES), "alone")

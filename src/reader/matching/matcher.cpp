@@ -239,9 +239,9 @@ std::vector<End>& Matcher::ends() { return state_->ends; }
 std::vector<std::string> Matcher::warnings() const {
   std::vector<std::string> all = state_->gaps.lines();
   if (const std::size_t channels = state_->message_matcher.unmatched_channels(); channels != 0)
-    all.push_back("the first gap of the trace ends the matching of " + std::to_string(channels) +
-                  " channels (sender, receiver, communicator, tag): their messages are sent in one spell and received "
-                  "in another");
+    all.push_back("messages are sent before a collective operation of all ranks and received after it: on " +
+                  std::to_string(channels) +
+                  " channels (sender, receiver, communicator, tag) they are not matched after the first gap of the trace");
   return all;
 }
 
