@@ -79,6 +79,7 @@ void Spells::forget() noexcept {
   next_ = 1;
   is_named_ = is_cut_ = is_control_ = has_requests_ = false;
   completes_unknown_.store(false, std::memory_order_relaxed);
+  has_counted_.store(false, std::memory_order_relaxed);
   spell_ = 0;
 }
 
@@ -123,7 +124,8 @@ format::SpellDefinition Spells::definition() const noexcept {
 }
 
 void Spells::complete_unknown(const Location& location) noexcept {
-  if (!are_asked() || completes_unknown_.exchange(true, std::memory_order_relaxed)) return;
+  if (!are_asked() || has_counted_.load(std::memory_order_relaxed)) return;
+  if (completes_unknown_.exchange(true, std::memory_order_relaxed)) return;
   // At once, because the process may be killed. Of other threads, the end of the spell says it.
   if (spell_ == 0 || depth_ != Depth::trace || !is_first_thread(location)) return;
   format::SpellDefinition spell = definition();
@@ -169,6 +171,7 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   next_ = passages_ + length_;
   site_ = site;
   is_cut_ = false;
+  has_counted_.store(false, std::memory_order_relaxed);
   const auto [chosen, measured, is_control] = choose(location, time, expected_ticks);
   is_control_ = is_control;
   // Open requests decide which calls a spell that counts must measure, and which messages can be matched after a gap.
@@ -264,6 +267,7 @@ void Spells::check(Location& location, std::uint64_t time, std::uint64_t ticks) 
   // Messages can be numbered anew only from a passage. Where there are no passages, a trace with unmatched messages is
   // better than none.
   const bool may_trace = (!is_first || spell_ == 0) && traced_share_of_bytes() == 1;
+  if (is_first && depth == Depth::counts) has_counted_.store(true, std::memory_order_relaxed);
   if (depth == Depth::counts || may_trace)
     change(location, depth == Depth::counts ? location.governor.profile_depth() : Depth::trace, time);
 }

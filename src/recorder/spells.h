@@ -111,6 +111,9 @@ class Spells {
   bool is_control_ = false;
   bool has_requests_ = false;  // requests were under way when it began
   std::atomic<bool> completes_unknown_{false};
+  // Calls were only counted since it began, but are measured again: a request whose start was not recorded may have
+  // been started in between, where the trace has a gap.
+  std::atomic<bool> has_counted_{false};
 };
 
 // The spells of this process.

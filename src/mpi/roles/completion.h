@@ -122,8 +122,7 @@ template <class A, bool samples>
     credit<A, samples>(thread, entry, row_of(thread, entry), kind, status, waited);
   } else {
     recorder::spells.complete_unknown(thread);
-    if (thread.traced())
-      thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
+    if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reader/time_arithmetic.h"
+
 namespace tare::reader {
 namespace {
 
@@ -35,7 +37,7 @@ bool CrossingChannels::look_at(const Channel& of, std::int32_t world, const Part
   bool crosses = false;
   // The size of a received message is known if the trace has the completion of the receive.
   if (of.epoch != 0 && received.is_complete && received.bytes != format::no_bytes)
-    crosses = received.completed.leave_ns < sent.posted.enter_ns - clock_error_ns ||
+    crosses = received.completed.leave_ns < difference(sent.posted.enter_ns, clock_error_ns) ||
               (sent.bytes != format::no_bytes && sent.bytes != received.bytes);
   const auto sent_in = spells_until(world, sent.rank, sent.posted.enter_ns);
   const auto received_in = spells_until(world, received.rank, received.posted.enter_ns);

@@ -239,9 +239,10 @@ std::vector<End>& Matcher::ends() { return state_->ends; }
 std::vector<std::string> Matcher::warnings() const {
   std::vector<std::string> all = state_->gaps.lines();
   if (const std::size_t channels = state_->message_matcher.unmatched_channels(); channels != 0)
-    all.push_back("messages are sent before a collective operation of all ranks and received after it: on " +
-                  std::to_string(channels) +
-                  " channels (sender, receiver, communicator, tag) they are not matched after the first gap of the trace");
+    all.push_back(
+        "messages are sent before a collective operation of all ranks and received after it: on " +
+        std::to_string(channels) +
+        " channels (sender, receiver, communicator, tag) they are not matched after the first gap of the trace");
   return all;
 }
 
