@@ -127,7 +127,7 @@ void Spells::complete_unknown(const Location& location) noexcept {
   if (!are_asked() || has_counted_.load(std::memory_order_relaxed)) return;
   if (completes_unknown_.exchange(true, std::memory_order_relaxed)) return;
   // At once, because the process may be killed. Of other threads, the end of the spell says it.
-  if (spell_ == 0 || depth_ != Depth::trace || !is_first_thread(location)) return;
+  if (!is_first_thread(location) || spell_ == 0 || depth_ != Depth::trace) return;
   format::SpellDefinition spell = definition();
   spell.head.flags |= format::unfinished_spell;
   define(&spell, sizeof spell);
