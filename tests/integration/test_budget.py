@@ -143,11 +143,14 @@ def test_messages_that_cross_spells_are_not_taken_for_others(
 
 
 @BOTH
-def test_messages_of_requests_that_nobody_knew(mpi: MpiEnvironment, tare: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("receive", ["early", "started"])
+def test_messages_of_requests_that_nobody_knew(
+    receive: str, mpi: MpiEnvironment, tare: Path, tmp_path: Path
+) -> None:
     """A spell that only counts posts a receive, and the traced one after it sends and receives more."""
     rounds = 1500
     options = ["--weigh=0.4", "--trace"]
-    _, spells = run_in_spells(mpi, tare, tmp_path, options, str(rounds), str(MESSAGES), "early")
+    _, spells = run_in_spells(mpi, tare, tmp_path, options, str(rounds), str(MESSAGES), receive)
     traced = [rows[0]["traced"] for _, rows in sorted(spells.items())]
     assert sum(not before and after for before, after in pairwise(traced)) > 50
     assert matched(tmp_path / "run") > 1000

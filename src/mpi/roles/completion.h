@@ -155,7 +155,8 @@ void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const R
 // because most polls find nothing.
 inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
 
-// A persistent request that was not started counts as complete for MPI, but the call has not completed it.
+// A persistent request that was not started counts as complete for MPI, but the call has not completed it. Unless a
+// call that was only counted has started it.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
 
 // Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one; nullptr if one
@@ -211,7 +212,9 @@ struct CompletesOne : Role {
   void find(const Thread& thread) noexcept {
     if (handle == bits(A::request_null())) handle = 0;
     if (handle != 0) known = look_up(thread, handle, waits, &copy);
-    if (is_inactive(known)) handle = 0;
+    if (!is_inactive(known)) return;
+    handle = 0;
+    recorder::spells.complete_unknown(thread);
   }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
     if constexpr (samples) sampling::sampler.fetch_record();
@@ -264,11 +267,13 @@ class Snapshot {
   }
   std::uint32_t present() const noexcept { return present_; }
   void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
-    if (handles_[i] == A::request_null()) return;
+    const bool is_null = handles_[i] == A::request_null();
+    if (is_null && inactive_) recorder::spells.complete_unknown(thread);
+    if (is_null) return;
     const Request* entry;
     if (later_) {
       entry = look_up(thread, bits(handles_[i]), false, nullptr);
-      if (is_inactive(entry)) return;
+      if (is_inactive(entry)) return recorder::spells.complete_unknown(thread);
     } else {
       entry = std::exchange(entries_[i], nullptr);
     }
@@ -278,6 +283,8 @@ class Snapshot {
   // The call has completed all of them, and find_all() has found them all. Nothing is left to do for them.
   [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
                                            std::uint64_t waited) noexcept {
+    if (inactive_) [[unlikely]]
+      recorder::spells.complete_unknown(thread);
     const Handle null = A::request_null();
     const std::uint32_t block = recording_block(thread);
     for (int i = 0; i < count; ++i)
@@ -307,6 +314,7 @@ class Snapshot {
       if (entry != nullptr && !entry->active) [[unlikely]] {
         entry = nullptr;
         handle = null;
+        inactive_ = true;
       } else if (entry != nullptr) {
         entry->waiter = waiter;
         kinds |= entry->kind;
@@ -353,6 +361,7 @@ class Snapshot {
     const Request* entry = look_up(thread, bits(handles_[i]), waits, copy);
     if (is_inactive(entry)) {
       handles_[i] = A::request_null();
+      inactive_ = true;
       return;
     }
     entries_[i] = entry;
@@ -378,6 +387,7 @@ class Snapshot {
   std::uint32_t present_ = 0;
   bool receives_ = false;  // some are receives, or may be
   bool later_ = false;     // see looks_up_later()
+  bool inactive_ = false;  // some were inactive as far as is known (is_inactive())
   Handle few_handles_[few];
   const Request* few_entries_[few];
   Status few_statuses_[few];

@@ -193,6 +193,25 @@ TEST_F(CompletionTest, AnInactiveRequestIsNoneThatACallCompletes) {
   EXPECT_EQ(first_.waited(), 100U);
 }
 
+// A call that was only counted has started it. MPI_Waitsome says so by completing it; MPI_Waitall may have.
+TEST_F(CompletionTest, APersistentRequestThatCompletesAlthoughInactiveIsUnknown) {
+  int handle = 0x20, index = 0, done = 1;
+  first_.call(
+      Function::MPI_Recv_init, other_site, 5, [] { return MadeUpPage::success; }, To{1},
+      Starts<MadeUpPage, format::receive_request | format::persistent_request>{&handle});
+  unknown_completions = 0;
+  for (const bool waits : {true, false})
+    for (const int completed : {1, 0}) {
+      done = completed;
+      first_.call(
+          Function::MPI_Waitsome, wait_site, 120, [] { return MadeUpPage::success; },
+          CompletesSome<MadeUpPage, false>{1, &handle, &done, &index, MadeUpPage::statuses_ignore(), waits});
+    }
+  EXPECT_EQ(unknown_completions, 2);
+  complete_all(first_, {handle}, 100);
+  EXPECT_EQ(unknown_completions, 3);
+}
+
 // A thread's share of a handle that threads have together is its own.
 TEST_F(CompletionTest, ThreadsThatShareAHandleCompleteTheirOwn) {
   RecordingThread second{1};
