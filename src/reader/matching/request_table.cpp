@@ -53,7 +53,7 @@ class Requests {
   }
 
   static void hand_over(Started& of, std::vector<RequestRow>& to) {
-    for (auto& [key, request] : of) to.push_back(std::move(request));
+    for (auto& [key, request] : of) to.push_back(request);
     of.clear();
   }
 
