@@ -189,11 +189,11 @@ enum SpellFlags : std::uint16_t {
   traced_spell = 4,    // calls were also recorded in the trace
   cut_spell = 8,       // its depth was lowered before its end
   control_spell = 16,  // chosen at random for comparisons: calls were only counted
-  // A spell that ends a gap in the trace is also written when it begins, because the process may be killed in it; and
-  // in it, when spell_completes_unknown becomes true. It is written again when it ends.
+  // The process may be killed in a traced spell. So a spell that ends a gap in the trace is also written when it
+  // begins, and any traced spell when spell_completes_unknown becomes true. They are written again when they end.
   unfinished_spell = 32,
   // A request completed in it whose start was not recorded: a call that was only counted had started it. So it is not
-  // known which messages such requests took in it and before. Not set in unmeasured spells.
+  // known which messages such requests took in this spell and earlier ones. Not set in unmeasured spells.
   spell_completes_unknown = 64,
 };
 

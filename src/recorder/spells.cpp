@@ -106,7 +106,7 @@ void Spells::count(Location& location, std::uint32_t site, std::uint64_t time) n
   if (has_budget()) spell_ticks_ += now() - time;
 }
 
-format::SpellDefinition Spells::definition() const noexcept {
+format::SpellDefinition Spells::definition(bool completes_unknown) const noexcept {
   format::SpellDefinition spell{};
   spell.head.kind = format::DefinitionKind::spell;
   if (depth_ == Depth::counts) spell.head.flags |= format::unmeasured_spell;
@@ -114,8 +114,7 @@ format::SpellDefinition Spells::definition() const noexcept {
   if (is_cut_) spell.head.flags |= format::cut_spell;
   if (is_control_) spell.head.flags |= format::control_spell;
   if (has_requests_) spell.head.flags |= format::spell_with_requests;
-  if (depth_ != Depth::counts && completes_unknown_.load(std::memory_order_relaxed))
-    spell.head.flags |= format::spell_completes_unknown;
+  if (completes_unknown && depth_ != Depth::counts) spell.head.flags |= format::spell_completes_unknown;
   spell.spell = spell_;
   spell.passages = length_;
   spell.first_site = site_;
@@ -128,22 +127,20 @@ void Spells::complete_unknown(const Location& location) noexcept {
   if (completes_unknown_.exchange(true, std::memory_order_relaxed)) return;
   // At once, because the process may be killed. Of other threads, the end of the spell says it.
   if (!is_first_thread(location) || spell_ == 0 || depth_ != Depth::trace) return;
-  format::SpellDefinition spell = definition();
+  format::SpellDefinition spell = definition(true);
   spell.head.flags |= format::unfinished_spell;
   define(&spell, sizeof spell);
 }
 
 void Spells::end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept {
   spell_summer.end(location, spell_sums());
-  format::SpellDefinition spell = definition();
+  format::SpellDefinition spell = definition(completes_unknown_.exchange(false, std::memory_order_relaxed));
   spell.last_site = site;
   spell.ticks = time > begin_ ? time - begin_ : 0;
   spell.flush_ticks = location.shared->summary.flush_ticks - flush_ticks_;
   spell.measured_calls = location.weighing.calls() - calls_;
   spell.counted_calls = location.counted_calls - counted_;
   spell.counted_polls = location.counted_polls - counted_polls_;
-  if (completes_unknown_.exchange(false, std::memory_order_relaxed) && depth_ != Depth::counts)
-    spell.head.flags |= format::spell_completes_unknown;
   define(&spell, sizeof spell);
   if (has_budget()) compare(location, spell);
 }
@@ -188,7 +185,7 @@ void Spells::begin_spell(Location& location, std::uint32_t site, std::uint64_t t
   counted_polls_ = location.counted_polls;
   flush_ticks_ = location.shared->summary.flush_ticks;
   if (ends_gap && depth_ == Depth::trace) {
-    format::SpellDefinition spell = definition();
+    format::SpellDefinition spell = definition(false);
     spell.head.flags |= format::unfinished_spell;
     define(&spell, sizeof spell);
   }

@@ -70,7 +70,7 @@ class Spells {
 
   void count(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // The spell under way, as far as it is known when it begins.
-  format::SpellDefinition definition() const noexcept;
+  format::SpellDefinition definition(bool completes_unknown) const noexcept;
   void end_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   void begin_spell(Location& location, std::uint32_t site, std::uint64_t time) noexcept;
   // Gives the spell that ends to the cost factor.
@@ -109,10 +109,10 @@ class Spells {
   Depth depth_ = Depth::trace;  // when it began
   bool is_cut_ = false;         // its depth was lowered since
   bool is_control_ = false;
-  bool has_requests_ = false;  // requests were under way when it began
-  std::atomic<bool> completes_unknown_{false};
-  // Calls were only counted since it began, but are measured again: a request whose start was not recorded may have
-  // been started in between, where the trace has a gap.
+  bool has_requests_ = false;                   // requests were under way when it began
+  std::atomic<bool> completes_unknown_{false};  // format::spell_completes_unknown
+  // Its calls were only counted for a while after a cut, and are measured again. A request whose start was not recorded
+  // may have been started in this while, so it says nothing of the trace before.
   std::atomic<bool> has_counted_{false};
 };
 

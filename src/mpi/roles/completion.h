@@ -155,8 +155,8 @@ void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const R
 // because most polls find nothing.
 inline bool looks_up_later(bool waits) noexcept { return !waits && !requests.shared(); }
 
-// A persistent request that was not started counts as complete for MPI, but the call has not completed it. Unless a
-// call that was only counted has started it.
+// A persistent request that was not started counts as complete for MPI, but the call has not completed it. Or a call
+// that was only counted has started it, and the call has completed it.
 inline bool is_inactive(const Request* entry) noexcept { return entry != nullptr && !entry->active; }
 
 // Looks a request up and, if `waits`, notes that this thread waits for it. `copy` has room for one; nullptr if one
@@ -387,7 +387,7 @@ class Snapshot {
   std::uint32_t present_ = 0;
   bool receives_ = false;  // some are receives, or may be
   bool later_ = false;     // see looks_up_later()
-  bool inactive_ = false;  // some were inactive as far as is known (is_inactive())
+  bool inactive_ = false;  // is_inactive() for some
   Handle few_handles_[few];
   const Request* few_entries_[few];
   Status few_statuses_[few];
