@@ -164,7 +164,7 @@ def test_messages_that_are_received_a_spell_later(mpi: MpiEnvironment, tare: Pat
     matched(tmp_path / "run")
     run = package.open(tmp_path / "run")
     pa.table(run.messages)
-    assert any(f"on {RANKS} channels" in line for line in run.warnings)
+    assert any(f"messages of {RANKS} channels " in line for line in run.warnings)
 
 
 @BOTH

@@ -1,5 +1,6 @@
 /* usage: late ROUNDS : each rank sends to the next before a collective of all ranks, and receives after it. The sizes
- * of the messages tell the round. Prints "ok" where all data were right. */
+ * of the messages tell the round. They are small enough for MPI to buffer them. Prints "ok" where all data were right.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,16 +10,19 @@ namespace {
 // Clocks of processes on one node differ by less. A message is received in some hundred nanoseconds.
 constexpr std::int64_t clock_error_ns = 1000;
 
+Channel in_no_epoch(Channel at) {
+  at.epoch = 0;
+  return at;
+}
+
 }  // namespace
 
 CrossingChannels::CrossingChannels(Run& run) {
   for (const Process& process : run.processes()) {
     if (process.spells.empty()) continue;
     std::vector<std::int64_t>& begins_ns = begins_ns_[{process.world, process.record.rank}];
-    const auto shown = [&](std::uint64_t ticks) { return process.shown(0, process.time_of(ticks >> process.shift())); };
-    for (const auto& [number, spell] : process.spells) begins_ns.push_back(shown(spell.begin));
-    const Spell& last = process.spells.rbegin()->second;
-    begins_ns.push_back(shown(last.begin + last.ticks));
+    for (const auto& [number, spell] : process.spells) begins_ns.push_back(process.begin_of(spell));
+    begins_ns.push_back(process.end_of(process.spells.rbegin()->second));
   }
 }
 
@@ -31,19 +34,26 @@ std::optional<std::size_t> CrossingChannels::spells_until(std::int32_t world, st
   return static_cast<std::size_t>(after - found->second.begin());
 }
 
-bool CrossingChannels::look_at(const Channel& of, std::int32_t world, const Part& sent, const Part& received) {
+bool CrossingChannels::look_at(const Channel& at, std::int32_t world, const Part& sent, const Part& received) {
   if (begins_ns_.empty()) return false;
-  if (has(of)) return true;
   bool crosses = false;
   // The size of a received message is known if the trace has the completion of the receive.
-  if (of.epoch != 0 && received.is_complete && received.bytes != format::no_bytes)
+  if (at.epoch != 0 && received.is_complete && received.bytes != format::no_bytes)
     crosses = received.completed.leave_ns < difference(sent.posted.enter_ns, clock_error_ns) ||
               (sent.bytes != format::no_bytes && sent.bytes != received.bytes);
   const auto sent_in = spells_until(world, sent.rank, sent.posted.enter_ns);
   const auto received_in = spells_until(world, received.rank, received.posted.enter_ns);
   if (sent_in && received_in && *sent_in < *received_in) crosses = true;
-  if (crosses) found_.insert(in_no_epoch(of));
-  return crosses;
+  if (crosses) found_.try_emplace(in_no_epoch(at), false);
+  return leaves_out(at);
+}
+
+bool CrossingChannels::leaves_out(const Channel& at) {
+  if (at.epoch == 0 || found_.empty()) return false;
+  const auto found = found_.find(in_no_epoch(at));
+  if (found == found_.end()) return false;
+  if (!std::exchange(found->second, true)) ++left_out_;
+  return true;
 }
 
 }  // namespace tare::reader

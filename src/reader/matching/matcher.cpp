@@ -236,13 +236,13 @@ void Matcher::finish() {
 std::vector<Message>& Matcher::messages() { return state_->messages; }
 std::vector<Collective>& Matcher::collectives() { return state_->collectives; }
 std::vector<End>& Matcher::ends() { return state_->ends; }
+
 std::vector<std::string> Matcher::warnings() const {
   std::vector<std::string> all = state_->gaps.lines();
-  if (const std::size_t channels = state_->message_matcher.unmatched_channels(); channels != 0)
-    all.push_back(
-        "messages are sent before a collective operation of all ranks and received after it: on " +
-        std::to_string(channels) +
-        " channels (sender, receiver, communicator, tag) they are not matched after the first gap of the trace");
+  if (const std::size_t channels = state_->message_matcher.left_out_channels(); channels != 0)
+    all.push_back("messages of " + std::to_string(channels) + (channels == 1 ? " channel" : " channels") +
+                  " (sender, receiver, communicator, tag) are not matched after the first gap of the trace: some seem "
+                  "to be sent before a collective operation of all ranks and received after it");
   return all;
 }
 

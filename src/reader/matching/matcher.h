@@ -48,8 +48,8 @@ class Matcher {
   // for a reduction the root. Each end is appended once, while the row is added that makes it known.
   std::vector<End>& ends();
 
-  // Lines of text: one for each rank with missing records, whose later communication is left out, and one if channels
-  // are not matched behind gaps.
+  // Lines of text: one for each rank with missing records, whose later communication is left out, and one if messages
+  // of some channels are not matched after gaps (crossing_channels.h).
   std::vector<std::string> warnings() const;
 
  private:

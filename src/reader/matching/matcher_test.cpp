@@ -49,6 +49,12 @@ class MatcherTest : public ::testing::Test {
     return all;
   }
   using Lines = std::vector<std::string>;
+  // Rank 0 sends a message, and rank 1 receives one.
+  void send_and_receive(std::int32_t tag = 3, std::uint64_t sent = format::no_bytes,
+                        std::uint64_t received = format::no_bytes) {
+    ranks[0].call("MPI_Send", 10, 1, tag, format::no_request, 1, sent);
+    ranks[1].call("MPI_Recv", 10, 0, tag, format::no_request, 1, received);
+  }
 
   std::vector<Script> ranks{2};
   std::vector<SecondThread> second;
@@ -313,19 +319,16 @@ TEST_F(MatcherTest, ARankInWhichARequestOfAGapCompletesIsNotMatched) {
   ranks[1].begins_spell(7, format::spell_completes_unknown);
   ranks[1].begins_spell(8, format::unmeasured_spell);
   for (Script& rank : ranks) rank.is_left_out(100, 9);
-  ranks[0].call("MPI_Send", 10, 1, 3);
-  ranks[1].call("MPI_Recv", 10, 0, 3);
+  send_and_receive();
   match();
   EXPECT_EQ(lines(), Lines{"0->1 220 210 210"});
 }
 
 TEST_F(MatcherTest, ARequestThatCompletesBehindACutDoesNotConcernWhatFollows) {
   for (Script& rank : ranks) rank.is_left_out(100, 5, format::cut_spell | format::spell_completes_unknown);
-  ranks[0].call("MPI_Send", 10, 1, 3);
-  ranks[1].call("MPI_Recv", 10, 0, 3);
+  send_and_receive();
   for (Script& rank : ranks) rank.is_left_out(100, 6);
-  ranks[0].call("MPI_Send", 10, 1, 3);
-  ranks[1].call("MPI_Recv", 10, 0, 3);
+  send_and_receive();
   match();
   EXPECT_EQ(lines(), Lines{"0->1 210 210 210"});
 }
@@ -347,20 +350,16 @@ TEST_F(MatcherTest, AMessageThatCrossesTheEndOfAGapIsNotTakenForTheNext) {
 
 TEST_F(MatcherTest, AMessageOfTheWrongSizeIsNotMatched) {
   for (Script& rank : ranks) rank.is_left_out(100, 5);
-  ranks[0].call("MPI_Send", 10, 1, 3, format::no_request, 1, 16);
-  ranks[1].call("MPI_Recv", 10, 0, 3, format::no_request, 1, 8);
-  for (int i = 0; i < 2; ++i) {
-    ranks[0].call("MPI_Send", 10, 1, 3 + i);
-    ranks[1].call("MPI_Recv", 10, 0, 3 + i);
-  }
+  send_and_receive(3, 16, 8);
+  for (const int tag : {3, 4}) send_and_receive(tag);
   match();
   EXPECT_EQ(lines(), Lines{"0->1 120 120 120"}) << "of tag 4";
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_NE(warnings[0].find("on 1 channels"), std::string::npos);
+  EXPECT_NE(warnings[0].find("messages of 1 channel "), std::string::npos);
 }
 
 // Before the first gap all messages are matched. They show what happens in gaps.
-TEST_F(MatcherTest, AChannelWhoseMessagesLieInTwoSpellsIsNotMatchedBehindAGap) {
+TEST_F(MatcherTest, AChannelWhoseMessagesLieInTwoSpellsIsNotMatchedAfterAGap) {
   for (Script& rank : ranks) rank.begins_spell(1, format::traced_spell);
   ranks[0].call("MPI_Send", 10, 1, 3);
   ranks[0].compute(10);
@@ -372,13 +371,10 @@ TEST_F(MatcherTest, AChannelWhoseMessagesLieInTwoSpellsIsNotMatchedBehindAGap) {
     rank.is_left_out(100, 3);
     rank.compute(10);
   }
-  for (int i = 0; i < 2; ++i) {
-    ranks[0].call("MPI_Send", 10, 1, 3 + i);
-    ranks[1].call("MPI_Recv", 10, 0, 3 + i);
-  }
+  for (const int tag : {3, 4}) send_and_receive(tag);
   for (Script& rank : ranks) rank.begins_spell(4, format::traced_spell);
   match();
-  EXPECT_EQ(lines(), (Lines{"0->1 0 20 20", "0->1 150 150 150"})) << "of tag 4 behind the gap";
+  EXPECT_EQ(lines(), (Lines{"0->1 0 20 20", "0->1 150 150 150"})) << "of tag 4 after the gap";
 }
 
 // Requests that were under way when the gap began complete in the gap, which is not recorded.

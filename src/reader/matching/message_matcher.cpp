@@ -1,7 +1,6 @@
 #include "reader/matching/message_matcher.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace tare::reader {
 
@@ -91,7 +90,7 @@ void MessageMatcher::pair(Slot slot) {
   Half& half = halves_[slot];
   const Channel& at = half.channel;
   if (gaps_.has_rank(half.world, at.source) || gaps_.has_rank(half.world, at.destination)) return;  // remains unmatched
-  if (is_unmatched(at)) return;
+  if (crossing_.leaves_out(at)) return;
   if (half.direction == Direction::received) {
     half.order = ++last_order_;
     if (!cancellable_.empty())
@@ -104,23 +103,13 @@ void MessageMatcher::pair(Slot slot) {
   hand_over_if_complete(slot);
 }
 
-// Whether the parts of a message behind a gap may belong to different messages.
+// Whether the parts of a message after a gap may belong to different messages.
 bool MessageMatcher::crosses(Slot slot) {
   const Half& half = halves_[slot];
   const Half& other = halves_[half.other];
   const bool is_sent = half.direction == Direction::sent;
-  const bool is_crossing =
-      crossing_.look_at(half.channel, half.world, is_sent ? half.part : other.part, is_sent ? other.part : half.part);
-  return is_crossing && is_unmatched(half.channel);
-}
-
-// Whether the channel is one that is not matched behind gaps, and this is behind one.
-bool MessageMatcher::is_unmatched(const Channel& at) {
-  if (at.epoch == 0 || !crossing_.has(at)) return false;
-  Channel of = at;
-  of.epoch = 0;
-  unmatched_.insert(of);
-  return true;
+  return crossing_.look_at(half.channel, half.world, is_sent ? half.part : other.part,
+                           is_sent ? other.part : half.part);
 }
 
 void MessageMatcher::join(Slot slot, Slot other) {
@@ -140,7 +129,7 @@ void MessageMatcher::hand_over_if_complete(Slot slot) {
   const Half& half = halves_[slot];
   if (half.other == none || !half.part.is_complete || !halves_[half.other].part.is_complete) return;
   if (!cancellable_.empty() && is_held(half.direction == Direction::received ? slot : half.other)) return;
-  if (is_unmatched(half.channel)) return part(slot);
+  if (crossing_.leaves_out(half.channel)) return part(slot);
   hand_over(slot);
 }
 
@@ -288,7 +277,7 @@ void MessageMatcher::finish() {
     if (half.part.rank < 0 || half.is_open) continue;
     // What a rank with a gap did is not known, so such messages without a counterpart are left out.
     const Channel& at = half.channel;
-    if (half.other != none && is_unmatched(at)) part(slot);
+    if (half.other != none && crossing_.leaves_out(at)) part(slot);
     if (half.other == none && (gaps_.has_any(half.world, at.source) || gaps_.has_any(half.world, at.destination)))
       continue;
     hand_over(slot);

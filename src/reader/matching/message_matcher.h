@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "reader/events/event_stream.h"
@@ -61,9 +60,8 @@ class MessageMatcher {
   // on the same channels are kept back until these are complete.
   void may_cancel(std::vector<Slot> under_way);
 
-  // The number of channels that are matched only before the first gap (crossing_channels.h), and have had messages
-  // after it.
-  std::size_t unmatched_channels() const { return unmatched_.size(); }
+  // See CrossingChannels::left_out().
+  std::size_t left_out_channels() const { return crossing_.left_out(); }
 
   // To be called after the last event of a rank.
   void finish(Receives& receives);
@@ -95,7 +93,6 @@ class MessageMatcher {
   }
   Slot receive_probed(Receives& receives, const EventRow& row, const Transfer& of);
   void pair(Slot slot);
-  bool is_unmatched(const Channel& at);
   bool crosses(Slot slot);
   void join(Slot slot, Slot other);
   void part(Slot slot);
@@ -118,7 +115,6 @@ class MessageMatcher {
   Run& run_;
   const TraceGaps& gaps_;
   CrossingChannels crossing_;
-  std::unordered_set<Channel, ChannelHash> unmatched_;  // of no epoch
   std::vector<Message>* messages_;
   std::vector<End>* ends_;
   std::vector<bool> is_matched_probe_, takes_matched_;  // by function

@@ -18,7 +18,7 @@ constexpr std::uint32_t first_own_epoch = 0x80000000U;
 
 // The traced spells of a process, by number, in which it is not known which messages some requests take. The requests
 // were under way at the begin, or they completed in it or in a later spell, but their start was not recorded. Such a
-// start lies in the last spell before that only counts, or behind the last cut.
+// start lies in the last spell before that only counts, or after the last cut.
 std::set<std::uint32_t> spells_with_unknown_requests(const Process& process) {
   std::set<std::uint32_t> unknown;
   std::vector<std::uint32_t> traced;  // since then
@@ -39,10 +39,9 @@ TraceGaps::TraceGaps(Run& run) : run_(run), communicators_(run.communicators().s
   for (const Process& process : run.processes()) {
     const std::set<std::uint32_t> unknown = spells_with_unknown_requests(process);
     for (const auto& [number, spell] : process.spells)
-      if (spell.traced) {
-        const std::int64_t begin_ns = process.shown(0, process.time_of(spell.begin >> process.shift()));
-        epochs_[{process.world, process.record.rank}][begin_ns] = unknown.contains(number) ? own_epoch++ : number;
-      }
+      if (spell.traced)
+        epochs_[{process.world, process.record.rank}][process.begin_of(spell)] =
+            unknown.contains(number) ? own_epoch++ : number;
   }
 }
 

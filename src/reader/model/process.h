@@ -81,6 +81,9 @@ struct Process {
   }
   // The time of an event of a thread after it was moved.
   std::int64_t shown(std::uint32_t thread, std::int64_t ns) const { return moved ? moved->of(thread)(ns) : ns; }
+  // Both ends of a spell, in such times. If it has not finished, its end is its begin.
+  std::int64_t begin_of(const Spell& spell) const { return shown(0, time_of(spell.begin >> shift())); }
+  std::int64_t end_of(const Spell& spell) const { return shown(0, time_of((spell.begin + spell.ticks) >> shift())); }
   // Moves both ends of `count` spans of a thread, in place.
   void move(std::uint32_t thread, std::int64_t* start_ns, std::int64_t* duration_ns, std::size_t count) const {
     if (!moved) return;
