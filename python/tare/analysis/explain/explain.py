@@ -151,7 +151,7 @@ def _notes(basis: Basis) -> list[str]:
                 "--times corrected corrects them."
             )
         notes += retimed.sentences(basis.run.retimed)
-        notes += basis.run.wait_report["warnings"]
+        notes += (f"{line[0].upper()}{line[1:]}." for line in basis.run.wait_report["warnings"])
     if basis.other_worlds:
         notes.append(f"{basis.other_worlds} other worlds were not looked at.")
     return notes
