@@ -186,8 +186,10 @@ def _request_completed(of: Meaning) -> Iterator[str]:
         yield f"StartsPersistent<A> starts{{{'1, request' if is_one else 'count, array_of_requests'}}}"
     elif of.completes == "one":
         yield f"CompletesOne<A, samples, {str(not of.poll).lower()}> completes{{request, {flag}, status}}"
-    elif of.completes == "all":
+    elif of.completes == "all" and of.poll:
         yield f"CompletesAll<A, samples> completes{{count, array_of_requests, {flag}, array_of_statuses}}"
+    elif of.completes == "all":
+        yield "WaitsForAll<A, samples> waits{count, array_of_requests, array_of_statuses}"
     elif of.completes == "any":
         yield f"CompletesAny<A, samples> completes{{count, array_of_requests, index, {flag}, status}}"
     elif of.completes == "some":

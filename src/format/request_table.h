@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 
 namespace tare::format {
 
@@ -34,6 +35,13 @@ struct RequestEntry {
   bool exchanges() const noexcept { return (kind & 8U) != 0; }
   bool unrecorded() const noexcept { return (kind & 16U) != 0; }
   bool sends() const noexcept { return (kind & 4U) != 0; }
+  // Whether it is active, has its handle for itself, and is no more than a receive or an operation whose status says
+  // nothing. That is, its last four bytes are 1 0 0 1, or 1 0 1 1.
+  bool simple() const noexcept {
+    std::uint32_t last;
+    std::memcpy(&last, &starts, sizeof last);
+    return (last & ~std::uint32_t{1U << 16}) == (1U | 1U << 24);
+  }
 };
 enum RequestKind : std::uint8_t {
   plain_request = 0,
@@ -45,12 +53,12 @@ enum RequestKind : std::uint8_t {
 };
 static_assert(sizeof(RequestEntry) == 64);
 
-// The requests of a process. Entries lie densely: a free one is used before an untouched one. Number 0 is none.
+// The requests of a process. Where they lie is the owner's choice (mpi/requests.h). Number 0 is none.
 inline constexpr unsigned request_capacity = 14336;
 inline constexpr unsigned request_slots = 32768;
 struct RequestTable {
   std::atomic<std::uint32_t> count;  // requests in the table
-  std::atomic<std::uint32_t> used;   // entries 1 to this have been in use
+  std::atomic<std::uint32_t> used;   // behind entry number `used`, none has been in use
   std::uint32_t free;                // the first of a list, which its owner keeps
   std::uint32_t last_id;
   std::uint64_t reserved[6];

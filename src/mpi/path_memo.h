@@ -124,28 +124,7 @@ class PathMemo {
     Word words[most_words];
 
     [[gnu::always_inline]] bool holds(const Frame& caller) const noexcept {
-      if (stack != caller.stack || ((base ^ caller.base) & base_mask) != 0) return false;
-      switch (count) {  // most have few
-        default:
-          return are_there(words, count);
-        case 6:
-          if (!is_there(words[5])) return false;
-          [[fallthrough]];
-        case 5:
-          if (!is_there(words[4])) return false;
-          [[fallthrough]];
-        case 4:
-          if (!is_there(words[3])) return false;
-          [[fallthrough]];
-        case 3:
-          if (!is_there(words[2])) return false;
-          [[fallthrough]];
-        case 2:
-          if (!is_there(words[1])) return false;
-          [[fallthrough]];
-        case 1:
-          return is_there(words[0]);
-      }
+      return stack == caller.stack && ((base ^ caller.base) & base_mask) == 0 && are_there(words, count);
     }
   };
   // The conditions of the path of a call made in `caller`. False if the path is not known, or if it has too many words.
@@ -263,11 +242,47 @@ class PathMemo {
   }
   static bool is_there(const Word& word) noexcept { return read(word.address) == word.value; }
   [[gnu::always_inline]] static bool are_there(const Word* words, std::uint64_t count) noexcept {
-    const Word* const end = words + count;
-    for (; end - words >= 4; words += 4)
-      if (!is_there(words[0]) || !is_there(words[1]) || !is_there(words[2]) || !is_there(words[3])) return false;
-    while (words != end && is_there(*words)) ++words;
-    return words == end;
+    for (; count > 12; --count)
+      if (!is_there(words[count - 1])) return false;
+    switch (count) {  // without the counting of a loop
+      case 12:
+        if (!is_there(words[11])) return false;
+        [[fallthrough]];
+      case 11:
+        if (!is_there(words[10])) return false;
+        [[fallthrough]];
+      case 10:
+        if (!is_there(words[9])) return false;
+        [[fallthrough]];
+      case 9:
+        if (!is_there(words[8])) return false;
+        [[fallthrough]];
+      case 8:
+        if (!is_there(words[7])) return false;
+        [[fallthrough]];
+      case 7:
+        if (!is_there(words[6])) return false;
+        [[fallthrough]];
+      case 6:
+        if (!is_there(words[5])) return false;
+        [[fallthrough]];
+      case 5:
+        if (!is_there(words[4])) return false;
+        [[fallthrough]];
+      case 4:
+        if (!is_there(words[3])) return false;
+        [[fallthrough]];
+      case 3:
+        if (!is_there(words[2])) return false;
+        [[fallthrough]];
+      case 2:
+        if (!is_there(words[1])) return false;
+        [[fallthrough]];
+      case 1:
+        return is_there(words[0]);
+      default:
+        return true;
+    }
   }
 
   // The branch of a caller; nullptr: its paths are few.

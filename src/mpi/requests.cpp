@@ -1,51 +1,65 @@
 #include "mpi/requests.h"
 
+#include <cstring>
+#include <utility>
+
 #include "recorder/segment.h"
 
 namespace tare::mpi {
 
 constinit Requests requests;
 
-// The first request of the process maps the table.
-Request* Requests::place_first(std::uint64_t handle, Starter starter) noexcept {
-  table_ = recorder::request_table();
-  return table_ == nullptr ? nullptr : place(handle, starter);
+Request* Requests::of_indexed(std::uint64_t handle) noexcept {
+  const std::uint16_t number = table_->index[slot_of(handle)];
+  return number == 0 ? nullptr : &table_->entries[number];
 }
 
-// Adds an entry in front of `next`; nullptr if the table is full.
-[[gnu::always_inline]] inline Request* Requests::add(unsigned slot, std::uint16_t next) noexcept {
+// A free entry behind the first; 0 if there is none.
+std::uint16_t Requests::take() noexcept {
   format::RequestTable& table = *table_;
   std::uint32_t number = table.free;
   if (number != 0) {
     table.free = next_[number];
   } else {
     number = table.used.load(std::memory_order_relaxed) + 1;
-    if (number >= format::request_capacity) return nullptr;
+    if (number >= format::request_capacity) return 0;
     table.used.store(number, std::memory_order_release);
   }
-  table.index[slot] = static_cast<std::uint16_t>(number);
-  next_[number] = next;
-  table.count.store(table.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  Request& entry = table.entries[number];
-  entry.id = ++table.last_id;
-  entry.starts = 1;
-  return &entry;
+  ++others_;
+  plain_ = nullptr;
+  return static_cast<std::uint16_t>(number);
 }
 
-// The entry for a request; its handle is 0 if it is new. Calls functions only as its last step, so it saves no
-// registers.
-Request* Requests::place(std::uint64_t handle, Starter starter) noexcept {
-  if (table_ == nullptr) [[unlikely]]
-    return place_first(handle, starter);
-  const unsigned slot = slot_of(handle);
-  if (table_->index[slot] != 0) return place_beside(slot, starter);
-  return add(slot, 0);
+// Frees it again.
+void Requests::give_back(std::uint16_t number) noexcept {
+  free(*table_, table_->entries[number]);
+  if (--others_ == 0) plain_ = table_;
+  next_[number] = static_cast<std::uint16_t>(table_->free);
+  table_->free = number;
+}
+
+// The first request of the process maps the table.
+Request* Requests::place_any(std::uint64_t handle, std::uint32_t block, std::uint16_t row, std::uint8_t kind) noexcept {
+  if (table_ == nullptr) {
+    table_ = recorder::request_table();
+    if (table_ == nullptr) return nullptr;
+    table_->used.store(direct_entries, std::memory_order_release);
+    plain_ = table_;
+  }
+  if (const std::uint16_t newest = newest_of(handle); newest != 0) return place_beside(newest, {block, row, kind});
+  format::RequestTable& table = *table_;
+  Request& direct = direct_of(table, handle);
+  if (direct.handle == 0) return &begin(table, direct);
+  const std::uint16_t number = take();
+  if (number == 0) return nullptr;
+  table.index[slot_of(handle)] = number;
+  next_[number] = 0;
+  return &begin(table, table.entries[number]);
 }
 
 // The same if the handle has requests already. The entry comes in front of them.
-Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
+Request* Requests::place_beside(std::uint16_t newest, Starter starter) noexcept {
   format::RequestTable& table = *table_;
-  const std::uint16_t newest = table.index[slot];
   std::uint16_t before = 0;
   for (std::uint16_t number = newest; number != 0; before = number, number = next_[number]) {
     Request& known = table.entries[number];
@@ -59,31 +73,89 @@ Request* Requests::place_beside(unsigned slot, Starter starter) noexcept {
       known.starts = 1;  // the older one has ended
       known.id = ++table.last_id;
     }
-    if (before != 0) {
-      next_[before] = next_[number];
-      next_[number] = newest;
-      table.index[slot] = number;
-    }
-    return &known;
+    if (before == 0) return &known;
+    put_first(newest, before, number);
+    return &table.entries[newest <= direct_entries ? newest : number];
   }
-  Request* entry = add(slot, newest);
-  // Which requests of the handle have completed cannot be known from here on, so they belong to no thread.
-  if (entry == nullptr && may_share(starter.kind)) {
-    for (std::uint16_t number = newest; number != 0; number = next_[number])
-      if (may_share(table.entries[number].kind)) {
-        table.entries[number].block = Starter::no_block;
-        table.entries[number].kind |= format::unrecorded_request;
+  const std::uint16_t number = take();
+  if (number == 0) {
+    // Which requests of the handle have completed cannot be known from here on, so they belong to no thread.
+    for (std::uint16_t each = newest; each != 0 && may_share(starter.kind); each = next_[each])
+      if (may_share(table.entries[each].kind)) {
+        table.entries[each].block = Starter::no_block;
+        table.entries[each].kind |= format::unrecorded_request;
       }
+    return nullptr;
   }
-  return entry;
+  if (newest <= direct_entries) {
+    move(newest, number);
+    next_[number] = next_[newest];
+    next_[newest] = number;
+    return &begin(table, table.entries[newest]);
+  }
+  table.index[slot_of(table.entries[newest].handle)] = number;
+  next_[number] = newest;
+  return &begin(table, table.entries[number]);
 }
 
-void Requests::erase_behind(std::uint16_t newest, Request& entry) noexcept {
-  const std::uint16_t number = number_of(entry);
-  std::uint16_t before = newest;
-  while (next_[before] != number) before = next_[before];
+// Moves what an entry contains. To readers the request is in neither of them meanwhile.
+void Requests::move(std::uint16_t from, std::uint16_t to) noexcept {
+  Request& source = table_->entries[from];
+  Request copy = source;
+  std::atomic_ref(source.handle).store(0, std::memory_order_release);
+  const std::uint64_t handle = std::exchange(copy.handle, 0);
+  table_->entries[to] = copy;
+  std::atomic_ref(table_->entries[to].handle).store(handle, std::memory_order_release);
+  received_[to] = received_[from];
+}
+
+// The request `number`, which follows `before` in the list of its handle, becomes the newest instead of `newest`.
+void Requests::put_first(std::uint16_t newest, std::uint16_t before, std::uint16_t number) noexcept {
+  format::RequestTable& table = *table_;
+  if (newest > direct_entries) {
+    table.index[slot_of(table.entries[newest].handle)] = number;
+    next_[before] = next_[number];
+    next_[number] = newest;
+    return;
+  }
+  // The newest stays where its handle hashes to: the two exchange their entries.
+  const Request first = table.entries[number];
+  const std::uint64_t received = received_[number];
+  move(newest, number);
+  table.entries[newest] = first;
+  received_[newest] = received;
+  if (before == newest) return;
+  // The request that was the newest comes second.
   next_[before] = next_[number];
-  free(entry);
+  next_[number] = next_[newest];
+  next_[newest] = number;
+}
+
+// Linear probing in the index. Deleting moves later slots up, so there are no tombstones.
+void Requests::erase_any(std::uint16_t number) noexcept {
+  format::RequestTable& table = *table_;
+  Request& entry = table.entries[number];
+  const std::uint16_t older = next_[number];
+  if (number <= direct_entries && older == 0) return free(table, entry);
+  const std::uint16_t newest = newest_of(entry.handle);
+  if (number != newest) {
+    std::uint16_t before = newest;
+    while (next_[before] != number) before = next_[before];
+    next_[before] = older;
+    return give_back(number);
+  }
+  if (number <= direct_entries) {
+    next_[number] = next_[older];
+    move(older, number);
+    return give_back(older);
+  }
+  const unsigned slot = slot_of(entry.handle);
+  if (older != 0) {
+    table.index[slot] = older;
+  } else {
+    table.index[move_up(slot)] = 0;
+  }
+  give_back(number);
 }
 
 unsigned Requests::move_up(unsigned hole) noexcept {
@@ -154,7 +226,9 @@ void Requests::forget(std::uint64_t handle, std::uint32_t block) noexcept {
 
 void Requests::after_fork() noexcept {
   lock_.reset();
-  table_ = nullptr;
+  table_ = plain_ = nullptr;
+  others_ = 0;
+  std::memset(next_, 0, sizeof next_);
 }
 
 }  // namespace tare::mpi

@@ -8,6 +8,10 @@
 // from the list (claim), or none if the list is empty. Requests of threads that do not record are in the list, too,
 // because they share the handle.
 //
+// The newest request of a handle lies where its handle hashes to, among the first entries of the table. Only if another
+// handle has that entry, it lies behind them, and an index has its number. Older requests of a handle lie behind them,
+// too, and are linked to the newest.
+//
 // The table lies in the segment (format::RequestTable) and is bounded. Requests that do not fit are counted
 // (ProcessRecord::untracked_requests); their bytes and waiting times are not known. Thread-safe. The lock is taken only
 // if several threads may call MPI at the same time.
@@ -53,9 +57,9 @@ class Requests {
   // Adds a request. fill(Request&) sets all values except `starter`. False if there is no room. If this request or the
   // others of its handle may have a common handle, it is added to them; else it replaces them.
   template <class Fill>
-  bool put(std::uint64_t handle, Starter starter, Fill fill) noexcept {
+  [[gnu::always_inline]] bool put(std::uint64_t handle, Starter starter, Fill fill) noexcept {
     const Locked locked(*this);
-    Request* entry = place(handle, starter);
+    Request* entry = place(handle, starter.block, starter.row, starter.kind);
     if (entry == nullptr) return false;
     entry->block = starter.block;
     entry->row = starter.row;
@@ -68,9 +72,11 @@ class Requests {
   // The newest request of a handle, if one thread at a time calls MPI; nullptr if there is none.
   Request* of(std::uint64_t handle) noexcept { return count() == 0 ? nullptr : of_some(handle); }
   // The same, if count() is not 0.
-  Request* of_some(std::uint64_t handle) noexcept {
-    const std::uint16_t number = table_->index[slot_of(handle)];
-    return number == 0 ? nullptr : &table_->entries[number];
+  [[gnu::always_inline]] Request* of_some(std::uint64_t handle) noexcept {
+    Request& direct = direct_of(*table_, handle);
+    if (direct.handle == handle) [[likely]]
+      return &direct;
+    return others_ == 0 ? nullptr : of_indexed(handle);
   }
 
   // A copy of the newest request of a handle. Its handle is 0 if there is none.
@@ -98,9 +104,13 @@ class Requests {
   template <class Each>
   void for_each(Each each) noexcept {
     const Locked locked(*this);
-    const std::uint32_t used = table_ == nullptr ? 0 : table_->used.load(std::memory_order_relaxed);
-    for (std::uint32_t number = 1; number <= used; ++number)
-      if (table_->entries[number].handle != 0) each(table_->entries[number]);
+    std::uint32_t left = count();
+    const std::uint32_t used = left == 0 ? 0 : table_->used.load(std::memory_order_relaxed);
+    for (std::uint32_t number = 1; left != 0 && number <= used; ++number)
+      if (table_->entries[number].handle != 0) {
+        each(table_->entries[number]);
+        --left;
+      }
   }
 
   // Whether any request is under way.
@@ -137,6 +147,8 @@ class Requests {
   }
   // The claimed request has completed. A persistent one stays in the table.
   [[gnu::always_inline]] void finish(const Request& entry) noexcept { end(const_cast<Request&>(entry)); }
+  // The same of a simple one.
+  [[gnu::always_inline]] void finish_simple(const Request& entry) noexcept { erase(const_cast<Request&>(entry)); }
 
   // Removes a request of `handle` that a call in a thread of `block` has completed, and copies it. That is the request
   // that was found before the call or, if another completion has taken that, one that was there as well. False if there
@@ -171,9 +183,17 @@ class Requests {
     recorder::SpinLock* lock_;
   };
 
+  // Entries 1 to this are those of the handles that hash to them. Few, because for_each() looks at them.
+  static constexpr std::uint32_t direct_entries = 512;
+
+  static std::uint64_t hash_of(std::uint64_t handle) noexcept { return handle * 0x9e3779b97f4a7c15U; }
+  static Request& direct_of(format::RequestTable& table, std::uint64_t handle) noexcept {
+    static_assert(direct_entries == 1U << (64 - 55));
+    return (table.entries + 1)[hash_of(handle) >> 55];
+  }
   static unsigned home_of(std::uint64_t handle) noexcept {
     static_assert(format::request_slots == 1U << (64 - 49));
-    return static_cast<unsigned>(handle * 0x9e3779b97f4a7c15U >> 49);
+    return static_cast<unsigned>(hash_of(handle) >> 49);
   }
   // The slot of the handle in the index, or the empty slot where it would be put.
   unsigned slot_of(std::uint64_t handle) const noexcept {
@@ -183,15 +203,20 @@ class Requests {
       if (number == 0 || table_->entries[number].handle == handle) return slot;
     }
   }
+  [[gnu::noinline]] Request* of_indexed(std::uint64_t handle) noexcept;
   std::uint16_t number_of(const Request& entry) const noexcept {
     return static_cast<std::uint16_t>(&entry - table_->entries);
+  }
+  // The number of the newest request of a handle; 0 if there is none.
+  std::uint16_t newest_of(std::uint64_t handle) noexcept {
+    const Request* newest = of(handle);
+    return newest == nullptr ? 0 : number_of(*newest);
   }
   // The first of the requests of a handle, beginning with the newest, for which is(const Request&) holds; nullptr if
   // there is none.
   template <class Is>
   Request* first(std::uint64_t handle, Is is) noexcept {
-    if (count() == 0) return nullptr;
-    for (std::uint16_t number = table_->index[slot_of(handle)]; number != 0; number = next_[number])
+    for (std::uint16_t number = newest_of(handle); number != 0; number = next_[number])
       if (is(table_->entries[number])) return &table_->entries[number];
     return nullptr;
   }
@@ -200,39 +225,44 @@ class Requests {
     const auto begin = reinterpret_cast<std::uintptr_t>(table_->entries);
     return at >= begin && at < begin + sizeof table_->entries;
   }
+  static void change_count(format::RequestTable& table, std::uint32_t by) noexcept {
+    table.count.store(table.count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
   Request* pick(std::uint64_t handle, std::uint32_t block) noexcept;
-  Request* place(std::uint64_t handle, Starter starter) noexcept;
-  [[gnu::cold, gnu::noinline]] Request* place_first(std::uint64_t handle, Starter starter) noexcept;
-  Request* place_beside(unsigned slot, Starter starter) noexcept;
-  Request* add(unsigned slot, std::uint16_t next) noexcept;
-  // Linear probing. Deleting moves later slots up, so there are no tombstones.
+  // The entry for a request. Single values are passed in registers.
+  [[gnu::always_inline]] Request* place(std::uint64_t handle, std::uint32_t block, std::uint16_t row,
+                                        std::uint8_t kind) noexcept {
+    if (plain_ != nullptr) [[likely]] {
+      Request& direct = direct_of(*plain_, handle);
+      if (direct.handle == 0) [[likely]]
+        return &begin(*plain_, direct);
+    }
+    return place_any(handle, block, row, kind);
+  }
+  [[gnu::always_inline]] static Request& begin(format::RequestTable& table, Request& entry) noexcept {
+    change_count(table, 1);
+    entry.id = ++table.last_id;
+    entry.starts = 1;
+    return entry;
+  }
+  [[gnu::noinline]] Request* place_any(std::uint64_t handle, std::uint32_t block, std::uint16_t row,
+                                       std::uint8_t kind) noexcept;
+  Request* place_beside(std::uint16_t newest, Starter starter) noexcept;
+  void put_first(std::uint16_t newest, std::uint16_t before, std::uint16_t number) noexcept;
+  void move(std::uint16_t from, std::uint16_t to) noexcept;
+  std::uint16_t take() noexcept;
+  void give_back(std::uint16_t number) noexcept;
+
   [[gnu::always_inline]] void erase(Request& entry) noexcept {
-    format::RequestTable& table = *table_;
-    const std::uint32_t number = number_of(entry);
-    unsigned hole = home_of(entry.handle);
-    while (table.index[hole] != number) {
-      if (table.entries[table.index[hole]].handle == entry.handle) [[unlikely]]
-        return erase_behind(table.index[hole], entry);
-      hole = (hole + 1) % format::request_slots;
-    }
-    if (next_[number] != 0) [[unlikely]] {
-      table.index[hole] = next_[number];
-    } else {
-      if (table.index[(hole + 1) % format::request_slots] != 0) [[unlikely]]
-        hole = move_up(hole);
-      table.index[hole] = 0;
-    }
-    free(entry);
+    if (plain_ == nullptr) [[unlikely]]
+      return erase_any(number_of(entry));
+    free(*plain_, entry);
   }
-  // For an entry that is not the newest of its handle; `newest` is.
-  [[gnu::noinline]] void erase_behind(std::uint16_t newest, Request& entry) noexcept;
-  void free(Request& entry) noexcept {
-    const std::uint16_t number = number_of(entry);
+  [[gnu::always_inline]] static void free(format::RequestTable& table, Request& entry) noexcept {
     std::atomic_ref(entry.handle).store(0, std::memory_order_release);
-    next_[number] = static_cast<std::uint16_t>(table_->free);
-    table_->free = number;
-    table_->count.store(table_->count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    change_count(table, -1U);
   }
+  [[gnu::noinline]] void erase_any(std::uint16_t number) noexcept;
   [[gnu::always_inline]] void end(Request& entry) noexcept {
     entry.waiter = 0;
     if (entry.persistent())
@@ -240,14 +270,18 @@ class Requests {
     else if (--entry.starts == 0)
       erase(entry);
   }
-  // Fills a hole with a later slot whose probe sequence crosses it, repeatedly. Returns where the hole is at the end.
+  // Fills a hole in the index with a later slot whose probe sequence crosses it, repeatedly. Returns where the hole is
+  // at the end.
   unsigned move_up(unsigned hole) noexcept;
 
   format::RequestTable* table_ = nullptr;  // of this process, from its first request on
+  // The same while all requests lie where their handles hash to, else nullptr.
+  format::RequestTable* plain_ = nullptr;
+  std::uint32_t others_ = 0;  // requests that lie elsewhere
   bool shared_ = false;
   recorder::SpinLock lock_;
   std::uint64_t received_[format::request_capacity] = {};  // by entry
-  // By entry: the next older one of its handle; of a free entry, the next free one. 0: none.
+  // By entry: the next older one of its handle; of a free entry behind the first, the next free one. 0: none.
   std::uint16_t next_[format::request_capacity] = {};
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "mpi/roles/request.h"
@@ -76,21 +77,22 @@ template <class A>
 
 // Adds a completed request to `row`, that of the call that started it, and to the trace. A thread that does not record
 // adds nothing. `waited` is its share of the time that the call took: the requests that a call completes share it
-// evenly. `samples`: messages are sampled.
-template <class A, bool samples>
+// evenly. `samples`: messages are sampled. `simple`: the request is (RequestEntry::simple), and the thread records.
+template <class A, bool samples, bool simple = false>
 [[gnu::always_inline]] inline void credit(Thread& thread, const Request& entry, format::ProfileRow* row,
                                           format::RecordKind kind, const typename A::Status* status,
                                           std::uint64_t waited) noexcept {
   std::uint64_t bytes = format::no_bytes;
   std::int32_t source = format::no_peer;
   std::int32_t tag = format::no_tag;
-  if (row != nullptr) row->waited_ticks += waited;
-  if (entry.receives() && entry.active && status != nullptr && !was_cancelled<A>(*status)) {
+  const bool records = simple || row != nullptr;
+  if (records) row->waited_ticks += waited;
+  if (entry.receives() && (simple || entry.active) && status != nullptr && !was_cancelled<A>(*status)) {
     bytes = received_bytes<A>(*status);
     source = Peer<A>::normal(A::source(*status));
     tag = Tag<A>::normal(A::tag(*status));
-    if (row != nullptr) {
-      (entry.exchanges() ? row->received : row->bytes) += bytes;
+    if (records) {
+      (!simple && entry.exchanges() ? row->received : row->bytes) += bytes;
       thread.count_in_phase(bytes);
       thread.count_received(entry.communicator, source, bytes);
     }
@@ -98,7 +100,7 @@ template <class A, bool samples>
   if constexpr (samples)
     if (entry.message != 0 && !ends_unchosen(entry, source != format::no_peer))
       end_sampled<A>(thread, entry, status, bytes);
-  if (row != nullptr && thread.traced()) thread.commit_completion(fold(entry.handle), bytes, source, tag, kind);
+  if (records && thread.traced()) thread.commit_completion(fold(entry.handle), bytes, source, tag, kind);
 }
 
 // The row of the call that started a request; nullptr if this thread does not record. If another thread started it, the
@@ -108,6 +110,14 @@ inline format::ProfileRow* row_of(Thread& thread, const Request& request) noexce
   if (request.block == thread.shared->block) return &thread.rows[request.row];
   const format::ProfileRow* row = recorder::row_of(request.block, request.row);
   return row == nullptr ? nullptr : &thread.row(row->site, row->function, row->size_class, row->communicator);
+}
+
+// The usual case: a simple request that this thread has started.
+template <class A, bool samples>
+[[gnu::always_inline]] inline void complete_simple(Thread& thread, const Request& entry,
+                                                   const typename A::Status* status, std::uint64_t waited) noexcept {
+  credit<A, samples, true>(thread, entry, &thread.rows[entry.row], format::completion, status, waited);
+  requests.finish_simple(entry);
 }
 
 // The unusual cases: the thread does not record, another thread may have started the request, or other requests have
@@ -135,8 +145,8 @@ inline std::uint32_t recording_block(const Thread& thread) noexcept {
 // A request of `handle` has completed. `found`: the entry of the handle before the call, or nullptr. `block`:
 // recording_block().
 template <class A, bool samples>
-void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const Request* found,
-              const typename A::Status* status, std::uint64_t waited) noexcept {
+[[gnu::noinline]] void complete(Thread& thread, std::uint32_t block, std::uint64_t handle, const Request* found,
+                                const typename A::Status* status, std::uint64_t waited) noexcept {
   ++thread.shared->summary.completions;
   if (found == nullptr) [[unlikely]] {
     recorder::spells.complete_unknown(thread);
@@ -245,10 +255,9 @@ class Snapshot {
     const bool any = requests.count() != 0;
     if (count <= 0 || handles == nullptr || (!any && !thread.traced())) return;
     later_ = receives_ = looks_up_later(waits);
-    if (count > few || (!later_ && (!any || requests.shared()))) return take_all(thread, count, handles, waits);
+    if (count > few || !later_) return take_all(thread, count, handles, waits);
     handles_ = few_handles_;
     statuses_ = few_statuses_;
-    if (!later_) return take_few(thread, count, handles);
     for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
   }
   // The call has completed all of its requests.
@@ -266,7 +275,7 @@ class Snapshot {
     return at == A::statuses_ignore() ? nullptr : at;
   }
   std::uint32_t present() const noexcept { return present_; }
-  void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
+  [[gnu::noinline]] void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
     const bool is_null = handles_[i] == A::request_null();
     if (is_null && inactive_) recorder::spells.complete_unknown(thread);
     if (is_null) return;
@@ -301,34 +310,6 @@ class Snapshot {
  private:
   static constexpr int few = 8;
 
-  // The usual case: a call waits for a few requests, and one thread uses the table. The same as find() for each, but
-  // values that are the same for all are read once.
-  [[gnu::always_inline]] void take_few(Thread& thread, int count, const Handle* handles) noexcept {
-    const Handle null = A::request_null();
-    const std::uint32_t waiter = thread.shared->block + 1;
-    std::uint32_t present = 0;
-    unsigned kinds = 0;
-    for (int i = 0; i < count; ++i) {
-      Handle handle = handles[i];
-      Request* entry = handle == null ? nullptr : requests.of_some(bits(handle));
-      if (entry != nullptr && !entry->active) [[unlikely]] {
-        entry = nullptr;
-        handle = null;
-        inactive_ = true;
-      } else if (entry != nullptr) {
-        entry->waiter = waiter;
-        kinds |= entry->kind;
-        thread.expect_completion(entry->row);
-      }
-      few_handles_[i] = handle;
-      few_entries_[i] = entry;
-      present += handle != null;
-    }
-    entries_ = few_entries_;
-    receives_ = (kinds & format::receive_request) != 0;
-    present_ = present;
-    thread.shared->current.requests = present;
-  }
   [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
     if (entries_ == nullptr) entries_ = few_entries_;  // handles_ are few then, too
     for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
@@ -393,7 +374,83 @@ class Snapshot {
   Status few_statuses_[few];
 };
 
-// MPI_Waitall, MPI_Testall.
+// The usual case: a call waits for all of a few requests, all of them are in the table, and one thread uses it. The
+// same as Snapshot, but values that are the same for all requests are read once.
+template <class A, bool samples>
+class FewRequests {
+ public:
+  using Handle = typename A::Request;
+  using Status = typename A::Status;
+
+  // False if this is another case.
+  [[gnu::always_inline]] bool take(Thread& thread, int count, const Handle* handles) noexcept {
+    if (static_cast<unsigned>(count) - 1 >= most || handles == nullptr || requests.shared() || requests.count() == 0)
+      return false;
+    const Handle null = A::request_null();
+    const std::uint32_t waiter = thread.shared->block + 1;
+    std::uint32_t present = 0;
+    unsigned kinds = 0;
+    for (int i = 0; i < count; ++i) {
+      const Handle handle = handles[i];
+      entries_[i] = nullptr;
+      if (handle == null) continue;
+      Request* entry = requests.of_some(bits(handle));
+      if (entry == nullptr || !entry->active) [[unlikely]]
+        return false;
+      entry->waiter = waiter;
+      kinds |= entry->kind;
+      thread.expect_completion(entry->row);
+      handles_[i] = handle;
+      entries_[i] = entry;
+      ++present;
+    }
+    receives_ = (kinds & format::receive_request) != 0;
+    present_ = present;
+    thread.shared->current.requests = present;
+    return true;
+  }
+  Status* statuses(Status* asked) noexcept { return asked != A::statuses_ignore() || !receives_ ? asked : statuses_; }
+  std::uint32_t present() const noexcept { return present_; }
+  [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
+                                           std::uint64_t waited) noexcept {
+    const std::uint32_t block = recording_block(thread);
+    std::uint64_t simple = 0;
+    for (int i = 0; i < count; ++i) {
+      const Request* entry = entries_[i];
+      if (entry == nullptr) [[unlikely]]
+        continue;
+      const Status* status = statuses == nullptr ? nullptr : &statuses[i];
+      if (entry->handle == bits(handles_[i]) && entry->block == block && entry->simple()) [[likely]] {
+        complete_simple<A, samples>(thread, *entry, status, waited);
+        ++simple;
+      } else {
+        complete<A, samples>(thread, block, bits(handles_[i]), entry, status, waited);
+      }
+    }
+    thread.shared->summary.completions += simple;
+  }
+  // The call has failed. `now`: the handles that it has left.
+  [[gnu::noinline, gnu::cold]] void complete_some(Thread& thread, int count, const Handle* now) noexcept {
+    for (int i = 0; i < count; ++i)
+      if (entries_[i] == nullptr)
+        continue;
+      else if (now[i] == A::request_null())
+        complete<A, samples>(thread, recording_block(thread), bits(handles_[i]), entries_[i], nullptr, 0);
+      else
+        requests.stop_waiting(*entries_[i]);
+  }
+
+ private:
+  static constexpr unsigned most = 8;
+
+  bool receives_ = false;  // some are receives
+  std::uint32_t present_;  // take() sets this and the next two
+  Handle handles_[most];
+  const Request* entries_[most];  // nullptr: the null request
+  Status statuses_[most];
+};
+
+// MPI_Testall, and the unusual cases of MPI_Waitall.
 template <class A, bool samples>
 struct CompletesAll : Role {
   using Status = typename A::Status;
@@ -407,14 +464,11 @@ struct CompletesAll : Role {
 
   static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
   Status* status() noexcept { return snapshot.statuses(asked); }
-  [[gnu::always_inline]] void before(Thread& thread, recorder::Call&) noexcept {
-    snapshot.take(thread, count, handles, flag == nullptr);
-  }
+  void before(Thread& thread, recorder::Call&) noexcept { snapshot.take(thread, count, handles, flag == nullptr); }
   [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
     if constexpr (samples) sampling::sampler.fetch_record();
   }
-  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&,
-                                        int result) noexcept {
+  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow&, int result) noexcept {
     if (!snapshot) return;
     if (result != A::success) [[unlikely]]
       return failed(thread);
@@ -429,6 +483,53 @@ struct CompletesAll : Role {
     for (int i = 0; i < count; ++i)
       if (handles[i] == A::request_null()) snapshot.complete_one(thread, i, nullptr, 0);
     snapshot.stop_waiting(count);
+  }
+};
+
+// MPI_Waitall.
+template <class A, bool samples>
+struct WaitsForAll : Role {
+  using Status = typename A::Status;
+  int count;
+  const typename A::Request* handles;
+  Status* asked;
+  bool are_few = true;
+  FewRequests<A, samples> few;
+  union {
+    CompletesAll<A, samples> others;  // if they are not few
+  };
+  WaitsForAll(int n, const typename A::Request* h, void* s) noexcept
+      : count(n), handles(h), asked(static_cast<Status*>(s)) {}
+
+  static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }
+  Status* status() noexcept { return are_few ? few.statuses(asked) : others.status(); }
+  [[gnu::always_inline]] void before(Thread& thread, recorder::Call& call) noexcept {
+    if (!few.take(thread, count, handles)) [[unlikely]]
+      take_others(thread, call);
+  }
+  [[gnu::always_inline]] void after(Thread&, recorder::Call&, int) noexcept {
+    if constexpr (samples) sampling::sampler.fetch_record();
+  }
+  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
+                                        int result) noexcept {
+    if (!are_few || result != A::success) [[unlikely]]
+      return complete_others(thread, call, row, result);
+    const Status* statuses = few.statuses(asked);
+    few.complete_all(thread, count, statuses == A::statuses_ignore() ? nullptr : statuses, share(call, few.present()));
+  }
+
+ private:
+  [[gnu::noinline]] void take_others(Thread& thread, recorder::Call& call) noexcept {
+    are_few = false;
+    new (&others) CompletesAll<A, samples>{count, handles, nullptr, asked};
+    others.before(thread, call);
+  }
+  [[gnu::noinline]] void complete_others(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
+                                         int result) noexcept {
+    if (are_few)
+      few.complete_some(thread, count, handles);
+    else
+      others.committed(thread, call, row, result);
   }
 };
 

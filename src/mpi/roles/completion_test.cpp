@@ -49,18 +49,25 @@ class CompletionTest : public ::testing::Test {
   void complete_all(RecordingThread& in, std::vector<int> handles, std::uint64_t ticks, unsigned bytes = 0,
                     const int* flag = nullptr) {
     const auto count = static_cast<int>(handles.size());
-    CompletesAll<MadeUpPage, false> completes{count, handles.data(), flag, MadeUpPage::statuses_ignore()};
-    in.call(
-        flag == nullptr ? Function::MPI_Waitall : Function::MPI_Testall, wait_site, ticks,
-        [&] {
-          Status* statuses = completes.status();
-          for (int i = 0; i < count; ++i) {
-            if (statuses != MadeUpPage::statuses_ignore()) statuses[i] = MadeUpPage::received(1, 7, bytes);
-            handles[static_cast<std::size_t>(i)] = MadeUpPage::request_null();
-          }
-          return MadeUpPage::success;
-        },
-        completes);
+    const auto in_one_call = [&](Function function, auto&& completes) {
+      in.call(
+          function, wait_site, ticks,
+          [&] {
+            Status* statuses = completes.status();
+            for (int i = 0; i < count; ++i) {
+              if (statuses != MadeUpPage::statuses_ignore()) statuses[i] = MadeUpPage::received(1, 7, bytes);
+              handles[static_cast<std::size_t>(i)] = MadeUpPage::request_null();
+            }
+            return MadeUpPage::success;
+          },
+          completes);
+    };
+    if (flag == nullptr)
+      in_one_call(Function::MPI_Waitall,
+                  WaitsForAll<MadeUpPage, false>{count, handles.data(), MadeUpPage::statuses_ignore()});
+    else
+      in_one_call(Function::MPI_Testall,
+                  CompletesAll<MadeUpPage, false>{count, handles.data(), flag, MadeUpPage::statuses_ignore()});
   }
 
   std::unique_ptr<format::RequestTable> table_{new format::RequestTable{}};
@@ -100,8 +107,12 @@ TEST_F(CompletionTest, RequestsOfOneHandleAreCreditedToTheirRowsAndToNoOthers) {
 TEST_F(CompletionTest, MoreCompletionsOfAHandleThanStartsAreNobodys) {
   unknown_completions = 0;
   isend(first_, send_site, at_once);
-  complete_all(first_, std::vector<int>(20, at_once), 200);
+  complete_all(first_, std::vector<int>(20, at_once), 100);
   EXPECT_EQ(unknown_completions, 19);
+  EXPECT_EQ(first_.row(send_site).waited_ticks, 5U);
+  isend(first_, send_site, at_once);
+  complete_all(first_, std::vector<int>(4, at_once), 20);
+  EXPECT_EQ(unknown_completions, 19 + 3);
   EXPECT_EQ(first_.row(send_site).waited_ticks, 10U);
   EXPECT_EQ(first_.waited(), 10U);
   EXPECT_TRUE(first_.is_clean_behind());

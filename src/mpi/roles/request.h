@@ -138,6 +138,7 @@ struct Starts : Role {
   const typename A::Request* request;
   std::uint64_t bytes = 0;
   std::uint64_t received = format::no_bytes;  // of persistent collectives
+  bool made = false;                          // the call has made a request
   // The entry of the request, if it is recorded and has a peer. Needs no memory unless another role reads it.
   Request* entry = nullptr;
   explicit Starts(const typename A::Request* r) noexcept : request(r) {}
@@ -145,34 +146,37 @@ struct Starts : Role {
   // A persistent request is started later.
   static bool is_needed(const Thread& thread) noexcept { return is_persistent || thread.requests_open; }
 
-  void after(Thread&, recorder::Call& call, int result) noexcept {
+  void after(Thread& thread, recorder::Call& call, int result) noexcept {
     if (result != A::success || *request == A::request_null()) [[unlikely]]
       return;
-    call.request = fold(bits(*request));
+    made = true;
+    if (thread.traced()) call.request = fold(bits(*request));
     bytes = call.bytes == format::no_bytes ? 0 : call.bytes;
     if constexpr (is_collective) received = std::exchange(call.received, format::no_bytes);
     if constexpr (is_persistent) call.bytes = format::no_bytes;  // moves nothing yet
   }
-  void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row, int) noexcept {
-    if (call.request == format::no_request) [[unlikely]]
+  [[gnu::always_inline]] void committed(Thread& thread, const recorder::Call& call, format::ProfileRow& row,
+                                        int) noexcept {
+    if (!made) [[unlikely]]
       return;
     unsigned started = kind;
     // A receive from MPI_PROC_NULL is complete at once, so it may share its handle with others that are.
     if constexpr (!is_persistent && (kind & format::exchange_request) == 0)
       if (call.peer == format::proc_null) started = format::plain_request;
     const Starter starter = starter_of(thread, row, started);
-    const bool fits = requests.put(bits(*request), starter, [&](Request& put) {
-      put.bytes = bytes;
-      put.communicator = call.communicator;
-      put.peer = call.peer;
-      put.tag = call.tag;
-      put.waiter = 0;
-      put.message = 0;
-      start(put, call, row);
-      put.active = !is_persistent;
-      if constexpr (is_collective) requests.received(put) = received;
-      if (is_persistent || starter.kind == kind) entry = &put;
-    });
+    const bool fits = requests.put(
+        bits(*request), starter, [&](Request & put) __attribute__((always_inline)) {
+          put.bytes = bytes;
+          put.communicator = call.communicator;
+          put.peer = call.peer;
+          put.tag = call.tag;
+          put.waiter = 0;
+          put.message = 0;
+          start(put, call, row);
+          put.active = !is_persistent;
+          if constexpr (is_collective) requests.received(put) = received;
+          if (is_persistent || starter.kind == kind) entry = &put;
+        });
     if (!fits) [[unlikely]]
       count_untracked(1);
   }
