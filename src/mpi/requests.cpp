@@ -1,8 +1,5 @@
 #include "mpi/requests.h"
 
-#include <cstring>
-#include <utility>
-
 #include "recorder/segment.h"
 
 namespace tare::mpi {
@@ -30,12 +27,26 @@ std::uint16_t Requests::take() noexcept {
   return static_cast<std::uint16_t>(number);
 }
 
-// Frees it again.
+// Makes it free again.
 void Requests::give_back(std::uint16_t number) noexcept {
-  free(*table_, table_->entries[number]);
+  std::atomic_ref(table_->entries[number].handle).store(0, std::memory_order_release);
   if (--others_ == 0) plain_ = table_;
   next_[number] = static_cast<std::uint16_t>(table_->free);
   table_->free = number;
+}
+
+// Whether the entry of a request is also that of another one of the same handle, which starts now.
+[[gnu::always_inline]] inline bool Requests::is_entry_of(Request& known, std::uint32_t block, std::uint16_t row,
+                                                         std::uint8_t kind) noexcept {
+  if (may_share(kind)) {
+    if (known.row != row || known.block != block || known.kind != kind || known.starts == UINT16_MAX) return false;
+    ++known.starts;
+  } else {
+    if (may_share(known.kind)) return false;
+    known.starts = 1;  // the older one has ended
+    known.id = ++table_->last_id;
+  }
+  return true;
 }
 
 // The first request of the process maps the table.
@@ -46,115 +57,92 @@ Request* Requests::place_any(std::uint64_t handle, std::uint32_t block, std::uin
     table_->used.store(direct_entries, std::memory_order_release);
     plain_ = table_;
   }
-  if (const std::uint16_t newest = newest_of(handle); newest != 0) return place_beside(newest, {block, row, kind});
   format::RequestTable& table = *table_;
   Request& direct = direct_of(table, handle);
-  if (direct.handle == 0) return &begin(table, direct);
-  const std::uint16_t number = take();
-  if (number == 0) return nullptr;
-  table.index[slot_of(handle)] = number;
-  next_[number] = 0;
-  return &begin(table, table.entries[number]);
-}
-
-// The same if the handle has requests already. The entry comes in front of them.
-Request* Requests::place_beside(std::uint16_t newest, Starter starter) noexcept {
-  format::RequestTable& table = *table_;
+  if (direct.handle == handle) {
+    if (is_entry_of(direct, block, row, kind)) return &direct;
+    return add_beside(direct, kind);
+  }
+  const unsigned slot = slot_of(handle);
+  const std::uint16_t newest = table.index[slot];
+  if (newest == 0 && direct.handle == 0) return &begin(table, direct);
   std::uint16_t before = 0;
   for (std::uint16_t number = newest; number != 0; before = number, number = next_[number]) {
     Request& known = table.entries[number];
-    if (may_share(starter.kind)) {
-      if (known.row != starter.row || known.block != starter.block || known.kind != starter.kind ||
-          known.starts == UINT16_MAX)
-        continue;
-      ++known.starts;
-    } else {
-      if (may_share(known.kind)) continue;
-      known.starts = 1;  // the older one has ended
-      known.id = ++table.last_id;
+    if (!is_entry_of(known, block, row, kind)) continue;
+    if (before != 0) {
+      next_[before] = next_[number];
+      next_[number] = newest;
+      table.index[slot] = number;
     }
-    if (before == 0) return &known;
-    put_first(newest, before, number);
-    return &table.entries[newest <= direct_entries ? newest : number];
+    return &known;
   }
   const std::uint16_t number = take();
   if (number == 0) {
-    // Which requests of the handle have completed cannot be known from here on, so they belong to no thread.
-    for (std::uint16_t each = newest; each != 0 && may_share(starter.kind); each = next_[each])
-      if (may_share(table.entries[each].kind)) {
-        table.entries[each].block = Starter::no_block;
-        table.entries[each].kind |= format::unrecorded_request;
-      }
+    if (may_share(kind)) disown(handle);
     return nullptr;
   }
-  if (newest <= direct_entries) {
-    move(newest, number);
-    next_[number] = next_[newest];
-    next_[newest] = number;
-    return &begin(table, table.entries[newest]);
-  }
-  table.index[slot_of(table.entries[newest].handle)] = number;
   next_[number] = newest;
+  table.index[slot] = number;
   return &begin(table, table.entries[number]);
 }
 
-// Moves what an entry contains. To readers the request is in neither of them meanwhile.
-void Requests::move(std::uint16_t from, std::uint16_t to) noexcept {
-  Request& source = table_->entries[from];
-  Request copy = source;
-  std::atomic_ref(source.handle).store(0, std::memory_order_release);
-  const std::uint64_t handle = std::exchange(copy.handle, 0);
-  table_->entries[to] = copy;
-  std::atomic_ref(table_->entries[to].handle).store(handle, std::memory_order_release);
-  received_[to] = received_[from];
+// An entry for another request of the handle of `direct`. Both lie elsewhere then.
+Request* Requests::add_beside(Request& direct, std::uint8_t kind) noexcept {
+  const std::uint64_t handle = direct.handle;
+  const std::uint16_t number = take();
+  const std::uint16_t older = number == 0 ? 0 : move_away(number_of(direct));
+  if (older == 0) {
+    if (number != 0) give_back(number);
+    if (may_share(kind)) disown(handle);
+    return nullptr;
+  }
+  next_[number] = older;
+  table_->index[slot_of(handle)] = number;
+  return &begin(*table_, table_->entries[number]);
 }
 
-// The request `number`, which follows `before` in the list of its handle, becomes the newest instead of `newest`.
-void Requests::put_first(std::uint16_t newest, std::uint16_t before, std::uint16_t number) noexcept {
-  format::RequestTable& table = *table_;
-  if (newest > direct_entries) {
-    table.index[slot_of(table.entries[newest].handle)] = number;
-    next_[before] = next_[number];
-    next_[number] = newest;
-    return;
+// Moves a request away from where its handle hashes to. Returns its new number; 0 if there is no room.
+std::uint16_t Requests::move_away(std::uint16_t number) noexcept {
+  Request& from = table_->entries[number];
+  const std::uint16_t moved = take();
+  if (moved == 0) return 0;
+  Request& to = table_->entries[moved];
+  const std::uint64_t handle = from.handle;
+  // To readers it is nowhere meanwhile.
+  std::atomic_ref(from.handle).store(0, std::memory_order_release);
+  to = from;
+  std::atomic_ref(to.handle).store(handle, std::memory_order_release);
+  received_[moved] = received_[number];
+  next_[moved] = 0;
+  return moved;
+}
+
+// Which requests of a handle have completed cannot be known from here on, so they belong to no thread.
+void Requests::disown(std::uint64_t handle) noexcept {
+  for (std::uint16_t number = newest_of(handle); number != 0; number = next_[number]) {
+    Request& each = table_->entries[number];
+    if (!may_share(each.kind)) continue;
+    each.block = Starter::no_block;
+    each.kind |= format::unrecorded_request;
   }
-  // The newest stays where its handle hashes to: the two exchange their entries.
-  const Request first = table.entries[number];
-  const std::uint64_t received = received_[number];
-  move(newest, number);
-  table.entries[newest] = first;
-  received_[newest] = received;
-  if (before == newest) return;
-  // The request that was the newest comes second.
-  next_[before] = next_[number];
-  next_[number] = next_[newest];
-  next_[newest] = number;
 }
 
 // Linear probing in the index. Deleting moves later slots up, so there are no tombstones.
 void Requests::erase_any(std::uint16_t number) noexcept {
   format::RequestTable& table = *table_;
   Request& entry = table.entries[number];
-  const std::uint16_t older = next_[number];
-  if (number <= direct_entries && older == 0) return free(table, entry);
-  const std::uint16_t newest = newest_of(entry.handle);
-  if (number != newest) {
-    std::uint16_t before = newest;
-    while (next_[before] != number) before = next_[before];
-    next_[before] = older;
-    return give_back(number);
-  }
-  if (number <= direct_entries) {
-    next_[number] = next_[older];
-    move(older, number);
-    return give_back(older);
-  }
+  if (number <= direct_entries) return free(table, entry);
   const unsigned slot = slot_of(entry.handle);
-  if (older != 0) {
-    table.index[slot] = older;
+  if (std::uint16_t before = table.index[slot]; before != number) {
+    while (next_[before] != number) before = next_[before];
+    next_[before] = next_[number];
+  } else if (next_[number] != 0) {
+    table.index[slot] = next_[number];
   } else {
     table.index[move_up(slot)] = 0;
   }
+  change_count(table, -1U);
   give_back(number);
 }
 
@@ -228,7 +216,6 @@ void Requests::after_fork() noexcept {
   lock_.reset();
   table_ = plain_ = nullptr;
   others_ = 0;
-  std::memset(next_, 0, sizeof next_);
 }
 
 }  // namespace tare::mpi

@@ -8,9 +8,9 @@
 // from the list (claim), or none if the list is empty. Requests of threads that do not record are in the list, too,
 // because they share the handle.
 //
-// The newest request of a handle lies where its handle hashes to, among the first entries of the table. Only if another
-// handle has that entry, it lies behind them, and an index has its number. Older requests of a handle lie behind them,
-// too, and are linked to the newest.
+// A request lies where its handle hashes to, among the first entries of the table. Only if another handle has that
+// entry, or if there are several requests of the handle, they lie behind these entries. Then an index has the number of
+// the newest, and each has the number of the next older one.
 //
 // The table lies in the segment (format::RequestTable) and is bounded. Requests that do not fit are counted
 // (ProcessRecord::untracked_requests); their bytes and waiting times are not known. Thread-safe. The lock is taken only
@@ -247,9 +247,10 @@ class Requests {
   }
   [[gnu::noinline]] Request* place_any(std::uint64_t handle, std::uint32_t block, std::uint16_t row,
                                        std::uint8_t kind) noexcept;
-  Request* place_beside(std::uint16_t newest, Starter starter) noexcept;
-  void put_first(std::uint16_t newest, std::uint16_t before, std::uint16_t number) noexcept;
-  void move(std::uint16_t from, std::uint16_t to) noexcept;
+  bool is_entry_of(Request& known, std::uint32_t block, std::uint16_t row, std::uint8_t kind) noexcept;
+  Request* add_beside(Request& direct, std::uint8_t kind) noexcept;
+  std::uint16_t move_away(std::uint16_t number) noexcept;
+  void disown(std::uint64_t handle) noexcept;
   std::uint16_t take() noexcept;
   void give_back(std::uint16_t number) noexcept;
 
@@ -281,7 +282,8 @@ class Requests {
   bool shared_ = false;
   recorder::SpinLock lock_;
   std::uint64_t received_[format::request_capacity] = {};  // by entry
-  // By entry: the next older one of its handle; of a free entry behind the first, the next free one. 0: none.
+  // By entry: the next older one of its handle; of a free entry behind the first, the next free one. 0: none, as for
+  // all of the first entries.
   std::uint16_t next_[format::request_capacity] = {};
 };
 

@@ -229,8 +229,23 @@ TEST_F(RequestsTest, AFreedEntryIsNobodys) {
 TEST_F(RequestsTest, AHandleOfWhichAStartHadNoRoomIsNobodys) {
   put(1, {0, 1, format::plain_request});
   fill(2);
+  const std::uint32_t count = requests_->count();
   EXPECT_FALSE(put(1, {0, 2, format::plain_request}));
   EXPECT_TRUE(requests_->of(1)->unrecorded());
+  EXPECT_EQ(requests_->count(), count);
+}
+
+// The second request of a handle needs two entries: the first one has to make room, too.
+TEST_F(RequestsTest, AHandleForWhoseSecondRequestThereIsRoomForOneIsNobodys) {
+  put(1, {0, 1, format::plain_request});
+  const std::uint64_t next = fill(2);
+  const std::uint64_t elsewhere = next - 1;  // the last one found its own entry taken
+  requests_->forget(elsewhere, 0);
+  const std::uint32_t count = requests_->count();
+  EXPECT_FALSE(put(1, {0, 2, format::plain_request}));
+  EXPECT_TRUE(requests_->of(1)->unrecorded());
+  EXPECT_EQ(requests_->count(), count);
+  EXPECT_TRUE(put(elsewhere));
 }
 
 TEST_F(RequestsTest, PersistentOnesStayUntilTheyAreForgotten) {

@@ -151,9 +151,14 @@ template <class A, bool samples>
   if (found == nullptr) [[unlikely]] {
     recorder::spells.complete_unknown(thread);
     if (thread.traced()) thread.commit_completion(fold(handle), format::no_bytes, format::no_peer, format::no_tag);
-  } else if (requests.is_as_found(*found, handle, block)) [[likely]] {
-    credit<A, samples>(thread, *found, &thread.rows[found->row], format::completion, status, waited);
-    requests.finish(*found);
+    return;
+  }
+  // Of the requests of one handle, the newest was found, which may have been completed by now. (A copy keeps its
+  // handle.)
+  const Request* entry = found->handle == handle ? found : requests.of(handle);
+  if (entry != nullptr && requests.is_as_found(*entry, handle, block)) [[likely]] {
+    credit<A, samples>(thread, *entry, &thread.rows[entry->row], format::completion, status, waited);
+    requests.finish(*entry);
   } else {
     complete_any<A, samples>(thread, handle, *found, status, waited);
   }
@@ -441,7 +446,7 @@ class FewRequests {
   }
 
  private:
-  static constexpr unsigned most = 8;
+  static constexpr unsigned most = 64;  // a halo exchange with all neighbours in three dimensions has 52
 
   bool receives_ = false;  // some are receives
   std::uint32_t present_;  // take() sets this and the next two
