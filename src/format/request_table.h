@@ -35,12 +35,12 @@ struct RequestEntry {
   bool exchanges() const noexcept { return (kind & 8U) != 0; }
   bool unrecorded() const noexcept { return (kind & 16U) != 0; }
   bool sends() const noexcept { return (kind & 4U) != 0; }
-  // Whether it is active, has its handle for itself, and is no more than a receive or an operation whose status says
-  // nothing. That is, its last four bytes are 1 0 0 1, or 1 0 1 1.
+  // Whether it is active, and no more than a receive or an operation whose status says nothing. That is, its last two
+  // bytes are 0 1 or 1 1.
   bool simple() const noexcept {
-    std::uint32_t last;
-    std::memcpy(&last, &starts, sizeof last);
-    return (last & ~std::uint32_t{1U << 16}) == (1U | 1U << 24);
+    std::uint16_t last;
+    std::memcpy(&last, &kind, sizeof last);
+    return (last & ~1U) == 1U << 8;
   }
 };
 enum RequestKind : std::uint8_t {

@@ -147,8 +147,8 @@ class Requests {
   }
   // The claimed request has completed. A persistent one stays in the table.
   [[gnu::always_inline]] void finish(const Request& entry) noexcept { end(const_cast<Request&>(entry)); }
-  // The same of a simple one.
-  [[gnu::always_inline]] void finish_simple(const Request& entry) noexcept { erase(const_cast<Request&>(entry)); }
+  // The same of one that is not persistent.
+  [[gnu::always_inline]] void finish_once(const Request& entry) noexcept { end_start(const_cast<Request&>(entry)); }
 
   // Removes a request of `handle` that a call in a thread of `block` has completed, and copies it. That is the request
   // that was found before the call or, if another completion has taken that, one that was there as well. False if there
@@ -265,11 +265,13 @@ class Requests {
   }
   [[gnu::noinline]] void erase_any(std::uint16_t number) noexcept;
   [[gnu::always_inline]] void end(Request& entry) noexcept {
+    if (!entry.persistent()) return end_start(entry);
     entry.waiter = 0;
-    if (entry.persistent())
-      entry.active = false;
-    else if (--entry.starts == 0)
-      erase(entry);
+    entry.active = false;
+  }
+  [[gnu::always_inline]] void end_start(Request& entry) noexcept {
+    entry.waiter = 0;
+    if (--entry.starts == 0) erase(entry);
   }
   // Fills a hole in the index with a later slot whose probe sequence crosses it, repeatedly. Returns where the hole is
   // at the end.

@@ -117,7 +117,7 @@ template <class A, bool samples>
 [[gnu::always_inline]] inline void complete_simple(Thread& thread, const Request& entry,
                                                    const typename A::Status* status, std::uint64_t waited) noexcept {
   credit<A, samples, true>(thread, entry, &thread.rows[entry.row], format::completion, status, waited);
-  requests.finish_simple(entry);
+  requests.finish_once(entry);
 }
 
 // The unusual cases: the thread does not record, another thread may have started the request, or other requests have
