@@ -54,7 +54,8 @@ Request* Requests::place_any(std::uint64_t handle, std::uint32_t block, std::uin
   if (table_ == nullptr) {
     table_ = recorder::request_table();
     if (table_ == nullptr) return nullptr;
-    table_->used.store(direct_entries, std::memory_order_release);
+    table_->entries[0].handle = nobodys_handle;
+    table_->used.store(direct_entries - 1, std::memory_order_release);
     plain_ = table_;
   }
   format::RequestTable& table = *table_;
@@ -132,7 +133,7 @@ void Requests::disown(std::uint64_t handle) noexcept {
 void Requests::erase_any(std::uint16_t number) noexcept {
   format::RequestTable& table = *table_;
   Request& entry = table.entries[number];
-  if (number <= direct_entries) return free(table, entry);
+  if (number < direct_entries) return free(table, entry);
   const unsigned slot = slot_of(entry.handle);
   if (std::uint16_t before = table.index[slot]; before != number) {
     while (next_[before] != number) before = next_[before];

@@ -183,13 +183,15 @@ class Requests {
     recorder::SpinLock* lock_;
   };
 
-  // Entries 1 to this are those of the handles that hash to them. Few, because for_each() looks at them.
+  // The entries before this number are those of the handles that hash to them. Few, because for_each() looks at them.
   static constexpr std::uint32_t direct_entries = 512;
+  // Entry 0 is no request's, but handle 0, which is none, hashes to it. So it has a handle that no request has.
+  static constexpr std::uint64_t nobodys_handle = UINT64_MAX;
 
   static std::uint64_t hash_of(std::uint64_t handle) noexcept { return handle * 0x9e3779b97f4a7c15U; }
   static Request& direct_of(format::RequestTable& table, std::uint64_t handle) noexcept {
     static_assert(direct_entries == 1U << (64 - 55));
-    return (table.entries + 1)[hash_of(handle) >> 55];
+    return table.entries[hash_of(handle) >> 55];
   }
   static unsigned home_of(std::uint64_t handle) noexcept {
     static_assert(format::request_slots == 1U << (64 - 49));

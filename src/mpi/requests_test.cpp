@@ -102,6 +102,15 @@ TEST_F(RequestsTest, AreFoundUntilTheyAreFinishedInAnyOrder) {
   }
 }
 
+TEST_F(RequestsTest, HandleZeroIsNone) {
+  EXPECT_EQ(requests_->of(0), nullptr);
+  put(8);
+  EXPECT_EQ(requests_->of(0), nullptr);
+  requests_->forget(0, 0);
+  EXPECT_EQ(requests_->count(), 1U);
+  EXPECT_EQ(handles(), (std::multiset<std::uint64_t>{8}));
+}
+
 TEST_F(RequestsTest, RequestsOfOneHandleAndRowStandBesideOneAnotherInOneEntry) {
   put(8);
   put(8);
