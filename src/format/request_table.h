@@ -58,7 +58,7 @@ inline constexpr unsigned request_capacity = 14336;
 inline constexpr unsigned request_slots = 32768;
 struct RequestTable {
   std::atomic<std::uint32_t> count;  // requests in the table
-  std::atomic<std::uint32_t> used;   // behind entry number `used`, none has been in use
+  std::atomic<std::uint32_t> used;   // entries with higher numbers have never been in use
   std::uint32_t free;                // the first of a list, which its owner keeps
   std::uint32_t last_id;
   std::uint64_t reserved[6];
