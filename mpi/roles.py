@@ -189,7 +189,7 @@ def _request_completed(of: Meaning) -> Iterator[str]:
     elif of.completes == "all" and of.poll:
         yield f"CompletesAll<A, samples> completes{{count, array_of_requests, {flag}, array_of_statuses}}"
     elif of.completes == "all":
-        yield "WaitsForAll<A, samples> waits{count, array_of_requests, array_of_statuses}"
+        yield "CompletesAllByWaiting<A, samples> waits{count, array_of_requests, array_of_statuses}"
     elif of.completes == "any":
         yield f"CompletesAny<A, samples> completes{{count, array_of_requests, index, {flag}, status}}"
     elif of.completes == "some":

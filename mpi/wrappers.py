@@ -22,7 +22,7 @@ def wrapper(
         name = role.split("{")[0].split()[-1]
         names.append(name)
         # A role may have to look at a status where the program passes MPI_STATUS_IGNORE.
-        if re.match(r"(Receives|AlsoReceives|Probes|Completes\w+|WaitsForAll)<", role):
+        if re.match(r"(Receives|AlsoReceives|Probes|Completes\w+)<", role):
             arguments = re.sub(r"\b(status|array_of_statuses)\b", f"{name}.status()", arguments)
             used = f", &{name}" if ".status()" in arguments else ""
     lines = [f"static {function.returns} {function.name}({parameters}) {{"]

@@ -1,8 +1,8 @@
 // The call paths of a thread, recognised by the words on its stack.
 //
 // A call path follows from the return address of the call, the stack pointer, the frame pointer, and the words that the
-// unwinder reads. If all of these are the same as before, so is the path. A known path therefore costs one comparison
-// for each word, and no search. Only the owning thread uses this class. It allocates nothing.
+// unwinder reads. If all of these are the same as before, so is the path. A known path therefore costs one fingerprint
+// of these words (path_words.h), and no search. Only the owning thread uses this class. It allocates nothing.
 //
 // A solver reaches a call in hundreds of ways with the same stack pointer. Each word determines where the next one
 // lies, so two paths have the same words up to the first difference. The few words that differ between the paths of a
@@ -20,6 +20,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "mpi/path_words.h"
 #include "mpi/unwind.h"
 #include "recorder/location.h"
 
@@ -45,34 +46,45 @@ class PathMemo {
     }
   };
 
-  struct Path {
+  // How the words of a path are compared.
+  enum class Form : std::uint8_t {
+    none,  // there are no words
+    near,  // by the offsets in the path itself
+    far    // by offsets that follow the path, because they are many or large
+  };
+
+  // What the usual call needs lies in one cache line.
+  struct alignas(64) Path {
     std::uintptr_t return_address;  // 0: no path
     std::uintptr_t stack;
-    std::uintptr_t base;
+    std::uint64_t fingerprint;
     std::uint32_t number;
     std::uint16_t next;           // place of the next path in the bucket, 0: none
     std::uint16_t successors[2];  // places of paths that have followed it; they are prefetched
     recorder::KnownRows rows;
-    std::uint16_t count;
+    Form form;
+    std::int8_t base_mask;  // all ones if the path depends on the caller's frame pointer
     // Not 0: this is no path but a branch. It has this many words, of which only the addresses are used: paths of this
     // caller differ in the words there. Paths with words at all of these addresses are in branches_. The others follow
     // in the bucket.
     std::uint8_t branch_words;
-    bool needs_base;  // the path depends on the caller's frame pointer
-    // Word words[count]
+    std::uint8_t count;
+    NearOffset offsets[path_group];
+    // FarOffset offsets[groups_of(count) * path_group], if the form is far
+    // Word words[count], for what is not usual
   };
-  static_assert(sizeof(Path) == 3 * sizeof(Word));
+  static_assert(sizeof(Path) == 64 && most_words <= UINT8_MAX);
 
   // The path of a call made in `caller`, if it is the one that came last from there after the path before; else
-  // nullptr.
+  // nullptr. Does not find paths of the far form.
   [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
     const std::uint16_t place = expected_after(last_, caller.return_address).latest;
-    return is_at(place, caller) ? &go_on_from(place) : nullptr;
+    return is_near_at(place, caller) ? &go_on_from(place) : nullptr;
   }
   // The same with the path that came before that one. From here on it is the expected one.
   [[gnu::always_inline]] Path* find_also_expected(const Frame& caller) noexcept {
     Expected& expected = expected_after(last_, caller.return_address);
-    if (!is_at(expected.earlier, caller)) return nullptr;
+    if (!is_near_at(expected.earlier, caller)) return nullptr;
     std::swap(expected.latest, expected.earlier);
     return &go_on_from(expected.latest);
   }
@@ -92,9 +104,7 @@ class PathMemo {
   [[gnu::always_inline]] Path* find_first(const Frame& caller) noexcept {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0;) {
       Path& path = at(place);
-      if (path.return_address == caller.return_address && path.stack == caller.stack &&
-          (path.branch_words != 0 || is_taken(path, caller)))
-        return &path;
+      if (is_called_in(path, caller) && (path.branch_words != 0 || is_taken(path, caller))) return &path;
       place = path.next;
     }
     return nullptr;
@@ -116,15 +126,16 @@ class PathMemo {
   // The conditions, beside the return address, under which a call has a path; for code that compares many calls with
   // the same path (polls.h).
   struct Conditions {
-    static constexpr unsigned most_words = 24;
+    static constexpr unsigned most_words = 3 * path_group;
     std::uintptr_t stack;
-    std::uintptr_t base;
     std::uintptr_t base_mask;
-    std::uint64_t count;
-    Word words[most_words];
+    std::uint64_t fingerprint;
+    std::uint32_t groups;
+    FarOffset offsets[most_words];
 
     [[gnu::always_inline]] bool holds(const Frame& caller) const noexcept {
-      return stack == caller.stack && ((base ^ caller.base) & base_mask) == 0 && are_there(words, count);
+      return stack == caller.stack &&
+             fingerprint == fingerprint_on_stack(caller.base & base_mask, stack, offsets, groups);
     }
   };
   // The conditions of the path of a call made in `caller`. False if the path is not known, or if it has too many words.
@@ -132,22 +143,27 @@ class PathMemo {
     const Path* path = find(caller);
     if (path == nullptr || path->count > Conditions::most_words) return false;
     conditions.stack = path->stack;
-    conditions.base = path->base;
-    conditions.base_mask = path->needs_base ? ~std::uintptr_t{0} : 0;
-    conditions.count = path->count;
-    std::memcpy(conditions.words, words_of(*path), path->count * sizeof(Word));
+    conditions.base_mask = mask_of(*path);
+    conditions.fingerprint = path->fingerprint;
+    conditions.groups = groups_of(path->count);
+    fill_offsets(path->stack, words_of(*path), path->count, conditions.offsets);
     return true;
   }
 
   // Remembers a path. Others may be forgotten: some of the same caller when a word is found that tells them apart, the
-  // oldest if no word does, and all paths if there is no room. nullptr: the path has too many words.
+  // oldest if no word does, and all paths if there is no room. nullptr: the path has too many words, or words that lie
+  // below the stack pointer, or too far above it.
   Path* add(const Builder& built, std::uint32_t number) noexcept {
-    if (built.overflow) return nullptr;
-    if (used_ + lines_of(built.count) + lines_of(most_branch_words) > capacity) clear();
-    const std::uint16_t place = new_path(built.caller, built.count);
+    const Form form = form_of(built);
+    if (built.overflow || (form == Form::none && built.count != 0)) return nullptr;
+    if (used_ + lines_of(built.count, form) + lines_of(most_branch_words, Form::none) > capacity) clear();
+    const std::uint16_t place = new_path(built.caller, built.count, form);
     Path& path = at(place);
-    path.needs_base = built.base_mask != 0;
+    path.fingerprint = fingerprint_of(built.caller.base & built.base_mask, built.words, built.count);
+    path.base_mask = built.base_mask == 0 ? 0 : -1;
     path.number = number;
+    if (form == Form::near) fill_offsets(path.stack, built.words, built.count, path.offsets);
+    if (form == Form::far) fill_offsets(path.stack, built.words, built.count, far_offsets_of(path));
     std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
     Path* branch = branch_of(built.caller);
     std::uint16_t* bucket = bucket_of(path, branch);
@@ -175,8 +191,21 @@ class PathMemo {
   static constexpr std::uint32_t capacity = 8 * 1024;  // lines
   static_assert(capacity <= UINT16_MAX);
 
-  static constexpr std::uint32_t lines_of(unsigned words) noexcept {
-    return static_cast<std::uint32_t>((sizeof(Path) + words * sizeof(Word) + line - 1) / line);
+  static constexpr std::size_t far_bytes(unsigned words, Form form) noexcept {
+    return form == Form::far ? std::size_t{groups_of(words)} * path_group * sizeof(FarOffset) : 0;
+  }
+  static constexpr std::uint32_t lines_of(unsigned words, Form form) noexcept {
+    const std::size_t bytes = sizeof(Path) + far_bytes(words, form) + words * sizeof(Word);
+    return static_cast<std::uint32_t>((bytes + line - 1) / line);
+  }
+  // How a path's words can be compared; none, too, if they cannot.
+  static Form form_of(const Builder& built) noexcept {
+    bool near = built.count != 0 && built.count <= path_group;
+    for (unsigned i = 0; i < built.count; ++i) {
+      if (!has_offset<FarOffset>(built.words[i], built.caller.stack)) return Form::none;
+      near = near && has_offset<NearOffset>(built.words[i], built.caller.stack);
+    }
+    return near ? Form::near : built.count != 0 ? Form::far : Form::none;
   }
   // Places are numbers of lines. No path lies at place 0.
   Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[std::size_t{place} * line]); }
@@ -191,22 +220,27 @@ class PathMemo {
     const std::uint64_t hash = (return_address ^ std::uint64_t{place} << 32) * 0x9e3779b97f4a7c15U;
     return expected_[hash >> (64 - expected_bits)];
   }
-  [[gnu::always_inline]] bool is_at(std::uint16_t place, const Frame& caller) noexcept {
+  static bool is_called_in(const Path& path, const Frame& caller) noexcept {
+    return path.return_address == caller.return_address && path.stack == caller.stack;
+  }
+  [[gnu::always_inline]] bool is_near_at(std::uint16_t place, const Frame& caller) noexcept {
     const Path& path = at(place);
-    return path.return_address == caller.return_address && path.stack == caller.stack && is_taken(path, caller);
+    return is_called_in(path, caller) && path.form == Form::near && is_taken_near(path, caller);
   }
   [[gnu::always_inline]] Path& go_on_from(std::uint16_t place) noexcept {
     last_ = place;
     Path& path = at(place);
-    for (const std::uint16_t successor : path.successors) {
-      const auto* its_lines = reinterpret_cast<const unsigned char*>(&at(successor));
-      __builtin_prefetch(its_lines);
-      __builtin_prefetch(its_lines + line);
-    }
+    for (const std::uint16_t successor : path.successors) __builtin_prefetch(&at(successor));
     return path;
   }
-  static Word* words_of(Path& path) noexcept { return reinterpret_cast<Word*>(&path + 1); }
-  static const Word* words_of(const Path& path) noexcept { return reinterpret_cast<const Word*>(&path + 1); }
+  static FarOffset* far_offsets_of(Path& path) noexcept { return reinterpret_cast<FarOffset*>(&path + 1); }
+  static const FarOffset* far_offsets_of(const Path& path) noexcept {
+    return reinterpret_cast<const FarOffset*>(&path + 1);
+  }
+  static Word* words_of(Path& path) noexcept {
+    return reinterpret_cast<Word*>(reinterpret_cast<unsigned char*>(&path + 1) + far_bytes(path.count, path.form));
+  }
+  static const Word* words_of(const Path& path) noexcept { return words_of(const_cast<Path&>(path)); }
   static std::uintptr_t read(std::uintptr_t address) noexcept {
     return *reinterpret_cast<const std::uintptr_t*>(address);
   }
@@ -234,63 +268,27 @@ class PathMemo {
   }
 
   static bool is_of(const Path& path, const Frame& caller) noexcept {
-    return path.return_address == caller.return_address && path.stack == caller.stack && path.branch_words == 0 &&
-           is_taken(path, caller);
+    return is_called_in(path, caller) && path.branch_words == 0 && is_taken(path, caller);
   }
-  [[gnu::always_inline]] static bool is_taken(const Path& path, const Frame& caller) noexcept {
-    return (!path.needs_base || path.base == caller.base) && are_there(words_of(path), path.count);
+  static std::uintptr_t mask_of(const Path& path) noexcept {
+    return static_cast<std::uintptr_t>(std::intptr_t{path.base_mask});
   }
-  static bool is_there(const Word& word) noexcept { return read(word.address) == word.value; }
-  [[gnu::always_inline]] static bool are_there(const Word* words, std::uint64_t count) noexcept {
-    for (; count > 12; --count)
-      if (!is_there(words[count - 1])) return false;
-    switch (count) {  // without the counting of a loop
-      case 12:
-        if (!is_there(words[11])) return false;
-        [[fallthrough]];
-      case 11:
-        if (!is_there(words[10])) return false;
-        [[fallthrough]];
-      case 10:
-        if (!is_there(words[9])) return false;
-        [[fallthrough]];
-      case 9:
-        if (!is_there(words[8])) return false;
-        [[fallthrough]];
-      case 8:
-        if (!is_there(words[7])) return false;
-        [[fallthrough]];
-      case 7:
-        if (!is_there(words[6])) return false;
-        [[fallthrough]];
-      case 6:
-        if (!is_there(words[5])) return false;
-        [[fallthrough]];
-      case 5:
-        if (!is_there(words[4])) return false;
-        [[fallthrough]];
-      case 4:
-        if (!is_there(words[3])) return false;
-        [[fallthrough]];
-      case 3:
-        if (!is_there(words[2])) return false;
-        [[fallthrough]];
-      case 2:
-        if (!is_there(words[1])) return false;
-        [[fallthrough]];
-      case 1:
-        return is_there(words[0]);
-      default:
-        return true;
-    }
+  // Whether a call from the path's return address and stack pointer has this path.
+  static bool is_taken(const Path& path, const Frame& caller) noexcept {
+    if (path.form == Form::near) [[likely]]
+      return is_taken_near(path, caller);
+    const std::uintptr_t base = caller.base & mask_of(path);
+    return fingerprint_on_stack(base, path.stack, far_offsets_of(path), groups_of(path.count)) == path.fingerprint;
+  }
+  [[gnu::always_inline]] static bool is_taken_near(const Path& path, const Frame& caller) noexcept {
+    return sum_of_stack(caller.base & mask_of(path), path.stack, path.offsets) == path.fingerprint;
   }
 
   // The branch of a caller; nullptr: its paths are few.
   Path* branch_of(const Frame& caller) noexcept {
     for (std::uint16_t place = buckets_[slot_of(hash_of(caller))]; place != 0; place = at(place).next) {
       Path& path = at(place);
-      if (path.branch_words != 0 && path.return_address == caller.return_address && path.stack == caller.stack)
-        return &path;
+      if (path.branch_words != 0 && is_called_in(path, caller)) return &path;
     }
     return nullptr;
   }
@@ -322,7 +320,7 @@ class PathMemo {
         place = &next;
     }
     if (branch == nullptr) {
-      const std::uint16_t made = new_path({first.return_address, first.stack, first.base}, most_branch_words);
+      const std::uint16_t made = new_path({first.return_address, first.stack, 0}, most_branch_words, Form::none);
       branch = &at(made);
       link(made, bucket);
     }
@@ -343,11 +341,15 @@ class PathMemo {
     }
     return 0;
   }
-  std::uint16_t new_path(const Frame& caller, unsigned count) noexcept {
+  std::uint16_t new_path(const Frame& caller, unsigned count, Form form) noexcept {
     const auto place = static_cast<std::uint16_t>(used_ + 1);
-    at(place) = {
-        caller.return_address, caller.stack, caller.base, 0, 0, {}, {}, static_cast<std::uint16_t>(count), 0, false};
-    used_ += lines_of(count);
+    Path& path = at(place);
+    path = {};
+    path.return_address = caller.return_address;
+    path.stack = caller.stack;
+    path.form = form;
+    path.count = static_cast<std::uint8_t>(count);
+    used_ += lines_of(count, form);
     return place;
   }
   void link(std::uint16_t place, std::uint16_t& bucket) noexcept {

@@ -125,12 +125,10 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   return find_native_site(thread, caller, binding != Binding::none);
 }
 
-// Finds the site of a path that is not the one expected next.
+// Finds the site of a path that is not expected.
 [[gnu::noinline]] Site look_for_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
                                      std::uintptr_t base) noexcept {
-  const Frame caller{return_address, stack & stack_matters, base};
-  if (PathMemo::Path* expected = thread.paths.find_also_expected(caller)) return {expected->number, &expected->rows};
-  PathMemo::Path* known = thread.paths.find(caller);
+  PathMemo::Path* known = thread.paths.find({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
     return find_site(thread, return_address, stack, base);
   thread.paths.follow(*known);
@@ -138,15 +136,24 @@ Site find_native_site(Thread& thread, const Frame& caller, bool in_binding) noex
   return {known->number, &known->rows};
 }
 
+// Finds the site of a path that is not the one expected first.
+[[gnu::noinline]] Site also_expected_site(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack,
+                                          std::uintptr_t base) noexcept {
+  PathMemo::Path* known = thread.paths.find_also_expected({return_address, stack & stack_matters, base});
+  if (known == nullptr) return look_for_site(thread, return_address, stack, base);
+  return {known->number, &known->rows};
+}
+
 }  // namespace
 
+// In three steps that call one another at their ends, so that the usual ones save no registers.
 Site site_of(Thread& thread, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
   if (stack_matters == 0)
     if (AddressMemo::Entry* known = thread.addresses.find(return_address)) [[likely]]
       return {known->number, &known->rows};
   PathMemo::Path* known = thread.paths.find_expected({return_address, stack & stack_matters, base});
   if (known == nullptr) [[unlikely]]
-    return look_for_site(thread, return_address, stack, base);
+    return also_expected_site(thread, return_address, stack, base);
   return {known->number, &known->rows};
 }
 

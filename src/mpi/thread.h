@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "format/request_table.h"
 #include "mpi/dispatch.h"
 #include "mpi/path_memo.h"
 #include "mpi/polls.h"
@@ -49,6 +50,22 @@ inline std::uint32_t fold(std::uint64_t handle) noexcept {
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> communicator_generation;
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> datatype_generation;
 
+// A request that a call may complete, as it was before the call, in which MPI overwrites its handle.
+struct FoundRequest {
+  std::uint64_t handle;
+  const format::RequestEntry* entry;  // nullptr: not in the table
+};
+
+// Room for a few of these, and for their statuses if the program does not ask for them. It is not on the stack, so that
+// the stack frames of wrappers are small: that keeps their code short, and their data in the cache.
+struct RequestRoom {
+  static constexpr unsigned few = 64;  // a halo exchange with all neighbours in three dimensions has 52 requests
+  static constexpr unsigned most_status_bytes = 32;
+
+  alignas(64) FoundRequest found[few];
+  alignas(std::uint64_t) unsigned char statuses[few * most_status_bytes];
+};
+
 struct Thread : recorder::Location {
   static constexpr unsigned communicator_slots = 16;
   static constexpr unsigned datatype_slots = 64;
@@ -68,7 +85,9 @@ struct Thread : recorder::Location {
   std::uint32_t control_phase;
   std::uint32_t controlled_type;
   int controlled_level;
-  // Scratch memory for calls that complete many requests (requests.h). It grows and never shrinks.
+  // Memory for calls that may complete requests (roles/request_array.h). Only one call at a time uses it. `scratch` is
+  // for many requests; it grows and never shrinks.
+  RequestRoom request_room;
   char* scratch;
   std::size_t scratch_bytes;
   Stack stack;

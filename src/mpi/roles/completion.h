@@ -93,7 +93,7 @@ struct CompletesAll : Role {
 
 // MPI_Waitall.
 template <class A, bool samples>
-struct WaitsForAll : Role {
+struct CompletesAllByWaiting : Role {
   using Status = typename A::Status;
   int count;
   const typename A::Request* handles;
@@ -103,7 +103,7 @@ struct WaitsForAll : Role {
   union {
     CompletesAll<A, samples> others;  // if they are not few
   };
-  WaitsForAll(int n, const typename A::Request* h, void* s) noexcept
+  CompletesAllByWaiting(int n, const typename A::Request* h, void* s) noexcept
       : count(n), handles(h), asked(static_cast<Status*>(s)) {}
 
   static bool is_needed(const Thread& thread) noexcept { return thread.requests_open; }

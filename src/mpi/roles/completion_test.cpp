@@ -64,7 +64,7 @@ class CompletionTest : public ::testing::Test {
     };
     if (flag == nullptr)
       in_one_call(Function::MPI_Waitall,
-                  WaitsForAll<MadeUpPage, false>{count, handles.data(), MadeUpPage::statuses_ignore()});
+                  CompletesAllByWaiting<MadeUpPage, false>{count, handles.data(), MadeUpPage::statuses_ignore()});
     else
       in_one_call(Function::MPI_Testall,
                   CompletesAll<MadeUpPage, false>{count, handles.data(), flag, MadeUpPage::statuses_ignore()});

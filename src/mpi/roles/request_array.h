@@ -8,8 +8,15 @@
 
 namespace tare::mpi {
 
-// The requests of an array as they were before the call, in which MPI overwrites their handles; and room for statuses
-// that the program did not ask for. Some fit in here; for more, the thread's scratch memory is used.
+// Where the statuses of a few requests lie.
+template <class A>
+typename A::Status* statuses_in(RequestRoom& room) noexcept {
+  static_assert(sizeof(typename A::Status) <= RequestRoom::most_status_bytes);
+  static_assert(alignof(typename A::Status) <= alignof(std::uint64_t));
+  return reinterpret_cast<typename A::Status*>(room.statuses);
+}
+
+// The requests of an array as they were before the call, and room for statuses that the program did not ask for.
 template <class A, bool samples>
 class Snapshot {
  public:
@@ -21,15 +28,15 @@ class Snapshot {
     if (count <= 0 || handles == nullptr || (!any && !thread.traced())) return;
     later_ = receives_ = looks_up_later(waits);
     if (count > few || !later_) return take_all(thread, count, handles, waits);
-    handles_ = few_handles_;
-    statuses_ = few_statuses_;
-    for (int i = 0; i < count; ++i) few_handles_[i] = handles[i];
+    found_ = thread.request_room.found;
+    statuses_ = statuses_in<A>(thread.request_room);
+    for (int i = 0; i < count; ++i) found_[i].handle = bits(handles[i]);
   }
   // The call has completed all of its requests.
   [[gnu::always_inline]] void find_all(const Thread& thread, int count) noexcept {
     if (later_) find_later(thread, count);
   }
-  explicit operator bool() const noexcept { return handles_ != nullptr; }
+  explicit operator bool() const noexcept { return found_ != nullptr; }
   // Where MPI puts the statuses, if the program asked for none, some are needed, and there is room for all.
   Status* statuses(Status* asked) noexcept {
     return asked != A::statuses_ignore() || !receives_ || statuses_ == nullptr ? asked : statuses_;
@@ -41,42 +48,42 @@ class Snapshot {
   }
   std::uint32_t present() const noexcept { return present_; }
   [[gnu::noinline]] void complete_one(Thread& thread, int i, const Status* status, std::uint64_t waited) noexcept {
-    const bool is_null = handles_[i] == A::request_null();
+    FoundRequest& found = found_[i];
+    const bool is_null = found.handle == null();
     if (is_null && inactive_) recorder::spells.complete_unknown(thread);
     if (is_null) return;
     const Request* entry;
     if (later_) {
-      entry = look_up(thread, bits(handles_[i]), false, nullptr);
+      entry = look_up(thread, found.handle, false, nullptr);
       if (is_inactive(entry)) return recorder::spells.complete_unknown(thread);
     } else {
-      entry = std::exchange(entries_[i], nullptr);
+      entry = std::exchange(found.entry, nullptr);
     }
-    complete<A, samples>(thread, recording_block(thread), bits(handles_[i]), entry, status, waited);
-    handles_[i] = A::request_null();
+    complete<A, samples>(thread, recording_block(thread), found.handle, entry, status, waited);
+    found.handle = null();
   }
   // The call has completed all of them, and find_all() has found them all. Nothing is left to do for them.
   [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
                                            std::uint64_t waited) noexcept {
     if (inactive_) [[unlikely]]
       recorder::spells.complete_unknown(thread);
-    const Handle null = A::request_null();
     const std::uint32_t block = recording_block(thread);
     for (int i = 0; i < count; ++i)
-      if (handles_[i] != null)
-        complete<A, samples>(thread, block, bits(handles_[i]), entries_[i],
+      if (found_[i].handle != null())
+        complete<A, samples>(thread, block, found_[i].handle, found_[i].entry,
                              statuses == nullptr ? nullptr : &statuses[i], waited);
   }
   // The thread does not wait any more for requests that were not completed.
   void stop_waiting(int count) noexcept {
     for (int i = 0; i < count; ++i)
-      if (entries_[i] != nullptr) requests.stop_waiting(*entries_[i]);
+      if (found_[i].entry != nullptr) requests.stop_waiting(*found_[i].entry);
   }
 
  private:
-  static constexpr int few = 8;
+  static constexpr int few = RequestRoom::few;
+  static std::uint64_t null() noexcept { return bits(A::request_null()); }
 
   [[gnu::noinline]] void find_later(const Thread& thread, int count) noexcept {
-    if (entries_ == nullptr) entries_ = few_entries_;  // handles_ are few then, too
     for (int i = 0; i < count; ++i) find(thread, i, false, nullptr);
     later_ = false;
   }
@@ -85,32 +92,31 @@ class Snapshot {
     const std::size_t copied = requests.shared() ? sizeof(RequestCopy) : 0;
     RequestCopy* copies = nullptr;
     if (count <= few && copied == 0) {
-      handles_ = few_handles_;
-      entries_ = few_entries_;
-      statuses_ = few_statuses_;
+      found_ = thread.request_room.found;
+      statuses_ = statuses_in<A>(thread.request_room);
     } else {
-      if (!reserve(thread, n * (copied + sizeof(Request*) + sizeof(Status) + sizeof(Handle))))
+      if (!reserve(thread, n * (copied + sizeof(FoundRequest) + sizeof(Status))))
         return count_untracked(static_cast<std::uint32_t>(count));
       copies = reinterpret_cast<RequestCopy*>(thread.scratch);
-      entries_ = reinterpret_cast<const Request**>(thread.scratch + n * copied);
-      statuses_ = reinterpret_cast<Status*>(entries_ + n);
-      handles_ = reinterpret_cast<Handle*>(statuses_ + n);
+      found_ = reinterpret_cast<FoundRequest*>(thread.scratch + n * copied);
+      statuses_ = reinterpret_cast<Status*>(found_ + n);
     }
-    for (std::size_t i = 0; i < n; ++i) handles_[i] = handles[i];
+    for (std::size_t i = 0; i < n; ++i) found_[i].handle = bits(handles[i]);
     if (later_) return;
     for (int i = 0; i < count; ++i) find(thread, i, waits, copied == 0 ? nullptr : &copies[i]);
     if (waits) thread.shared->current.requests = present_;
   }
   [[gnu::always_inline]] void find(const Thread& thread, int i, bool waits, RequestCopy* copy) noexcept {
-    entries_[i] = nullptr;
-    if (handles_[i] == A::request_null()) return;
-    const Request* entry = look_up(thread, bits(handles_[i]), waits, copy);
+    FoundRequest& found = found_[i];
+    found.entry = nullptr;
+    if (found.handle == null()) return;
+    const Request* entry = look_up(thread, found.handle, waits, copy);
     if (is_inactive(entry)) {
-      handles_[i] = A::request_null();
+      found.handle = null();
       inactive_ = true;
       return;
     }
-    entries_[i] = entry;
+    found.entry = entry;
     receives_ |= entry != nullptr && entry->receives();
     ++present_;
   }
@@ -127,16 +133,12 @@ class Snapshot {
     return true;
   }
 
-  Handle* handles_ = nullptr;          // nullptr: nothing to look up. An element may be the null request
-  const Request** entries_ = nullptr;  // nullptr: not in the table
-  Status* statuses_ = nullptr;         // room for one for each request; nullptr: there is none
+  FoundRequest* found_ = nullptr;  // nullptr: nothing to look up. A handle may be that of the null request
+  Status* statuses_ = nullptr;     // room for one for each request; nullptr: there is none
   std::uint32_t present_ = 0;
   bool receives_ = false;  // some are receives, or may be
   bool later_ = false;     // see looks_up_later()
   bool inactive_ = false;  // is_inactive() for some
-  Handle few_handles_[few];
-  const Request* few_entries_[few];
-  Status few_statuses_[few];
 };
 
 // The usual case: a call waits for all of a few requests, all of them are in the table, and one thread uses it. The
@@ -149,7 +151,8 @@ class FewRequests {
 
   // False if this is another case.
   [[gnu::always_inline]] bool take(Thread& thread, int count, const Handle* handles) noexcept {
-    if (static_cast<unsigned>(count) - 1 >= most || handles == nullptr || requests.shared() || requests.count() == 0)
+    if (static_cast<unsigned>(count) - 1 >= RequestRoom::few || handles == nullptr || requests.shared() ||
+        requests.count() == 0)
       return false;
     const Handle null = A::request_null();
     const std::uint32_t waiter = thread.shared->block + 1;
@@ -157,7 +160,8 @@ class FewRequests {
     unsigned kinds = 0;
     for (int i = 0; i < count; ++i) {
       const Handle handle = handles[i];
-      entries_[i] = nullptr;
+      FoundRequest& found = thread.request_room.found[i];
+      found.entry = nullptr;
       if (handle == null) continue;
       Request* entry = requests.of_some(bits(handle));
       if (entry == nullptr || !entry->active) [[unlikely]]
@@ -165,54 +169,53 @@ class FewRequests {
       entry->waiter = waiter;
       kinds |= entry->kind;
       thread.expect_completion(entry->row);
-      handles_[i] = handle;
-      entries_[i] = entry;
+      found.handle = bits(handle);
+      found.entry = entry;
       ++present;
     }
-    receives_ = (kinds & format::receive_request) != 0;
+    if ((kinds & format::receive_request) != 0) statuses_ = statuses_in<A>(thread.request_room);
     present_ = present;
     thread.shared->current.requests = present;
     return true;
   }
-  Status* statuses(Status* asked) noexcept { return asked != A::statuses_ignore() || !receives_ ? asked : statuses_; }
+  Status* statuses(Status* asked) noexcept { return asked != A::statuses_ignore() ? asked : statuses_; }
   std::uint32_t present() const noexcept { return present_; }
   [[gnu::always_inline]] void complete_all(Thread& thread, int count, const Status* statuses,
                                            std::uint64_t waited) noexcept {
     const std::uint32_t block = recording_block(thread);
     std::uint64_t simple = 0;
     for (int i = 0; i < count; ++i) {
-      const Request* entry = entries_[i];
+      const FoundRequest& found = thread.request_room.found[i];
+      const Request* entry = found.entry;
       if (entry == nullptr) [[unlikely]]
         continue;
       const Status* status = statuses == nullptr ? nullptr : &statuses[i];
-      if (entry->handle == bits(handles_[i]) && entry->block == block && entry->simple()) [[likely]] {
+      if (entry->handle == found.handle && entry->block == block && entry->simple()) [[likely]] {
         complete_simple<A, samples>(thread, *entry, status, waited);
         ++simple;
       } else {
-        complete<A, samples>(thread, block, bits(handles_[i]), entry, status, waited);
+        complete<A, samples>(thread, block, found.handle, entry, status, waited);
       }
     }
     thread.shared->summary.completions += simple;
   }
   // The call has failed. `now`: the handles that it has left.
   [[gnu::noinline, gnu::cold]] void complete_some(Thread& thread, int count, const Handle* now) noexcept {
-    for (int i = 0; i < count; ++i)
-      if (entries_[i] == nullptr)
+    for (int i = 0; i < count; ++i) {
+      const FoundRequest& found = thread.request_room.found[i];
+      if (found.entry == nullptr)
         continue;
       else if (now[i] == A::request_null())
-        complete<A, samples>(thread, recording_block(thread), bits(handles_[i]), entries_[i], nullptr, 0);
+        complete<A, samples>(thread, recording_block(thread), found.handle, found.entry, nullptr, 0);
       else
-        requests.stop_waiting(*entries_[i]);
+        requests.stop_waiting(*found.entry);
+    }
   }
 
  private:
-  static constexpr unsigned most = 64;  // a halo exchange with all neighbours in three dimensions has 52
-
-  bool receives_ = false;  // some are receives
-  std::uint32_t present_;  // take() sets this and the next two
-  Handle handles_[most];
-  const Request* entries_[most];  // nullptr: the null request
-  Status statuses_[most];
+  // Where MPI puts the statuses that the program does not ask for, if some are of receives.
+  Status* statuses_ = A::statuses_ignore();
+  std::uint32_t present_;  // take() sets it
 };
 
 }  // namespace tare::mpi

@@ -1,0 +1,90 @@
+// The words of the stack that a call path depends on, in a form that is compared quickly: where each lies above the
+// stack pointer, and one fingerprint of all their values. Comparing a path reads one cache line of its own, and no
+// value one by one.
+//
+// The fingerprint is the sum of the values, modulo 2^64, each multiplied by a prime number of its position. If one
+// value differs in its lower 61 bits, which addresses do not exceed, the fingerprint differs. If two values differ, it
+// differs unless both differences are larger than 2^29 and in one certain proportion. If more values differ, it is the
+// same with a probability of about 2^-60. (CallPath::key(), which identifies a path, is a hash of 64 bits, too.)
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "mpi/unwind.h"
+
+namespace tare::mpi {
+
+// Words are compared in groups of this size. The last group is filled up with the last word. Its factors add up. They
+// are 1 modulo 16, so that each such sum is divisible by 8 at most: no more than three bits of the value are lost.
+inline constexpr unsigned path_group = 8;
+
+constexpr unsigned groups_of(unsigned words) noexcept { return (words + path_group - 1) / path_group; }
+
+// Where a word lies: so many words above the stack pointer.
+using NearOffset = std::uint16_t;
+using FarOffset = std::uint32_t;
+
+// Whether a word can be found by an offset from the stack pointer.
+template <class Offset>
+constexpr bool has_offset(const Word& word, std::uintptr_t stack) noexcept {
+  const std::uintptr_t distance = word.address - stack;
+  return distance % sizeof(std::uintptr_t) == 0 &&
+         distance / sizeof(std::uintptr_t) <= std::numeric_limits<Offset>::max();
+}
+constexpr std::uintptr_t offset_of(const Word& word, std::uintptr_t stack) noexcept {
+  return (word.address - stack) / sizeof(std::uintptr_t);
+}
+
+// The sum over one group. value(i) is the value of word i.
+template <class Value>
+[[gnu::always_inline]] constexpr std::uint64_t sum_of_group(std::uint64_t sum, Value value) noexcept {
+  sum += value(0) * 0x7b9985e1;
+  sum += value(1) * 0x6f96ecb1;
+  sum += value(2) * 0x574e4151;
+  sum += value(3) * 0x52a65c31;
+  sum += value(4) * 0x6692ef51;
+  sum += value(5) * 0x7b298b91;
+  sum += value(6) * 0x44b057f1;
+  sum += value(7) * 0x67974271;
+  return sum;
+}
+// From one group to the next.
+constexpr std::uint64_t carry(std::uint64_t sum) noexcept { return sum * 0x9e3779b97f4a7c15U; }
+
+// The same for a group of the stack. The memory at the offsets must be mapped.
+template <class Offset>
+[[gnu::always_inline]] inline std::uint64_t sum_of_stack(std::uint64_t sum, std::uintptr_t stack,
+                                                         const Offset* offsets) noexcept {
+  const auto* words = reinterpret_cast<const std::uintptr_t*>(stack);
+  return sum_of_group(
+      sum, [&](unsigned i) __attribute__((always_inline)) { return words[offsets[i]]; });
+}
+
+// The fingerprint of the words that lie on the stack now. `base`: the frame pointer if the path depends on it, else 0.
+template <class Offset>
+[[gnu::always_inline]] inline std::uint64_t fingerprint_on_stack(std::uintptr_t base, std::uintptr_t stack,
+                                                                 const Offset* offsets, unsigned groups) noexcept {
+  std::uint64_t sum = base;
+  for (unsigned group = 0; group < groups; ++group)
+    sum = sum_of_stack(group == 0 ? sum : carry(sum), stack, offsets + std::size_t{group} * path_group);
+  return sum;
+}
+
+// The fingerprint of words that were read before.
+constexpr std::uint64_t fingerprint_of(std::uintptr_t base, const Word* words, unsigned count) noexcept {
+  std::uint64_t sum = base;
+  for (unsigned first = 0; first < count; first += path_group)
+    sum = sum_of_group(first == 0 ? sum : carry(sum),
+                       [&](unsigned i) { return words[first + i < count ? first + i : count - 1].value; });
+  return sum;
+}
+
+// Fills `offsets`, which has groups_of(count) groups.
+template <class Offset>
+constexpr void fill_offsets(std::uintptr_t stack, const Word* words, unsigned count, Offset* offsets) noexcept {
+  for (unsigned i = 0; i < groups_of(count) * path_group; ++i)
+    offsets[i] = static_cast<Offset>(offset_of(words[i < count ? i : count - 1], stack));
+}
+
+}  // namespace tare::mpi
