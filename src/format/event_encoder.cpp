@@ -84,20 +84,32 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
   return true;
 }
 
+// The first time in the records; 0 if there is none.
+std::uint64_t first_time(const char* at, std::size_t bytes) noexcept {
+  while (bytes >= sizeof(RecordHead)) {
+    RecordHead head;
+    std::memcpy(&head, at, sizeof head);
+    const std::size_t size = size_of_record(at, bytes);
+    if (size == 0) break;
+    const unsigned group = group_of(head.kind);
+    if (group != Group::completions && group != Group::starts) return first_word(at + 8);
+    at += size;
+    bytes -= size;
+  }
+  return 0;
+}
+
 // One pass over the records, for calls and completions, which are nearly all; the other kinds are gathered afterwards.
-// Its state is in local variables, so that the compiler keeps it in registers. It is compiled twice, because it shifts
-// by variable numbers: with BMI2 such a shift is one instruction, without it three.
-[[gnu::always_inline]] inline Scan scan_body(Workspace& w, const char* records, std::size_t bytes,
-                                             unsigned tick_shift) noexcept {
+// Its state is in local variables, and is little, so that the compiler keeps it in registers. It is compiled twice,
+// because it shifts by variable numbers: with BMI2 such a shift is one instruction, without it three.
+[[gnu::always_inline]] inline Scan scan_body(Workspace& w, const char* const records, const std::size_t bytes,
+                                             const unsigned tick_shift) noexcept {
   Scan result;
-  std::uint32_t calls = 0;
-  std::uint32_t completions = 0;
-  std::uint64_t leave_before = 0;  // of the call before
+  const char* const end = records + bytes;
+  const char* at = records;
+  std::uint32_t others = 0;        // records that are not in the sequence
   std::int64_t start_before = -1;  // start of the completion before
-  bool timed = false;
   std::size_t text = 0;
-  std::size_t consumed = 0;
-  std::size_t n = 0;
   SequenceWriter<chunk_records> sequence(w.sequence, w.signatures.count);
   w.signatures.clear();
   w.requests.clear();
@@ -105,8 +117,11 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
   w.earlier.clear();
   SpanWriter spans;
   spans.begin(w.spans, w.spans + chunk_records);
+  result.time_base = first_time(records, bytes) >> tick_shift;
+  std::uint64_t leave_before = result.time_base;  // of the call before
 
-  const auto add_to_sequence = [&](const auto& record) __attribute__((always_inline)) {
+  const auto add_to_sequence = [&](const auto& record, unsigned group) __attribute__((always_inline)) {
+    w.order[sequence.count() + others] = static_cast<unsigned char>(group);
     const std::uint32_t expected = sequence.expected();
     if (has(record, w.signatures.entries[expected])) [[likely]]
       return sequence.add_expected(expected);
@@ -118,86 +133,87 @@ bool note_event(Workspace& w, const char* at, std::size_t offset, std::size_t i,
     w.requests.start(request);
   };
   const auto add_call = [&](const CallRecord& call) __attribute__((always_inline)) {
-    add_to_sequence(call);
+    add_to_sequence(call, Group::calls);
     const std::uint64_t enter = call.enter >> tick_shift;
     const std::uint64_t leave = call.leave >> tick_shift;
-    if (!timed) [[unlikely]]
-      result.time_base = leave_before = enter;
-    timed = true;
     spans.add(enter - leave_before, leave - enter);
     leave_before = leave;
     add_start(call.request);
-    ++calls;
+  };
+  const auto completions = [&] {
+    return static_cast<std::uint32_t>(sequence.count() - spans.count(w.spans) - result.counts[Group::starts]);
   };
   const auto add_completion = [&](const CompletionRecord& completed, bool foreign) __attribute__((always_inline)) {
-    add_to_sequence(completed);
     // A foreign completion does not refer to this thread's request with the same number.
     const std::uint32_t found = foreign ? 0 : w.requests.complete(completed.request);
     const bool here = found != 0;
     const std::int64_t start = here ? std::int64_t{found} - 1 : start_before + 1;
-    if (start != start_before + 1) w.steps.add(completions, start - start_before - 1);
+    if (start != start_before + 1) w.steps.add(completions(), start - start_before - 1);
     start_before = start;
     if (here) [[likely]]
       w.started[start] = completed_in_chunk;
     else
-      w.earlier.add(completions, std::max(completed.request, 1U));
-    ++completions;
+      w.earlier.add(completions(), std::max(completed.request, 1U));
+    add_to_sequence(completed, Group::completions);
   };
   // False if the chunk has no room for it.
-  const auto add_other = [&](unsigned group, const char* at, std::size_t size) {
-    if (group == Group::events && !note_event(w, at, consumed, result.counts[group], result.shapes)) return false;
+  const auto add_other = [&](unsigned group, std::size_t size) {
+    if (group == Group::starts) {
+      const auto& started = *reinterpret_cast<const StartRecord*>(at);
+      add_to_sequence(started, group);
+      add_start(started.request);
+      ++result.counts[group];
+      return true;
+    }
+    const auto offset = static_cast<std::size_t>(at - records);
+    if (group == Group::events && !note_event(w, at, offset, result.counts[group], result.shapes)) return false;
     if (group == Group::raw_events) {
       if (text + size > max_text) return false;
       text += size;
     }
-    if (group == Group::starts) {
-      const auto& started = *reinterpret_cast<const StartRecord*>(at);
-      add_to_sequence(started);
-      add_start(started.request);
-    } else if (!timed) {
-      result.time_base = leave_before = first_word(at + 8) >> tick_shift;
-      timed = true;
-    }
+    w.order[sequence.count() + others++] = static_cast<unsigned char>(group);
     ++result.counts[group];
     return true;
   };
 
-  while (n < chunk_records && bytes - consumed >= sizeof(RecordHead)) {
-    const char* at = records + consumed;
+  constexpr std::uint32_t call_head = sizeof(CallRecord) / 8 << 16;
+  constexpr std::uint32_t completion_head = sizeof(CompletionRecord) / 8 << 16 | completion;
+  while (sequence.count() + others < chunk_records) {
+    const auto left = static_cast<std::size_t>(end - at);
     __builtin_prefetch(at + records_ahead);
+    if (left >= sizeof(CallRecord)) [[likely]] {  // the two most frequent kinds first
+      std::uint32_t head;
+      std::memcpy(&head, at, sizeof head);
+      if ((head & ~(first_other - 1U)) == call_head) {
+        add_call(*reinterpret_cast<const CallRecord*>(at));
+        at += sizeof(CallRecord);
+        continue;
+      }
+      if (head == completion_head) {
+        add_completion(*reinterpret_cast<const CompletionRecord*>(at), false);
+        at += sizeof(CompletionRecord);
+        continue;
+      }
+    }
+    if (left < sizeof(RecordHead)) break;
+    const std::size_t size = size_of_record(at, left);
+    if (size == 0) break;
     RecordHead head;
     std::memcpy(&head, at, sizeof head);
-    // The two most frequent kinds first, each recognised by its size.
-    if (head.words == sizeof(CallRecord) / 8 && head.kind < first_other && bytes - consumed >= sizeof(CallRecord)) {
-      add_call(*reinterpret_cast<const CallRecord*>(at));
-      w.order[n++] = Group::calls;
-      consumed += sizeof(CallRecord);
-      continue;
-    }
-    if (head.kind == completion && head.words == sizeof(CompletionRecord) / 8 &&
-        bytes - consumed >= sizeof(CompletionRecord)) {
-      add_completion(*reinterpret_cast<const CompletionRecord*>(at), false);
-      w.order[n++] = Group::completions;
-      consumed += sizeof(CompletionRecord);
-      continue;
-    }
-    const std::size_t size = size_of_record(at, bytes - consumed);
-    if (size == 0) break;
     const unsigned group = group_of(head.kind);
     if (group == Group::calls)
       add_call(*reinterpret_cast<const CallRecord*>(at));
     else if (group == Group::completions)
       add_completion(*reinterpret_cast<const CompletionRecord*>(at), head.kind == foreign_completion);
-    else if (!add_other(group, at, size))
+    else if (!add_other(group, size))
       break;
-    w.order[n++] = static_cast<unsigned char>(group);
-    consumed += size;
+    at += size;
   }
-  result.counts[Group::calls] = calls;
-  result.counts[Group::completions] = completions;
+  result.counts[Group::calls] = static_cast<std::uint32_t>(spans.count(w.spans));
+  result.counts[Group::completions] = completions();
   result.misses = sequence.misses();
-  result.consumed = consumed;
-  result.records = n;
+  result.consumed = static_cast<std::size_t>(at - records);
+  result.records = sequence.count() + others;
   result.spans_end = spans.finish();
   return result;
 }

@@ -41,6 +41,8 @@ class SequenceWriter {
     add(number);
     since_ = count_;
   }
+  // Records so far.
+  std::uint32_t count() const noexcept { return count_; }
   // Unexpected records.
   std::uint32_t misses() const noexcept { return misses_; }
 

@@ -48,22 +48,38 @@ bool take_any(BitReader& in, unsigned width, std::uint64_t& value) noexcept {
 
 }  // namespace
 
+SpanWriter::Field SpanWriter::long_field(std::uint64_t gap, std::uint64_t duration) noexcept {
+  // One value. If it is below 2^50, it has at most 56 bits.
+  const auto field_of = [](std::uint64_t value) __attribute__((always_inline))->Field {
+    if (value < (1U << escape) - 1) {
+      const unsigned bits = log2(value + 1);
+      return {low(value + 1, bits), bits, bits};
+    }
+    const unsigned bits = log2(value);
+    return {low(value, bits) << 6 | (bits - shortest_long), bits + 6, escape};
+  };
+  const Field first = field_of(gap);
+  const Field second = field_of(duration);
+  const unsigned bits = first.bits + second.bits;
+  return {first.value | second.value << first.bits % 64, bits, first.widths | second.widths << 4};
+}
+
 // Writes the bits of a value of any size; returns its width.
 unsigned SpanWriter::put_any(std::uint64_t value) noexcept {
   if (value < (1U << escape) - 1) {
     const unsigned bits = log2(value + 1);
-    put((value + 1) ^ std::uint64_t{1} << bits, bits);
+    put(low(value + 1, bits), bits);
     return bits;
   }
   const unsigned bits = log2(value);
   put(bits - shortest_long, 6);
-  const unsigned low = bits < 32 ? bits : 32;
-  put(value & ((std::uint64_t{1} << low) - 1), low);
-  put((value ^ std::uint64_t{1} << bits) >> low, bits - low);
+  const unsigned lower = bits < 32 ? bits : 32;
+  put(low(value, lower), lower);
+  put(low(value, bits) >> lower, bits - lower);
   return escape;
 }
 
-void SpanWriter::add_long(std::uint64_t gap, std::uint64_t duration) noexcept {
+void SpanWriter::add_any(std::uint64_t gap, std::uint64_t duration) noexcept {
   const unsigned gap_bits = put_any(gap);
   *width_++ = static_cast<unsigned char>(gap_bits | put_any(duration) << 4);
 }

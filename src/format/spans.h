@@ -29,18 +29,14 @@ class SpanWriter {
     used_ = 0;
   }
   [[gnu::always_inline]] void add(std::uint64_t gap, std::uint64_t duration) noexcept {
-    if (((gap | duration) >> 14) != 0) [[unlikely]] {
-      SpanWriter copy = *this;  // so that this object can stay in registers
-      copy.add_long(gap, duration);
-      *this = copy;
-      return;
-    }
-    const unsigned gap_bits = log2(gap + 1);
-    const unsigned duration_bits = log2(duration + 1);
-    *width_++ = static_cast<unsigned char>(gap_bits | duration_bits << 4);
-    const std::uint64_t rest = (gap + 1) ^ std::uint64_t{1} << gap_bits;
-    put(rest | ((duration + 1) ^ std::uint64_t{1} << duration_bits) << gap_bits, gap_bits + duration_bits);
+    const Field field = ((gap | duration) >> 14) == 0 ? short_field(gap, duration) : long_field(gap, duration);
+    if (field.bits > most_bits) [[unlikely]]
+      return add_longest(gap, duration);
+    *width_++ = static_cast<unsigned char>(field.widths);
+    put(field.value, field.bits);
   }
+  // How many calls were added since begin(widths, ...).
+  std::size_t count(const unsigned char* widths) const noexcept { return static_cast<std::size_t>(width_ - widths); }
   // The end of the bits.
   unsigned char* finish() const noexcept {
     __builtin_memcpy(at_, &word_, sizeof word_);
@@ -50,8 +46,26 @@ class SpanWriter {
   }
 
  private:
+  // What is written for a call.
+  struct Field {
+    std::uint64_t value;
+    unsigned bits;
+    unsigned widths;
+  };
+  static constexpr unsigned most_bits = 56;  // that are put at once
+
   static unsigned log2(std::uint64_t value) noexcept { return 63U - static_cast<unsigned>(__builtin_clzll(value)); }
-  // At most 56 bits.
+  static std::uint64_t low(std::uint64_t value, unsigned bits) noexcept {
+    return value & ((std::uint64_t{1} << bits) - 1);
+  }
+  [[gnu::always_inline]] static Field short_field(std::uint64_t gap, std::uint64_t duration) noexcept {
+    const unsigned gap_bits = log2(gap + 1);
+    const unsigned duration_bits = log2(duration + 1);
+    return {low(gap + 1, gap_bits) | low(duration + 1, duration_bits) << gap_bits, gap_bits + duration_bits,
+            gap_bits | duration_bits << 4};
+  }
+  // If this has more than most_bits, its value is not known.
+  [[gnu::const]] static Field long_field(std::uint64_t gap, std::uint64_t duration) noexcept;
   [[gnu::always_inline]] void put(std::uint64_t value, unsigned bits) noexcept {
     word_ |= value << used_;
     used_ += bits;
@@ -60,7 +74,20 @@ class SpanWriter {
     word_ >>= used_ & ~7U;
     used_ %= 8;
   }
-  void add_long(std::uint64_t gap, std::uint64_t duration) noexcept;
+  // Another object does it, so that this one can stay in registers.
+  void add_longest(std::uint64_t gap, std::uint64_t duration) noexcept {
+    SpanWriter other;
+    other.width_ = width_;
+    other.at_ = at_;
+    other.word_ = word_;
+    other.used_ = used_;
+    other.add_any(gap, duration);
+    width_ = other.width_;
+    at_ = other.at_;
+    word_ = other.word_;
+    used_ = other.used_;
+  }
+  void add_any(std::uint64_t gap, std::uint64_t duration) noexcept;
   unsigned put_any(std::uint64_t value) noexcept;
 
   unsigned char* width_;

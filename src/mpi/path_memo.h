@@ -30,6 +30,8 @@ class PathMemo {
  public:
   static constexpr unsigned most_words = 160;  // that a path may depend on
 
+  static constexpr unsigned most_near = 2 * path_group;
+
   // A path that is being unwound: words are added as they are read.
   struct Builder {
     Frame caller;
@@ -49,7 +51,7 @@ class PathMemo {
   // How the words of a path are compared.
   enum class Form : std::uint8_t {
     none,  // there are no words
-    near,  // by the offsets in the path itself
+    near,  // by the offsets in the path itself: one or two groups
     far    // by offsets that follow the path, because they are many or large
   };
 
@@ -69,7 +71,7 @@ class PathMemo {
     // in the bucket.
     std::uint8_t branch_words;
     std::uint8_t count;
-    NearOffset offsets[path_group];
+    NearOffset offsets[most_near];
     // FarOffset offsets[groups_of(count) * path_group], if the form is far
     // Word words[count], for what is not usual
   };
@@ -126,7 +128,7 @@ class PathMemo {
   // The conditions, beside the return address, under which a call has a path; for code that compares many calls with
   // the same path (polls.h).
   struct Conditions {
-    static constexpr unsigned most_words = 3 * path_group;
+    static constexpr unsigned most_words = 6 * path_group;
     std::uintptr_t stack;
     std::uintptr_t base_mask;
     std::uint64_t fingerprint;
@@ -200,7 +202,7 @@ class PathMemo {
   }
   // How a path's words can be compared; none, too, if they cannot.
   static Form form_of(const Builder& built) noexcept {
-    bool near = built.count != 0 && built.count <= path_group;
+    bool near = built.count != 0 && built.count <= most_near;
     for (unsigned i = 0; i < built.count; ++i) {
       if (!has_offset<FarOffset>(built.words[i], built.caller.stack)) return Form::none;
       near = near && has_offset<NearOffset>(built.words[i], built.caller.stack);
@@ -281,7 +283,8 @@ class PathMemo {
     return fingerprint_on_stack(base, path.stack, far_offsets_of(path), groups_of(path.count)) == path.fingerprint;
   }
   [[gnu::always_inline]] static bool is_taken_near(const Path& path, const Frame& caller) noexcept {
-    return sum_of_stack(caller.base & mask_of(path), path.stack, path.offsets) == path.fingerprint;
+    const bool are_two = path.count > path_group;
+    return near_fingerprint(caller.base & mask_of(path), path.stack, path.offsets, are_two) == path.fingerprint;
   }
 
   // The branch of a caller; nullptr: its paths are few.

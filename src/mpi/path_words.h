@@ -3,7 +3,7 @@
 // value one by one.
 //
 // The fingerprint is the sum of the values, modulo 2^64, each multiplied by a prime number of its position. If one
-// value differs in its lower 61 bits, which addresses do not exceed, the fingerprint differs. If two values differ, it
+// value differs in its lower 62 bits, which addresses do not exceed, the fingerprint differs. If two values differ, it
 // differs unless both differences are larger than 2^29 and in one certain proportion. If more values differ, it is the
 // same with a probability of about 2^-60. (CallPath::key(), which identifies a path, is a hash of 64 bits, too.)
 #pragma once
@@ -16,8 +16,8 @@
 namespace tare::mpi {
 
 // Words are compared in groups of this size. The last group is filled up with the last word. Its factors add up. They
-// are 1 modulo 16, so that each such sum is divisible by 8 at most: no more than three bits of the value are lost.
-inline constexpr unsigned path_group = 8;
+// are 1 modulo 16, so that each such sum is divisible by 4 at most: no more than two bits of the value are lost.
+inline constexpr unsigned path_group = 4;
 
 constexpr unsigned groups_of(unsigned words) noexcept { return (words + path_group - 1) / path_group; }
 
@@ -36,48 +36,48 @@ constexpr std::uintptr_t offset_of(const Word& word, std::uintptr_t stack) noexc
   return (word.address - stack) / sizeof(std::uintptr_t);
 }
 
-// The sum over one group. value(i) is the value of word i.
+// The sums over a group of even and of odd number. value(i) is the value of word i of the group.
 template <class Value>
-[[gnu::always_inline]] constexpr std::uint64_t sum_of_group(std::uint64_t sum, Value value) noexcept {
-  sum += value(0) * 0x7b9985e1;
-  sum += value(1) * 0x6f96ecb1;
-  sum += value(2) * 0x574e4151;
-  sum += value(3) * 0x52a65c31;
-  sum += value(4) * 0x6692ef51;
-  sum += value(5) * 0x7b298b91;
-  sum += value(6) * 0x44b057f1;
-  sum += value(7) * 0x67974271;
+[[gnu::always_inline]] constexpr std::uint64_t even_sum(Value value) noexcept {
+  return value(0) * 0x7b9985e1 + value(1) * 0x6f96ecb1 + value(2) * 0x574e4151 + value(3) * 0x52a65c31;
+}
+template <class Value>
+[[gnu::always_inline]] constexpr std::uint64_t odd_sum(Value value) noexcept {
+  return value(0) * 0x6692ef51 + value(1) * 0x7b298b91 + value(2) * 0x44b057f1 + value(3) * 0x67974271;
+}
+
+// The fingerprint of `groups` groups. value(i) is the value of word i. `base`: the frame pointer if the path depends on
+// it, else 0.
+template <class Value>
+[[gnu::always_inline]] constexpr std::uint64_t fingerprint(std::uintptr_t base, unsigned groups, Value value) noexcept {
+  std::uint64_t sum = base;
+  for (unsigned group = 0; group < groups; ++group) {
+    const auto value_of_group = [&](unsigned i) { return value(group * path_group + i); };
+    if (group != 0 && group % 2 == 0) sum *= 0x9e3779b97f4a7c15U;
+    sum += group % 2 == 0 ? even_sum(value_of_group) : odd_sum(value_of_group);
+  }
   return sum;
 }
-// From one group to the next.
-constexpr std::uint64_t carry(std::uint64_t sum) noexcept { return sum * 0x9e3779b97f4a7c15U; }
 
-// The same for a group of the stack. The memory at the offsets must be mapped.
+// The same of the words that lie on the stack now. The memory at the offsets must be mapped.
 template <class Offset>
-[[gnu::always_inline]] inline std::uint64_t sum_of_stack(std::uint64_t sum, std::uintptr_t stack,
-                                                         const Offset* offsets) noexcept {
+std::uint64_t fingerprint_on_stack(std::uintptr_t base, std::uintptr_t stack, const Offset* offsets,
+                                   unsigned groups) noexcept {
   const auto* words = reinterpret_cast<const std::uintptr_t*>(stack);
-  return sum_of_group(
-      sum, [&](unsigned i) __attribute__((always_inline)) { return words[offsets[i]]; });
+  return fingerprint(base, groups, [&](unsigned i) { return words[offsets[i]]; });
 }
-
-// The fingerprint of the words that lie on the stack now. `base`: the frame pointer if the path depends on it, else 0.
-template <class Offset>
-[[gnu::always_inline]] inline std::uint64_t fingerprint_on_stack(std::uintptr_t base, std::uintptr_t stack,
-                                                                 const Offset* offsets, unsigned groups) noexcept {
-  std::uint64_t sum = base;
-  for (unsigned group = 0; group < groups; ++group)
-    sum = sum_of_stack(group == 0 ? sum : carry(sum), stack, offsets + std::size_t{group} * path_group);
+// The same of one or two groups.
+[[gnu::always_inline]] inline std::uint64_t near_fingerprint(std::uintptr_t base, std::uintptr_t stack,
+                                                             const NearOffset* offsets, bool are_two) noexcept {
+  const auto* words = reinterpret_cast<const std::uintptr_t*>(stack);
+  std::uint64_t sum = base + even_sum([&](unsigned i) { return words[offsets[i]]; });
+  if (are_two) sum += odd_sum([&](unsigned i) { return words[offsets[path_group + i]]; });
   return sum;
 }
 
-// The fingerprint of words that were read before.
+// The same of words that were read before.
 constexpr std::uint64_t fingerprint_of(std::uintptr_t base, const Word* words, unsigned count) noexcept {
-  std::uint64_t sum = base;
-  for (unsigned first = 0; first < count; first += path_group)
-    sum = sum_of_group(first == 0 ? sum : carry(sum),
-                       [&](unsigned i) { return words[first + i < count ? first + i : count - 1].value; });
-  return sum;
+  return fingerprint(base, groups_of(count), [&](unsigned i) { return words[i < count ? i : count - 1].value; });
 }
 
 // Fills `offsets`, which has groups_of(count) groups.

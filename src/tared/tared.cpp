@@ -50,13 +50,14 @@ void detach(bool of_a_rank) {
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
   syscall(SYS_close_range, 3, ~0U, 0);
   if (chdir("/") != 0) return;
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
   struct sigaction action {};
   action.sa_handler = on_term;
   sigaction(SIGTERM, &action, nullptr);
   for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+  // Only now: `tare run` has blocked SIGTERM, so that it does not end this process before it has begun.
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   if (!of_a_rank) return;
   unsigned char every_processor[1024];
   std::memset(every_processor, 0xff, sizeof every_processor);

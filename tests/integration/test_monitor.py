@@ -115,6 +115,18 @@ def test_every_point_is_a_round_of_all_ranks(
     assert not left_in_memory(measured.directory)
 
 
+def test_a_command_may_end_before_tared_has_begun(tare: Path, tmp_path: Path) -> None:
+    """SIGTERM does not end tared then, but has it look for what the command has left."""
+    for i in range(10):
+        ended = subprocess.run(
+            [tare, "run", "--monitor=points", "-o", tmp_path / f"{i}", "--", "true"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0 and "--monitor: tared" not in ended.stderr, ended.stderr
+
+
 @both_families
 def test_entries_of_a_region_are_points(
     mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path

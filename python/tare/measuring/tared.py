@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,6 +65,9 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         str(os.getpid()),
         "drain" if drains(options) else "monitor",
     ]
+    # The command may end before tared has begun. tared inherits the blocked signal, and unblocks it when it
+    # can end in order (src/tared/tared.cpp).
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         tared = subprocess.Popen(
             [program, *arguments],
@@ -77,6 +81,8 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         raise CommandError(
             f"cannot start {program}: {error.strerror}; leave out --drain tared and --monitor"
         ) from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     try:
         yield served
     finally:
@@ -92,6 +98,8 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         # What it does not drain, the ranks do.
         if chosen and (hung or early is not None):
             served.trouble = f"--monitor: tared {_ending(early)}: the rounds since then are missing"
+        elif chosen and tared.returncode != 0:
+            served.trouble = f"--monitor: tared ended with {tared.returncode}: rounds are missing"
         import shutil
 
         if chosen:

@@ -239,7 +239,7 @@ TEST_F(CompletionTest, ThreadsThatShareAHandleCompleteTheirOwn) {
 
 // Without memory for its requests, a call must not have MPI write to where there is none.
 TEST_F(CompletionTest, WithoutMemoryNoStatusesAreAskedFor) {
-  const auto count = 64;
+  constexpr int count = RequestRoom::few + 1;
   const int done = 1;
   std::vector<int> handles;
   for (int i = 0; i < count; ++i) {
