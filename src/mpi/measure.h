@@ -97,7 +97,7 @@ template <Function F, class Real, class... Roles>
   current.function.store(static_cast<std::uint32_t>(F) | format::returned, std::memory_order_release);
   end_call<false>(thread, call, rows, result, roles...);
   if (thread.weighing.is_under_way()) [[unlikely]]
-    thread.note_weight_of_untimed(ticks);
+    thread.note_weight_of_untimed(ticks, recorder::now());
   return result;
 }
 

@@ -114,7 +114,7 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
     end_untimed_poll<F>(thread, site, result, roles...);
   }
   if (thread.weighing.is_under_way()) [[unlikely]]
-    thread.note_weight_of_untimed(ticks);
+    thread.note_weight_of_untimed(ticks, recorder::now());
   return result;
 }
 

@@ -183,7 +183,7 @@ void notice_modules() noexcept {
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
-  thread.polls.clear(recorder::reading_ticks(16));
+  thread.polls.clear(recorder::reading_ticks());
 }
 
 void choose_paths() noexcept {

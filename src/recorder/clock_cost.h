@@ -8,14 +8,20 @@
 
 namespace tare::recorder {
 
-// Ticks that a reading of the clock adds to a time: the least of so many readings, because any may be interrupted.
-inline std::uint64_t reading_ticks(unsigned readings) noexcept {
+// Ticks that a reading of the clock adds to a time: the least mean of several batches, because any reading may be
+// interrupted. Single readings do not tell: some AMD processors have two that follow each other at once differ by
+// one tick.
+inline std::uint64_t reading_ticks() noexcept {
+  constexpr unsigned batches = 8;
+  constexpr unsigned readings = 8;
   std::uint64_t least = UINT64_MAX;
-  for (unsigned i = 0; i < readings; ++i) {
+  for (unsigned batch = 0; batch < batches; ++batch) {
     const std::uint64_t start = now();
-    least = std::min(least, now() - start);
+    std::uint64_t last = start;
+    for (unsigned i = 0; i < readings; ++i) last = now();
+    least = std::min(least, last - start);
   }
-  return least;
+  return (least + readings / 2) / readings;
 }
 
 }  // namespace tare::recorder

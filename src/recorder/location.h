@@ -147,7 +147,7 @@ struct Location {
       note_weight(function, ticks, now());
   }
   // The same of a call that is not timed otherwise.
-  [[gnu::cold]] void note_weight_of_untimed(std::uint64_t ticks) noexcept;
+  [[gnu::cold]] void note_weight_of_untimed(std::uint64_t ticks, std::uint64_t end) noexcept;
 
   // A wrapper only counts its call, as those of look-up functions do.
   [[gnu::always_inline]] void count_only(std::uint16_t function) noexcept {

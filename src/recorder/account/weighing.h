@@ -31,9 +31,10 @@ struct Weighing {
   std::uint64_t begin;
   std::uint64_t flush_ticks;  // LocationSummary::flush_ticks at `begin`
   std::uint64_t random;
-  std::uint64_t begun;  // calls up to the last weighed one
-  std::uint32_t gap;    // the value of `left` then
-  std::uint64_t own;    // ticks of the wrapper of the last weighed call; 0: it was a first call, or interrupted
+  std::uint64_t begun;    // calls up to the last weighed one
+  std::uint32_t gap;      // the value of `left` then
+  std::uint32_t reading;  // ticks of a reading of the clock; 0: not known yet
+  std::uint64_t own;      // ticks of the wrapper of the last weighed call; 0: it was a first call, or interrupted
 
   // A wrapper begins.
   [[gnu::always_inline]] void begin_call(const std::uint64_t& flushed) noexcept {
@@ -52,8 +53,8 @@ struct Weighing {
     note(kinds, kind, end - begin - ticks, flushed);
   }
   // The same for a wrapper that reads the clock only because it is weighed.
-  void end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks,
-                        std::uint64_t flushed) noexcept;
+  void end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed,
+                        std::uint64_t end) noexcept;
 
  private:
   void wait(std::uint32_t calls_up_to_next) noexcept {
