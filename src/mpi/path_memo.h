@@ -168,9 +168,13 @@ class PathMemo {
     if (form == Form::far) fill_offsets(path.stack, built.words, built.count, far_offsets_of(path));
     std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
     Path* branch = branch_of(built.caller);
-    std::uint16_t* bucket = bucket_of(path, branch);
-    link(place, bucket == nullptr ? branch->next : *bucket);
-    if (bucket != nullptr) add_distinguishing_words(*bucket, branch);
+    std::uint16_t* bucket = branch == nullptr ? &buckets_[slot_of(hash_of(path))] : bucket_behind(*branch, path);
+    if (bucket == nullptr) {
+      link(place, branch->next);
+    } else {
+      link(place, *bucket);
+      add_distinguishing_words(*bucket, branch);
+    }
     return &path;
   }
 
@@ -256,13 +260,12 @@ class PathMemo {
     return (hash + value) * 0x9e3779b97f4a7c15U;
   }
   static unsigned slot_of(std::uint64_t hash) noexcept { return static_cast<unsigned>(hash >> (64 - bucket_bits)); }
-  // The bucket of a path; nullptr: it follows `branch`.
-  std::uint16_t* bucket_of(const Path& path, const Path* branch) noexcept {
+  // The bucket of a path whose caller has a branch; nullptr: the path follows the branch.
+  std::uint16_t* bucket_behind(const Path& branch, const Path& path) noexcept {
     std::uint64_t hash = hash_of(path);
-    if (branch == nullptr) return &buckets_[slot_of(hash)];
-    for (std::uint32_t i = 0; i < branch->branch_words; ++i) {
+    for (std::uint32_t i = 0; i < branch.branch_words; ++i) {
       std::uint32_t word = 0;
-      while (word != path.count && words_of(path)[word].address != words_of(*branch)[i].address) ++word;
+      while (word != path.count && words_of(path)[word].address != words_of(branch)[i].address) ++word;
       if (word == path.count) return nullptr;
       hash = with(hash, words_of(path)[word].value);
     }
@@ -329,7 +332,7 @@ class PathMemo {
     }
     words_of(*branch)[branch->branch_words++].address = differing;
     for (unsigned i = 0; i < count; ++i) {
-      std::uint16_t* home = bucket_of(at(moved[i]), branch);
+      std::uint16_t* home = bucket_behind(*branch, at(moved[i]));
       link(moved[i], home == nullptr ? branch->next : *home);
     }
   }

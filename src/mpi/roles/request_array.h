@@ -215,7 +215,7 @@ class FewRequests {
  private:
   // Where MPI puts the statuses that the program does not ask for, if some are of receives.
   Status* statuses_ = A::statuses_ignore();
-  std::uint32_t present_;  // take() sets it
+  std::uint32_t present_ = 0;
 };
 
 }  // namespace tare::mpi
