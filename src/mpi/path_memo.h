@@ -28,9 +28,8 @@ namespace tare::mpi {
 
 class PathMemo {
  public:
-  static constexpr unsigned most_words = 160;  // that a path may depend on
-
-  static constexpr unsigned most_near = 2 * path_group;
+  static constexpr unsigned most_words = 160;            // that a path may depend on
+  static constexpr unsigned most_near = 2 * path_group;  // of a path that has one cache line
 
   // A path that is being unwound: words are added as they are read.
   struct Builder {
@@ -48,13 +47,6 @@ class PathMemo {
     }
   };
 
-  // How the words of a path are compared.
-  enum class Form : std::uint8_t {
-    none,  // there are no words
-    near,  // by the offsets in the path itself: one or two groups
-    far    // by offsets that follow the path, because they are many or large
-  };
-
   // What the usual call needs lies in one cache line.
   struct alignas(64) Path {
     std::uintptr_t return_address;  // 0: no path
@@ -64,7 +56,7 @@ class PathMemo {
     std::uint16_t next;           // place of the next path in the bucket, 0: none
     std::uint16_t successors[2];  // places of paths that have followed it; they are prefetched
     recorder::KnownRows rows;
-    Form form;
+    bool near;              // there are words, and `offsets` says where; else far offsets do, which may be none
     std::int8_t base_mask;  // all ones if the path depends on the caller's frame pointer
     // Not 0: this is no path but a branch. It has this many words, of which only the addresses are used: paths of this
     // caller differ in the words there. Paths with words at all of these addresses are in branches_. The others follow
@@ -72,13 +64,13 @@ class PathMemo {
     std::uint8_t branch_words;
     std::uint8_t count;
     NearOffset offsets[most_near];
-    // FarOffset offsets[groups_of(count) * path_group], if the form is far
+    // FarOffset far_offsets[groups_of(count) * path_group], if it is not near
     // Word words[count], for what is not usual
   };
   static_assert(sizeof(Path) == 64 && most_words <= UINT8_MAX);
 
   // The path of a call made in `caller`, if it is the one that came last from there after the path before; else
-  // nullptr. Does not find paths of the far form.
+  // nullptr. Finds only paths that are near.
   [[gnu::always_inline]] Path* find_expected(const Frame& caller) noexcept {
     const std::uint16_t place = expected_after(last_, caller.return_address).latest;
     return is_near_at(place, caller) ? &go_on_from(place) : nullptr;
@@ -156,16 +148,18 @@ class PathMemo {
   // oldest if no word does, and all paths if there is no room. nullptr: the path has too many words, or words that lie
   // below the stack pointer, or too far above it.
   Path* add(const Builder& built, std::uint32_t number) noexcept {
-    const Form form = form_of(built);
-    if (built.overflow || (form == Form::none && built.count != 0)) return nullptr;
-    if (used_ + lines_of(built.count, form) + lines_of(most_branch_words, Form::none) > capacity) clear();
-    const std::uint16_t place = new_path(built.caller, built.count, form);
+    if (built.overflow || !have_offsets<FarOffset>(built)) return nullptr;
+    const bool near = built.count != 0 && built.count <= most_near && have_offsets<NearOffset>(built);
+    if (used_ + lines_of(built.count, near) + lines_of(most_branch_words, true) > capacity) clear();
+    const std::uint16_t place = new_path(built.caller, built.count, near);
     Path& path = at(place);
     path.fingerprint = fingerprint_of(built.caller.base & built.base_mask, built.words, built.count);
     path.base_mask = built.base_mask == 0 ? 0 : -1;
     path.number = number;
-    if (form == Form::near) fill_offsets(path.stack, built.words, built.count, path.offsets);
-    if (form == Form::far) fill_offsets(path.stack, built.words, built.count, far_offsets_of(path));
+    if (near)
+      fill_offsets(path.stack, built.words, built.count, path.offsets);
+    else
+      fill_offsets(path.stack, built.words, built.count, far_offsets_of(path));
     std::memcpy(words_of(path), built.words, built.count * sizeof(Word));
     Path* branch = branch_of(built.caller);
     std::uint16_t* bucket = branch == nullptr ? &buckets_[slot_of(hash_of(path))] : bucket_behind(*branch, path);
@@ -197,21 +191,18 @@ class PathMemo {
   static constexpr std::uint32_t capacity = 8 * 1024;  // lines
   static_assert(capacity <= UINT16_MAX);
 
-  static constexpr std::size_t far_bytes(unsigned words, Form form) noexcept {
-    return form == Form::far ? std::size_t{groups_of(words)} * path_group * sizeof(FarOffset) : 0;
+  static constexpr std::size_t far_bytes(unsigned words, bool near) noexcept {
+    return near ? 0 : std::size_t{groups_of(words)} * path_group * sizeof(FarOffset);
   }
-  static constexpr std::uint32_t lines_of(unsigned words, Form form) noexcept {
-    const std::size_t bytes = sizeof(Path) + far_bytes(words, form) + words * sizeof(Word);
+  static constexpr std::uint32_t lines_of(unsigned words, bool near) noexcept {
+    const std::size_t bytes = sizeof(Path) + far_bytes(words, near) + words * sizeof(Word);
     return static_cast<std::uint32_t>((bytes + line - 1) / line);
   }
-  // How a path's words can be compared; none, too, if they cannot.
-  static Form form_of(const Builder& built) noexcept {
-    bool near = built.count != 0 && built.count <= most_near;
-    for (unsigned i = 0; i < built.count; ++i) {
-      if (!has_offset<FarOffset>(built.words[i], built.caller.stack)) return Form::none;
-      near = near && has_offset<NearOffset>(built.words[i], built.caller.stack);
-    }
-    return near ? Form::near : built.count != 0 ? Form::far : Form::none;
+  template <class Offset>
+  static bool have_offsets(const Builder& built) noexcept {
+    for (unsigned i = 0; i < built.count; ++i)
+      if (!has_offset<Offset>(built.words[i], built.caller.stack)) return false;
+    return true;
   }
   // Places are numbers of lines. No path lies at place 0.
   Path& at(std::uint32_t place) noexcept { return *reinterpret_cast<Path*>(&memory_[std::size_t{place} * line]); }
@@ -231,7 +222,7 @@ class PathMemo {
   }
   [[gnu::always_inline]] bool is_near_at(std::uint16_t place, const Frame& caller) noexcept {
     const Path& path = at(place);
-    return is_called_in(path, caller) && path.form == Form::near && is_taken_near(path, caller);
+    return is_called_in(path, caller) && path.near && is_taken_near(path, caller);
   }
   [[gnu::always_inline]] Path& go_on_from(std::uint16_t place) noexcept {
     last_ = place;
@@ -244,7 +235,7 @@ class PathMemo {
     return reinterpret_cast<const FarOffset*>(&path + 1);
   }
   static Word* words_of(Path& path) noexcept {
-    return reinterpret_cast<Word*>(reinterpret_cast<unsigned char*>(&path + 1) + far_bytes(path.count, path.form));
+    return reinterpret_cast<Word*>(reinterpret_cast<unsigned char*>(&path + 1) + far_bytes(path.count, path.near));
   }
   static const Word* words_of(const Path& path) noexcept { return words_of(const_cast<Path&>(path)); }
   static std::uintptr_t read(std::uintptr_t address) noexcept {
@@ -280,7 +271,7 @@ class PathMemo {
   }
   // Whether a call from the path's return address and stack pointer has this path.
   static bool is_taken(const Path& path, const Frame& caller) noexcept {
-    if (path.form == Form::near) [[likely]]
+    if (path.near) [[likely]]
       return is_taken_near(path, caller);
     const std::uintptr_t base = caller.base & mask_of(path);
     return fingerprint_on_stack(base, path.stack, far_offsets_of(path), groups_of(path.count)) == path.fingerprint;
@@ -326,7 +317,7 @@ class PathMemo {
         place = &next;
     }
     if (branch == nullptr) {
-      const std::uint16_t made = new_path({first.return_address, first.stack, 0}, most_branch_words, Form::none);
+      const std::uint16_t made = new_path({first.return_address, first.stack, 0}, most_branch_words, true);
       branch = &at(made);
       link(made, bucket);
     }
@@ -347,15 +338,15 @@ class PathMemo {
     }
     return 0;
   }
-  std::uint16_t new_path(const Frame& caller, unsigned count, Form form) noexcept {
+  std::uint16_t new_path(const Frame& caller, unsigned count, bool near) noexcept {
     const auto place = static_cast<std::uint16_t>(used_ + 1);
     Path& path = at(place);
     path = {};
     path.return_address = caller.return_address;
     path.stack = caller.stack;
-    path.form = form;
+    path.near = near;
     path.count = static_cast<std::uint8_t>(count);
-    used_ += lines_of(count, form);
+    used_ += lines_of(count, near);
     return place;
   }
   void link(std::uint16_t place, std::uint16_t& bucket) noexcept {

@@ -207,7 +207,7 @@ TEST(PathMemo, TheFramePointerCountsWhereThePathDependsOnIt) {
   EXPECT_EQ(memo->find(caller), nullptr);
 }
 
-// Paths of the far form: their words are more than one group, or lie far above the stack pointer.
+// Some are near; the others have more words, or words far above the stack pointer.
 TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
   const auto memo = std::make_unique<PathMemo>();
   std::vector<std::uintptr_t> stack(std::size_t{1} << 17);
@@ -224,7 +224,7 @@ TEST(PathMemo, KnowsPathsOfManyWordsAndOfWordsFarAway) {
       }
       PathMemo::Path* path = memo->add(built, count);
       ASSERT_NE(path, nullptr);
-      EXPECT_EQ(path->form, count <= 8 && step * (count - 1) < 1U << 16 ? PathMemo::Form::near : PathMemo::Form::far);
+      EXPECT_EQ(path->near, count <= PathMemo::most_near && step * (count - 1) <= UINT16_MAX);
       EXPECT_EQ(memo->find(built.caller), path);
       memo->follow(*path);
       Frame moved = built.caller;
