@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "format/request_table.h"
 #include "mpi/dispatch.h"
 #include "mpi/path_memo.h"
 #include "mpi/polls.h"
+#include "mpi/request_room.h"
 #include "mpi/unwind.h"
 #include "recorder/location.h"
 
@@ -49,22 +49,6 @@ inline std::uint32_t fold(std::uint64_t handle) noexcept {
 // Increased when a handle of the kind is freed, because MPI may use its value again.
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> communicator_generation;
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> datatype_generation;
-
-// A request that a call may complete, as it was before the call, in which MPI overwrites its handle.
-struct FoundRequest {
-  std::uint64_t handle;
-  const format::RequestEntry* entry;  // nullptr: not in the table
-};
-
-// Room for a few of these, and for their statuses if the program does not ask for them. It is not on the stack, so that
-// the stack frames of wrappers are small: that keeps their code short, and their data in the cache.
-struct RequestRoom {
-  static constexpr unsigned few = 64;  // a halo exchange with all neighbours in three dimensions has 52 requests
-  static constexpr unsigned most_status_bytes = 32;
-
-  alignas(64) FoundRequest found[few];
-  alignas(std::uint64_t) unsigned char statuses[few * most_status_bytes];
-};
 
 struct Thread : recorder::Location {
   static constexpr unsigned communicator_slots = 16;

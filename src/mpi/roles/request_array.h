@@ -1,7 +1,6 @@
 // The requests of an array that a call may complete, from before the call until they are credited.
 #pragma once
 
-#include <cstring>
 #include <utility>
 
 #include "mpi/roles/completed_request.h"
