@@ -7,7 +7,6 @@
 #include "mpi/modules.h"
 #include "mpi/numbers.h"
 #include "mpi/python_frame.h"
-#include "recorder/clock_cost.h"
 #include "recorder/definition_log.h"
 #include "recorder/system.h"
 
@@ -183,7 +182,7 @@ void notice_modules() noexcept {
 void forget_paths(Thread& thread) noexcept {
   thread.paths.clear();
   thread.addresses.clear();
-  thread.polls.clear(recorder::reading_ticks());
+  thread.polls.clear(thread.weighing.clock_ticks());
 }
 
 void choose_paths() noexcept {

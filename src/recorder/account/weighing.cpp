@@ -27,12 +27,15 @@ void Weighing::start(const std::uint64_t& flushed) noexcept {
   begin = now();
 }
 
+std::uint64_t Weighing::clock_ticks() noexcept {
+  if (reading == 0) reading = static_cast<std::uint32_t>(reading_ticks());
+  return reading;
+}
+
 void Weighing::end_untimed_call(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed,
                                 std::uint64_t end) noexcept {
-  if (reading == 0) reading = static_cast<std::uint32_t>(reading_ticks());
   const std::uint64_t taken = end - begin - ticks;
-  const std::uint64_t clock = 2 * std::uint64_t{reading};
-  note(kinds, kind, taken - std::min(taken, clock), flushed);
+  note(kinds, kind, taken - std::min(taken, 2 * clock_ticks()), flushed);
 }
 
 void Weighing::note(format::WeighedCalls* kinds, unsigned kind, std::uint64_t ticks, std::uint64_t flushed) noexcept {
@@ -73,7 +76,7 @@ void Location::note_weight(std::uint16_t function, std::uint64_t ticks, std::uin
 void Location::note_weight_of_untimed(std::uint64_t ticks, std::uint64_t end) noexcept {
   weighing.end_untimed_call(shared->weighed, format::untimed, ticks, shared->summary.flush_ticks, end);
   if (spells.has_budget()) [[unlikely]]
-    spells.check(*this, now(), weighing.own);
+    spells.check(*this, end, weighing.own);
 }
 
 void Location::check_budget() noexcept {

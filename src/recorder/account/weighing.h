@@ -33,7 +33,7 @@ struct Weighing {
   std::uint64_t random;
   std::uint64_t begun;    // calls up to the last weighed one
   std::uint32_t gap;      // the value of `left` then
-  std::uint32_t reading;  // ticks of a reading of the clock; 0: not known yet
+  std::uint32_t reading;  // of clock_ticks(); 0: not known yet
   std::uint64_t own;      // ticks of the wrapper of the last weighed call; 0: it was a first call, or interrupted
 
   // A wrapper begins.
@@ -45,6 +45,8 @@ struct Weighing {
 
   // The next call is weighed instead.
   void weigh_next() noexcept { wait(1); }
+  // Ticks that a reading of the clock adds to a time.
+  std::uint64_t clock_ticks() noexcept;
   // The number of calls that have begun.
   std::uint64_t calls() const noexcept { return begun + gap - left; }
   // The wrapper of a timed call has ended at `end`. `ticks`: of the MPI function.
