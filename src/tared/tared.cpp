@@ -54,7 +54,7 @@ void detach(bool of_a_rank) {
   action.sa_handler = on_term;
   sigaction(SIGTERM, &action, nullptr);
   for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
-  // Only now: `tare run` has blocked SIGTERM, so that it does not end this process before it has begun.
+  // Only now: whoever starts this process blocks SIGTERM, so that it is not ended before it can end in order.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

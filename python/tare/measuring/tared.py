@@ -99,7 +99,7 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         if chosen and (hung or early is not None):
             served.trouble = f"--monitor: tared {_ending(early)}: the rounds since then are missing"
         elif chosen and tared.returncode != 0:
-            served.trouble = f"--monitor: tared ended with {tared.returncode}: rounds are missing"
+            served.trouble = f"--monitor: tared failed (exit code {tared.returncode}): rounds are missing"
         import shutil
 
         if chosen:
