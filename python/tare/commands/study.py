@@ -59,7 +59,7 @@ def run(
     file: File,
     output: Where = None,
     resume: Annotated[bool, Option("--resume", help="Make only the runs that earlier results lack.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print the runs, and make none.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Print the runs, and start nothing.")] = False,
     until: Annotated[
         str | None,
         Option(
@@ -272,10 +272,10 @@ def join(
 
 
 def _show_plan(described: Description, skip_unusable: bool) -> None:
-    """Commands are whole, so that they can be tried."""
-    from tare.study import plan, runner, session
+    """Commands are whole, so that they can be tried. Nothing is started: not even to see what is usable."""
+    from tare.study import plan, runner, session, toolbox
 
-    cells, left_out = session.usable_cells(described, skip_unusable)
+    cells, left_out = session.usable_cells(described, skip_unusable, toolbox.reason_missing)
     for line in left_out:
         streams.tell(line)
     for cell in cells:

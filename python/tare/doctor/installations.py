@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from tare import loader_cache
 
 Family = Literal["openmpi", "mpich", "intel", "unknown"]
 VERSION_TIMEOUT_S = 20
@@ -142,7 +143,4 @@ def output(command: Sequence[str], timeout_s: float) -> str:
 
 def libraries_of_loader() -> list[Path]:
     """The MPI libraries in the loader's cache."""
-    ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin:" + os.environ.get("PATH", ""))
-    text = output([ldconfig, "-p"], VERSION_TIMEOUT_S) if ldconfig else ""
-    paths = re.findall(r"=> (\S+)", text)
-    return sorted({Path(path).resolve() for path in paths if LIBRARY.fullmatch(Path(path).name)})
+    return sorted({path.resolve() for _, path in loader_cache.entries() if LIBRARY.fullmatch(path.name)})

@@ -25,7 +25,7 @@ from tare.study.parts import (
 )
 from tare.study.parts.cells import CellFigures
 from tare.study.sections import Figure, Section
-from tare.study.store import Store
+from tare.study.store import FILE, Store
 
 Make = Callable[[Analysis], Section | None]
 Draw = Callable[[Analysis], list[Figure]]
@@ -103,10 +103,4 @@ def report(file: Path, directory: Path, set_name: str | None, *, with_figures: b
 
 
 def _kept(store: Store, directory: Path) -> descriptions.Description:
-    import tempfile
-
-    text = store.described("description") or ""
-    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        return descriptions.read(Path(file.name))
+    return descriptions.parse(directory / FILE, store.described("description") or "")

@@ -61,7 +61,7 @@ class Mpi:
     """An MPI library that a study uses, an [mpi.NAME] of its file."""
 
     name: str
-    family: str  # as in `tare doctor`
+    family: str | None  # as in `tare doctor`; None: the file does not say, and nobody has asked the launcher
     launch: tuple[str, ...]  # the launcher and its arguments
     cc: tuple[str, ...]  # its C compiler wrapper
     environment: Mapping[str, str]
@@ -126,8 +126,16 @@ class Description:
 
 
 def read(path: Path) -> Description:
-    """Reads the description of a study. UsageError, with the line, if something in it is wrong."""
-    root = document.read(path)
+    """Reads the description of a study. UsageError, with the line, if something in it is wrong.
+
+    Nothing is started for it: the file may be somebody else's.
+    """
+    return parse(path, document.text_of(path))
+
+
+def parse(path: Path, text: str) -> Description:
+    """The same from the text of a description, which `path` stands for in errors."""
+    root = document.parse(str(path), text)
     study, factors = root.table("study"), root.table("factors")
     workloads = {name: _workload(name, table) for name, table in root.table("workload").tables()}
     if not workloads:
@@ -135,13 +143,13 @@ def read(path: Path) -> Description:
     tools = toolbox.builtin_tools() | {
         name: toolbox.parse(name, each) for name, each in root.table("tool").tables()
     }
-    mpis = {name: _mpi(name, table) for name, table in root.table("mpi").tables()} or {"mpi": found_mpi()}
+    mpis = {name: _mpi(name, table) for name, table in root.table("mpi").tables()} or {"mpi": MPI_IN_PATH}
     levels = _factors(factors, workloads, tools, mpis)
     excluded = _excluded(root, levels)
     repetitions = study.value("repetitions", int, 10)
     description = Description(
         path=path,
-        text=path.read_text("utf-8"),
+        text=text,
         title=study.value("title", str, path.stem),
         about=study.value("about", str, ""),
         seed=study.value("seed", int, 1),
@@ -231,7 +239,7 @@ def _mpi(name: str, table: Table) -> Mpi:
         raise table.wrong("launch", 'must hold {ranks}: "mpiexec -n {ranks}"')
     mpi = Mpi(
         name,
-        table.value("family", str, "") or _family(launch[0]),
+        table.value("family", str, "") or None,
         tuple(launch),
         tuple(table.words("cc")) or ("mpicc",),
         table.texts("environment"),
@@ -240,9 +248,16 @@ def _mpi(name: str, table: Table) -> Mpi:
     return mpi
 
 
-def found_mpi() -> Mpi:
-    """The launcher in PATH."""
-    return Mpi("mpi", _family("mpiexec"), ("mpiexec", "-n", "{ranks}"), ("mpicc",), {})
+MPI_IN_PATH = Mpi("mpi", None, ("mpiexec", "-n", "{ranks}"), ("mpicc",), {})
+
+
+def with_families(description: Description) -> Description:
+    """The same, with the family of each MPI: its launcher is asked. For studies that are to run."""
+    mpis = {
+        name: mpi if mpi.family is not None else replace(mpi, family=_family(mpi.launch[0]))
+        for name, mpi in description.mpis.items()
+    }
+    return replace(description, mpis=mpis)
 
 
 def _family(launcher: str) -> str:

@@ -183,8 +183,13 @@ def parse(name: str, text: str) -> Table:
 
 def read(path: Path) -> Table:
     """The content of a TOML file. UsageError if it is missing, or not TOML in UTF-8."""
+    return parse(str(path), text_of(path))
+
+
+def text_of(path: Path) -> str:
+    """The text of a TOML file. UsageError if it is missing, or not UTF-8."""
     try:
-        return parse(str(path), path.read_text("utf-8"))
+        return path.read_text("utf-8")
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; `tare study init {path}` writes one to begin with") from None
     except UnicodeDecodeError as error:

@@ -26,6 +26,8 @@ TIMING = "libtare-timing.so"
 TIMING_EXEC = "tare-timing"
 GRACE_S = 5.0
 SHOWN = 2000
+# What a plan shows for the family of an MPI whose launcher is asked when the study runs.
+FAMILY = "FAMILY"
 NO_TIMING = (
     "no rank left a timing record: is it an MPI program, linked dynamically? "
     "If it has no MPI, give the workload mpi = false"
@@ -107,7 +109,7 @@ def _values(description: Description, cell: Cell, output: Path) -> dict[str, str
     return {
         **workload.parameters,
         **{name: level for name, level in cell.levels if level is not None},
-        "family": mpi.family,
+        "family": FAMILY if mpi.family is None else mpi.family,
         "cc": " ".join(mpi.cc),
         "output": str(output),
         "study": description.path.stem,

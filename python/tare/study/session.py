@@ -17,11 +17,12 @@ from tare.analysis.intervals import samples_needed
 from tare.errors import CommandError, UsageError
 from tare.measuring import library
 from tare.study import plan, precision, provenance, runner, toolbox
-from tare.study.description import Description, summary
+from tare.study.description import Description, summary, with_families
 from tare.study.plan import Cell, Planned
 from tare.study.provenance import Provenance
 from tare.study.runner import Outcome
 from tare.study.store import Store
+from tare.study.toolbox import Tool
 
 # Variables that differ from one terminal to the next and concern no program.
 IDLE_VARIABLES = {
@@ -81,13 +82,17 @@ class Ended:
     unmatched: list[str]  # patterns that found nothing in the first runs, after which it stopped
 
 
-def usable_cells(description: Description, skip_unusable: bool) -> tuple[list[Cell], list[str]]:
-    """The cells that can run here, and why the others cannot."""
+def usable_cells(
+    description: Description,
+    skip_unusable: bool,
+    why_not: Callable[[Tool, str | None], str] = toolbox.reason_unusable,
+) -> tuple[list[Cell], list[str]]:
+    """The cells that can run here, and why the others cannot, by `why_not`."""
     all_cells = plan.cells(description)
     reasons: dict[str, str] = {}
     for cell in all_cells:
         name, family = cell.level("tool"), description.mpis[cell.level("mpi")].family
-        if why := toolbox.reason_unusable(description.tools[name], family):
+        if why := why_not(description.tools[name], family):
             reasons[f"{name} with {cell.level('mpi')}"] = why
     if reasons and not skip_unusable:
         name, why = next(iter(reasons.items()))
@@ -156,6 +161,7 @@ def run(
     say: Callable[[str], None],
 ) -> Ended:
     """Runs what is missing, until all is there, the precision is reached, or the user interrupts."""
+    description = with_families(description)
     cells, left_out = usable_cells(description, options.skip_unusable)
     for line in left_out:
         say(line)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from tare import loader_cache
 from tare.errors import UsageError
 from tare.study import document, placeholders
 from tare.study.document import Table
@@ -174,8 +175,8 @@ def _one_of(table: Table, key: str, allowed: tuple[str, ...], default: str) -> s
     return found
 
 
-def reason_unusable(tool: Tool, family: str | None = None) -> str:
-    """Why the tool cannot be used here, and what to do; empty if it can."""
+def reason_missing(tool: Tool, family: str | None = None) -> str:
+    """What the tool lacks here, and what to do; empty if nothing. Starts no program."""
     missing = [name for name in tool.needs.programs if find_program(name, tool.needs.home) is None]
     missing += [name for name in tool.needs.libraries if find_library(name, tool.needs.home) is None]
     if missing:
@@ -183,7 +184,12 @@ def reason_unusable(tool: Tool, family: str | None = None) -> str:
         return f"no {', '.join(missing)}: {tool.needs.otherwise or 'install it'}{home}"
     if family and tool.needs.families and family not in tool.needs.families:
         return f"does not work with {family}, only with {', '.join(tool.needs.families)}"
-    return _trial_failure(tool)
+    return ""
+
+
+def reason_unusable(tool: Tool, family: str | None = None) -> str:
+    """Why the tool cannot be used here, and what to do; empty if it can. Tries the tool."""
+    return reason_missing(tool, family) or _trial_failure(tool)
 
 
 @cache
@@ -224,18 +230,7 @@ def find_library(name: str, home: str = "") -> Path | None:
     for place in places:
         if (place / name).is_file():
             return place / name
-    return _loader_cache().get(name)
-
-
-@cache
-def _loader_cache() -> dict[str, Path]:
-    ldconfig = shutil.which("ldconfig") or "/sbin/ldconfig"
-    try:
-        done = subprocess.run([ldconfig, "-p"], capture_output=True, text=True)
-    except OSError:
-        return {}
-    found = re.findall(r"^\s*(\S+) \(.*\) => (\S+)$", done.stdout, re.MULTILINE)
-    return {name: Path(path) for name, path in reversed(found)}
+    return loader_cache.find(name)
 
 
 def used_names(tool: Tool) -> set[str]:
