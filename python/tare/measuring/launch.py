@@ -17,7 +17,7 @@ from typing import Any
 
 from tare import programs, streams
 from tare.errors import CommandError
-from tare.measuring import library, open_mpi, tared
+from tare.measuring import library, open_mpi, sanitizers, tared
 from tare.runs.metadata import Metadata
 
 NOT_EXECUTABLE = 126
@@ -104,9 +104,9 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
         result["TARE_BUDGET"] = repr(options.budget) + size
     if options.monitor:
         result["TARE_TARED"] = str(library.find(library.TARED))
-    result |= tared.variables(meta)
+    result |= tared.variables(meta) | sanitizers.variables(result)
     told = [f"TARE_{name}" for name in (*VARIABLES, *OF_USERS)]
-    ours = ["LD_PRELOAD", *(name for name in told if name in result)]
+    ours = ["LD_PRELOAD", sanitizers.VARIABLE, *(name for name in told if name in result)]
     return result | open_mpi.handed_on(meta.command, result, ours)
 
 
@@ -177,7 +177,7 @@ def run(command: Sequence[str], variables: Mapping[str, str], modules: Iterable[
     relay = Relay()
     relay.install()
     start = time.monotonic_ns()
-    child = _start(command, variables)
+    child = _start(sanitizers.words(command), variables)
     relay.attach(child)
     for module in modules:
         if relay.has_ended():

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tare.errors import UsageError
-from tare.measuring import library
+from tare.measuring import library, sanitizers
 from tare.study import counts, load, placeholders
 from tare.study.counts import Counts
 from tare.study.description import VARIABLE, Description
@@ -94,13 +94,15 @@ def command(description: Description, cell: Cell, output: Path, timing: Path | N
         if name.startswith(VARIABLE) and level is not None
     }
     environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED} | variables
+    environment |= sanitizers.variables(environment)
     if preload:
         environment["LD_PRELOAD"] = ":".join(preload)
     if timing is not None and workload.mpi:
         inner += _timed(environment, timing, tool.above_program)
     outer = [*fill(tool.around.before_launcher), *options, *fill(tool.around.options_end)]
     launch = fill(mpi.launch) if workload.mpi else []
-    return Command([*outer, *launch, *inner, *fill(workload.command)], environment, values)
+    words = sanitizers.words([*outer, *launch, *inner, *fill(workload.command)])
+    return Command(words, environment, values)
 
 
 def _values(description: Description, cell: Cell, output: Path) -> dict[str, str]:
