@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from tare import programs
 from tare.errors import CommandError
 
 NEEDED = ("duckdb", "pandas", "statsmodels", "matplotlib")
@@ -21,4 +21,4 @@ def require() -> None:
 
 def how_to_install(names: Sequence[str]) -> str:
     """The command that brings them where this tare runs; tare itself is in no package index."""
-    return shlex.join([sys.executable, "-m", "pip", "install", *names])
+    return shlex.join(programs.module("pip", "install", *names))

@@ -14,7 +14,7 @@ from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, NoReturn, get_args, get_origin, get_type_hints
 
-from tare import streams
+from tare import programs, streams
 from tare.errors import UsageError
 from tare.options import Argument, Option
 
@@ -185,12 +185,10 @@ def _split(parser: Parser, arguments: Sequence[str], rest: str) -> tuple[list[st
 
 def _check_value(parser: Parser, arguments: Sequence[str], at: int) -> None:
     """The command begins `at`, unless that was meant as the option's value: `--monitor 1s -- COMMAND`."""
-    import shutil
-
     bare = {name for action in parser._actions if action.nargs == "?" for name in action.option_strings}
     if list(arguments[at + 1 : at + 2]) == ["--"] and at > 0 and arguments[at - 1] in bare:
         option, word = arguments[at - 1], arguments[at]
-        if shutil.which(word) is None:
+        if programs.find(word) is None:
             parser.error(f"no program '{word}'; if it is the value of {option}, write {option}={word}")
 
 

@@ -1,13 +1,50 @@
-"""Programs by name, as shells find them; without shutil, which takes its time to load."""
+"""Programs by name, and Python's own; without shutil, which takes its time to load.
+
+What the user names is found as shells find it. What tare itself needs is never taken from the current
+directory, which may be somebody else's.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+PYTHON = sys.executable
 
 
-def find(name: str) -> str | None:
-    """The file of this name that may be started, in PATH where the name has no folder."""
-    for folder in [""] if "/" in name else os.get_exec_path():
+def find(name: str, path: str | None = None) -> str | None:
+    """The file of this name that may be started, in PATH (or `path`) where the name has no folder."""
+    return _first([""] if "/" in name else _folders(path), name)
+
+
+def tool(name: str) -> str | None:
+    """A program that tare itself needs: in a folder of PATH, but in none that depends on where we are."""
+    return _first(absolute_folders(), name)
+
+
+def absolute_folders() -> list[str]:
+    """Those of PATH that mean the same everywhere."""
+    return [folder for folder in _folders(None) if folder.startswith("/")]
+
+
+def module(name: str, *arguments: str) -> list[str]:
+    """The command that runs a module of this Python; not one of the current directory (-P)."""
+    return [PYTHON, "-P", "-m", name, *arguments]
+
+
+def installed(name: str) -> Path:
+    """A command that was installed together with tare."""
+    return Path(PYTHON).with_name(name)
+
+
+def _folders(path: str | None) -> list[str]:
+    return os.get_exec_path(None if path is None else {"PATH": path})
+
+
+def _first(folders: Sequence[str], name: str) -> str | None:
+    for folder in folders:
         path = os.path.join(folder, name)  # noqa: PTH118
         if os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113
             return path

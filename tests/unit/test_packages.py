@@ -45,5 +45,5 @@ def test_what_is_missing_comes_with_the_command_that_brings_it(monkeypatch: pyte
     with pytest.raises(CommandError) as error:
         packages.require()
     assert str(error.value) == (
-        f"tare study needs duckdb, pandas: {sys.executable} -m pip install duckdb pandas"
+        f"tare study needs duckdb, pandas: {sys.executable} -P -m pip install duckdb pandas"
     )

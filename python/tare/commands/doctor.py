@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-from tare import streams
+from tare import programs, streams
 from tare.commands import Json
 from tare.doctor import installations, machine
 from tare.doctor.machine import Check
@@ -56,7 +56,7 @@ def _probe_all(prefixes: list[Path], checks: list[Check]) -> list[Finding]:
     """The findings of every MPI; adds to `checks` what concerns them all."""
     findings: list[Finding] = []
     tried: set[Path] = set()
-    pythons = [prefix / "bin" / "python3" for prefix in prefixes] + [Path(sys.executable)]
+    pythons = [prefix / "bin" / "python3" for prefix in prefixes] + [Path(programs.PYTHON)]
     for installation in installations.find(prefixes):
         with tempfile.TemporaryDirectory(prefix="tare-doctor-") as scratch:
             prober = Prober(installation, Path(scratch), pythons)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tare import units
+from tare import programs, units
 from tare.commands import Json, RunDirectory
 from tare.errors import CommandError, TareError
 from tare.options import Option
@@ -173,9 +173,8 @@ def _where(run: Path) -> str:
     """What `tare where` prints."""
     import subprocess
 
-    done = subprocess.run(
-        [sys.executable, "-m", "tare", "where", str(run)], capture_output=True, text=True, check=False
-    )
+    command = programs.module("tare", "where", str(run))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout or done.stderr
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tare import loader_cache
+from tare import loader_cache, programs
 
 Family = Literal["openmpi", "mpich", "intel", "unknown"]
 VERSION_TIMEOUT_S = 20
@@ -93,7 +93,7 @@ def find(prefixes: Sequence[Path]) -> list[Installation]:
 
 def _bin_dirs(prefixes: Sequence[Path]) -> list[Path]:
     wanted = [prefix / "bin" for prefix in (*prefixes, Path(sys.prefix))]
-    path = [Path(word) for word in os.environ.get("PATH", os.defpath).split(":") if word]
+    path = [Path(folder) for folder in programs.absolute_folders()]
     existing = [folder.absolute() for folder in [*wanted, *path] if folder.is_dir()]
     return list({folder.resolve(): folder for folder in reversed(existing)}.values())[::-1]
 

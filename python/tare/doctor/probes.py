@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tare import programs
 from tare.analysis import ranks
 from tare.analysis.profile import summed
-from tare.doctor.installations import ABI_WRAPPERS, C_WRAPPERS, FORTRAN_WRAPPERS, Installation
+from tare.doctor.installations import (
+    ABI_WRAPPERS,
+    C_WRAPPERS,
+    FORTRAN_WRAPPERS,
+    VERSION_TIMEOUT_S,
+    Installation,
+    output,
+)
 from tare.errors import TareError
 from tare.runs.run import open_run
 
@@ -120,9 +126,9 @@ class Prober:
         if wrapper is not None:
             why = self._compile([str(wrapper), *flags])
         # The wrappers of wheels may name directories that exist nowhere.
-        if why and self._mpi.prefix and shutil.which(binding.compiler):
+        if why and self._mpi.prefix and (compiler := programs.tool(binding.compiler)):
             places = self._places(self._mpi.prefix)
-            if not self._compile([binding.compiler, *flags, *places, *binding.libraries]):
+            if not self._compile([compiler, *flags, *places, *binding.libraries]):
                 why = ""
         if why:
             raise NotTestable(why)
@@ -140,13 +146,15 @@ class Prober:
     def _places(prefix: Path) -> list[str]:
         lib, include = prefix / "lib", prefix / "include"
         flags = [f"-I{include}", f"-L{lib}", f"-Wl,-rpath,{lib}"]
-        version = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=False).stdout
+        version = output([programs.tool("gcc") or "/usr/bin/gcc", "-dumpversion"], VERSION_TIMEOUT_S)
         # Intel MPI has a directory of modules for each version of gfortran.
         modules = sorted((include / "mpi" / "gfortran").glob(f"{version.split('.')[0].strip()}.*"))
         return [*flags, *(f"-I{folder}" for folder in modules[-1:])]
 
     def _note_libraries(self, program: Path) -> None:
-        _, text = run_in_group(["ldd", str(program)], self._scratch, self._environment, 10)
+        _, text = run_in_group(
+            [programs.tool("ldd") or "/usr/bin/ldd", str(program)], self._scratch, self._environment, 10
+        )
         paths = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\.\d+ => (\S+)", text)
         self.libraries |= {Path(path) for path in paths if path != "not"}
 
@@ -182,7 +190,7 @@ class Prober:
         environment = {**self._environment, **variables}
         launch = [str(self._mpi.launcher), "-n", str(self._ranks), *program]
         run_dir = self._scratch / f"run-{binding.source}-{len(list(self._scratch.glob('run-*')))}"
-        measured = [sys.executable, "-m", "tare", "run", "--quiet", "-o", str(run_dir), "--", *launch]
+        measured = programs.module("tare", "run", "--quiet", "-o", str(run_dir), "--", *launch)
         code, text = run_in_group(measured, self._scratch, environment, RUN_TIMEOUT_S)
         if code != 0:
             bare_code, bare_text = run_in_group(launch, self._scratch, environment, RUN_TIMEOUT_S)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import programs
 from tare.errors import UsageError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def objects_of(command: Sequence[str]) -> Iterator[Path]:
     Each by the name that it has in the process; no libraries of the system.
     """
     for word in command:
-        path = Path(shutil.which(word) or word)
+        path = Path(programs.find(word) or word)
         if _is_elf(path):
             # Of programs links are followed (/proc/self/exe); libraries have the name they are loaded by.
             yield path.absolute() if ".so" in path.name else path.resolve()
@@ -131,7 +131,7 @@ def _is_elf(path: Path) -> bool:
 def _libraries(program: Path) -> Iterator[Path]:
     try:
         listed = subprocess.run(
-            ["ldd", str(program.absolute())],
+            [programs.tool("ldd") or "/usr/bin/ldd", str(program.absolute())],
             capture_output=True,
             text=True,
             errors="surrogateescape",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tare import programs
 from tare.errors import UsageError
 from tare.study import document, placeholders, toolbox
 from tare.study.document import Table
@@ -262,7 +262,7 @@ def with_families(description: Description) -> Description:
 
 def _family(launcher: str) -> str:
     """ "openmpi", "mpich" or "intel"; empty where the launcher does not say (srun)."""
-    if shutil.which(launcher) is None:
+    if programs.find(launcher) is None:
         return ""
     try:
         done = subprocess.run(

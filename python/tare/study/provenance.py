@@ -9,13 +9,13 @@ import hashlib
 import os
 import platform
 import re
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from tare import programs
 from tare.runs.environment import kept
 
 Provenance = dict[str, str]
@@ -63,7 +63,7 @@ def file_system(path: Path) -> Provenance:
 
 def program(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Provenance:
     """The executable of a workload, and what the loader would load into it."""
-    path = shutil.which(command[0], path=environment.get("PATH"))
+    path = programs.find(command[0], environment.get("PATH"))
     if path is None:
         return {}
     facts = {f"program.{name}": f"{command[0]} sha256:{digest(Path(path))}"}
@@ -77,7 +77,7 @@ def mpi(name: str, launcher: str, environment: Mapping[str, str]) -> Provenance:
 
     Empty if the launcher is missing.
     """
-    path = shutil.which(launcher, path=environment.get("PATH"))
+    path = programs.find(launcher, environment.get("PATH"))
     if path is None:
         return {}
     done = _output((path, "--version"), tuple(sorted(environment.items())))
@@ -92,7 +92,7 @@ def tool(name: str, words: Iterable[str]) -> Provenance:
     """The files that a tool's own words name, and its installed programs."""
     facts = {}
     for word in words:
-        path = shutil.which(word) if "{" not in word and "/" not in word else word
+        path = programs.find(word) if "{" not in word and "/" not in word else word
         if path and Path(path).is_file():
             facts[f"tool.{name}.{Path(path).name}"] = f"{os.path.realpath(path)} sha256:{digest(Path(path))}"
     return facts
@@ -144,7 +144,7 @@ def _libraries(path: str, library_path: str) -> list[tuple[str, str]]:
     variables.pop("LD_PRELOAD", None)
     if library_path:
         variables["LD_LIBRARY_PATH"] = library_path
-    text = _output(("ldd", path), tuple(sorted(variables.items())))
+    text = _output((programs.tool("ldd") or "/usr/bin/ldd", path), tuple(sorted(variables.items())))
     return sorted(re.findall(r"^\s*(\S+) => (/\S+)", text, re.MULTILINE))
 
 

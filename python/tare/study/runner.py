@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tare import programs
 from tare.errors import UsageError
 from tare.measuring import library, sanitizers
 from tare.study import counts, load, placeholders
@@ -116,7 +115,7 @@ def _values(description: Description, cell: Cell, output: Path) -> dict[str, str
         "output": str(output),
         "study": description.path.stem,
         "here": str(description.path.resolve().parent),
-        "tare": str(Path(sys.executable).with_name("tare")),
+        "tare": str(programs.installed("tare")),
         "libraries": str(library.find(library.MEASURING).parent),
     }
 
@@ -258,7 +257,7 @@ def prepare(description: Description, cell: Cell) -> None:
     workload = description.workloads[cell.level("workload")]
     values = _values(description, cell, Path())
     program = Path(placeholders.fill(workload.command[0], values, str(description.path)))
-    if program.exists() or shutil.which(str(program)):
+    if program.exists() or programs.find(str(program)):
         return
     if not workload.build:
         raise UsageError(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from tare import loader_cache
+from tare import loader_cache, programs
 from tare.errors import UsageError
 from tare.study import document, placeholders
 from tare.study.document import Table
@@ -219,7 +218,7 @@ def find_program(name: str, home: str = "") -> Path | None:
     for place in places:
         if os.access(place / name, os.X_OK):
             return place / name
-    found = shutil.which(name)
+    found = programs.tool(name)
     return Path(found) if found else None
 
 
