@@ -124,7 +124,11 @@ def test_what_cannot_be_is_refused(serving: str, query: str) -> None:
 def test_policy_and_type_are_said(serving: str) -> None:
     with urllib.request.urlopen(serving, timeout=60) as answer:
         headers: Any = answer.headers
-    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    said = headers["Content-Security-Policy"].split("; ")
+    assert {
+        "default-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'", "trusted-types tare",
+    } <= set(said)  # fmt: skip
     assert "unsafe" not in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-store"

@@ -16,13 +16,16 @@ READY = "document.documentElement.dataset.ready || document.documentElement.data
 
 
 class Opened:
-    """A page, with what it said on the console; `url` is shown when it says that it is ready."""
+    """A page, with what it said on the console and what it asked for; `url` is shown when it says that it is
+    ready."""
 
     def __init__(self, page: Any, url: str) -> None:
         self.page = page
         self.complaints: list[str] = []
+        self.requests: list[str] = []
         page.on("console", lambda said: self.complaints.append(said.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
         page.goto(url)
         self.wait(READY)
 

@@ -21,7 +21,7 @@
     const stream = new DecompressionStream("deflate");
     const writer = stream.writable.getWriter();
     const failed = Promise.all([writer.write(bytesOf(block.textContent)), writer.close()]);
-    block.textContent = ""; // its memory is needed no more
+    block.remove(); // its memory is needed no more
     const [found] = await Promise.all([new Response(stream.readable).arrayBuffer(), failed]);
     return found;
   }

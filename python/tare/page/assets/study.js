@@ -192,8 +192,8 @@
 
   tare.studySections = ({ study }) => [
     { id: "overview", title: "Overview", draw: drawOverview },
-    { id: "cells", title: "Side by side", draw: drawCells },
-    { id: "two", title: "Two cells", draw: drawTwo },
+    // Results may be none of the cells of the description that came with them.
+    ...(study.cells.length ? [{ id: "cells", title: "Side by side", draw: drawCells }, { id: "two", title: "Two cells", draw: drawTwo }] : []),
     ...study.sections.map(sectionOf),
     { id: "study", title: "The study", draw: (into) => into.append(element("h2", {}, "The study"), element("pre", { class: "panel mono" }, study.text.join("\n"))) },
   ];

@@ -25,10 +25,12 @@
   function columnOf(column) {
     const { title, field, kind = "count", width, grow, explain, minWidth } = column;
     const isText = KINDS[kind].align === "left";
+    // Tabulator takes texts for HTML, elements as they are.
     return {
       title,
+      titleFormatter: () => element("span", {}, title),
       field,
-      headerTooltip: explain ? () => explain : false,
+      headerTooltip: explain ? () => element("span", {}, explain) : false,
       hozAlign: isText ? "left" : "right",
       headerHozAlign: isText ? "left" : "right",
       sorter: isText ? (a, b) => String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true }) : (a, b) => (a ?? -1) - (b ?? -1),
@@ -70,7 +72,7 @@
       height: many ? Math.min(520, 40 * options.rows.length) : undefined,
       renderVertical: many ? "virtual" : "basic",
       initialSort: known ? [{ column: field, dir: dir === "asc" ? "asc" : "desc" }] : options.sort ? [{ column: options.sort[0], dir: options.sort[1] }] : [],
-      placeholder: options.empty ?? "Nothing here",
+      placeholder: element("div", { class: "tabulator-placeholder-contents" }, options.empty ?? "Nothing here"),
       index: "id",
       columnDefaults: { headerSortTristate: false },
     });
