@@ -9,6 +9,8 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import fake_native
@@ -19,6 +21,7 @@ from hostile_names import EVIL, make_names_hostile
 from some_run import metadata
 from tare import cli
 from tare.reporters import cells
+from tare.reporters import csv as reporter
 from tare.reporters.console import Console
 from tare.runs.metadata import Options, encode
 from tare.streams import visible
@@ -161,12 +164,46 @@ def test_tables_of_a_study_hold_no_formula(tmp_path: Path) -> None:
     from tare.study.store import Store
 
     with Store(tmp_path / "results", create=True) as store:
-        store.describe({"=1+1": "-2+3", "plain": "-", "description": "a\n=b"})
+        store.describe({"=1+1": "-2+3", "plain": "-", "description": "a\n=b\x1b[2J", "\t=1": "\uff1d1"})
         (path,) = [path for path in store.export(tmp_path / "tables", "csv") if path.stem == "study"]
         kept = store.described("=1+1")
     cells = {cell for row in csv.reader(io.StringIO(path.read_text())) for cell in row}
-    assert {"'=1+1", "'-2+3", "plain", "'-"} <= cells
+    assert {"'=1+1", "'-2+3", "plain", "'-", r"a\n=b\x1b[2J", r"\t=1", "'\uff1d1"} <= cells
     assert kept == "-2+3"
+
+
+def test_csv_holds_no_formula_in_titles_and_values_of_any_kind() -> None:
+    out = io.StringIO()
+    row = [-1, Decimal("-1.5"), None, True, "\r=1", ["=1"], timedelta(seconds=-1), b"=\x1b"]
+    assert reporter.write(out, ["=1", "\x1b[2J", *"abcdef"], [row]) == 1
+    titles, cells = csv.reader(io.StringIO(out.getvalue()))
+    assert titles[:2] == ["'=1", r"\x1b[2J"]
+    assert cells == ["-1", "-1.5", "", "true", r"\r=1", "['=1']", "'-1 day, 23:59:59", r"b'=\x1b'"]
+
+
+def test_sql_holds_no_formula_in_titles(
+    printed: Print, hostile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import duckdb
+    from tare.tables import sql
+    from tare.tables.opened import OpenRun
+
+    monkeypatch.setattr(sql, "connect", lambda _: duckdb.connect())
+    monkeypatch.setattr(OpenRun, "tables", lambda _: {})
+    query = f"""SELECT 1 AS "=1\x1b[2J", '{chr(9)}@2' AS b"""
+    assert printed("sql", hostile, "--csv", query).startswith("'=1\\x1b[2J,b\n1,\\t@2\n")
+
+
+def test_all_csv_has_one_writer() -> None:
+    """What imports the module csv, or has DuckDB write CSV, would need the rules of formulas again."""
+    others = []
+    for file in (SOURCES / "tare").rglob("*.py"):
+        text = file.read_text()
+        if file.match("reporters/csv.py"):
+            continue
+        if re.search(r"^\s*import csv\b|FORMAT csv", text, re.MULTILINE | re.IGNORECASE):
+            others.append(file.name)
+    assert not others
 
 
 def test_labels_of_figures_are_no_formulas() -> None:

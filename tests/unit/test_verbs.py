@@ -47,6 +47,11 @@ def test_version(tare: Tare) -> None:
     assert tare("--version").stdout == f"tare {__version__}\n"
 
 
+def in_csv(value: object) -> str:
+    """A value of JSON as a cell."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @pytest.mark.parametrize(
     ("by", "columns"),
     [
@@ -69,7 +74,7 @@ def test_profile_json_and_csv_agree(tare: Tare, run_dir: Path, by: str, columns:
     assert (document["schema"], document["run"]) == ("tare.profile/1", str(run_dir))
     assert all(columns <= set(row) for row in document["rows"])
     table = list(csv.DictReader(io.StringIO(tare("profile", run_dir, "--by", by, "--csv").stdout)))
-    as_text = [{k: "" if v is None else str(v) for k, v in row.items()} for row in document["rows"]]
+    as_text = [{k: in_csv(v) for k, v in row.items()} for row in document["rows"]]
     for row in (*table, *as_text):
         row.pop("path", None)  # in JSON a list
     assert table == as_text

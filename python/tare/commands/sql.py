@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tare.commands import AnyMember, Json, RunDirectory, ShownTimes
 from tare.commands.reading import conclude, open_readable
@@ -16,13 +16,9 @@ from tare.errors import UsageError
 from tare.options import Argument, Option
 from tare.runs.retiming import Times
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 # Names of columns, their types, and the rows.
 Result = tuple[Sequence[str], Sequence[str], Iterator[Sequence[Any]]]
 SCHEMA = "tare.sql/1"
-BATCH = 1000
 
 
 def sql(
@@ -55,9 +51,9 @@ def sql(
 
     with database.errors(), database.connect(recording.tables()) as connection:
         connection.execute(query)
-        described = connection.description or []
-        names, types = _distinct([each[0] for each in described]), [str(each[1]) for each in described]
-        _write(run, (names, types, _rows(connection)), csv=csv, json=json)
+        names, rows = database.result(connection)
+        types = [str(each[1]) for each in connection.description or []]
+        _write(run, (_distinct(names), types, rows), csv=csv, json=json)
     return conclude(recording)
 
 
@@ -72,17 +68,12 @@ def _write(run: Path, result: Result, *, csv: bool, json: bool) -> None:
     elif csv:
         from tare.reporters import csv as reporter_csv
 
-        reporter_csv.write_rows(sys.stdout, names, (dict(zip(names, row, strict=True)) for row in rows))
+        reporter_csv.write(sys.stdout, names, rows)
     else:
         from tare.reporters import query as reporter_query
         from tare.reporters.console import console
 
         reporter_query.show(console(), names, rows)
-
-
-def _rows(connection: DuckDBPyConnection) -> Iterator[Sequence[Any]]:
-    while batch := connection.fetchmany(BATCH):
-        yield from batch
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

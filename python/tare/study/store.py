@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from tare import packages
 from tare.errors import CommandError
+from tare.reporters import csv
 from tare.study.plan import Planned
 from tare.study.provenance import Provenance
 from tare.study.runner import Outcome
+from tare.tables import sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -340,7 +342,6 @@ class Store:
     def export(self, directory: Path, kind: str) -> list[Path]:
         """One file a table."""
         directory.mkdir(parents=True, exist_ok=True)
-        options = "FORMAT PARQUET" if kind == "parquet" else "FORMAT CSV, HEADER"
         written = []
         there = self._tables()
         for table in (each for each in TABLES if each in there):
@@ -349,34 +350,25 @@ class Store:
             source = (
                 "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
             )
-            if kind == "csv":
-                source = self._without_formulas(source)
-            quoted = str(path).replace("'", "''")
             with _one_line(f"{path} cannot be written"):
-                self._connection.execute(f"COPY {source} TO '{quoted}' ({options})")
+                if kind == "csv":
+                    with path.open("w", encoding="utf-8", newline="") as file:
+                        csv.write(file, *sql.result(self._connection.execute(f"FROM {source}")))
+                else:
+                    quoted = str(path).replace("'", "''")
+                    self._connection.execute(f"COPY {source} TO '{quoted}' (FORMAT PARQUET)")
             written.append(path)
         return written
-
-    def _without_formulas(self, source: str) -> str:
-        """No text is one that a spreadsheet takes for a formula."""
-        described = self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        guarded = ", ".join(
-            f"""CASE WHEN "{name}"[1] IN ('=', '+', '-', '@', chr(9), chr(13)) """
-            f"""THEN chr(39) || "{name}" ELSE "{name}" END AS "{name}" """
-            for name, kind, *_ in described
-            if kind == "VARCHAR"
-        )
-        return f"(SELECT * REPLACE ({guarded}) FROM {source})" if guarded else source
 
 
 @contextmanager
 def _one_line(what: str) -> Iterator[None]:
-    """An error of DuckDB as one of ours."""
+    """An error of DuckDB, or of a file, as one of ours."""
     import duckdb
 
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, OSError) as error:
         raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
 
 

@@ -1,4 +1,4 @@
-"""The tables of a run as a directory of Parquet or CSV files, written by DuckDB as the run is read."""
+"""The tables of a run as a directory of Parquet or CSV files, written as DuckDB reads the run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tare.errors import CommandError
+from tare.reporters import csv
 from tare.tables import sql
 from tare.tables.opened import OpenRun, listed
 
@@ -53,7 +54,8 @@ def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
 
 def _write_table(connection: DuckDBPyConnection, run: OpenRun, name: str, part: Path, kind: str) -> int:
     if kind == "csv":
-        return _copy(connection, name, part / f"{name}.csv", "FORMAT csv, HEADER")
+        with (part / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            return csv.write(file, *sql.result(connection.execute(f"FROM {name}")))
     by = ["world", "rank"] if name in BY_RANK and len(run.processes) <= MOST_RANKS else ["world"]
     options = "FORMAT parquet, COMPRESSION zstd"
     target = part / name

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tare.errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+BATCH = 1000  # rows that are fetched together
 
 
 def connect(tables: Mapping[str, object]) -> DuckDBPyConnection:
@@ -28,6 +30,16 @@ def connect(tables: Mapping[str, object]) -> DuckDBPyConnection:
     for name, table in tables.items():
         connection.register(name, table)
     return connection
+
+
+def result(connection: DuckDBPyConnection) -> tuple[list[str], Iterator[Sequence[Any]]]:
+    """The names of the columns of what the connection has executed, and its rows, as they are asked for."""
+
+    def rows() -> Iterator[Sequence[Any]]:
+        while batch := connection.fetchmany(BATCH):
+            yield from batch
+
+    return [each[0] for each in connection.description or []], rows()
 
 
 @contextmanager
