@@ -9,21 +9,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
+from tare import serving
 from tare.errors import CommandError
 from tare.runs.rounds import Event
-from tare.streams import visible
+from tare.serving import LOOPBACK, Refused, host_of
+from tare.streams import distinct
 from tare.units import NS_PER_S
 
-LOOPBACK = "127.0.0.1"
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 # Series that one run may make: events are functions, regions and phases, which programs name.
 MOST_EVENTS = 256
-# A client that says nothing holds a thread for so long.
-SILENT_FOR_S = 10
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Metrics:
     """Makes metric families of a snapshot. Not for several threads at a time."""
 
     def __init__(self, name: str, run_dir: str) -> None:
-        self._about = {"run": visible(name), "directory": visible(run_dir)}
+        self._about = {"run": distinct(name), "directory": distinct(run_dir)}
         self._chosen: set[tuple[str, str]] = set()
         self._before: dict[tuple[str, str, str], float] = {}
 
@@ -152,7 +153,7 @@ class Metrics:
             for name, about, unit, of in _GAUGES
         }
         for event in timed:
-            values = (visible(event.name), event.kind)
+            values = (distinct(event.name), event.kind)
             for name, (counter, of) in counters.items():
                 counter.add_metric(values, self._grown(name, event.kind, event.name, of(event)))
             for gauge, of in gauges.values():
@@ -162,7 +163,7 @@ class Metrics:
         for name, about, of in _VALUES:
             family = GaugeMetricFamily(f"tare_counter_{name}", about, labels=("counter",))
             for event in values_of:
-                family.add_metric((visible(event.name),), of(event))
+                family.add_metric((distinct(event.name),), of(event))
             yield family
         told = len(timed) + len(values_of)
         yield GaugeMetricFamily(
@@ -217,11 +218,34 @@ _VALUES: tuple[tuple[str, str, Of], ...] = (
 )
 
 
-class _Handler(WSGIRequestHandler):
-    timeout = SILENT_FOR_S
+class _Server(serving.Server):
+    """Answers whoever reaches its address."""
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: scrapes come all the time."""
+    def __init__(self, address: Address, registry: Any) -> None:
+        self.registry = registry
+        self.is_loopback = address.is_loopback
+        super().__init__(address.host, address.port, _Handler)
+
+
+class _Handler(serving.Handler):
+    server: _Server
+
+    def get(self, target: SplitResult) -> None:
+        """The metrics, as the scraper wishes them."""
+        from prometheus_client.exposition import choose_encoder
+
+        if target.path not in ("/", "/metrics"):
+            raise Refused(HTTPStatus.NOT_FOUND, "see /metrics")
+        if self.server.is_loopback and host_of(self.headers.get("Host", "")) not in LOOPBACK_NAMES:
+            raise Refused(HTTPStatus.FORBIDDEN, "this host has another name")
+        try:
+            encode, kind = choose_encoder(self.headers.get("Accept", ""))
+        except (TypeError, ValueError):  # its versions are compared before they are looked at
+            raise Refused(
+                HTTPStatus.BAD_REQUEST,
+                "the header Accept names no version of OpenMetrics or of Prometheus' text",
+            ) from None
+        self.send(HTTPStatus.OK, kind, encode(self.server.registry))
 
 
 class Endpoint:
@@ -232,7 +256,6 @@ class Endpoint:
     """
 
     def __init__(self, address: Address, metrics: Metrics, snapshot: Callable[[], Snapshot]) -> None:
-        from prometheus_client import make_wsgi_app
         from prometheus_client.registry import CollectorRegistry
 
         registry = CollectorRegistry(auto_describe=False)
@@ -245,21 +268,8 @@ class Endpoint:
 
         collecting: Any = Collecting()
         registry.register(collecting)
-        application = make_wsgi_app(registry)
-
-        def only_here(environ: Any, start_response: Any) -> Any:
-            named = urlsplit(f"//{environ.get('HTTP_HOST', '')}").hostname
-            if environ["PATH_INFO"] not in ("/", "/metrics"):
-                start_response("404 Not Found", [])
-                return [b"see /metrics\n"]
-            if address.is_loopback and named not in LOOPBACK_NAMES:
-                start_response("403 Forbidden", [])
-                return [b""]
-            return application(environ, start_response)
-
-        server = _server(":" in address.host)
         try:
-            self._server = make_server(address.host, address.port, only_here, server, _Handler)
+            self._server = _Server(address, registry)
         except OSError as error:
             raise CommandError(f"cannot listen at {address.host}:{address.port}: {error.strerror}") from error
         shown = f"[{address.host}]" if ":" in address.host else address.host
@@ -272,25 +282,3 @@ class Endpoint:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
-
-
-def _server(is_ipv6: bool) -> type[WSGIServer]:
-    import socket
-    from socketserver import ThreadingMixIn
-
-    class Server(ThreadingMixIn, WSGIServer):
-        daemon_threads = True
-        address_family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
-
-        def server_bind(self) -> None:
-            # WSGIServer asks for the name of the address, which may take long.
-            import socketserver
-
-            socketserver.TCPServer.server_bind(self)
-            self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
-            self.setup_environ()
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that leaves early is no failure."""
-
-    return Server

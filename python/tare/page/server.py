@@ -13,27 +13,29 @@ import struct
 import threading
 from contextlib import suppress
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
+from tare import serving
 from tare.errors import CommandError, TareError, native_errors
 from tare.page import content, document, timeline
+from tare.serving import LOOPBACK, TEXT, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from urllib.parse import SplitResult
 
     from tare._native import Timeline
     from tare.runs.retiming import Times
     from tare.runs.run import Run
 
-LOOPBACK = "127.0.0.1"
-JSON, BYTES, HTML, TEXT = (
-    "application/json",
-    "application/octet-stream",
-    "text/html; charset=utf-8",
-    "text/plain; charset=utf-8",
-)
+JSON, BYTES, HTML = "application/json", "application/octet-stream", "text/html; charset=utf-8"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 # What one request may ask for.
 MOST_CELLS = 4 << 20
 MOST_LINES = 20_000
@@ -156,11 +158,9 @@ class Sites:
         return self._made[times].answer(what, query)
 
 
-class Server(ThreadingHTTPServer):
+class Server(serving.Server):
     """Bound to this machine; requests that are under way when it ends are left."""
 
-    daemon_threads = True
-    block_on_close = False
     is_interrupted = False
 
     def __init__(self, site: Sites, port: int) -> None:
@@ -169,7 +169,7 @@ class Server(ThreadingHTTPServer):
         own = "'self'"
         self.policy = f"{document.policy(own)}; frame-ancestors 'none'"
         try:
-            super().__init__((LOOPBACK, port), _Handler)
+            super().__init__(LOOPBACK, port, _Handler)
         except OSError as error:
             raise CommandError(
                 f"cannot serve on port {port}: {error.strerror}; choose another --port"
@@ -199,62 +199,39 @@ class Server(ThreadingHTTPServer):
         if self.is_interrupted:
             raise KeyboardInterrupt
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away is no error of ours."""
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(serving.Handler):
     server: Server
-    protocol_version = "HTTP/1.1"
-    server_version, sys_version = "tare", ""
-    timeout = 60
 
-    def do_GET(self) -> None:
-        path = self._path()
-        if path is None:
-            self._send(HTTPStatus.NOT_FOUND, TEXT, b"not found\n")
-        elif path == "":
+    def get(self, target: SplitResult) -> None:
+        """Nothing is there without the token, or if the name of the host is not ours."""
+        port = self.server.server_port
+        token, slash, path = target.path.removeprefix("/").partition("/")
+        is_known = hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode())
+        is_ours = self.headers.get("Host") in (f"{LOOPBACK}:{port}", f"localhost:{port}")
+        if not (is_known and is_ours and slash):
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
+        self.server.know(self.connection)
+        if path == "":
             self._send(HTTPStatus.OK, HTML, self.server.site.page)
         elif path.startswith("data/"):
-            self._data(path.removeprefix("data/"))
+            self._data(path.removeprefix("data/"), target.query)
         else:
-            self._send(HTTPStatus.NOT_FOUND, TEXT, b"not found\n")
+            raise Refused(HTTPStatus.NOT_FOUND, "not found")
 
-    def _path(self) -> str | None:
-        """What is asked for below the token; None without it, or if the name of the host is not ours."""
-        port = self.server.server_port
-        if self.headers.get("Host") not in (f"{LOOPBACK}:{port}", f"localhost:{port}"):
-            return None
-        token, slash, path = urlsplit(self.path).path.removeprefix("/").partition("/")
-        known = hmac.compare_digest(token.encode("utf-8", "replace"), self.server.token.encode())
-        return path if known and slash else None
-
-    def _data(self, name: str) -> None:
+    def _data(self, name: str, asked: str) -> None:
         try:
-            query = {key: int(values[0]) for key, values in parse_qs(urlsplit(self.path).query).items()}
+            query = {key: int(values[0]) for key, values in parse_qs(asked).items()}
             if any(abs(value) >= 1 << 62 for value in query.values()):
                 raise NotAnswered("no such number")
             found = self.server.site.answer(name, query)
         except (ValueError, TareError) as error:
-            self._send(HTTPStatus.BAD_REQUEST, TEXT, f"{error}\n".encode())
-            return
+            raise Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
         if found is None:
             self._send(HTTPStatus.NO_CONTENT, TEXT, b"")
         else:
             self._send(HTTPStatus.OK, *found)
 
     def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        if status != HTTPStatus.NO_CONTENT:
-            self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", self.server.policy)
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Says nothing: the terminal shows the address alone."""
+        policy = {"Content-Security-Policy": self.server.policy}
+        self.send(status, kind, body, policy | HEADERS)
