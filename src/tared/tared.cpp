@@ -11,16 +11,19 @@
 // It ends on SIGTERM, or when neither its starter nor any process of the run exists.
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "format/process_record.h"
 #include "recorder/clock.h"
@@ -42,13 +45,27 @@ namespace {
 
 using recorder::node_words;
 
-void on_term(int) { has_to_end = 1; }
+volatile std::sig_atomic_t monitoring = 0;  // process id of the process that monitors; 0: this one does, or none does
+
+void on_term(int) {
+  has_to_end = 1;
+  if (monitoring != 0) kill(monitoring, SIGTERM);
+}
+
+// Peers of the tree use descriptors (tree/door.h), and ranks usually leave the limit low.
+void allow_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 // Drops what was inherited: files, directory, signals, and, from a rank, the binding to a processor.
 void detach(bool of_a_rank) {
   const int null = open("/dev/null", O_RDWR);
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
   syscall(SYS_close_range, 3, ~0U, 0);
+  allow_descriptors();
   if (chdir("/") != 0) return;
   struct sigaction action {};
   action.sa_handler = on_term;
@@ -64,12 +81,32 @@ void detach(bool of_a_rank) {
   syscall(SYS_sched_setaffinity, 0, sizeof every_processor, every_processor);
 }
 
-// Signals go to the thread that drains, because it sleeps longer.
-void monitor_undisturbed(const Job& job, const char* spec, const char* host, bool is_first) {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  monitor(job, spec, host, is_first);
+// Monitors in a process of its own: whatever happens to the tree, draining goes on.
+void begin_monitoring(const Job& job, const char* spec, const char* host, bool is_first) {
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  sigprocmask(SIG_BLOCK, &term, nullptr);
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigprocmask(SIG_UNBLOCK, &term, nullptr);
+    _exit(getppid() == parent && monitor(job, spec, host, is_first) ? 0 : 1);
+  }
+  if (process > 0) monitoring = process;
+  sigprocmask(SIG_UNBLOCK, &term, nullptr);
+}
+
+// False if it failed.
+bool end_monitoring() {
+  if (monitoring == 0) return false;
+  int status = 0;
+  pid_t ended = 0;
+  do ended = waitpid(monitoring, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  monitoring = 0;
+  return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int run(const RunPlaces& places, pid_t starter, bool drains) {
@@ -88,18 +125,15 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
   const Watched watched(starter);
   const Job job{places, watched};
   const char* spec = getenv(recorder::monitor_variable);
-  std::thread monitoring;
-  if (spec != nullptr && drains) monitoring = std::thread(monitor_undisturbed, std::cref(job), spec, host, is_first);
+  bool has_monitored = true;
+  if (spec != nullptr && drains) begin_monitoring(job, spec, host, is_first);
   if (drains) drain(job);
-  if (monitoring.joinable())
-    monitoring.join();
-  else if (spec != nullptr)
-    monitor(job, spec, host, is_first);
+  if (spec != nullptr) has_monitored = drains ? end_monitoring() : monitor(job, spec, host, is_first);
   node_words->started.store(0);
   Processes<OpenSegment> left(places);
   left.look();
   if (!left.any_alive()) recorder::remove_node_words();
-  return 0;
+  return has_monitored ? 0 : 1;
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ def test_without_the_root_each_child_stores_its_rounds(
     assert {"MPI_Allreduce", "step", "residual"} <= names
 
 
-def test_nothing_is_bound_beyond_loopback_unless_asked(
+def test_nothing_is_bound_on_a_network_unless_asked(
     hosts: Hosts, program: Program, tare: Path, tmp_path: Path
 ) -> None:
     """Then each host has the rounds of its own ranks."""
@@ -263,7 +263,7 @@ def test_nothing_is_bound_beyond_loopback_unless_asked(
             wait_for_ranks(run, host, ranks_on(run, hosts, host))
         # hydra, which starts the job, binds what it likes; tared does not.
         for host in hosts.hosts:
-            assert set(listened(tared_on(hosts, host), host)) == {"127.0.0.1"}
+            assert not listened(tared_on(hosts, host), host)
         finish()
 
 

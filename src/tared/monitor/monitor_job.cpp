@@ -56,7 +56,9 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   options.node = *number;
   options.ancestors = shape.ancestors(*number);
   options.filter = value_of(text, "filter", "statistics");
-  options.listen = address_to_bind(value_of(text, "listen", options.listen));
+  // Nodes of this machine need no network, and an address that others can reach is one more to defend.
+  const std::string listen = value_of(text, "listen", "");
+  options.listen = is_loopback(listen) ? "" : address_to_bind(listen);
   options.limits.acceptance = number_of(text, "acceptance", UINT32_MAX);
   const std::uint64_t every = is_pulled(spec) ? 1 : spec.every;
   const std::uint64_t interval_ns = std::min<std::uint64_t>(spec.interval_ns, 1ULL << 32U) * every;
@@ -65,19 +67,21 @@ std::optional<NodeOptions> options_of(const Job& job, const std::string& text, c
   options.limits.patience_ns =
       std::max(least_patience_ns, 2 * options.interval_ns) + static_cast<std::int64_t>(above) * patience_of_level_ns;
   // If no other machine can connect, there is no one to wait for.
-  const bool is_for_this_machine = options.listen.empty() || is_loopback(options.listen);
-  options.world_patience_ns = is_for_this_machine ? second / 2 : 10 * second;
+  options.world_patience_ns = options.listen.empty() ? second / 2 : 10 * second;
   options.form_patience_ns = 10 * second;
   return options;
 }
 
-// Listens on the requested address. If that fails, on the loopback address, so that at least this machine is monitored.
+// Listens on the requested address. If that fails, on a unix socket, so that at least this machine is monitored; if the
+// file system of the run has none, on the loopback address.
 std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, RoundSink& sink) {
   std::string error;
-  auto node = Node::open(options, source, &sink, error);
-  if (node != nullptr) return node;
-  options.listen = NodeOptions{}.listen;
-  return Node::open(options, source, &sink, error);
+  const std::string requested = options.listen;
+  for (const std::string& listen : {requested, std::string(), std::string("127.0.0.1")}) {
+    options.listen = listen;
+    if (auto node = Node::open(options, source, &sink, error)) return node;
+  }
+  return nullptr;
 }
 
 // Passes rounds to the file, to whoever decides about the next ones, and to the spot book.
@@ -169,11 +173,11 @@ std::string value_of(const std::string& spec, const std::string& key, const std:
   return otherwise;
 }
 
-void monitor(const Job& job, const char* text, const char* host, bool is_first) {
+bool monitor(const Job& job, const char* text, const char* host, bool is_first) {
   format::MonitorSpec spec;
-  if (format::parse_monitor_spec(text, spec) != nullptr) return;
+  if (format::parse_monitor_spec(text, spec) != nullptr) return false;
   const auto options = options_of(job, text, spec, is_first);
-  if (!options) return;
+  if (!options) return false;
   NodeSource source(job.places, spec.interval_ns, ChosenEvents(value_of(text, "only", "")), ChosenSites(text));
   RoundFile file(job.places.run_directory, host);
   const auto keeper = keeper_of(text, spec, is_first);
@@ -181,7 +185,7 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
   const auto requests = requests_of(options->directory, spec, is_first);
   KeptRounds rounds(file, keeper.get(), requests.get(), book);
   const auto node = open_node(*options, source, rounds);
-  if (node == nullptr) return;
+  if (node == nullptr) return false;
   ToldSpots spots(*node, book, options->directory);
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
@@ -212,7 +216,7 @@ void monitor(const Job& job, const char* text, const char* host, bool is_first) 
       node->end();
     }
   } while (node->turn(longest_turn_ns));
-  file.write();
+  return file.write_all();
 }
 
 }  // namespace tare::tared

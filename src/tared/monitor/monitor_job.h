@@ -8,8 +8,8 @@
 namespace tare::tared {
 
 // `spec`: the text of TARE_MONITOR. `is_first`: this is the root of the tree, started by `tare run`. Returns when
-// nothing more is to be done; at once if the text is invalid.
-void monitor(const Job& job, const char* spec, const char* host, bool is_first);
+// nothing more is to be done; false if rounds could not be made or stored.
+bool monitor(const Job& job, const char* spec, const char* host, bool is_first);
 
 inline constexpr std::uint32_t default_fan_out = 8;
 

@@ -59,8 +59,7 @@ void RoundFile::round(const Round& round) {
     out.put_text(round.filter);
     out.put_all(round.reduced);
   });
-  ++rounds_;
-  if (payload_.size() >= enough_bytes) write();
+  if (payload_.size() >= (has_failed_ ? most_bytes : enough_bytes)) write();
 }
 
 void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
@@ -68,7 +67,6 @@ void RoundFile::lost_round(std::uint64_t round, const RankSet& lost) {
     out.put(round);
     lost.write(out);
   });
-  ++rounds_;
 }
 
 void RoundFile::pace(const Pace& pace, double boi_ns, double rest_ns) {
@@ -83,7 +81,7 @@ void RoundFile::pace(const Pace& pace, double boi_ns, double rest_ns) {
 void RoundFile::write_due(std::uint64_t now_ns) {
   if (payload_.empty()) return;
   if (oldest_ns_ == 0) oldest_ns_ = now_ns;
-  if (now_ns - oldest_ns_ >= write_every_ns) write();
+  if (now_ns - oldest_ns_ >= (has_failed_ ? try_every_ns : write_every_ns)) write();
 }
 
 void RoundFile::write() {
@@ -97,12 +95,19 @@ void RoundFile::write() {
   std::vector<std::uint64_t> context(format::chunk_context_bytes() / sizeof(std::uint64_t) + 1);
   const std::size_t bytes = format::make_chunk(header, payload_.data(), payload_.size(), chunk.data(), context.data());
   recorder::create_file(path_.c_str());
-  if (!recorder::append_file(path_.c_str(), chunk.data(), bytes)) {
-    unwritten_ += rounds_;
+  has_failed_ = !recorder::append_file(path_.c_str(), chunk.data(), bytes);
+  if (has_failed_) {
+    if (payload_.size() < most_bytes) return;
+    has_lost_ = true;
     named_.clear();  // names that the lost chunk contained must be written again
   }
   payload_.clear();
-  records_ = rounds_ = 0;
+  records_ = 0;
+}
+
+bool RoundFile::write_all() {
+  write();
+  return payload_.empty() && !has_lost_;
 }
 
 }  // namespace tare::tared

@@ -33,8 +33,12 @@ class RoundFile : public RoundSink {
   // `now_ns` is of any monotonic clock.
   void write_due(std::uint64_t now_ns);
   void write();
-  std::uint64_t unwritten() const { return unwritten_; }  // rounds that could not be written
+  // At the end. False if any round could not be written.
+  bool write_all();
+  // If rounds cannot be written (the disk is full, no descriptor is left), so many bytes wait until they can.
+  static constexpr std::size_t most_bytes = std::size_t{16} << 20U;
   static constexpr std::uint64_t write_every_ns = 100'000'000;
+  static constexpr std::uint64_t try_every_ns = 1'000'000'000;  // if that failed
 
  private:
   template <class Put>
@@ -44,10 +48,10 @@ class RoundFile : public RoundSink {
   Bytes payload_;
   std::unordered_set<EventKey> named_;
   std::uint32_t records_ = 0;
-  std::uint32_t rounds_ = 0;
   std::uint32_t chunks_ = 0;
   std::uint64_t oldest_ns_ = 0;
-  std::uint64_t unwritten_ = 0;
+  bool has_failed_ = false;  // the last time
+  bool has_lost_ = false;
 };
 
 }  // namespace tare::tared

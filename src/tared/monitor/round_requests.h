@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tared/boi/point_clock.h"
 #include "tared/filters/snapshot.h"
@@ -23,7 +24,8 @@ class RoundRequests {
   static constexpr std::int64_t patience_ns = 2'000'000'000;
 
   // `directory`: the meeting place.
-  RoundRequests(const std::string& directory, PointClock points) : path_(directory + file_name), points_(points) {}
+  RoundRequests(const std::string& directory, PointClock points)
+      : path_(directory + file_name), points_(std::move(points)) {}
 
   // A round that has arrived at the root.
   void add(const Round& round) { is_under_way_ &= round.round < round_; }

@@ -138,7 +138,7 @@ NodeOptions Experiment::options_of(std::uint32_t node) const {
   options.planned_children = shape_.children(node);
   options.directory = directory_;
   options.filter = options_.filter;
-  options.through_tcp = options_.through_tcp;
+  if (options_.through_tcp) options.listen = "127.0.0.1";
   options.limits.acceptance = options_.acceptance;
   if (shape_.nodes() > crowd) {
     options.beat_ns = 2 * second;

@@ -1,12 +1,10 @@
 #include "tared/tree/downlink.h"
 
-#include <sys/random.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <vector>
 
 #include "tared/filters/clock.h"
+#include "tared/tree/local_socket.h"
 
 namespace tare::tared {
 
@@ -21,13 +19,6 @@ bool node_of(const std::string& peer, std::uint32_t& node) {
   return fault == std::errc{} && at == end && node < max_nodes;
 }
 
-// In the abstract namespace, so that a killed node leaves nothing behind. The key protects it.
-std::string local_endpoint() {
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(realtime_ns());
-  return "ipc://@tare-tree-" + std::to_string(getpid()) + "-" + std::to_string(number);
-}
-
 }  // namespace
 
 Downlink::Downlink(zmq::context_t& context, const NodeOptions& options, const RunKey& key)
@@ -39,12 +30,22 @@ Downlink::Downlink(zmq::context_t& context, const NodeOptions& options, const Ru
   secure_server(socket_, key);
   address_.machine = this_machine();
   address_.name_space = this_name_space();
-  address_.local = local_endpoint();
-  socket_.bind(address_.local);
-  if (!options.listen.empty()) {
-    socket_.bind("tcp://" + options.listen + ":*");
-    address_.network = socket_.get(zmq::sockopt::last_endpoint);
+  if (options.listen.empty()) {
+    socket_.bind(SocketDirectory(options.directory).endpoint(options.node));
+    return;
   }
+  door_.emplace(context, socket_);
+  socket_.bind("tcp://" + options.listen + ":*");
+  address_.network = socket_.get(zmq::sockopt::last_endpoint);
+}
+
+void Downlink::note_children() {
+  if (door_) door_->know(heard_ns_.size());
+}
+
+void Downlink::forget(std::uint32_t child) {
+  heard_ns_.erase(child);
+  note_children();
 }
 
 void Downlink::receive(std::int64_t now_ns, const std::function<void(std::uint32_t child, const Packet&)>& handle) {
@@ -60,6 +61,7 @@ void Downlink::receive(std::int64_t now_ns, const std::function<void(std::uint32
     } else if (const auto* hello = std::get_if<Hello>(&packet)) {
       if (hello->node != child || hello->filter != options_.filter) continue;
       heard_ns_[child] = now_ns;
+      note_children();
       handle(child, packet);
     } else if (heard != heard_ns_.end()) {
       handle(child, packet);
@@ -72,7 +74,7 @@ void Downlink::forget_silent(std::int64_t now_ns, const std::function<void(std::
   for (const auto& [child, heard_ns] : heard_ns_)
     if (now_ns - heard_ns > options_.dead_after_ns) silent.push_back(child);
   for (const std::uint32_t child : silent) {
-    heard_ns_.erase(child);
+    forget(child);
     gone(child);
   }
 }

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
+#include <optional>
 
 #include <zmq.hpp>
 
+#include "tared/tree/door.h"
 #include "tared/tree/link.h"
 #include "tared/tree/node_options.h"
 #include "tared/tree/rendezvous.h"
@@ -30,12 +31,15 @@ class Downlink {
   std::size_t children() const { return heard_ns_.size(); }
   // Removes nodes without a sign of life, and calls back for each.
   void forget_silent(std::int64_t now_ns, const std::function<void(std::uint32_t child)>& gone);
-  void forget(std::uint32_t child) { heard_ns_.erase(child); }
+  void forget(std::uint32_t child);
   void send(std::uint32_t child, const Packet& packet);
   void send_all(const Packet& packet);
 
  private:
+  void note_children();
+
   zmq::socket_t socket_;
+  std::optional<Door> door_;  // of a socket that other machines can reach
   const NodeOptions& options_;
   NodeAddress address_;
   std::map<std::uint32_t, std::int64_t> heard_ns_;

@@ -18,8 +18,7 @@ struct NodeOptions {
   std::int64_t world_patience_ns = 0;
   std::string directory;  // where nodes meet (rendezvous.h), with the run's key
   std::string filter = "statistics";
-  std::string listen = "127.0.0.1";  // an address to bind TCP to; empty: unix sockets alone
-  bool through_tcp = false;          // also to a parent on the same machine
+  std::string listen;  // an address to bind TCP to; empty: a unix socket, for nodes of this machine
   RoundLimits limits;
   std::int64_t interval_ns = 0;                    // between rounds, as far as it is known
   std::int64_t beat_ns = 500'000'000;              // between two signs of life

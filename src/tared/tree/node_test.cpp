@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,7 +224,7 @@ class AnyTree : public Tree, public ::testing::WithParamInterface<std::tuple<std
 
 TEST_P(AnyTree, BringsAllRoundsWhole) {
   const auto [nodes, fan_out, through_tcp] = GetParam();
-  options_.through_tcp = through_tcp;
+  if (through_tcp) options_.listen = "127.0.0.1";
   start(nodes, fan_out, 3);
   constexpr std::uint64_t rounds = 100;
   order({0, rounds});
@@ -256,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, AnyTree,
 
 TEST_F(Tree, PacketsOfSeveralFramesArriveWhole) {
   events_ = 5000;
-  options_.through_tcp = true;
+  options_.listen = "127.0.0.1";
   start(3, 1, 2);
   order({0, 10});
   ASSERT_TRUE(sink_.wait_for(10));
@@ -334,18 +335,23 @@ std::uint64_t most_resident_bytes() {
   return kib << 10U;
 }
 
-int connect_to(const std::string& endpoint) {
+// A connection that may still be being made.
+int begin_connection(const std::string& endpoint, int flags = SOCK_NONBLOCK) {
   const std::size_t colon = endpoint.rfind(':');
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(colon + 1))));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+  const int failed = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  EXPECT_TRUE(failed == 0 || (flags != 0 && errno == EINPROGRESS));
   return fd;
 }
 
+int connect_to(const std::string& endpoint) { return begin_connection(endpoint, 0); }
+
 TEST_F(Tree, GarbageCostsNothing) {
+  options_.listen = "127.0.0.1";
   start(3, 2, 1);
   const std::string endpoint = find_node(directory_, 0)->network;
   ASSERT_TRUE(endpoint.starts_with("tcp://127.0.0.1:"));
@@ -381,10 +387,15 @@ TEST_F(Tree, GarbageCostsNothing) {
   expect_soon(all_ranks());
 }
 
-TEST_F(Tree, APeerWithoutTheKeyIsNotHeard) {
+class StrangersOf : public Tree, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(StrangersOf, AreNotHeardWithoutTheKey) {
+  options_.listen = GetParam();
   start(2, 2, 1);
   expect_soon(all_ranks());
-  const auto address = *find_node(directory_, 0);
+  const std::string network = find_node(directory_, 0)->network;
+  const SocketDirectory sockets(directory_);
+  const std::string endpoint = network.empty() ? sockets.endpoint(0) : network;
   char public_key[41];
   char secret_key[41];
   zmq_curve_keypair(public_key, secret_key);
@@ -393,39 +404,120 @@ TEST_F(Tree, APeerWithoutTheKeyIsNotHeard) {
     return read_run_key(directory_, error);
   }();
   zmq::context_t context;
-  for (const std::string& endpoint : {address.network, address.local}) {
-    for (const bool has_key_pair : {true, false}) {
-      zmq::socket_t peer(context, zmq::socket_type::dealer);
-      zmq::socket_t monitor(context, zmq::socket_type::pair);
-      peer.set(zmq::sockopt::linger, 0);
-      peer.set(zmq::sockopt::routing_id, "n1");  // it would take the place of a child
-      if (has_key_pair) {
-        peer.set(zmq::sockopt::curve_serverkey, key.public_key);  // which it may know
-        peer.set(zmq::sockopt::curve_publickey, public_key);
-        peer.set(zmq::sockopt::curve_secretkey, secret_key);
-      }
-      const std::string name = "inproc://monitor" + std::to_string(has_key_pair) + endpoint.substr(0, 3);
-      ASSERT_EQ(zmq_socket_monitor(peer.handle(), name.c_str(),
-                                   ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
-                                       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-                                       ZMQ_EVENT_DISCONNECTED),
-                0);
-      monitor.connect(name);
-      peer.connect(endpoint);
-      Bytes bye;
-      encode(Bye{}, bye);
-      peer.send(zmq::buffer(bye.data(), bye.size()), zmq::send_flags::dontwait);
-      zmq::message_t event;
-      ASSERT_TRUE(monitor.recv(event));
-      std::uint16_t number = 0;
-      std::memcpy(&number, event.data(), sizeof number);
-      EXPECT_NE(number, ZMQ_EVENT_HANDSHAKE_SUCCEEDED) << endpoint << " " << has_key_pair;
-      zmq_socket_monitor(peer.handle(), nullptr, 0);
+  for (const bool has_key_pair : {true, false}) {
+    zmq::socket_t peer(context, zmq::socket_type::dealer);
+    zmq::socket_t monitor(context, zmq::socket_type::pair);
+    peer.set(zmq::sockopt::linger, 0);
+    peer.set(zmq::sockopt::routing_id, "n1");  // it would take the place of a child
+    if (has_key_pair) {
+      peer.set(zmq::sockopt::curve_serverkey, key.public_key);  // which it may know
+      peer.set(zmq::sockopt::curve_publickey, public_key);
+      peer.set(zmq::sockopt::curve_secretkey, secret_key);
     }
+    const std::string name = "inproc://monitor" + std::to_string(has_key_pair);
+    ASSERT_EQ(zmq_socket_monitor(peer.handle(), name.c_str(),
+                                 ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                                     ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                     ZMQ_EVENT_DISCONNECTED),
+              0);
+    monitor.connect(name);
+    peer.connect(endpoint);
+    Bytes bye;
+    encode(Bye{}, bye);
+    peer.send(zmq::buffer(bye.data(), bye.size()), zmq::send_flags::dontwait);
+    zmq::message_t event;
+    ASSERT_TRUE(monitor.recv(event));
+    std::uint16_t number = 0;
+    std::memcpy(&number, event.data(), sizeof number);
+    EXPECT_NE(number, ZMQ_EVENT_HANDSHAKE_SUCCEEDED) << endpoint << " " << has_key_pair;
+    zmq_socket_monitor(peer.handle(), nullptr, 0);
   }
   for (int i = 0; i < 5; ++i) expect_soon(all_ranks());
   end();
   EXPECT_GE(root_->counts().refused_peers, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sockets, StrangersOf, ::testing::Values("", "127.0.0.1"));
+
+// Few descriptors, for this process and for the nodes that it starts.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t count) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{count, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// Connects as often as it can, up to `count` times at once, and says nothing. Ends when the test has seen enough.
+pid_t flood(const std::string& endpoint, int count) {
+  const pid_t process = fork();
+  if (process != 0) return process;
+  const rlimit many{static_cast<rlim_t>(count) + 64, static_cast<rlim_t>(count) + 64};
+  setrlimit(RLIMIT_NOFILE, &many);
+  alarm(60);
+  for (int i = 0; i < count; ++i) begin_connection(endpoint);
+  for (;;) pause();
+}
+
+TEST_F(Tree, AFloodOverTheNetworkLeavesDescriptors) {
+  const FewDescriptors few(1024);
+  options_.listen = "127.0.0.1";
+  start(3, 2, 1);
+  expect_soon(all_ranks());
+  const std::string endpoint = find_node(directory_, 0)->network;
+  const pid_t flooding = flood(endpoint, 3000);
+  // As long as it takes until libzmq hangs up on the first of them, and a while more.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+  std::ptrdiff_t most = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    expect_soon(all_ranks());
+    const auto open = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+    most = std::max(most, open);
+  }
+  EXPECT_GT(most, 64) << "strangers were connected";
+  EXPECT_LT(most, 768) << "and not as many as there is room for";
+  kill(flooding, SIGKILL);
+  waitpid(flooding, nullptr, 0);
+  // A node that comes now is let in.
+  expect_soon(all_ranks());
+}
+
+TEST_F(Tree, NoOtherUserReachesTheSocketsOfAMachine) {
+  ASSERT_TRUE(make_meeting_place(directory_));
+  start(2, 2, 1);
+  expect_soon(all_ranks());
+  EXPECT_EQ(find_node(directory_, 0)->network, "") << "there is nothing on the network";
+  const auto mode = std::filesystem::status(directory_).permissions();
+  EXPECT_EQ(mode & std::filesystem::perms(077), std::filesystem::perms::none);
+  EXPECT_TRUE(std::filesystem::is_socket(directory_ + "/socket-0"));
+  std::filesystem::permissions(directory_, std::filesystem::perms(0711));
+  EXPECT_FALSE(make_meeting_place(directory_)) << "others could connect";
+  std::filesystem::permissions(directory_, std::filesystem::perms(0700));
+}
+
+TEST(SocketDirectory, MayHaveALongPath) {
+  std::string name = std::filesystem::temp_directory_path() / "tare-path-test-XXXXXX";
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const std::string deep = name + "/" + std::string(200, 'd');
+  std::filesystem::create_directory(deep);
+  zmq::context_t context;
+  zmq::socket_t server(context, zmq::socket_type::pair);
+  zmq::socket_t client(context, zmq::socket_type::pair);
+  server.bind(SocketDirectory(deep).endpoint(7));
+  const SocketDirectory sockets(deep);
+  client.connect(sockets.endpoint(7));
+  client.send(zmq::str_buffer("hello"));
+  zmq::message_t heard;
+  ASSERT_TRUE(server.recv(heard));
+  EXPECT_EQ(heard.to_string(), "hello");
+  std::filesystem::remove_all(name);
 }
 
 TEST(RunKey, IsNotReadWhereOthersCould) {

@@ -41,7 +41,7 @@ std::string this_name_space() {
 bool make_meeting_place(const std::string& directory) {
   struct stat status {};
   return (mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) && lstat(directory.c_str(), &status) == 0 &&
-         S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+         S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
 }
 
 std::uint32_t taken_numbers(const std::string& directory) {
@@ -71,8 +71,7 @@ std::optional<std::uint32_t> take_number(const std::string& directory) {
 bool publish(const std::string& directory, std::uint32_t node, const NodeAddress& address) {
   const std::string path = path_of(directory, node);
   const std::string part = path + ".part";
-  const std::string text =
-      address.machine + "\n" + address.name_space + "\n" + address.local + "\n" + address.network + "\n";
+  const std::string text = address.machine + "\n" + address.name_space + "\n" + address.network + "\n";
   unlink(part.c_str());
   const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return false;
@@ -92,7 +91,7 @@ std::optional<NodeAddress> find_node(const std::string& directory, std::uint32_t
   std::istringstream lines(std::string(text.data(), static_cast<std::size_t>(bytes)));
   NodeAddress address;
   if (!std::getline(lines, address.machine) || !std::getline(lines, address.name_space) ||
-      !std::getline(lines, address.local) || !std::getline(lines, address.network))
+      !std::getline(lines, address.network))
     return {};
   return address;
 }

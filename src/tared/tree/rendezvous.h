@@ -11,15 +11,14 @@ namespace tare::tared {
 struct NodeAddress {
   std::string machine;     // the kernel that it runs on: nodes of one kernel share a clock
   std::string name_space;  // its network namespace: within one, nodes can use unix sockets
-  std::string local;       // of a unix socket
-  std::string network;     // of a TCP socket, or empty
+  std::string network;     // of a TCP socket; empty: it has a unix socket (local_socket.h)
 };
 
 // Names the running kernel (its boot id), and the network namespace of this process.
 std::string this_machine();
 std::string this_name_space();
 
-// Makes the directory, accessible only to its owner. False if that fails.
+// Makes the directory. False if that fails, or if anyone but its owner can access it.
 bool make_meeting_place(const std::string& directory);
 // A number that no other node has, from 1 on. 0 is the root, whose starter assigns it. Nothing if the directory is not
 // writable.

@@ -17,34 +17,34 @@ constexpr std::int64_t look_every_ns = 20'000'000;  // for the address of a pare
 void Uplink::connect(std::int64_t now_ns) {
   if (now_ns - looked_ns_ < look_every_ns) return;
   looked_ns_ = now_ns;
-  const auto address = find_node(options_.directory, options_.ancestors[ancestor_]);
+  const std::uint32_t parent = options_.ancestors[ancestor_];
+  const auto address = find_node(options_.directory, parent);
   if (!address) return;
-  const std::string endpoint = endpoint_of(*address);
+  const std::string endpoint = endpoint_of(parent, *address);
   if (endpoint.empty()) {
     next_ancestor(now_ns);
     return;
   }
-  zmq::socket_t socket(context_, zmq::socket_type::dealer);
-  set_limits(socket, options_.limits.window);
-  socket.set(zmq::sockopt::routing_id, "n" + std::to_string(options_.node));
-  secure_client(socket, key_);
   try {
+    zmq::socket_t socket(context_, zmq::socket_type::dealer);
+    set_limits(socket, options_.limits.window);
+    socket.set(zmq::sockopt::routing_id, "n" + std::to_string(options_.node));
+    secure_client(socket, key_);
     socket.connect(endpoint);
+    socket_ = std::move(socket);
   } catch (const zmq::error_t&) {
-    return;  // not an address; tried again later
+    return;  // not an address, or no descriptor is left; tried again later
   }
-  socket_ = std::move(socket);
   clock_ = ClockOffset(address->machine == this_machine());
   pinged_ns_ = 0;
 }
 
 // Empty if it cannot be reached from here.
-std::string Uplink::endpoint_of(const NodeAddress& parent) const {
-  const bool has_our_sockets = parent.machine == this_machine() && parent.name_space == this_name_space();
-  if (has_our_sockets && (!options_.through_tcp || parent.network.empty())) return parent.local;
-  return has_our_sockets || !is_loopback(parent.network.substr(std::min(parent.network.size(), tcp.size())))
-             ? parent.network
-             : "";
+std::string Uplink::endpoint_of(std::uint32_t parent, const NodeAddress& address) const {
+  const bool has_our_sockets = address.machine == this_machine() && address.name_space == this_name_space();
+  if (address.network.empty()) return has_our_sockets ? sockets_.endpoint(parent) : "";
+  const bool is_near = is_loopback(address.network.substr(std::min(address.network.size(), tcp.size())));
+  return has_our_sockets || !is_near ? address.network : "";
 }
 
 void Uplink::give_up() {

@@ -15,6 +15,7 @@
 
 #include "tared/tree/clock_offset.h"
 #include "tared/tree/link.h"
+#include "tared/tree/local_socket.h"
 #include "tared/tree/node_options.h"
 #include "tared/tree/rendezvous.h"
 #include "tared/tree/run_key.h"
@@ -24,7 +25,7 @@ namespace tare::tared {
 class Uplink {
  public:
   Uplink(zmq::context_t& context, const NodeOptions& options, const RunKey& key)
-      : context_(context), options_(options), key_(key) {}
+      : context_(context), options_(options), key_(key), sockets_(options.directory) {}
 
   // Connects, pings, and changes the parent if it is silent. To be called often, at least once a beat.
   void keep(std::int64_t now_ns);
@@ -49,13 +50,14 @@ class Uplink {
 
  private:
   void connect(std::int64_t now_ns);
-  std::string endpoint_of(const NodeAddress& parent) const;
+  std::string endpoint_of(std::uint32_t parent, const NodeAddress& address) const;
   void next_ancestor(std::int64_t now_ns);
   void handle_pong(const Pong& pong, std::int64_t now_ns);
 
   zmq::context_t& context_;
   const NodeOptions& options_;
   const RunKey& key_;
+  SocketDirectory sockets_;
   std::optional<zmq::socket_t> socket_;
   ClockOffset clock_;
   Bytes bytes_;
