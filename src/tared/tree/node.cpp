@@ -99,14 +99,14 @@ bool Node::turn(std::int64_t longest_wait_ns) {
   return true;
 }
 
-// Stores what could not be sent up, if possible.
+// Stores what could not be sent up, if possible, and rounds for which children have sent nothing.
 void Node::leave() {
-  if (is_root()) return;
   if (table_.under_way() > 0) {
-    uplink_.give_up();
+    if (!is_root()) uplink_.give_up();
     note_top();
+    table_.leave_all();
     take_rounds();
-  } else {
+  } else if (!is_root()) {
     uplink_.send(Bye{});
     uplink_.flush_on_close(1000);
   }

@@ -11,31 +11,57 @@ namespace tare::tared {
 void RoundTable::join(Child child, const RankSet& ranks, std::uint64_t next_round) {
   for (auto& [other, state] : children_)
     if (other != child && state.ranks.overlaps(ranks)) state.ranks.remove(ranks);
-  absent_.remove(ranks);
+  for (auto& [gone, of] : absent_) of.remove(ranks);
   ChildState& state = children_[child];
-  state.ranks = ranks;
+  RankSet ended = std::exchange(state.ranks, ranks);
+  ended.remove(ranks);
+  note_ended(ended, ranks.empty());
   state.next = std::max({state.next, next_round, next_round_});
   members_changed();
 }
 
 void RoundTable::leave(Child child) {
-  if (children_.erase(child) > 0) members_changed();
+  const auto gone = children_.find(child);
+  if (gone == children_.end()) return;
+  note_ended(gone->second.ranks, true);
+  children_.erase(gone);
+  members_changed();
+}
+
+void RoundTable::leave_all() {
+  while (!children_.empty()) leave(children_.begin()->first);
 }
 
 void RoundTable::lose_child(Child child) {
   const auto gone = children_.find(child);
   if (gone == children_.end()) return;
-  absent_.unite(gone->second.ranks);
-  leave(child);
+  absent_[child].unite(gone->second.ranks);
+  children_.erase(gone);
+  members_changed();
+}
+
+// Rounds that have begun were begun when these ranks ran.
+void RoundTable::note_ended(const RankSet& ranks, bool is_whole_child) {
+  if (ranks.empty()) return;
+  for (auto& [round, pending] : pending_) {
+    pending.part.lost.unite(ranks);
+    if (is_whole_child) pending.ended.push_back(ranks);
+  }
+}
+
+// The number of children that have sent nothing for a round.
+std::size_t RoundTable::failed(const Pending& of) const {
+  const auto is_failed = [&](const RankSet& ranks) { return !ranks.empty() && !of.part.ranks.overlaps(ranks); };
+  std::size_t count = 0;
+  for (const auto& [child, state] : children_) count += is_failed(state.ranks) ? 1 : 0;
+  for (const auto& [child, ranks] : absent_) count += is_failed(ranks) ? 1 : 0;
+  for (const RankSet& ranks : of.ended) count += is_failed(ranks) ? 1 : 0;
+  return count;
 }
 
 void RoundTable::members_changed() {
   ranks_.clear();
-  expected_ = 0;
-  for (const auto& [child, state] : children_) {
-    ranks_.unite(state.ranks);
-    if (!state.ranks.empty()) ++expected_;
-  }
+  for (const auto& [child, state] : children_) ranks_.unite(state.ranks);
   for (auto& [round, pending] : pending_) {
     pending.waiting = 0;
     for (const auto& [child, state] : children_)
@@ -117,7 +143,6 @@ void RoundTable::add(const Snapshot& snapshot, std::int64_t now_ns) {
   note_times(at->part, part);
   at->part.ranks.insert(snapshot.rank);
   at->part.dropped += snapshot.dropped;
-  ++at->delivered;
   advance(child->second, snapshot.round + 1);
 }
 
@@ -152,7 +177,6 @@ bool RoundTable::add(Child child, const Part& part, std::int64_t now_ns) {
   at->part.ranks.unite(part.ranks);
   at->part.lost.unite(part.lost);
   at->part.dropped += part.dropped;
-  ++at->delivered;
   advance(state->second, part.round + 1);
   return true;
 }
@@ -182,13 +206,12 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
   const bool is_given_up = now_ns >= deadline_ns() || pending_.size() > 2 * limits_.window + children_.size();
   if (first.waiting > 0 && !is_given_up) return false;
 
-  const std::size_t failed = expected_ - std::min<std::size_t>(first.delivered, expected_);
   RankSet missing = ranks_;
-  missing.unite(absent_);
+  for (const auto& [child, ranks] : absent_) missing.unite(ranks);
   missing.unite(first.part.lost);
   missing.remove(first.part.ranks);
   first.part.lost = std::move(missing);
-  const bool is_refused = failed > limits_.acceptance || first.part.ranks.empty();
+  const bool is_refused = first.part.ranks.empty() || (!first.part.lost.empty() && failed(first) > limits_.acceptance);
   if (is_refused) {
     first.part.lost.unite(first.part.ranks);
     first.part.ranks.clear();

@@ -46,7 +46,9 @@ class RoundTable {
   // Adds a child with the ranks below it, or changes its ranks. These ranks no longer belong to other children. The
   // child has nothing for rounds before `next_round`.
   void join(Child child, const RankSet& ranks, std::uint64_t next_round = 0);
+  // The child has ended. In rounds under way for which it has sent nothing, its ranks are lost.
   void leave(Child child);
+  void leave_all();
   // The child is gone. Its ranks may run on; they count as lost until another child has them.
   void lose_child(Child child);
   void forget_lost() { absent_.clear(); }
@@ -82,8 +84,8 @@ class RoundTable {
     Part part;
     std::unique_ptr<Reduction> result;
     std::int64_t began_ns = 0;
-    std::uint32_t waiting = 0;    // children that may still send something
-    std::uint32_t delivered = 0;  // children that have sent something
+    std::uint32_t waiting = 0;     // children that may still send something
+    std::vector<RankSet> ended{};  // ranks of each child that has ended since the round began
   };
   // Nodes without ranks below them send nothing.
   static bool is_waited_for(const ChildState& child, std::uint64_t round) {
@@ -93,15 +95,16 @@ class RoundTable {
   void advance(ChildState& child, std::uint64_t next);
   void hear(ChildState& child, std::uint64_t round);
   void members_changed();
+  void note_ended(const RankSet& ranks, bool is_whole_child);
+  std::size_t failed(const Pending& of) const;
   void note_times(Part& part, const Part& of);
   void note_late(const Part& part);
 
   const Filter& filter_;
   RoundLimits limits_;
   std::map<Child, ChildState> children_;
-  RankSet ranks_;             // of all children
-  RankSet absent_;            // of children that are gone
-  std::size_t expected_ = 0;  // children that have ranks
+  RankSet ranks_;                      // of all children
+  std::map<Child, RankSet> absent_{};  // of children that are gone
   std::map<std::uint64_t, Pending> pending_;
   std::vector<std::unique_ptr<Reduction>> spare_;
   std::uint64_t next_round_ = 0;

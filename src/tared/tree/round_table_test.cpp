@@ -130,6 +130,49 @@ TEST_F(Table, AChildThatLeavesIsWaitedForNoLonger) {
   EXPECT_EQ(table_->under_way(), 0U) << "it is no child";
 }
 
+// Rounds that are under way at the end of a job: a rank that came to no further point is missing in them.
+TEST_F(Table, RanksThatEndAreLostInRoundsUnderWay) {
+  for (const std::uint32_t acceptance : {UINT32_MAX, 1U, 0U}) {
+    make(3, {.acceptance = acceptance});
+    table_->add(snapshot(0, 0), 0);
+    table_->add(snapshot(0, 1), 0);
+    table_->add(snapshot(1, 0), 0);
+    table_->leave(0);
+    table_->add(snapshot(1, 1), 0);
+    EXPECT_TRUE(take().empty());
+    table_->leave(2);
+    table_->add(snapshot(2, 1), 0);
+    table_->leave_all();
+    const auto left = take();
+    ASSERT_EQ(left.size(), 3U);
+    for (const std::size_t round : {0U, 1U}) {
+      EXPECT_EQ(left[round].has_result, acceptance >= 1) << round;
+      EXPECT_EQ(left[round].lost.text(), acceptance >= 1 ? "2" : "0-2") << round;
+    }
+    EXPECT_TRUE(left[2].has_result);
+    EXPECT_EQ(left[2].ranks.text(), "1");
+    EXPECT_TRUE(left[2].lost.empty()) << "began when the others had ended";
+  }
+}
+
+TEST_F(Table, RanksThatEndBelowAreLostInRoundsUnderWay) {
+  make(1, {.acceptance = 1});
+  const auto child = RoundTable::node_child(7);
+  table_->join(child, RankSet::of_range(5, 3));
+  table_->add(snapshot(0, 0), 0);
+  table_->add(snapshot(1, 0), 0);
+  table_->join(child, RankSet::of_range(5, 2));  // 7 has ended
+  table_->add(child, part_of(0, 5, 3), 0);       // what it had sent before comes now
+  table_->join(child, {});
+  table_->leave(child);
+  const auto left = take();
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_EQ(left[0].ranks.text(), "0,5-7");
+  EXPECT_TRUE(left[0].lost.empty());
+  EXPECT_EQ(left[1].ranks.text(), "0");
+  EXPECT_EQ(left[1].lost.text(), "5-7");
+}
+
 TEST_F(Table, RanksOfAChildThatIsLostAreMissedUntilTheyAreBack) {
   make(1, {});
   const auto child = RoundTable::node_child(7);
