@@ -64,6 +64,6 @@ static void write(const void* reduction, tare_filter_output* output, void* to) {
 static void clear(void* reduction) { ((struct slowest*)reduction)->count = 0; }
 
 const tare_filter* tare_filter_1(void) {
-  static const tare_filter filter = {TARE_FILTER_VERSION, begin, add, merge, write, clear, free};
+  static const tare_filter filter = {TARE_FILTER_VERSION, begin, add, merge, write, clear, free, NULL};
   return &filter;
 }

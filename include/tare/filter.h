@@ -7,6 +7,9 @@
  * merge() for what each child has written, then write() for its parent, then clear() for a later round. The result of
  * the run is what the root writes. For a result that does not depend on the tree, merging must be commutative and
  * associative. Calls come from one thread. A filter must not call MPI, exit or throw.
+ *
+ * Several filters can reduce the same rounds: filter=statistics+my_filter.so:ARGUMENTS. Such a filter is asked by
+ * merge() first whether bytes are a result, in a reduction of its own that is then cleared. ARGUMENTS contain no plus.
  */
 #ifndef TARE_FILTER_H
 #define TARE_FILTER_H
@@ -18,11 +21,34 @@
 extern "C" {
 #endif
 
+/* Sums since the program began. A counter has no time: `calls` is how often it was set, and `bytes` is its value. */
 typedef struct tare_metrics {
   double calls;
   double time_ns;
   double bytes;
 } tare_metrics;
+
+typedef enum tare_event_kind {
+  TARE_EVENT_FUNCTION = 1, /* of MPI; with `site=`, the call site follows its name: "MPI_Send solver.c:120" */
+  TARE_EVENT_REGION = 2,
+  TARE_EVENT_PHASE = 3,
+  TARE_EVENT_COUNTER = 4
+} tare_event_kind;
+
+/* What an event is. Texts are UTF-8, as the program gave them. */
+typedef struct tare_event {
+  uint64_t key; /* as in snapshots; equal on all ranks and in all runs */
+  tare_event_kind kind;
+  const char* name;
+  const char* unit; /* of a counter; "" if it has none, and for all other events */
+} tare_event;
+
+/* The definitions of the events that this node of the tree knows. */
+typedef struct tare_events tare_events;
+struct tare_events {
+  /* NULL if no event of a snapshot or result has had this key. Lives as long as `events`. */
+  const tare_event* (*find)(const tare_events* events, uint64_t key);
+};
 
 /* What one rank has done since the program began. Lives until add() returns. */
 typedef struct tare_snapshot {
@@ -48,11 +74,15 @@ typedef struct tare_filter {
   void (*write)(const void* reduction, tare_filter_output* output, void* to);
   void (*clear)(void* reduction);
   void (*end)(void* reduction);
+  /* Since version 2; may be NULL. Called after begin(): `events` lives as long as the reduction. Every event is defined
+   * there before add() or merge() is called with it. */
+  void (*know)(void* reduction, const tare_events* events);
 } tare_filter;
 
-#define TARE_FILTER_VERSION 1u
+/* tare also runs filters that were compiled for earlier versions. */
+#define TARE_FILTER_VERSION 2u
 
-/* What the shared object exports. Lives as long as the object is loaded. */
+/* What the shared object exports, in every version. Lives as long as the object is loaded. */
 const tare_filter* tare_filter_1(void);
 
 #ifdef __cplusplus

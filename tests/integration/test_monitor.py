@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -435,6 +436,60 @@ def test_what_a_filter_of_the_users_writes_is_in_a_table(tare: Path, tmp_path: P
     subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT}/include", source, "-o", library], check=True)
     (row,) = of_filter(tare, tmp_path, f"{library}")
     assert row["event"] is None and len(bytes.fromhex(row["result"])) > 0
+
+
+@both_families
+def test_filters_of_the_users_stand_in_a_chain(
+    mpi: MpiEnvironment, program: Path, tare: Path, tmp_path: Path
+) -> None:
+    """They know what events are: names, kinds and units. A path may contain a plus."""
+    folder = tmp_path / "c++"
+    folder.mkdir()
+    for name in ("counter_range", "slowest_rank"):
+        source = ROOT / "examples" / f"{name}.c"
+        subprocess.run(
+            [
+                "cc",
+                "-Wall",
+                "-Werror",
+                "-shared",
+                "-fPIC",
+                f"-I{ROOT}/include",
+                source,
+                "-o",
+                folder / f"{name}.so",
+            ],
+            check=True,
+        )
+    chain = f"statistics+{folder}/counter_range.so+{folder}/slowest_rank.so:2+none"
+    run = tmp_path / "run"
+    measured = measure(
+        tare, mpi, RANKS, [program, "points", "7"], run, f"--monitor=points,policy=nonblock,filter={chain}"
+    )
+    assert measured.ended.returncode == 0, measured.ended.stderr
+    found = read_rounds(run)
+    assert len(found) == 7
+    for made in found:
+        assert [name for name, _ in made.parts()] == [
+            "statistics", f"{folder}/counter_range.so", f"{folder}/slowest_rank.so:2", "none",
+        ]  # fmt: skip
+        of_filter = dict(made.parts())
+        (of_counter,) = struct.iter_unpack("<Qdd96s24s", of_filter[f"{folder}/counter_range.so"])
+        _, least, most, name, unit = of_counter
+        assert (least, most) == (made.round, made.round)
+        assert (name.rstrip(b"\0"), unit.rstrip(b"\0")) == (b"residual", b"m")
+        slowest = list(struct.iter_unpack("<dd", of_filter[f"{folder}/slowest_rank.so:2"]))
+        assert len(slowest) == 2 and slowest[0][0] >= slowest[1][0] > 0
+        assert of_event(made, "MPI_Allreduce").calls.mean == made.round
+    rows = json.loads(
+        subprocess.run(
+            [tare, "sql", run, "SELECT DISTINCT filter FROM reductions ORDER BY 1", "--json"],
+            capture_output=True, text=True, timeout=60, check=True,
+        ).stdout
+    )["rows"]  # fmt: skip
+    assert {row["filter"] for row in rows} == {
+        f"{folder}/counter_range.so", f"{folder}/slowest_rank.so:2", "none",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

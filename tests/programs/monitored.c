@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   step = tare_define_region("step");
-  residual = tare_define_counter("residual", "");
+  residual = tare_define_counter("residual", "m");
   if (!strcmp(mode, "calls")) {
     int all_see = 0;
     while (!all_see) {

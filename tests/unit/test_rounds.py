@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from tare import _native
 from tare.errors import CommandError
+from tare.measuring import monitoring
 from tare.monitor import history
 from tare.monitor.live import Live
 from tare.monitor.screen import bars, cells
@@ -300,3 +301,29 @@ def test_the_history_is_drawn_whole_or_not_at_all(chunks: dict[str, list[bytes]]
     with pytest.raises(OSError):
         rounds_figure.draw(tmp_path / "nowhere" / "made.svg", found)
     assert [path.name for path in tmp_path.iterdir()] == ["made.svg"]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["statistics"],
+        ["statistics", "histogram:16:time"],
+        ["/c++/a.so"],
+        ["/c++/a.so", "none", "/c.sox/b.so:1:2", "groups:3"],
+        ["/statistics.so:x", "/none+/groups.so"],
+        ["none", ""],
+        ["", "none"],
+    ],
+)
+def test_filters_in_a_chain_are_told_apart(parts: list[str]) -> None:
+    """As src/format/filter_names.h does."""
+    assert rounds.split_filters("+".join(parts)) == parts
+
+
+def test_each_filter_of_a_spec_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "a+b.so").touch()
+    chosen = f"statistics+{tmp_path}/a+b.so:3+groups"
+    assert monitoring.parse(f"1s,filter={chosen}").filter == chosen
+    for wrong in ("statistics+", "statistics+magic", "none+nowhere.so", "statistics+a.so.6"):
+        with pytest.raises(ValueError, match=r"filter="):
+            monitoring.parse(f"1s,filter={wrong}")

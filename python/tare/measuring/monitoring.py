@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tare import units
 from tare.runs.requests import PULL
-from tare.runs.rounds import DEFAULT_FILTER
+from tare.runs.rounds import DEFAULT_FILTER, FILTERS, split_filters
 
 DEFAULT = "1s"
 POLICIES = ("lossy", "nonblock", "block")
@@ -38,7 +38,6 @@ KEYS = (
     "policy", "filter", "every", "depth", "ring", "wait", "fan-out", "listen", "acceptance", "only",
     "site",
 )  # fmt: skip
-FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,18 +188,23 @@ def _one_of(key: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def _filter(value: str) -> str:
-    if ".so" not in value:
-        if not {part.partition(":")[0] for part in value.split("+")} <= set(FILTERS):
-            raise ValueError(
-                f"filter={value}: it is one of {', '.join(FILTERS)}, several of these with a plus between "
-                "them, or a FILE.so"
-            )
-        return value
-    path, _, arguments = value.partition(".so")
-    file = Path(f"{path}.so").absolute()  # tared works in another directory
+    return "+".join(_one_filter(value, part) for part in split_filters(value))
+
+
+def _one_filter(value: str, part: str) -> str:
+    name, _, arguments = part.partition(":")
+    if name in FILTERS:
+        return part
+    path, end, arguments = part.partition(".so:")
+    if not end and not part.endswith(".so"):
+        raise ValueError(
+            f"filter={value}: it is one of {', '.join(FILTERS)}, a FILE.so, or several of these with a plus "
+            "between them"
+        )
+    file = Path(f"{path}.so" if end else part).absolute()  # tared works in another directory
     if not file.is_file():
         raise ValueError(f"filter={value}: there is no file {file}")
-    return f"{file}{arguments}"
+    return f"{file}:{arguments}" if end else str(file)
 
 
 def _only(value: str | None) -> str:

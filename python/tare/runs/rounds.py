@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from array import array
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,11 @@ OUTSIDE_PHASES = "(none)"
 METRICS = 3  # of an event
 Kind = Literal["function", "region", "phase", "counter"]
 
+FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
+# The first of a text.
+_FILTER = re.compile(
+    rf"(?:{'|'.join(FILTERS)})(?::[^+]*)?(?=\+|\Z)|.*?\.so(?::[^+]*)?(?=\+|\Z)|[^+]*", re.DOTALL
+)
 _RECORD = struct.Struct("<II")
 _ROUND = struct.Struct("<QqqqqQQII")
 _PACE = struct.Struct("<Qqdd")
@@ -256,17 +262,29 @@ def chosen_filter(spec: str | None) -> str:
     return next((word.removeprefix("filter=") for word in words if word.startswith("filter=")), "")
 
 
+def split_filters(used: str) -> list[str]:
+    """One or several with a plus between them. A path may contain a plus (src/format/filter_names.h)."""
+    found = []
+    while (first := _FILTER.match(used)) is not None:
+        found.append(first[0])
+        used = used[first.end() + 1 :]
+        if first.end() == len(first.string):
+            break
+    return found
+
+
 def names_of_filters(used: str) -> list[str]:
-    """Of one or several with a plus between them; without their arguments."""
-    return [name.partition(":")[0] for name in used.split("+")]
+    """Of one or several; without their arguments."""
+    return [name.partition(":")[0] for name in split_filters(used)]
 
 
 def parts_of(used: str, reduced: bytes) -> list[tuple[str, bytes]]:
     """Each of the filters in the text, and its result."""
-    if "+" not in used or used.endswith(".so") or ".so:" in used:
+    names = split_filters(used)
+    if len(names) == 1:
         return [(used, reduced)]
     source = Input(memoryview(reduced))
-    return [(name, bytes(source.take(source.number()))) for name in used.split("+")]
+    return [(name, bytes(source.take(source.number()))) for name in names]
 
 
 def is_outside_phases(kind: Kind, name: str) -> bool:

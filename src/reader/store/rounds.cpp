@@ -1,8 +1,9 @@
 #include "reader/store/rounds.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
+
+#include "format/filter_names.h"
 
 namespace tare::reader {
 namespace {
@@ -20,21 +21,11 @@ RoundEvent named(std::string_view text) {
   return {std::string(text), RoundEventKind::function};
 }
 
-// Whether the name lists several filters ("statistics+groups"). A filter from a shared library is a single one, even if
-// its path contains '+'.
-bool is_several(std::string_view filter) {
-  return filter.find('+') != std::string_view::npos && !filter.ends_with(".so") &&
-         filter.find(".so:") == std::string_view::npos;
-}
-
 std::vector<std::pair<std::string_view, std::string_view>> parts_of(std::string_view filter, RoundBytes& source) {
-  if (!is_several(filter)) return {{filter, source.rest()}};
+  const auto names = format::split_filters(filter);
+  if (names.size() == 1) return {{filter, source.rest()}};
   std::vector<std::pair<std::string_view, std::string_view>> parts;
-  for (std::size_t from = 0; from <= filter.size();) {
-    const std::size_t to = std::min(filter.find('+', from), filter.size());
-    parts.emplace_back(filter.substr(from, to - from), source.text());
-    from = to + 1;
-  }
+  for (const std::string_view name : names) parts.emplace_back(name, source.text());
   return parts;
 }
 

@@ -79,16 +79,21 @@ TEST_F(RoundRows, AreReadAsTheyAreWritten) {
 }
 
 TEST_F(RoundRows, SeveralFiltersHaveAPartEach) {
-  const std::string payload =
-      round("statistics+histogram:16:time", text("one") + text("two")) + round("a+b.so:x", "whole");
+  const std::string payload = round("statistics+histogram:16:time", text("one") + text("two")) +
+                              round("/a+b.so:x", "whole") +
+                              round("/c++/a.so+none+b.so:1", text("1") + text("2") + text("3"));
   const auto found = read(payload);
-  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found.size(), 3U);
   ASSERT_EQ(found[0].parts.size(), 2U);
   EXPECT_EQ(found[0].parts[0].first, "statistics");
   EXPECT_EQ(found[0].parts[1].first, "histogram:16:time");
   EXPECT_EQ(found[0].parts[1].second, "two");
   ASSERT_EQ(found[1].parts.size(), 1U);
   EXPECT_EQ(found[1].parts[0].second, "whole");
+  ASSERT_EQ(found[2].parts.size(), 3U);
+  EXPECT_EQ(found[2].parts[0].first, "/c++/a.so");
+  EXPECT_EQ(found[2].parts[2].first, "b.so:1");
+  EXPECT_EQ(found[2].parts[2].second, "3");
 }
 
 TEST_F(RoundRows, OfHistograms) {

@@ -45,4 +45,8 @@ std::unique_ptr<Reduction> CombinedFilter::begin() const {
   return std::make_unique<CombinedReduction>(std::move(parts));
 }
 
+void CombinedFilter::define(const EventName& name) {
+  for (const auto& filter : filters_) filter->define(name);
+}
+
 }  // namespace tare::tared

@@ -25,9 +25,10 @@ class CombinedReduction : public Reduction {
 
 class CombinedFilter : public Filter {
  public:
-  // None is a user's filter: input must be checked by all before any of them merges it.
+  // Input must be checked by all before any of them merges it, so a user's filter must try it (user_filter.h).
   explicit CombinedFilter(std::vector<std::unique_ptr<Filter>> filters) : filters_(std::move(filters)) {}
   std::unique_ptr<Reduction> begin() const override;
+  void define(const EventName& name) override;
 
  private:
   std::vector<std::unique_ptr<Filter>> filters_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "format/filter_names.h"
 #include "tared/filters/collection.h"
 #include "tared/filters/combined_filter.h"
 #include "tared/filters/groups.h"
@@ -47,8 +49,8 @@ std::unique_ptr<Filter> make_histogram(const std::string& options, std::string& 
                                                      Histogram::max_bins, error, only_time);
 }
 
-// One of tare's own filters.
-std::unique_ptr<Filter> make_one(const std::string& specification, std::string& error) {
+// `is_combined`: with others.
+std::unique_ptr<Filter> make_one(const std::string& specification, bool is_combined, std::string& error) {
   const std::size_t colon = specification.find(':');
   const std::string name = specification.substr(0, colon);
   const std::string option = colon == std::string::npos ? "" : specification.substr(colon + 1);
@@ -61,26 +63,24 @@ std::unique_ptr<Filter> make_one(const std::string& specification, std::string& 
                                                    error);
   if (specification == "statistics") return std::make_unique<StatisticsFilter>();
   if (specification == "none") return std::make_unique<CollectingFilter>();
-  error =
-      "there is no filter '" + specification +
-      "': statistics, histogram[:BINS][:time], quantiles[:ERROR], groups[:COUNT], none, several of these with a plus "
-      "between them, or the path of a FILE.so";
+  if (!format::is_filter_name(name) &&
+      (specification.ends_with(".so") || specification.find(".so:") != std::string::npos))
+    return UserFilter::load(specification, is_combined, error);
+  error = "there is no filter '" + specification +
+          "': statistics, histogram[:BINS][:time], quantiles[:ERROR], groups[:COUNT], none, the path of a FILE.so, or "
+          "several of these with a plus between them";
   return nullptr;
 }
 
 }  // namespace
 
 std::unique_ptr<Filter> make_filter(const std::string& specification, std::string& error) {
-  // A path may contain a plus.
-  if (specification.ends_with(".so") || specification.find(".so:") != std::string::npos)
-    return UserFilter::load(specification, error);
   std::vector<std::unique_ptr<Filter>> filters;
-  for (std::size_t at = 0; at <= specification.size();) {
-    const std::size_t end = std::min(specification.find('+', at), specification.size());
-    auto one = make_one(specification.substr(at, end - at), error);
-    if (one == nullptr) return nullptr;
-    filters.push_back(std::move(one));
-    at = end + 1;
+  const auto specifications = format::split_filters(specification);
+  for (const std::string_view one : specifications) {
+    auto filter = make_one(std::string(one), specifications.size() > 1, error);
+    if (filter == nullptr) return nullptr;
+    filters.push_back(std::move(filter));
   }
   if (filters.size() == 1) return std::move(filters.front());
   return std::make_unique<CombinedFilter>(std::move(filters));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "format/filter_names.h"
 #include "tared/filters/collection.h"
 #include "tared/filters/groups.h"
 #include "tared/filters/histogram.h"
@@ -275,7 +276,7 @@ TEST(CombinedFilter, MergesAllOfAResultOrNothing) {
 TEST(UserFilter, IsRunInTheTree) {
   Random random(7);
   std::string error;
-  const auto filter = make_filter(EXAMPLE_FILTER, error);
+  const auto filter = make_filter(SLOWEST_RANK, error);
   ASSERT_NE(filter, nullptr) << error;
   const auto profiles = wide_profiles(random, 30, 8);
   const auto reduction = reduce_in_tree(*filter, profiles, random, 4);
@@ -293,12 +294,110 @@ TEST(UserFilter, IsRunInTheTree) {
   EXPECT_EQ(in.get<double>(), slowest.second);
 }
 
+struct CounterRange {  // examples/counter_range.c
+  std::uint64_t key;
+  double least;
+  double most;
+  char name[96];
+  char unit[24];
+};
+
+// Which events are counters, their names and their units are not in snapshots.
+TEST(UserFilter, KnowsWhatEventsAre) {
+  Random random(10);
+  std::string error;
+  const auto filter = make_filter(COUNTER_RANGE, error);
+  ASSERT_NE(filter, nullptr) << error;
+  const auto profiles = random_profiles(random, 30, 4);
+  const EventKey counter = event_key("event 2");
+  filter->define({event_key("event 0"), "MPI_Send", ""});
+  filter->define({event_key("event 1"), "region residual", ""});
+  filter->define({counter, "counter residual", "m"});  // of event 3 there is no definition
+  const auto reduction = reduce_in_tree(*filter, profiles, random, 4);
+  double least = INFINITY;
+  double most = -INFINITY;
+  for (const Profile& profile : profiles)
+    for (std::size_t i = 0; i < profile.keys.size(); ++i)
+      if (profile.keys[i] == counter && profile.values[i].calls > 0) {
+        least = std::min(least, profile.values[i].bytes);
+        most = std::max(most, profile.values[i].bytes);
+      }
+  Bytes bytes;
+  Writer out(bytes);
+  reduction->write(out);
+  Reader in(bytes);
+  const auto range = in.get<CounterRange>();
+  EXPECT_TRUE(in.at_end()) << "there is one counter";
+  EXPECT_EQ(range.key, counter);
+  EXPECT_EQ(range.least, least);
+  EXPECT_EQ(range.most, most);
+  EXPECT_STREQ(range.name, "residual");
+  EXPECT_STREQ(range.unit, "m");
+}
+
+TEST(UserFilter, OneOfTheFirstVersionGoesOnWorking) {
+  Random random(11);
+  std::string error;
+  const auto filter = make_filter(std::string("statistics+") + FIRST_VERSION_FILTER, error);
+  ASSERT_NE(filter, nullptr) << error;
+  filter->define({event_key("event 2"), "counter residual", "m"});
+  const auto reduction = reduce_in_tree(*filter, random_profiles(random, 30, 4), random, 4);
+  Bytes bytes;
+  Writer out(bytes);
+  reduction->write(out);
+  Reader in(bytes);
+  in.take(in.get<std::uint32_t>());
+  EXPECT_EQ(in.get<std::uint32_t>(), sizeof(std::uint64_t));
+  EXPECT_EQ(in.get<std::uint64_t>(), 30U);
+}
+
+// All filters of a chain merge a result, or none does.
+TEST(UserFilter, OfAChainMergesWhatAllUnderstand) {
+  Random random(12);
+  std::string error;
+  const auto profiles = wide_profiles(random, 4, 5);
+  const auto filter =
+      make_filter(std::string(SLOWEST_RANK) + "+statistics+" + FIRST_VERSION_FILTER + "+" + SLOWEST_RANK + ":2", error);
+  ASSERT_NE(filter, nullptr) << error;
+  const auto written = [](const Reduction& reduction) {
+    Bytes bytes;
+    Writer out(bytes);
+    reduction.write(out);
+    return bytes;
+  };
+  const auto one = filter->begin();
+  const auto other = filter->begin();
+  one->add(profiles[0].snapshot());
+  other->add(profiles[1].snapshot());
+  Bytes damaged = written(*other);
+  // The length of the last result, and the result: 16 bytes for a rank become 15, which is none.
+  damaged.pop_back();
+  const std::uint32_t length = 15;
+  std::memcpy(damaged.data() + damaged.size() - length - sizeof length, &length, sizeof length);
+  const Bytes before = written(*one);
+  EXPECT_FALSE(one->merge(damaged));
+  EXPECT_EQ(written(*one), before);
+  EXPECT_TRUE(one->merge(written(*other)));
+  EXPECT_NE(written(*one), before);
+}
+
+TEST(Filter, PathsMayContainAPlus) {
+  using Parts = std::vector<std::string_view>;
+  using format::split_filters;
+  EXPECT_EQ(split_filters("statistics"), Parts{"statistics"});
+  EXPECT_EQ(split_filters("statistics+histogram:16:time"), (Parts{"statistics", "histogram:16:time"}));
+  EXPECT_EQ(split_filters("/c++/a.so"), Parts{"/c++/a.so"});
+  EXPECT_EQ(split_filters("/c++/a.so+none+/c.sox/b.so:1:2+groups:3"),
+            (Parts{"/c++/a.so", "none", "/c.sox/b.so:1:2", "groups:3"}));
+  EXPECT_EQ(split_filters("none+"), (Parts{"none", ""}));
+}
+
 TEST(UserFilter, OneThatCannotBeUsedIsRefusedWithTheReason) {
   std::string error;
   EXPECT_EQ(make_filter("/nowhere/filter.so", error), nullptr);
   EXPECT_NE(error.find("/nowhere/filter.so"), std::string::npos);
   EXPECT_EQ(make_filter("libm.so.6:", error), nullptr);
-  EXPECT_EQ(make_filter(EXAMPLE_FILTER ":many", error), nullptr);
+  EXPECT_EQ(make_filter(SLOWEST_RANK ":many", error), nullptr);
   EXPECT_NE(error.find("'many'"), std::string::npos);
 }
 

@@ -32,7 +32,8 @@ constexpr EventKey event_key(std::string_view identity) {
 
 struct EventName {
   EventKey key;
-  std::string text;
+  std::string text;       // its identity: "MPI_Send", "region solve", "counter residual"
+  std::string unit = {};  // of a counter
 };
 
 // The sums of one event on one rank, since the program began.
@@ -64,7 +65,7 @@ class SnapshotTaker {
  public:
   virtual ~SnapshotTaker() = default;
   // Each name once for each source, before or with the first snapshot that has its key.
-  virtual void name(EventKey key, std::string_view text) = 0;
+  virtual void name(const EventName& name) = 0;
   // Whether there is room for the next snapshot of a rank. If not, it must stay in the rank's buffer. So nothing is
   // lost on the way, and the rank's own policy applies when that buffer is full.
   virtual bool wants(std::uint32_t /*rank*/) { return true; }

@@ -2,48 +2,101 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 namespace tare::tared {
 
 namespace {
 
 static_assert(sizeof(tare_metrics) == sizeof(Metrics));
 
+constexpr std::uint32_t first_version = 1;
+constexpr std::uint32_t version_with_events = 2;
+
+// Of an identity, which has a kind before its name if it is no function.
+std::pair<tare_event_kind, std::string_view> kind_and_name(std::string_view identity) {
+  constexpr std::array<std::pair<std::string_view, tare_event_kind>, 3> kinds{
+      {{"region ", TARE_EVENT_REGION}, {"phase ", TARE_EVENT_PHASE}, {"counter ", TARE_EVENT_COUNTER}}};
+  for (const auto& [prefix, kind] : kinds)
+    if (identity.starts_with(prefix)) return {kind, identity.substr(prefix.size())};
+  return {TARE_EVENT_FUNCTION, identity};
+}
+
+// A reduction of the user's; nullptr if its memory was short.
+class Owned {
+ public:
+  Owned(const tare_filter& functions, void* reduction) : functions_(functions), reduction_(reduction) {}
+  ~Owned() {
+    if (reduction_ != nullptr) functions_.end(reduction_);
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  void* get() const { return reduction_; }
+
+ private:
+  const tare_filter& functions_;
+  void* reduction_;
+};
+
 class UserReduction : public Reduction {
  public:
-  UserReduction(const tare_filter& functions, void* reduction) : functions_(functions), reduction_(reduction) {}
-  ~UserReduction() override { functions_.end(reduction_); }
-  UserReduction(const UserReduction&) = delete;
-  UserReduction& operator=(const UserReduction&) = delete;
+  // `trial`: for unpack(), or nullptr.
+  UserReduction(const tare_filter& functions, void* reduction, void* trial)
+      : functions_(functions), reduction_(functions, reduction), trial_(functions, trial) {}
 
   void add(const Snapshot& snapshot) override {
     const tare_snapshot shown{snapshot.round,        snapshot.rank,
                               snapshot.offloaded_ns, snapshot.keys.size(),
                               snapshot.keys.data(),  reinterpret_cast<const tare_metrics*>(snapshot.values.data())};
-    functions_.add(reduction_, &shown);
+    if (reduction_.get() != nullptr) functions_.add(reduction_.get(), &shown);
   }
-  // The user's function checks and reduces at once, so nothing can be checked before.
+  // The user's function checks and reduces at once.
   bool unpack(std::span<const std::byte> reduced) override {
     reduced_ = reduced;
-    return true;
+    if (trial_.get() == nullptr) return true;
+    functions_.clear(trial_.get());
+    return functions_.merge(trial_.get(), reduced.data(), reduced.size()) == 0;
   }
-  bool unite() override { return functions_.merge(reduction_, reduced_.data(), reduced_.size()) == 0; }
+  bool unite() override {
+    return reduction_.get() != nullptr && functions_.merge(reduction_.get(), reduced_.data(), reduced_.size()) == 0;
+  }
   void write(Writer& out) const override {
     const auto append = [](void* to, const void* bytes, std::size_t size) {
       static_cast<Writer*>(to)->put_all(std::span(static_cast<const std::byte*>(bytes), size));
     };
-    functions_.write(reduction_, append, &out);
+    if (reduction_.get() != nullptr) functions_.write(reduction_.get(), append, &out);
   }
-  void clear() override { functions_.clear(reduction_); }
+  void clear() override {
+    if (reduction_.get() != nullptr) functions_.clear(reduction_.get());
+  }
 
  private:
   const tare_filter& functions_;
-  void* reduction_;
+  Owned reduction_;
+  Owned trial_;
   std::span<const std::byte> reduced_;  // being merged
 };
 
 }  // namespace
 
-std::unique_ptr<UserFilter> UserFilter::load(const std::string& specification, std::string& error) {
+KnownEvents::KnownEvents() : tare_events{} {
+  find = [](const tare_events* events, std::uint64_t key) -> const tare_event* {
+    const auto& known = static_cast<const KnownEvents*>(events)->events_;
+    const auto found = known.find(key);
+    return found == known.end() ? nullptr : &found->second.event;
+  };
+}
+
+void KnownEvents::add(const EventName& name) {
+  const auto [kind, text] = kind_and_name(name.text);
+  const auto [entry, is_new] = events_.try_emplace(name.key, Known{std::string(text), name.unit, {}});
+  Known& known = entry->second;
+  if (is_new) known.event = {name.key, kind, known.name.c_str(), known.unit.c_str()};
+}
+
+std::unique_ptr<UserFilter> UserFilter::load(const std::string& specification, bool is_combined, std::string& error) {
   const std::size_t colon = specification.find(".so:");
   const std::string file = colon == std::string::npos ? specification : specification.substr(0, colon + 3);
   const std::string arguments = colon == std::string::npos ? "" : specification.substr(colon + 4);
@@ -56,16 +109,16 @@ std::unique_ptr<UserFilter> UserFilter::load(const std::string& specification, s
   const tare_filter* functions = entry == nullptr ? nullptr : entry();
   if (functions == nullptr) {
     error = file + " does not export tare_filter_1()";
-  } else if (functions->version != TARE_FILTER_VERSION) {
-    error = file + " is a filter of version " + std::to_string(functions->version) + "; this tare knows version " +
-            std::to_string(TARE_FILTER_VERSION);
+  } else if (functions->version < first_version || functions->version > TARE_FILTER_VERSION) {
+    error = file + " is a filter of version " + std::to_string(functions->version) +
+            "; this tare knows versions up to " + std::to_string(TARE_FILTER_VERSION);
   } else if (functions->begin == nullptr || functions->add == nullptr || functions->merge == nullptr ||
              functions->write == nullptr || functions->clear == nullptr || functions->end == nullptr) {
     error = file + " leaves out a function of its filter";
   } else if (void* reduction = functions->begin(arguments.c_str())) {
     functions->end(reduction);
     dlclose(object);
-    return std::unique_ptr<UserFilter>(new UserFilter(*functions, arguments));
+    return std::unique_ptr<UserFilter>(new UserFilter(*functions, arguments, is_combined));
   } else {
     error = file + " refuses its arguments '" + arguments + "'";
   }
@@ -73,8 +126,16 @@ std::unique_ptr<UserFilter> UserFilter::load(const std::string& specification, s
   return nullptr;
 }
 
+void* UserFilter::begin_reduction() const {
+  void* reduction = functions_.begin(arguments_.c_str());
+  // Filters of the first version end before this member.
+  if (reduction != nullptr && functions_.version >= version_with_events && functions_.know != nullptr)
+    functions_.know(reduction, events_.get());
+  return reduction;
+}
+
 std::unique_ptr<Reduction> UserFilter::begin() const {
-  return std::make_unique<UserReduction>(functions_, functions_.begin(arguments_.c_str()));
+  return std::make_unique<UserReduction>(functions_, begin_reduction(), is_combined_ ? begin_reduction() : nullptr);
 }
 
 }  // namespace tare::tared

@@ -30,9 +30,11 @@ void EventTypes::take(const char* entry, std::uint32_t bytes) {
   if (bytes < sizeof definition) return;
   std::memcpy(&definition, entry, sizeof definition);
   const char* kind = kind_of(definition.event_class);
-  if (kind == nullptr || definition.name_bytes > bytes - sizeof definition) return;
-  types_.try_emplace(definition.type, Type{definition.event_class,
-                                           kind + std::string(entry + sizeof definition, definition.name_bytes)});
+  const std::uint32_t text_bytes = std::uint32_t{definition.name_bytes} + definition.unit_bytes;
+  if (kind == nullptr || text_bytes > bytes - sizeof definition) return;
+  const char* name = entry + sizeof definition;
+  types_.try_emplace(definition.type, Type{definition.event_class, kind + std::string(name, definition.name_bytes),
+                                           std::string(name + definition.name_bytes, definition.unit_bytes)});
 }
 
 const EventTypes::Type* EventTypes::find(std::uint32_t type) const {

@@ -38,6 +38,7 @@ class EventTypes {
   struct Type {
     format::EventClass event_class;
     std::string identity;  // "region solve", "phase init", "counter residual"
+    std::string unit;      // of a counter
   };
 
   // Reads an entry of the kind event_type.

@@ -29,10 +29,12 @@ class Kept : public SnapshotTaker {
     std::map<std::string, Metrics> events;
     std::uint64_t dropped;
   };
-  void name(EventKey key, std::string_view text) override {
-    EXPECT_EQ(key, event_key(text));
-    names_[key] = text;
+  void name(const EventName& name) override {
+    EXPECT_EQ(name.key, event_key(name.text));
+    names_[name.key] = name.text;
+    units_[name.text] = name.unit;
   }
+  const std::map<std::string, std::string>& units() const { return units_; }
   void snapshot(const Snapshot& snapshot) override {
     One one{snapshot.round, snapshot.rank, snapshot.offloaded_ns, {}, snapshot.dropped};
     for (std::size_t i = 0; i < snapshot.keys.size(); ++i) {
@@ -46,6 +48,7 @@ class Kept : public SnapshotTaker {
 
  private:
   std::map<EventKey, std::string> names_;
+  std::map<std::string, std::string> units_;
 };
 
 // In the program: as MPI_Init leaves it.
@@ -132,7 +135,7 @@ TEST_F(NodeSourceTest, RowsBecomeEventsWithNames) {
   const Kept kept = watch([] {
     become_rank(3, 8);
     const tare_id region = tare_define_region("solve");
-    const tare_id counter = tare_define_counter("residual", "");
+    const tare_id counter = tare_define_counter("residual", "m");
     call("MPI_Send", 1000, 10, 1);
     call("MPI_Send", 500, 20, 2);  // another call site of the same function
     call("MPI_Recv", 100, 5, 3);
@@ -157,6 +160,8 @@ TEST_F(NodeSourceTest, RowsBecomeEventsWithNames) {
   EXPECT_GT(one.events.at("region solve").time_ns, 0);
   ASSERT_TRUE(one.events.contains("counter residual"));
   EXPECT_EQ(one.events.at("counter residual").bytes, 0.5);
+  EXPECT_EQ(kept.units().at("counter residual"), "m");
+  EXPECT_EQ(kept.units().at("region solve"), "");
 }
 
 TEST_F(NodeSourceTest, AProcessThatIsNoRankIsNone) {

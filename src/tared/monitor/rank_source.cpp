@@ -117,13 +117,14 @@ RankSource::Block* RankSource::block_at(std::uint32_t number) {
   return &block;
 }
 
-std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker) {
+std::uint32_t RankSource::event_of(const std::string& identity, bool is_counter, const std::string& unit,
+                                   SnapshotTaker& taker) {
   if (events_.size() >= most_events) return 0;
   const EventKey key = event_key(identity);
   const auto [found, is_new] = by_key_.try_emplace(key, static_cast<std::uint32_t>(events_.size()));
   if (is_new) {
     events_.push_back({key, is_counter, {}, 0});
-    taker.name(key, identity);
+    taker.name({key, identity, unit});
     order_.resize(events_.size());
     std::iota(order_.begin(), order_.end(), 0U);
     std::ranges::sort(order_, {}, [this](std::uint32_t event) { return events_[event].key; });
@@ -141,9 +142,9 @@ std::uint32_t RankSource::event_of_row(Block& block, std::uint32_t row, Snapshot
 std::uint32_t RankSource::event_of_call(const ProfileRow& row, SnapshotTaker& taker) {
   const std::string function = identity_of_function(row.function);
   if (!is_chosen(function)) return left_out;
-  if (chosen_sites_ == nullptr) return event_of(function, false, taker);
+  if (chosen_sites_ == nullptr) return event_of(function, false, "", taker);
   const std::string* label = sites_.label_of(row.site);
-  return label == nullptr ? left_out : event_of(function + " " + *label, false, taker);
+  return label == nullptr ? left_out : event_of(function + " " + *label, false, "", taker);
 }
 
 std::uint32_t RankSource::event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker) {
@@ -153,7 +154,7 @@ std::uint32_t RankSource::event_of_phase(Block& block, std::uint32_t phase, Snap
     const EventTypes::Type* known = types_.find(type);
     const char* other = phase == outside_phases ? "phase (none)" : "phase (other)";
     const std::string identity = known == nullptr ? other : known->identity;
-    block.phases[phase] = is_chosen(identity) ? event_of(identity, false, taker) : left_out;
+    block.phases[phase] = is_chosen(identity) ? event_of(identity, false, "", taker) : left_out;
   }
   return block.phases[phase];
 }
@@ -164,7 +165,7 @@ std::uint32_t RankSource::event_of_span(std::uint32_t span, SnapshotTaker& taker
     const EventTypes::Type* type = types_.find(span);
     if (type != nullptr)
       spans_[span] = is_chosen(type->identity)
-                         ? event_of(type->identity, type->event_class == EventClass::counter, taker)
+                         ? event_of(type->identity, type->event_class == EventClass::counter, type->unit, taker)
                          : left_out;
   }
   return spans_[span];

@@ -64,7 +64,7 @@ class RankSource {
   Block* block_at(std::uint32_t number);
   void read_definitions();
   bool is_chosen(const std::string& identity) const { return chosen_ == nullptr || chosen_->has(identity); }
-  std::uint32_t event_of(const std::string& identity, bool is_counter, SnapshotTaker& taker);
+  std::uint32_t event_of(const std::string& identity, bool is_counter, const std::string& unit, SnapshotTaker& taker);
   std::uint32_t event_of_call(const format::ProfileRow& row, SnapshotTaker& taker);
   std::uint32_t event_of_row(Block& block, std::uint32_t row, SnapshotTaker& taker);
   std::uint32_t event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker);

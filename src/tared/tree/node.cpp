@@ -173,7 +173,7 @@ void Node::note_top() {
   const bool became_top = is_top() && !was_top_;
   was_top_ = is_top();
   if (!became_top || sink_ == nullptr) return;
-  for (const auto& [key, text] : names_) sink_->name(key, text);
+  for (const auto& [key, name] : names_) sink_->name(key, name.text);
 }
 
 bool Node::poll_source() {
@@ -202,13 +202,14 @@ void Node::update_ranks() {
   own_ranks_ = ranks;
 }
 
-void Node::name(EventKey key, std::string_view text) {
-  add_names({{key, std::string(text.substr(0, max_name_bytes))}});
+void Node::name(const EventName& name) {
+  add_names({{name.key, name.text.substr(0, max_name_bytes), name.unit.substr(0, max_name_bytes)}});
 }
 
 void Node::add_names(const std::vector<EventName>& names) {
   for (const EventName& name : names) {
-    if (names_.size() >= max_names || !names_.try_emplace(name.key, name.text).second) continue;
+    if (names_.size() >= max_names || !names_.try_emplace(name.key, name).second) continue;
+    filter_->define(name);
     if (sink_ != nullptr && is_top()) sink_->name(name.key, name.text);
     if (!is_root()) new_names_.push_back(name);
   }
@@ -241,7 +242,7 @@ void Node::introduce() {
   }
   if (is_new) {
     new_names_.clear();
-    for (const auto& [key, text] : names_) new_names_.push_back({key, text});
+    for (const auto& [key, name] : names_) new_names_.push_back(name);
   }
   if (new_names_.empty()) return;
   uplink_.send(Names{std::move(new_names_)});

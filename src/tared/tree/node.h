@@ -67,7 +67,7 @@ class Node : private SnapshotTaker {
   Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, SnapshotSource& source, RoundSink* sink);
 
   bool wants(std::uint32_t rank) override;
-  void name(EventKey key, std::string_view text) override;
+  void name(const EventName& name) override;
   void snapshot(const Snapshot& snapshot) override;
 
   bool is_root() const { return options_.ancestors.empty(); }
@@ -131,7 +131,7 @@ class Node : private SnapshotTaker {
   std::uint32_t announced_world_ = 0;
   std::uint64_t introductions_ = 0;
   std::uint64_t taken_sent_ = 0;
-  std::map<EventKey, std::string> names_;
+  std::map<EventKey, EventName> names_;
   std::vector<EventName> new_names_;
   Bytes reduced_;
   NodeCounts counts_;

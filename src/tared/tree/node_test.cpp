@@ -49,7 +49,7 @@ class OrderedRanks : public SnapshotSource {
   std::size_t poll(SnapshotTaker& taker) override {
     std::size_t count = 0;
     if (!named_ && !ranks_.empty())
-      for (const EventKey key : keys_) taker.name(key, "event " + std::to_string(key));
+      for (const EventKey key : keys_) taker.name({key, "event " + std::to_string(key)});
     named_ = true;
     for (auto& [rank, rounds] : to_come_)
       while (!rounds.empty() && taker.wants(rank)) {

@@ -7,7 +7,7 @@ namespace tare::tared {
 namespace {
 
 // Differs if the byte order or the version differs.
-constexpr std::uint32_t magic = 0x32546d74;
+constexpr std::uint32_t magic = 0x33546d74;
 constexpr std::size_t max_filter_bytes = 4096;
 
 void put(Writer& out, const Hello& hello) {
@@ -31,15 +31,17 @@ void put(Writer& out, const Names& names) {
   for (const EventName& name : names.names) {
     out.put(name.key);
     out.put_text(name.text);
+    out.put_text(name.unit);
   }
 }
 bool get(Reader& in, Names& names) {
   const auto count = in.get<std::uint32_t>();
-  if (count > max_names || count > in.left() / (sizeof(EventKey) + sizeof(std::uint32_t))) return false;
+  if (count > max_names || count > in.left() / (sizeof(EventKey) + 2 * sizeof(std::uint32_t))) return false;
   names.names.resize(count);
   for (EventName& name : names.names) {
     name.key = in.get<EventKey>();
     name.text = in.get_text(max_name_bytes);
+    name.unit = in.get_text(max_name_bytes);
     if (!in.ok()) return false;
   }
   return true;
