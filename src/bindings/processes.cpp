@@ -120,7 +120,7 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   if (const std::int32_t signal = format::signal_of(record); signal != 0) row["signal"] = signal;
   row["finalized"] = record.finalize_leave != 0;
   row["stopped"] = process.stopped;
-  row["executable"] = shared(record.executable);
+  row["executable"] = shared(process.executable());
   row["mpi"] = shared(reader::mpi_library_of(record));
   row["abi"] = name_of(record.abi);
   row["start_ns"] = account.start_ns;

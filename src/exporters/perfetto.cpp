@@ -178,14 +178,15 @@ void PerfettoWriter::write_descriptor(std::string_view descriptor) {
 
 std::uint64_t PerfettoWriter::process_uuid(std::uint32_t number) {
   if (process_uuids_[number] != 0) return process_uuids_[number];
-  const format::ProcessRecord& record = run_.processes()[number].record;
+  const reader::Process& of = run_.processes()[number];
+  const format::ProcessRecord& record = of.record;
   const std::uint64_t uuid = process_uuids_[number] = ++last_uuid_;
   std::string content, descriptor;
   pbf_writer process(content);
   process.add_int32(process_descriptor::pid, pids_[number]);
   process.add_string(process_descriptor::process_name, names_.process(number));
   process.add_int32(process_descriptor::legacy_sort_index, static_cast<std::int32_t>(number));
-  process.add_string(process_descriptor::cmdline, plain_text(record.executable));
+  process.add_string(process_descriptor::cmdline, plain_text(of.executable()));
   process.add_string(process_descriptor::process_labels,
                      plain_text(record.host) + ", process " + std::to_string(record.pid));
   pbf_writer(descriptor).add_uint64(track_descriptor::uuid, uuid);

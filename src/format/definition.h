@@ -19,6 +19,7 @@ enum class DefinitionKind : std::uint16_t {
   window_name = 9,
   file = 10,
   thread = 11,
+  executable = 12,
   site = 16,
   spell = 17,
 };
@@ -143,6 +144,15 @@ struct ThreadDefinition {
   // char name[name_bytes]
 };
 static_assert(sizeof(ThreadDefinition) == 16);
+
+// The path of the executable, if it is too long for ProcessRecord::executable.
+struct ExecutableDefinition {
+  DefinitionHead head;
+  std::uint32_t path_bytes;
+  std::uint32_t reserved;
+  // char path[path_bytes]
+};
+static_assert(sizeof(ExecutableDefinition) == 16);
 
 // A new name for a communicator (MPI_Comm_set_name) or a window (MPI_Win_set_name) defined before.
 struct NameDefinition {

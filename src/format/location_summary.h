@@ -42,8 +42,10 @@ enum FullTables : std::uint32_t {
   full_rows = 1,
   full_peers = 2,
   full_phases = 4,
-  kept_newest = 8,  // the buffer could not be written; from then on only its newest events were kept
-  no_space = 16     // the reason was a lack of space
+  kept_newest = 8,           // the buffer could not be written; from then on only its newest events were kept
+  no_space = 16,             // the reason was a lack of space
+  full_communicators = 32,   // some communicators are not defined
+  merged_communicators = 64  // some rows stand for communicators that are not alike
 };
 
 // The counters of a location as they are on disk: the sum of both parts.

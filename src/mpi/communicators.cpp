@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "format/communicator_number.h"
 #include "recorder/definition_log.h"
+#include "recorder/location.h"
+#include "recorder/segment.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {
@@ -22,7 +25,6 @@ struct Entry {
 constexpr unsigned capacity = 4096;
 constinit Entry entries[capacity] = {};
 constinit unsigned used = 0;  // entries that were ever used
-constinit std::uint32_t last_number = 0;
 constinit recorder::SpinLock table_lock;
 
 // How many communicators with the same members were made from a parent.
@@ -33,6 +35,19 @@ struct Lineage {
 };
 constinit Lineage lineages[capacity] = {};
 constinit unsigned lineages_used = 0;
+
+// Communicators with the same members, made from parents of one family.
+struct Likeness {
+  std::uint64_t hash;
+  std::uint32_t made;
+  std::uint32_t shared_family;  // of those that have none of their own
+};
+constexpr std::uint32_t families_of_their_own = 16;
+constinit Likeness likenesses[format::max_families] = {};
+constinit unsigned likenesses_used = 0;
+constinit std::uint32_t last_family = 0;
+constinit std::uint32_t made_without_family = 0;
+constinit std::uint32_t scopes_made = 0;
 
 class Locked {
  public:
@@ -90,6 +105,47 @@ std::uint64_t key_of(const Communicator& c, const Origin& origin) noexcept {
   return key == 0 ? 1 : key;
 }
 
+std::uint32_t new_family() noexcept { return last_family + 1 < format::scope_family ? ++last_family : 0; }
+
+std::uint32_t member_without_family() noexcept {
+  if (made_without_family + 1 == format::max_members) return format::no_communicator;
+  return format::member_number(0, ++made_without_family);
+}
+
+// The likeness with a hash, made if there is room for it; else nullptr.
+Likeness* likeness_of(std::uint64_t hash) noexcept {
+  for (unsigned i = 0; i < likenesses_used; ++i)
+    if (likenesses[i].hash == hash) return &likenesses[i];
+  if (likenesses_used == std::size(likenesses)) return nullptr;
+  likenesses[likenesses_used] = {hash, 0, 0};
+  return &likenesses[likenesses_used++];
+}
+
+// A number for a communicator that was just made; format::no_communicator if there is none left.
+std::uint32_t new_number(const Communicator& c, std::uint32_t parent) noexcept {
+  const std::uint64_t sizes = mixed(static_cast<std::uint32_t>(c.size), static_cast<std::uint32_t>(c.remote_size));
+  Likeness* likeness = likeness_of(mixed(mixed(members_of(c), sizes), format::family_of(parent)));
+  if (likeness == nullptr) return member_without_family();
+  const std::uint32_t made = likeness->made;
+  const std::uint32_t member = made < families_of_their_own ? 0 : made - families_of_their_own;
+  if (member == format::max_members) return format::no_communicator;
+  ++likeness->made;
+  if (made <= families_of_their_own) likeness->shared_family = new_family();
+  if (likeness->shared_family == 0) return member_without_family();
+  return format::member_number(likeness->shared_family, member);
+}
+
+std::uint32_t new_scope() noexcept { return format::member_number(format::scope_family, scopes_made++); }
+
+// A communicator, or its name, has no definition. That matters if it has profile rows of its own, or if there is a
+// trace, whose calls cannot be matched with those of other ranks then.
+void note_undefined(std::uint32_t number) noexcept {
+  const auto* segment = recorder::segment();
+  const bool traces = segment != nullptr && (segment->process.flags & format::traced) != 0;
+  if (recorder::this_location != nullptr && (traces || number == format::family_of(number)))
+    recorder::this_location->shared->summary.full |= format::full_communicators;
+}
+
 std::uint32_t number_of(const Group* group) noexcept { return group == nullptr ? 0 : group->number; }
 
 void define(const Communicator& c, const Origin& origin, const char* name) noexcept {
@@ -105,7 +161,7 @@ void define(const Communicator& c, const Origin& origin, const char* name) noexc
   definition.remote_group = c.remote_size == 0 ? 0 : number_of(c.peers);
   definition.parent = origin.parent;
   definition.name_bytes = static_cast<std::uint32_t>(length);
-  recorder::define(&definition, sizeof definition, {name, length});
+  if (!recorder::define_in_half(&definition, sizeof definition, {name, length})) note_undefined(c.number);
 }
 
 // Programs may open any number of files, and the definition log is limited. Calls on further files name only the
@@ -158,7 +214,7 @@ void define_name(format::DefinitionKind kind, std::uint32_t number, const char* 
   definition.head.kind = kind;
   definition.number = number;
   definition.name_bytes = static_cast<std::uint32_t>(length);
-  recorder::define(&definition, sizeof definition, {name, length});
+  if (!recorder::define_in_half(&definition, sizeof definition, {name, length})) note_undefined(number);
 }
 
 }  // namespace
@@ -181,7 +237,8 @@ Communicator add_communicator(std::uint64_t handle, Communicator described, Orig
     if (const Entry* known = find(handle)) return known->communicator;
     Entry* entry = free_entry();
     if (entry == nullptr) return {};
-    described.number = ++last_number;
+    described.number = new_number(described, origin.parent);
+    if (described.number == format::no_communicator) return {};
     described.key = key_of(described, origin);
     *entry = {handle, described};
   }
@@ -212,7 +269,7 @@ void add_window(std::uint64_t handle, const Communicator& with, format::WindowFl
     const Locked locked;
     if (windows_made < most_windows) {
       ++windows_made;
-      number = ++last_number;
+      number = new_scope();
       key = with.key == 0 ? 0 : key_of(with, {with.number, with.key, window_label});
     }
     put(handle, with, number);
@@ -233,7 +290,7 @@ void add_file(std::uint64_t handle, const Communicator& with, const char* name) 
     const std::size_t bytes = std::strlen(name);
     is_new = number == 0 && files_opened < most_files && bytes <= most_file_name_bytes - file_name_bytes;
     if (is_new) {
-      number = ++last_number;
+      number = new_scope();
       file_name_bytes += bytes;
       files[files_opened++] = {id, number};
     }

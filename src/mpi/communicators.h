@@ -14,6 +14,10 @@
 
 namespace tare::mpi {
 
+// A communicator also belongs to a family (format/communicator_number.h): the first 16 with the same members and a
+// parent of the same family have one each, and all further ones are one. So a program that makes and frees one
+// communicator after the other fills no table.
+
 // Where a communicator comes from, as far as all its members know the same.
 struct Origin {
   std::uint32_t parent = format::no_communicator;  // its number here

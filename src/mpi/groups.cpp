@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "recorder/definition_log.h"
+#include "recorder/permanent_memory.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {
@@ -13,36 +14,15 @@ using format::MemberRun;
 
 // The memory for all groups. A group that does not fit is not known.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr std::size_t block_bytes = std::size_t{64} << 10;
 constexpr std::uint32_t most_groups = 4096;
 
 struct State {
   const Group* groups[most_groups];
   std::uint32_t count;
-  char* memory;  // the rest of the newest block
-  std::size_t left;
-  std::size_t mapped;
+  recorder::PermanentMemory<most_bytes> memory;
 };
 constinit State state{};
 constinit recorder::SpinLock groups_lock;
-
-// Memory that is never freed; nullptr if the limit is reached.
-char* allocate(std::size_t bytes) noexcept {
-  bytes = (bytes + 7) / 8 * 8;
-  if (bytes > state.left) {
-    const std::size_t block = std::max(bytes, block_bytes);
-    if (state.mapped + block > most_bytes) return nullptr;
-    auto* memory = static_cast<char*>(recorder::map_memory(block));
-    if (memory == nullptr) return nullptr;
-    state.memory = memory;
-    state.left = block;
-    state.mapped += block;
-  }
-  char* memory = state.memory;
-  state.memory += bytes;
-  state.left -= bytes;
-  return memory;
-}
 
 // The longest run of members that begins at `at`.
 MemberRun run_from(const std::int32_t* members, std::int32_t size, std::int32_t at) noexcept {
@@ -63,14 +43,15 @@ std::uint64_t hash_of(const MemberRun* runs, std::uint32_t count) noexcept {
   return hash;
 }
 
-void define(const Group& group) noexcept {
+// False if there is no room.
+bool define(const Group& group) noexcept {
   format::GroupDefinition definition{};
   definition.head.kind = format::DefinitionKind::group;
   definition.group = group.number;
   definition.size = group.size;
   definition.runs = group.run_count;
   const auto* bytes = reinterpret_cast<const char*>(group.runs);
-  recorder::define(&definition, sizeof definition, {bytes, group.run_count * sizeof(MemberRun)});
+  return recorder::define_in_half(&definition, sizeof definition, {bytes, group.run_count * sizeof(MemberRun)});
 }
 
 const Group* find(std::uint64_t hash, const MemberRun* runs, std::uint32_t count) noexcept {
@@ -84,8 +65,9 @@ const Group* find(std::uint64_t hash, const MemberRun* runs, std::uint32_t count
 
 const Group* new_group(std::uint64_t hash, const MemberRun* runs, std::uint32_t count, std::int32_t size) noexcept {
   const std::size_t runs_bytes = count * sizeof(MemberRun);
-  char* memory =
-      state.count == most_groups ? nullptr : allocate(sizeof(Group) + runs_bytes + count * sizeof(std::int32_t));
+  char* memory = state.count == most_groups
+                     ? nullptr
+                     : state.memory.allocate(sizeof(Group) + runs_bytes + count * sizeof(std::int32_t));
   if (memory == nullptr) return nullptr;
   auto* group = reinterpret_cast<Group*>(memory);
   auto* own_runs = reinterpret_cast<MemberRun*>(group + 1);
@@ -98,7 +80,7 @@ const Group* new_group(std::uint64_t hash, const MemberRun* runs, std::uint32_t 
   }
   *group = {state.count + 1, size, hash, count, own_runs, begins};
   state.groups[state.count++] = group;
-  define(*group);
+  if (!define(*group)) group->number = 0;
   return group;
 }
 

@@ -10,7 +10,7 @@
 namespace tare::mpi {
 
 struct Group {
-  std::uint32_t number;
+  std::uint32_t number;  // 0: there was no room to define it
   std::int32_t size;
   std::uint64_t hash;  // of the members in order; equal in all processes of a world
   std::uint32_t run_count;

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstring>
 
 #include "format/definition.h"
 #include "recorder/definition_log.h"
+#include "recorder/permanent_memory.h"
 #include "recorder/system.h"
 
 namespace tare::mpi {
@@ -17,13 +19,16 @@ namespace {
 struct Description {
   std::uint8_t build_id[20];
   std::uint32_t build_id_bytes;
-  char path[240];
+  const char* path;  // "" if it is not known
 };
 
 constinit Module modules[max_modules] = {};
 constinit Description descriptions[max_modules] = {};
 constinit std::atomic<std::uint32_t> count{0};
 constinit recorder::SpinLock modules_lock;
+// Of the paths; the lock of the loader protects it.
+constinit recorder::PermanentMemory<max_modules * std::size_t{PATH_MAX}> path_memory;
+constinit char path[2 * PATH_MAX] = "";  // of the object that is being added; too large for the stacks of some threads
 
 bool begins(const char* text, const char* start) noexcept { return std::strncmp(text, start, std::strlen(start)) == 0; }
 
@@ -70,21 +75,29 @@ void read_build_id(const dl_phdr_info& object, const ElfW(Phdr) & segment, Descr
   }
 }
 
-// An object may have been found relative to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"). The
-// program may change that directory, so the full path is stored. (The kernel's object, linux-vdso.so.1, has no file.)
-void copy_path(const char* path, Description& out) noexcept {
-  if (path[0] != '\0') {
-    const bool is_relative = path[0] != '/' && std::strchr(path, '/') != nullptr;
-    std::size_t length = 0;
-    if (is_relative && syscall(SYS_getcwd, out.path, sizeof out.path - 1) > 0 && out.path[0] == '/') {
-      length = std::strlen(out.path);
-      out.path[length++] = '/';
-    }
-    std::strncpy(out.path + length, path, sizeof out.path - 1 - length);
+// Sets `path` to that of an object, cut if it is longer than the system allows. An object may have been found relative
+// to the working directory, by LD_LIBRARY_PATH=. or dlopen("./plugin.so"). The program may change that directory, so
+// the full path is stored. (The kernel's object, linux-vdso.so.1, has no file.)
+void find_path(const char* name) noexcept {
+  if (name[0] == '\0') {  // the program has no name here
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
     return;
   }
-  const ssize_t n = readlink("/proc/self/exe", out.path, sizeof out.path - 1);  // the program has no name here
-  if (n < 0) out.path[0] = '\0';
+  const bool is_relative = name[0] != '/' && std::strchr(name, '/') != nullptr;
+  std::size_t length = 0;
+  if (is_relative && syscall(SYS_getcwd, path, PATH_MAX) > 0 && path[0] == '/') {
+    length = std::strlen(path);
+    path[length++] = '/';
+  }
+  std::strncpy(path + length, name, sizeof path - 1 - length);
+}
+
+// A copy of `path` that is kept.
+const char* kept_path() noexcept {
+  const std::size_t bytes = std::strlen(path) + 1;
+  char* copy = path_memory.allocate(bytes);
+  return copy == nullptr ? "" : static_cast<const char*>(std::memcpy(copy, path, bytes));
 }
 
 bool known(std::uintptr_t low) noexcept {
@@ -106,9 +119,10 @@ int add_object(dl_phdr_info* object, std::size_t, void*) noexcept {
   }
   const std::uint32_t n = count.load(std::memory_order_relaxed);
   if (m.high == 0 || n == max_modules || known(m.low)) return 0;
-  copy_path(object->dlpi_name, description);
-  m.binding = binding_of(description.path);
-  m.kind = kind_of(description.path, n == 0);
+  find_path(object->dlpi_name);
+  description.path = kept_path();
+  m.binding = binding_of(path);
+  m.kind = kind_of(path, n == 0);
   modules[n] = m;
   descriptions[n] = description;
   count.store(n + 1, std::memory_order_release);

@@ -15,6 +15,10 @@ struct Text {
 };
 void define(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
 
+// The same for what a program may make without end, such as communicators: it takes half of the log at most, so that
+// the call sites that come later find room. False if there is no room; that is not counted.
+bool define_in_half(void* head, std::size_t head_bytes, Text first = {}, Text second = {}) noexcept;
+
 // For a forked child: no thread holds a lock.
 void release_definition_log() noexcept;
 

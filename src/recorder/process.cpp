@@ -1,8 +1,10 @@
 #include "recorder/process.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstring>
 
 #include "recorder/borrowed_encoder.h"
@@ -59,6 +61,17 @@ void install_handlers() noexcept {
   watch_thread_ends();
 }
 
+// The process record has room for short paths only. There must be a segment.
+void define_executable() noexcept {
+  constinit static char path[PATH_MAX] = "";  // too large for the stacks of some threads
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length < static_cast<ssize_t>(sizeof format::ProcessRecord::executable)) return;
+  format::ExecutableDefinition definition{};
+  definition.head.kind = format::DefinitionKind::executable;
+  definition.path_bytes = static_cast<std::uint32_t>(length);
+  define(&definition, sizeof definition, {path, static_cast<std::size_t>(length)});
+}
+
 // Maps the memory that the processes of the run share on this node. False if there is no room for it.
 bool share(const Configuration& configuration) noexcept {
   return map_node_words(configuration.segment_dir, configuration.run_id) ||
@@ -90,6 +103,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
   created->magic = format::segment_magic;  // set last, because from now on readers take the segment for complete
   if (shared && configuration.tared != nullptr) call_or_start_tared(configuration, is_collected);
   use_segment(created);
+  define_executable();
   install_handlers();
   return true;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "format/communicator_number.h"
 #include "format/peer_table.h"
 #include "format/profile_row.h"
 #include "recorder/call.h"
@@ -13,7 +14,7 @@ namespace tare::recorder {
 
 // The fields that distinguish the rows of a call site, as one word.
 inline std::uint64_t what_of(std::uint16_t function, std::uint8_t size_class, std::uint32_t communicator) noexcept {
-  return function | std::uint64_t{size_class} << 16 | std::uint64_t{communicator} << 32;
+  return function | std::uint64_t{size_class} << 16 | std::uint64_t{format::family_of(communicator)} << 32;
 }
 inline std::uint64_t what_of(const format::ProfileRow& row) noexcept {
   std::uint64_t what;
@@ -74,7 +75,7 @@ template <unsigned traffic>
 
 // The first word of the entry of a peer.
 inline std::uint64_t peer_key(std::uint32_t communicator, std::int32_t peer) noexcept {
-  return communicator | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
+  return format::family_of(communicator) | std::uint64_t{static_cast<std::uint32_t>(peer)} << 32;
 }
 // The slot of LocationHeader::peer_index where the search for the entry begins.
 inline unsigned peer_slot(std::uint64_t key) noexcept {

@@ -134,6 +134,11 @@ bool apply_thread(Entry entry, Definitions& to) {
   return entry.fixed(in) && entry.text(in.name_bytes, to.threads[in.thread]);
 }
 
+bool apply_executable(Entry entry, Definitions& to) {
+  ExecutableDefinition in;
+  return entry.fixed(in) && entry.text(in.path_bytes, to.executable);
+}
+
 bool apply_event_type(Entry entry, Definitions& to) {
   EventTypeDefinition in;
   EventType type;
@@ -192,6 +197,8 @@ bool apply_entry(DefinitionKind kind, std::string_view bytes, Definitions& to) {
       return apply_scope(Entry(bytes), true, to);
     case DefinitionKind::thread:
       return apply_thread(Entry(bytes), to);
+    case DefinitionKind::executable:
+      return apply_executable(Entry(bytes), to);
     case DefinitionKind::group:
       return apply_group(Entry(bytes), to);
     case DefinitionKind::event_type:
@@ -247,6 +254,7 @@ void Definitions::clear() {
   communicators.clear();
   groups.clear();
   scopes.clear();
+  executable.clear();
   threads.clear();
   event_types.clear();
   spells.clear();

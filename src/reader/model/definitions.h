@@ -121,6 +121,7 @@ struct Definitions {
   NumberTable<Communicator> communicators;
   NumberTable<Members> groups;
   NumberTable<Scope> scopes;
+  std::string executable;                        // empty if its path fits into the process record
   std::map<std::uint32_t, std::string> threads;  // names, by number of the thread
   NumberTable<EventType> event_types;
   std::map<std::uint32_t, Spell> spells;  // by number

@@ -68,6 +68,7 @@ struct Process {
   NumberMap scopes;
   std::map<std::uint32_t, Spell> spells;              // by number; empty without --weigh and --budget
   std::map<std::uint32_t, std::string> thread_names;  // by number of the thread; only of threads with a name
+  std::string long_executable;                        // empty if the path fits into the record
 
   // How the times of its events are moved; null if they are not (Run::move_times).
   std::shared_ptr<const TimeMaps> moved{};
@@ -93,6 +94,10 @@ struct Process {
       start_ns[i] = map(start_ns[i]);
       duration_ns[i] = difference(end_ns, start_ns[i]);
     }
+  }
+  // The path of its executable.
+  std::string_view executable() const {
+    return long_executable.empty() ? std::string_view(record.executable) : std::string_view(long_executable);
   }
   unsigned shift() const { return record.tick_shift & 63U; }
   // Whether several threads may call MPI, so that one may complete another's request.

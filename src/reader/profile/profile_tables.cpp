@@ -168,6 +168,10 @@ std::vector<std::string> full_tables(const std::vector<Process>& processes, cons
   constexpr Kind kinds[] = {
       {full_rows, "profile table", "calls of further call sites are in one row a function, without a call site"},
       {full_peers, "table of peers", "messages with further ranks are in one row, without a peer"},
+      {merged_communicators, "part of the profile table that is for communicators",
+       "calls on further communicators are in rows without a communicator"},
+      {full_communicators, "part of the definition log that is for communicators",
+       "further communicators have no name, and calls on them are not matched with those of other ranks"},
       {full_phases, "table of phases", "further phases are together in the phase \"other\""},
   };
   const auto of_processes = [](std::ptrdiff_t count) {

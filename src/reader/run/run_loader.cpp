@@ -164,6 +164,7 @@ void RunLoader::load_definitions() {
       index_communicators(process);
       index_scopes(process);
       process.thread_names = std::move(process.definitions.threads);
+      process.long_executable = std::move(process.definitions.executable);
       process.spells = std::move(process.definitions.spells);
       index_event_types(process);
       if (process.segment) continue;

@@ -35,7 +35,7 @@ Result<TableStream> rank_table(Run& run) {
     const Process& process = run.processes()[i];
     const Totals& totals = run.totals(i);
     rows.push_back({&process, &totals, account_of(process, totals), hosts.number_of(process.record.host),
-                    states.number_of(name_of(process.state)), executables.number_of(process.record.executable),
+                    states.number_of(name_of(process.state)), executables.number_of(process.executable()),
                     libraries.number_of(mpi_library_of(process.record))});
   }
   std::vector<RowColumn<Row>> columns{
