@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tare import streams
+from tare import programs, streams
 from tare.errors import FAILED, CommandError, TareError
 
 # They leave nothing behind, and may be in the native reader for seconds, where Python sees no interrupt.
@@ -17,6 +17,7 @@ READERS = [["info"], ["profile"], ["where"], ["diff"], ["samples"]]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb, and returns its exit code; or ends by the signal that shells expect."""
     streams.open_standard()
+    programs.expect_children()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in READERS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

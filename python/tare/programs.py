@@ -7,11 +7,21 @@ directory, which may be somebody else's.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 PYTHON = sys.executable
+children_ignored = False  # whether our caller ignores SIGCHLD
+
+
+def expect_children() -> None:
+    """Nobody learns how a child has ended as long as SIGCHLD is ignored, which programs inherit."""
+    global children_ignored
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:
+        children_ignored = True
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def find(name: str, path: str | None = None) -> str | None:

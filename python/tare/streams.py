@@ -110,9 +110,9 @@ def unwritten(error: UnwritableError) -> int:
 
 def exit_by_signal(number: int) -> int:
     """Ends this process by a signal, as shells expect it; returns only if it is no fatal one."""
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
+    if number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:  # not of those of the C library
         signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
     os.kill(os.getpid(), number)
     return 128 + number
 

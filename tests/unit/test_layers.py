@@ -15,6 +15,7 @@ BELOW = {
     "mpi": {"format", "recorder", "monitor"},
     "timing": {"format", "mpi"},
     "unwritten": set(),
+    "witness": set(),
     "tared": {"format", "recorder", "monitor"},
     "reader": {"format"},
     "library": {"format", "reader"},

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fake_tare import fake_environment
-from tare.measuring import launch
+from tare.measuring import launch, signals
 
 # Each takes longer to load than a verb may take to start, or is for few of them.
 HEAVY = {
@@ -91,22 +92,31 @@ def test_run_loads_neither_what_starts_nor_what_finds_programs_in_python(tmp_pat
     assert not found & (HEAVY | {"subprocess", "shutil", "tare.runs.archive", "tare.reporters.summary"})
 
 
+@pytest.fixture
+def held() -> Iterator[set[int]]:
+    """The signals that were blocked before all were."""
+    before = signals.hold()
+    yield before
+    for _ in signals.pending():
+        pass
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def test_what_the_end_needs_is_loaded_while_the_command_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: set[int]
 ) -> None:
     """It waits for the second module, and the third one is not there."""
     (tmp_path / "first_of_the_end.py").touch()
     (tmp_path / "second_of_the_end.py").write_text(f"open({str(tmp_path / 'loaded')!r}, 'w')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(launch.Relay, "install", lambda self: None)
     modules = ["first_of_the_end", "second_of_the_end", "third_of_the_end"]
     command = ["sh", "-c", f"until [ -e '{tmp_path}/loaded' ]; do sleep 0.01; done; exit 5"]
-    ending = launch.run(command, dict(os.environ), modules)
+    ending = launch.run(command, dict(os.environ), held, modules)
     assert (ending.exit_code, ending.signal) == (5, None)
 
 
 def test_a_command_that_ends_at_once_is_not_kept_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: set[int]
 ) -> None:
     """The first module waits for its end; the second is not loaded any more."""
     (tmp_path / "waits_for_the_end.py").write_text(
@@ -114,6 +124,6 @@ def test_a_command_that_ends_at_once_is_not_kept_waiting(
     )
     (tmp_path / "too_late.py").write_text("raise SystemExit('loaded')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(launch.Relay, "install", lambda self: None)
-    ending = launch.run(["sh", "-c", "kill -9 $$"], dict(os.environ), ["waits_for_the_end", "too_late"])
+    modules = ["waits_for_the_end", "too_late"]
+    ending = launch.run(["sh", "-c", "kill -9 $$"], dict(os.environ), held, modules)
     assert (ending.exit_code, ending.signal) == (None, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Starts the measured command, hands it the signals meant for it, and waits for its end."""
+"""Starts the measured command and waits for its end."""
 
 from __future__ import annotations
 
@@ -12,19 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from tare import programs, streams
 from tare.errors import CommandError
-from tare.measuring import library, open_mpi, sanitizers, tared
+from tare.measuring import library, open_mpi, sanitizers, signals, tared
 from tare.runs.metadata import Metadata
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
-# The terminal sends these to the whole process group, so the program has them already.
-FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 # What `tare run` says to the library in the ranks (docs/environment.md); a run has none of another's.
 VARIABLES = (
     "RUN_DIR",
@@ -121,72 +116,31 @@ def check_startable(command: Sequence[str]) -> None:
     raise CommandError(f"cannot start {program}: command not found", NOT_FOUND)
 
 
-class Relay:
-    """While installed, signals that would end tare go to the command instead."""
-
-    def __init__(self) -> None:
-        self._child: int | None = None  # its process id, until its end has been seen
-        self._has_ended = False
-        self._pending: list[int] = []
-
-    def install(self) -> None:
-        """Takes over the signals. To be called before the child is started."""
-        for number in FROM_TERMINAL:
-            self._handle(number, lambda *_: None)
-        for number in FORWARDED:
-            self._handle(number, self._forward)
-
-    def attach(self, child: int) -> None:
-        """Forwards signals to this child from now on, first those that came before it was started."""
-        self._child = child
-        for number in self._pending:
-            os.kill(child, number)
-
-    def has_ended(self) -> bool:
-        """Whether the child has ended. It stays a zombie, so its process id is not used again."""
-        assert self._child is not None
-        return os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-    def wait(self) -> int:
-        """Its exit code, or minus the signal that ended it."""
-        assert self._child is not None
-        # The process id stays its own until no signal can be sent there any more.
-        os.waitid(os.P_PID, self._child, os.WEXITED | os.WNOWAIT)
-        self._has_ended = True
-        return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
-
-    @staticmethod
-    def _handle(number: int, handler: Any) -> None:
-        # What is ignored (nohup) stays ignored, in the command too.
-        # A handler, unlike SIG_IGN, does not pass through exec: the command starts with defaults.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
-
-    def _forward(self, number: int, _frame: FrameType | None) -> None:
-        if self._child is None:
-            self._pending.append(number)
-        elif not self._has_ended:
-            os.kill(self._child, number)
-
-
-def run(command: Sequence[str], variables: Mapping[str, str], modules: Iterable[str] = ()) -> Ending:
+def run(
+    command: Sequence[str], variables: Mapping[str, str], held: Iterable[int], modules: Iterable[str] = ()
+) -> Ending:
     """Runs `command` on our own standard streams, in our process group, and waits for it.
 
+    All signals are blocked (`signals.hold`); `held` were blocked before, and are so in the command.
     `modules`, which its end needs, are loaded while it runs.
     """
-    relay = Relay()
-    relay.install()
-    start = time.monotonic_ns()
-    child = _start(sanitizers.words(command), variables)
-    relay.attach(child)
-    for module in modules:
-        if relay.has_ended():
-            break
-        with suppress(ImportError):  # it is told where the module is needed
-            import_module(module)
-    code = relay.wait()
-    wall_ns = time.monotonic_ns() - start
-    ended_ns = raw_clock_ns()
+    witness = signals.Witness()
+    try:
+        start = time.monotonic_ns()
+        child = _start(sanitizers.words(command), variables, held)
+        relay = signals.Relay(child, witness)
+        relay.pass_all_on()
+        for module in modules:
+            if relay.has_ended():
+                break
+            with suppress(ImportError):  # it is told where the module is needed
+                import_module(module)
+            relay.take_pending()
+        code = relay.wait()
+        wall_ns = time.monotonic_ns() - start
+        ended_ns = raw_clock_ns()
+    finally:
+        witness.end()
     return Ending(child, code if code >= 0 else None, -code if code < 0 else None, wall_ns, ended_ns)
 
 
@@ -195,21 +149,45 @@ def raw_clock_ns() -> int:
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
 
 
-def _start(command: Sequence[str], variables: Mapping[str, str]) -> int:
+def _start(command: Sequence[str], variables: Mapping[str, str], held: Iterable[int]) -> int:
     try:
-        return _spawn(command[0], command, variables)
+        return _spawn(command[0], command, variables, held)
     except OSError as error:
         if error.errno == errno.ENOEXEC:
             # A script without a #! line: shells hand it to sh.
             script = programs.find(command[0]) or command[0]
-            return _spawn("/bin/sh", ["/bin/sh", script, *command[1:]], variables)
+            return _spawn("/bin/sh", ["/bin/sh", script, *command[1:]], variables, held)
         code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
         raise CommandError(f"cannot start {command[0]}: {error.strerror}", code) from error
 
 
-def _spawn(program: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Its process id. What Python ignores is as the system has it."""
-    return os.posix_spawnp(program, list(command), variables, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
+def _spawn(program: str, command: Sequence[str], variables: Mapping[str, str], held: Iterable[int]) -> int:
+    """Its process id. What Python ignores is as the system has it, and what our caller ignores is ignored."""
+    if programs.children_ignored:
+        return _fork(program, command, variables, held)
+    defaults = (signal.SIGPIPE, signal.SIGXFSZ)
+    return os.posix_spawnp(program, list(command), variables, setsigmask=held, setsigdef=defaults)
+
+
+def _fork(program: str, command: Sequence[str], variables: Mapping[str, str], held: Iterable[int]) -> int:
+    """The same, if SIGCHLD is to be ignored, which posix_spawn cannot do."""
+    child = os.fork()
+    if child:
+        return child
+    code = NOT_FOUND
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        os.execve(programs.find(program) or program, list(command), variables)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:
+            with suppress(OSError):
+                os.execve("/bin/sh", ["/bin/sh", program, *command[1:]], variables)
+        code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+    finally:
+        os._exit(code)
 
 
 def exit_by_signal(number: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tare.analysis import ranks
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
-from tare.measuring import launch, library, tared, unseen
+from tare.measuring import launch, library, signals, tared, unseen
 from tare.runs import directory, runner
 from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 
@@ -54,16 +54,18 @@ def measure(
     launch.check_startable(command)
     preload = library.find(library.FORWARDING if options.forward else library.MEASURING)
     name = program_name(command)
+    held = signals.hold()
     run_dir = directory.create(name, wanted, directory.group_number(options.group))
     meta = _prepare(command, name, run_dir, options, _native.FORMAT_VERSION)
     try:
         variables = launch.environment(meta, run_dir, preload)
         watch = _native.EndingWatch([directory.segment_dir(run_dir, meta), run_dir], meta.run_id)
         with tared.serving(meta, run_dir) as served, runner.watched(run_dir):
-            ending = launch.run(command, variables, ("tare.runs.run", *modules))
+            ending = launch.run(command, variables, held, ("tare.runs.run", *modules))
     except CommandError:
         directory.discard(run_dir)
         raise
+    signals.let_stop()
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )
