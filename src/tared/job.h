@@ -8,7 +8,7 @@
 
 namespace tare::tared {
 
-// Set by SIGTERM.
+// How often SIGTERM came: if more than once, what is left is not waited for.
 extern volatile std::sig_atomic_t has_to_end;
 
 struct Job {

@@ -8,7 +8,8 @@
 // tared --can-listen WHERE: tests whether a node of the tree can bind that address here (`listen=`); if not, a line on
 // stderr gives the reason. tared --can-filter FILTER: the same for a filter (`filter=`).
 //
-// It ends on SIGTERM, or when neither its starter nor any process of the run exists.
+// It ends on SIGTERM, when it has taken what is left, and at once on a second one; or when neither its starter nor any
+// process of the run exists.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -48,7 +49,7 @@ using recorder::node_words;
 volatile std::sig_atomic_t monitoring = 0;  // process id of the process that monitors; 0: this one does, or none does
 
 void on_term(int) {
-  has_to_end = 1;
+  has_to_end = has_to_end + 1;
   if (monitoring != 0) kill(monitoring, SIGTERM);
 }
 

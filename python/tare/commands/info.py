@@ -72,6 +72,7 @@ def _content(recording: Run) -> dict[str, Any]:
         "trial": asdict(found) if (found := trial.of_run(recording)) else None,
         "totals": [asdict(total) for total in totals.of_run(recording)],
         "budget": asdict(kept) if (kept := budget.of_run(recording)) else None,
+        "reception": vars(meta.reception) if meta.reception else None,
         "trace": ranks.total_trace(recording),
         "unseen": [vars(row) for row in meta.unseen],
         "warnings": recording.warnings,

@@ -69,10 +69,12 @@ def measure(
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )
-    return replace(_finished(run_dir, meta, ending, watch), unmonitored=served.trouble)
+    return replace(_finished(run_dir, meta, ending, watch, served), unmonitored=served.trouble)
 
 
-def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch) -> Measured:
+def _finished(
+    run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch, served: tared.Served
+) -> Measured:
     """Collects; whatever fails is told, and can be repeated by `tare recover`."""
     collected = None
     recording = None
@@ -80,7 +82,7 @@ def _finished(run_dir: Path, meta: Metadata, ending: Ending, watch: EndingWatch)
     try:
         collected = collect(run_dir, meta, ending.ended_ns, watch, ending.as_waitpid())
         meta.unseen = unseen.find(run_dir, meta.command, nothing_measured=collected is None)
-        recording = complete_meta(run_dir, meta, collected)
+        recording = complete_meta(run_dir, meta, collected, served)
     except (TareError, OSError) as error:
         trouble = f"{error}; afterwards: tare recover {run_dir}"
     return Measured(run_dir, meta, ending, collected, recording, trouble)
@@ -99,7 +101,9 @@ def _prepare(command: Sequence[str], name: str, run_dir: Path, options: Options,
     return meta
 
 
-def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) -> Run | None:
+def complete_meta(
+    run_dir: Path, meta: Metadata, collected: Collected | None, served: tared.Served | None = None
+) -> Run | None:
     """Writes to meta.json how it ended; what was recorded, if anything was."""
     recording = None
     if collected is not None:
@@ -107,7 +111,11 @@ def complete_meta(run_dir: Path, meta: Metadata, collected: Collected | None) ->
 
         recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
-        meta.cost = asdict(ranks.total_cost(recording))
+        cost = ranks.total_cost(recording)
+        meta.cost = asdict(cost)
+        if served:
+            served.cut_off(cost.offloads)
+            meta.reception = served.reception
         meta.collected = Taken(**collected)
     directory.release_reserve(run_dir, directory.META_RESERVE)
     directory.write_meta(run_dir, meta)

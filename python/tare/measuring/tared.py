@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from tare import streams, units
 from tare.errors import CommandError
-from tare.measuring import library, monitoring, sweet_spots
+from tare.measuring import library, monitoring, signals, sweet_spots
 from tare.runs import directory
-from tare.runs.metadata import Metadata, Options
+from tare.runs.metadata import Metadata, Options, Reception
 from tare.runs.requests import MEETING_PLACE
+from tare.runs.rounds import Stored
+
+if TYPE_CHECKING:
+    import subprocess
 
 # A sub-buffer is drained in a few milliseconds; one that takes longer hangs.
 ENDS_WITHIN_S = 5.0
-# The root of the tree of nodes waits for those below it: src/tared/tree/node_options.h, dead_after_ns.
-ROOT_ENDS_WITHIN_S = 10.0
+# The root of the tree takes the rounds that are left, and waits for the nodes below it: as long as rounds
+# arrive, and for dead_after_ns longer (src/tared/tree/node_options.h). One that takes longer hangs.
+SILENT_FOR_S = 10.0
+# Once it was told to leave the rest.
+LEAVES_WITHIN_S = 1.0
+LOOK_EVERY_S = 0.1
+PROGRESS_AFTER_S = 1.0
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP}
 
 
 def drains(options: Options) -> bool:
@@ -42,6 +56,15 @@ class Served:
     """How the work of tared went."""
 
     trouble: str = ""  # what went wrong, in words; empty: it ran until the command had ended
+    reception: Reception | None = None  # of a monitored run
+
+    def cut_off(self, offloads: int) -> None:
+        """If it was ended too early: counts what is in no round, of all profiles that ranks handed over."""
+        if not self.trouble or self.reception is None:
+            return
+        missing = max(offloads - self.reception.profiles, 0)
+        self.reception = replace(self.reception, cut_off=missing)
+        self.trouble += f" ({missing:,} of {offloads:,} profiles of ranks)"
 
 
 @contextmanager
@@ -86,20 +109,21 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
     try:
         yield served
     finally:
+        ended_ns = time.time_ns()
         early = tared.poll()
-        tared.terminate()
-        hung = False
-        try:
-            tared.wait(ROOT_ENDS_WITHIN_S if options.monitor else ENDS_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            hung = True
-            tared.kill()
-            tared.wait()
+        stored = Stored(run_dir) if chosen else None
+        how = _end(tared, stored)
         # What it does not drain, the ranks do.
-        if chosen and (hung or early is not None):
-            served.trouble = f"--monitor: tared {_ending(early)}: the rounds since then are missing"
+        if chosen and early is not None:
+            served.trouble = (
+                f"--monitor: tared {_ending(early)} while the command ran: the rounds since then are missing"
+            )
+        elif chosen and how:
+            served.trouble = f"--monitor: tared {how}: the rounds since then are missing"
         elif chosen and tared.returncode != 0:
             served.trouble = f"--monitor: tared failed (exit code {tared.returncode}): rounds are missing"
+        if stored:
+            served.reception = _reception(stored, ended_ns)
         import shutil
 
         if chosen:
@@ -107,9 +131,54 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
         shutil.rmtree(run_dir / MEETING_PLACE, ignore_errors=True)
 
 
-def _ending(code: int | None) -> str:
-    """`code` as Popen has it; None of one that had to be killed."""
-    if code is None:
-        return "hung"
-    how = f"was killed by signal {-code}" if code < 0 else "ended"
-    return f"{how} while the command ran"
+def _end(tared: subprocess.Popen[bytes], stored: Stored | None) -> str:
+    """Waits for its end, as long as rounds come. What was wrong, in words; empty: nothing."""
+    for _ in signals.pending():
+        pass  # they were meant for the command
+    tared.terminate()
+    begun_s = heard_s = time.monotonic()
+    patience_s = SILENT_FOR_S if stored else ENDS_WITHIN_S
+    how, shown = "", False
+    while not _has_ended(tared, LOOK_EVERY_S):
+        now_s = time.monotonic()
+        if stored and not how and stored.look():
+            heard_s = now_s
+        if now_s - heard_s > patience_s:
+            how = how or "hung"
+            tared.kill()
+        elif stored and not how and any(info.si_signo in ENDING for info in signals.pending()):
+            how = f"was interrupted {units.duration((now_s - begun_s) * 1e9)} after the end"
+            heard_s, patience_s = now_s, LEAVES_WITHIN_S
+            tared.terminate()
+        if stored and now_s - begun_s > PROGRESS_AFTER_S:
+            shown = True
+            streams.progress(
+                f"{stored.rounds:,} rounds are stored, and more come, {now_s - begun_s:.0f} s after the end; "
+                "Ctrl-C leaves out the rest"
+            )
+    if shown:
+        streams.progress("")
+    return how
+
+
+def _has_ended(tared: subprocess.Popen[bytes], limit_s: float) -> bool:
+    """Waits for that, and wakes up at once."""
+    if tared.poll() is not None:
+        return True
+    descriptor = os.pidfd_open(tared.pid)
+    try:
+        select.select([descriptor], [], [], limit_s)
+    finally:
+        os.close(descriptor)
+    return tared.poll() is not None
+
+
+def _reception(stored: Stored, ended_ns: int) -> Reception:
+    stored.look()
+    excess_ns = max(stored.last_ns - ended_ns, 0)
+    return Reception(rounds=stored.rounds, profiles=stored.profiles, excess_ns=excess_ns)
+
+
+def _ending(code: int) -> str:
+    """`code` as Popen has it."""
+    return f"was killed by signal {-code}" if code < 0 else "ended"

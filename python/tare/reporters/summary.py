@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tare._native import Process, Trace
     from tare.analysis.ranks import TotalCost
     from tare.reporters.console import Console
-    from tare.runs.metadata import Metadata
+    from tare.runs.metadata import Metadata, Reception
     from tare.runs.run import Run
 
 RANKS_LISTED = 8
@@ -251,6 +251,8 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     yield "flushes", _flushes(cost)
     if cost.offload_points:
         yield "offloads", _offloads(cost)
+    if recording.meta.reception:
+        yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:
         yield "drains", f"{_drains(cost)} by tared, beside the threads"
     yield (
@@ -329,6 +331,14 @@ def _offloads(cost: TotalCost) -> str:
     if cost.offload_wait_ns:
         text += f"; {units.duration(cost.offload_wait_ns)} waiting for tared"
     return f"{text}; {cost.offloads_lost:,} lost" if cost.offloads_lost else text
+
+
+def _rounds(reception: Reception) -> str:
+    """What became of the offloads."""
+    text = f"{reception.rounds:,} stored"
+    if reception.excess_ns:
+        text += f", the last {units.duration(reception.excess_ns)} after the end"
+    return f"{text}; {reception.cut_off:,} profiles cut off" if reception.cut_off else text
 
 
 def _drains(cost: TotalCost) -> str:

@@ -96,6 +96,20 @@ class Taken:
     messages: list[str]  # one line each
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reception:
+    """How the rounds of a monitored run came in, up to the end of `tare run`."""
+
+    rounds: int  # that were stored
+    profiles: int  # of ranks, in these rounds
+    excess_ns: int  # from the end of the command until the last one had come; 0: it had before
+    cut_off: int | None = None  # profiles that came too late; None: nothing was cut off
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "profiles", "excess_ns", "cut_off"):
+            _check(name, getattr(self, name))
+
+
 @dataclass(kw_only=True)
 class Metadata:
     """The contents of meta.json (docs/json.md). None: not known, or not known yet."""
@@ -120,6 +134,7 @@ class Metadata:
     ranks: list[RankEnd] | None = None
     cost: dict[str, int | float | None] | None = None  # the cost account of all ranks
     collected: Taken | None = None
+    reception: Reception | None = None  # of a monitored run
     unseen: list[Unseen] = field(default_factory=list)
     imported: str | None = None  # the trace of another tool from which the run was made
 

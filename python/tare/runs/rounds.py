@@ -7,11 +7,12 @@ import re
 import struct
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tare.errors import native_errors
+from tare.errors import TareError, native_errors
 
 PATTERN = "monitor-*.tare"
 # What rounds are reduced to where nobody chose: as much as `tare top` shows.
@@ -29,6 +30,7 @@ _FILTER = re.compile(
 )
 _RECORD = struct.Struct("<II")
 _ROUND = struct.Struct("<QqqqqQQII")
+_ARRIVED = 3  # of its fields
 _PACE = struct.Struct("<Qqdd")
 _NAME, _ROUND_KIND, _LOST_ROUND, _PACE_KIND = 1, 2, 3, 4
 
@@ -177,19 +179,28 @@ class RoundFile:
 
     def read(self) -> Iterator[Round]:
         """The rounds since the last call; those of a record that is damaged are left out."""
+        for payload in self._payloads():
+            yield from self._rounds(payload)
+
+    def outlines(self) -> Iterator[tuple[int, int]]:
+        """The same without their content: when each had arrived, and how many ranks are in it."""
+        for payload in self._payloads():
+            for kind, content in _records(payload):
+                with suppress(Malformed, struct.error):
+                    if kind == _ROUND_KIND:
+                        source = Input(content)
+                        arrived_ns = _ROUND.unpack(source.take(_ROUND.size))[_ARRIVED]
+                        yield arrived_ns, len(source.ranks())
+
+    def _payloads(self) -> Iterator[memoryview]:
         from tare import _native
 
         with native_errors():
             payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
-        for payload in payloads:
-            yield from self._rounds(memoryview(payload))
+        yield from (memoryview(payload) for payload in payloads)
 
     def _rounds(self, payload: memoryview) -> Iterator[Round]:
-        at = 0
-        while len(payload) - at >= _RECORD.size:
-            kind, size = _RECORD.unpack_from(payload, at)
-            content = payload[at + _RECORD.size : at + _RECORD.size + size]
-            at += _RECORD.size + size
+        for kind, content in _records(payload):
             try:
                 if kind == _NAME:
                     self._name(content)
@@ -256,6 +267,28 @@ class RoundFile:
         ]
 
 
+class Stored:
+    """How many rounds a running tree has stored."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._run_dir = run_dir
+        self._files: dict[Path, RoundFile] = {}  # of each node that stores rounds
+        self.rounds = 0
+        self.profiles = 0  # of ranks, in these rounds
+        self.last_ns = 0  # when the last one had arrived, Unix time
+
+    def look(self) -> bool:
+        """Whether more have come since the last call."""
+        before = self.rounds
+        for path in self._run_dir.glob(PATTERN):
+            with suppress(TareError, OSError):
+                for arrived_ns, ranks in self._files.setdefault(path, RoundFile(path)).outlines():
+                    self.rounds += 1
+                    self.profiles += ranks
+                    self.last_ns = max(self.last_ns, arrived_ns)
+        return self.rounds > before
+
+
 def chosen_filter(spec: str | None) -> str:
     """The filter that a SPEC of --monitor names, as it was written; empty if it leaves that to tare."""
     words = [word.strip() for word in (spec or "").split(",")]
@@ -294,6 +327,15 @@ def is_outside_phases(kind: Kind, name: str) -> bool:
 
 def _named(names: Mapping[int, tuple[str, Kind]], key: int) -> tuple[str, Kind]:
     return names.get(key, (f"event {key:016x}", "function"))
+
+
+def _records(payload: memoryview) -> Iterator[tuple[int, memoryview]]:
+    """Kind and content of each record."""
+    at = 0
+    while len(payload) - at >= _RECORD.size:
+        kind, size = _RECORD.unpack_from(payload, at)
+        yield kind, payload[at + _RECORD.size : at + _RECORD.size + size]
+        at += _RECORD.size + size
 
 
 def _lost_round(content: memoryview) -> Round:

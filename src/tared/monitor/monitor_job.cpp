@@ -215,7 +215,7 @@ bool monitor(const Job& job, const char* text, const char* host, bool is_first) 
       source.look();
       node->end();
     }
-  } while (node->turn(longest_turn_ns));
+  } while (has_to_end < 2 && node->turn(longest_turn_ns));
   return file.write_all();
 }
 
