@@ -19,6 +19,7 @@ from measured import left_in_memory
 # Programs that tests interrupt would ignore it if the tests were started in the background of a script, or by
 # nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # What verbs print is as wide as where there is no terminal. pytest-xdist sets the width of the terminal.
 os.environ.pop("COLUMNS", None)

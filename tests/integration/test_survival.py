@@ -129,6 +129,28 @@ def test_everything_is_killed(
 
 
 @both_families
+def test_tare_alone_is_killed(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
+    """The job goes on without it, and nothing of it is lost."""
+    with Running(tare, mpi, killed, tmp_path) as running:
+        running.process.kill()
+        running.process.wait()
+        before = [running.progress(rank).returned for rank in range(RANKS)]
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while any(running.progress(rank).returned < before[rank] + 1000 for rank in range(RANKS)):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(running.process.pid, signal.SIGKILL)  # the launcher
+        for rank in range(RANKS):
+            with suppress(ProcessLookupError):
+                os.kill(running.progress(rank).pid, signal.SIGKILL)
+        running.kill_all()
+    subprocess.run([str(tare), "recover", str(running.directory)], check=True, capture_output=True)
+    measured = running.measurement()
+    assert left_in_memory(measured.directory) == []
+    assert_complete(measured, running)
+
+
+@both_families
 def test_seen_while_it_runs(mpi: MpiEnvironment, killed: Path, tare: Path, tmp_path: Path) -> None:
     """A run can be read before it has ended, and reading does not disturb it."""
     with Running(tare, mpi, killed, tmp_path) as running:
