@@ -180,6 +180,31 @@ def test_an_alarm_of_before(signalled: Path, tare: Path, tmp_path: Path) -> None
         assert running.process.wait(TIMEOUT_S) == -signal.SIGALRM
 
 
+def test_time_of_the_processor(tare: Path, tmp_path: Path) -> None:
+    """A limit counts for each process: it ends the command, and `tare run` only with it."""
+    busy = ["sh", "-c", "while :; do :; done"]
+    limited = ["sh", "-c", 'ulimit -S -t 2; exec "$@"', "sh", *map(str, measured(tare, tmp_path)), *busy]
+    assert subprocess.run(limited, timeout=TIMEOUT_S).returncode == -signal.SIGXCPU
+
+
+def test_after_the_command_has_ended(tare: Path, tmp_path: Path) -> None:
+    """Whenever they come, signals end both, or change nothing; and nothing goes on."""
+    found = set()
+    for delay_ms in range(0, 600, 25):
+        folder = tmp_path / str(delay_ms)
+        folder.mkdir()
+        command = [*map(str, measured(tare, folder)), "sleep", "0.2"]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        time.sleep(delay_ms / 1e3)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        _, said = process.communicate(timeout=TIMEOUT_S)
+        assert not said
+        found.add(process.returncode)
+        assert not members(process.pid)
+    assert found <= {0, -signal.SIGTERM}
+
+
 def test_before_the_command_has_started(tare: Path, tmp_path: Path) -> None:
     """Whatever part of `tare run` it meets, both end by it, and nothing is left behind that goes on."""
     for delay_ms in range(0, 240, 12):

@@ -62,10 +62,10 @@ def measure(
         watch = _native.EndingWatch([directory.segment_dir(run_dir, meta), run_dir], meta.run_id)
         with tared.serving(meta, run_dir) as served, runner.watched(run_dir):
             ending = launch.run(command, variables, held, ("tare.runs.run", *modules))
+            signals.let_stop()
     except CommandError:
         directory.discard(run_dir)
         raise
-    signals.let_stop()
     meta = replace(
         meta, state="ended", exit_code=ending.exit_code, signal=ending.signal, wall_ns=ending.wall_ns
     )

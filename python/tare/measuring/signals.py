@@ -34,7 +34,7 @@ def hold() -> set[int]:
 
 
 def let_stop() -> None:
-    """After the command has ended: the others have no effect any more."""
+    """After the command has ended: the others wait until they are taken, or for ever."""
     for _ in pending():
         pass
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import time
 from collections.abc import Iterator
@@ -133,8 +132,6 @@ def serving(meta: Metadata, run_dir: Path) -> Iterator[Served]:
 
 def _end(tared: subprocess.Popen[bytes], stored: Stored | None) -> str:
     """Waits for its end, as long as rounds come. What was wrong, in words; empty: nothing."""
-    for _ in signals.pending():
-        pass  # they were meant for the command
     tared.terminate()
     begun_s = heard_s = time.monotonic()
     patience_s = SILENT_FOR_S if stored else ENDS_WITHIN_S
@@ -162,15 +159,14 @@ def _end(tared: subprocess.Popen[bytes], stored: Stored | None) -> str:
 
 
 def _has_ended(tared: subprocess.Popen[bytes], limit_s: float) -> bool:
-    """Waits for that, and wakes up at once."""
-    if tared.poll() is not None:
-        return True
-    descriptor = os.pidfd_open(tared.pid)
+    """Waits for that."""
+    import subprocess
+
     try:
-        select.select([descriptor], [], [], limit_s)
-    finally:
-        os.close(descriptor)
-    return tared.poll() is not None
+        tared.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _reception(stored: Stored, ended_ns: int) -> Reception:
