@@ -162,3 +162,14 @@ def test_a_picture_as_text() -> None:
         "           3 █     2",
     ]
     assert heat_text.lines("function", "MPI_Send", []) == []
+
+
+def test_bins_that_lie_far_apart_take_little() -> None:
+    """Of files that somebody made: as many counts as there are widths between them would be no memory."""
+    far = [Bins(0, 0, (1,)), Bins(0, (1 << 63) - 1, (2, 3)), Bins(62, 5, (4,))]
+    for parts in (far, far[:2], far[1:]):
+        found = histograms.together(parts)
+        assert len(found.counts) <= histograms.MOST_BINS
+        assert sum(found.counts) == sum(sum(bins.counts) for bins in parts)
+    picture = heat.picture("counter", [column(1, far[0]), column(2, far[1])])
+    assert picture.totals == [1, 5]

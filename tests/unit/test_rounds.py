@@ -112,7 +112,7 @@ def test_what_is_damaged_is_left_out(cut: int, at: int, byte: int) -> None:
     whole = bytearray(names() + a_round(1, 0, {"MPI_Send": (1, 1, 1), "region step": (1, 1, 1)}))
     whole[min(at, len(whole) - 1)] = byte
     file = RoundFile(Path("a"))
-    for made in file._rounds(memoryview(bytes(whole[: len(whole) - cut]))):
+    for made in file.decoded(memoryview(bytes(whole[: len(whole) - cut]))):
         assert all(isinstance(event.name, str) for event in made.events)
 
 
@@ -255,10 +255,67 @@ def test_silent_ranks_are_known_since_their_first_absence(
     ]
     live = Live(Path())
     live.update()
-    assert live.silent == {4: 2 * S, 5: 3 * S}
+    assert [live.silent_since(rank) for rank in (3, 4, 5, 6)] == [None, 2 * S, 3 * S, None]
     chunks[files[0]].append(a_round(4, 4 * S, values, lost=ranks((5, 1))))
     live.update()
-    assert live.silent == {5: 3 * S}
+    assert [live.silent_since(rank) for rank in (4, 5)] == [None, 3 * S]
+    assert live.has_silent
+
+
+def test_ranks_beyond_number_are_stretches(chunks: dict[str, list[bytes]], files: list[str]) -> None:
+    """A file that somebody made: two billions of ranks, one by one, are no memory, and no second."""
+    values = {"MPI_Send": (1.0, 1.0, 1.0)}
+    all_ranks = (1 << 31) - 2
+    chunks[files[0]] = [
+        names(),
+        *[a_round(n, n * S, values, lost=ranks((2, all_ranks))) for n in range(1, 100)],
+    ]
+    live = Live(Path())
+    assert live.update() == 99
+    assert (live.lost, live.silent_since(1 << 30), live.silent_since(1)) == (99 * all_ranks, S, None)
+    assert str(live.lost_ranks) == f"2-{(1 << 31) - 1}"
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ranks((0, 1 << 31), (0, 1)), ranks((0, 0xFFFFFFFF)), ranks((5, 0)), ranks((5, 2), (6, 1)),
+        b"\xff" * 4,
+    ],
+    ids=["twice", "too many", "empty", "overlapping", "more than there is"],
+)  # fmt: skip
+def test_impossible_ranks_are_damage(lost: bytes) -> None:
+    payload = names() + a_round(1, S, {"MPI_Send": (1.0, 1.0, 1.0)}, lost=lost)
+    assert list(RoundFile(Path("a")).decoded(memoryview(payload))) == []
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e300])
+def test_events_with_impossible_numbers_are_left_out(
+    chunks: dict[str, list[bytes]], files: list[str], wrong: float
+) -> None:
+    possible = {"region step": (1.0, 1.0, 1.0)}
+    for event, numbers in (("MPI_Send", (1.0, wrong, 1.0)), ("counter residual", (1.0, 1.0, wrong))):
+        chunks[files[0]] = [names(), *[a_round(n, n * S, {event: numbers, **possible}) for n in (1, 2)]]
+        live = Live(Path())
+        live.update()
+        assert [activity.event for activity in live.activities()] == ["step"]
+        assert [event.name for event in live.totals()] == ["step"]
+
+
+def test_names_that_are_no_utf8_stay_apart() -> None:
+    payload = record(1, struct.pack("<Q", 11) + b"\xff") + record(1, struct.pack("<Q", 22) + b"\xfe")
+    values = {"MPI_Send": (1.0, 1.0, 1.0), "region step": (2.0, 2.0, 2.0)}
+    (made,) = RoundFile(Path("a")).decoded(memoryview(payload + a_round(1, S, values)))
+    assert [event.name for event in made.events] == ["\udcff", "\udcfe"]
+
+
+def test_a_file_is_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native reader returns so much at a time."""
+    parts = [names(), b"", a_round(1, S, {"MPI_Send": (1, 1, 1)})]
+    monkeypatch.setattr(
+        _native, "round_chunks", lambda _, begin, end: (parts[begin : begin + 1], min(begin + 1, len(parts)))
+    )
+    assert [made.round for made in RoundFile(Path("a")).read()] == [1]
 
 
 def test_imbalance_of_late_is_that_of_the_last_seconds(

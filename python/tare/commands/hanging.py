@@ -36,7 +36,7 @@ class Hanging:
         if self._live.rounds != self._rounds:
             self._rounds, self._heard = self._live.rounds, now
         all_silent_ns = round((now - self._heard) * NS_PER_S) if self._rounds else 0
-        if not (self._live.silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
+        if not (self._live.has_silent or all_silent_ns > LOOK_EVERY_S * NS_PER_S):
             self._look = None
             return None
         if self._look is None or now - self._looked >= LOOK_EVERY_S:
@@ -45,5 +45,7 @@ class Hanging:
             self._looked = time.monotonic()
         if self._look is None:
             return None
-        silent_ns = {rank: max(time.time_ns() - since, 0) for rank, since in self._live.silent.items()}
+        ranks = {row.rank for row in self._look.rows if row.world == 0}
+        since = {rank: time_ns for rank in ranks if (time_ns := self._live.silent_since(rank)) is not None}
+        silent_ns = {rank: max(time.time_ns() - time_ns, 0) for rank, time_ns in since.items()}
         return hangs.verdict(self._look, silent_ns, all_silent_ns, limit_ns)

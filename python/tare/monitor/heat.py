@@ -14,6 +14,8 @@ from tare.units import NS_PER_S
 # Columns are rounds; where these come quickly, so far apart, so that a picture has half a minute or more.
 MOST_COLUMNS = 60
 APART_NS = NS_PER_S // 2
+# Of a column: results of filters that are larger, all files together, are left out.
+MOST_BYTES = 4 << 20
 ROWS = 11
 SHADES = " ░▒▓█"
 PLAIN_SHADES = " .:*#"  # where output is no terminal that has the others
@@ -76,10 +78,13 @@ class Columns:
         """Adds a round. Rounds without histograms, and rounds too soon after the last one, are left out."""
         if not any(name.partition(":")[0] == histograms.NAME for name, _ in made.parts()):
             return
+        if len(made.reduced) > MOST_BYTES:
+            return
         for kept in self._kept:
             if kept.number == made.round:  # of the same round, in another file
-                kept.rounds.append(made)
-                kept.read = None
+                if sum(len(each.reduced) for each in (*kept.rounds, made)) <= MOST_BYTES:
+                    kept.rounds.append(made)
+                    kept.read = None
                 return
         if not self._kept or made.first_ns >= self._kept[-1].time_ns + APART_NS:
             self._kept.append(_Kept(made.round, made.first_ns, [made]))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tare.monitor import totals
 from tare.monitor.heat import Columns
+from tare.monitor.silence import Silence
 from tare.runs import requests, rounds
 from tare.runs.rounds import Event, Kind, Ranks, Round, RoundFile
 from tare.units import NS_PER_S
@@ -19,6 +20,7 @@ from tare.units import NS_PER_S
 NOW_NS = NS_PER_S
 KEPT_NS = 60 * NS_PER_S
 MOST_KEPT = 4096
+MOST_SUMS = 1 << 20  # of all events in them
 BINS = 30  # of the history of an event, each of a second
 OF_LATE_NS = 10 * NS_PER_S
 # A rank that has been missing for so long is not there; before, it has lost a round.
@@ -93,7 +95,8 @@ class _Host:
             for event in made.events
         }
         self.kept.append(_Kept(made.first_ns, made.ranks, sums))
-        while self.kept[0].at_ns < made.first_ns - KEPT_NS:
+        most = MOST_SUMS // (len(sums) + 1)
+        while self.kept[0].at_ns < made.first_ns - KEPT_NS or len(self.kept) > max(most, 1):
             self.kept.popleft()
 
     def latest(self) -> _Kept:
@@ -129,8 +132,7 @@ class Live:
         self.rounds = 0
         self.lost = 0  # snapshots of ranks that are in no round, and the ranks that are in one:
         self.taken = 0
-        # Ranks that run and are in no round, and since when (Unix time); of each host.
-        self._silent: dict[Path, dict[int, int]] = {}
+        self._silent: dict[Path, Silence] = {}  # ranks that run and are in no round, of each host
         self.columns = Columns()
 
     def update(self) -> int:
@@ -149,9 +151,9 @@ class Live:
                 self.columns.take(made)
                 self.taken += len(made.ranks)
                 self.lost += len(made.lost)
-                silent = self._silent.get(host.file.path, {})
+                silent = self._silent.get(host.file.path, Silence())
                 began_ns = made.first_ns or (host.last.first_ns if host.last else 0)
-                self._silent[host.file.path] = {rank: silent.get(rank, began_ns) for rank in made.lost}
+                self._silent[host.file.path] = silent.after(made.lost, began_ns)
                 new += 1
         self.rounds += new
         return new
@@ -184,9 +186,14 @@ class Live:
         return Ranks(tuple(sorted(runs)))
 
     @property
-    def silent(self) -> dict[int, int]:
-        """Ranks that run and are not in the last rounds, and the Unix time of the first one without them."""
-        return {rank: since for of in self._silent.values() for rank, since in of.items()}
+    def has_silent(self) -> bool:
+        """Whether ranks that run are not in the last rounds."""
+        return any(silent.spans for silent in self._silent.values())
+
+    def silent_since(self, rank: int) -> int | None:
+        """The Unix time of the first round without the rank; None if it is in the last one."""
+        found = (silent.since(rank) for silent in self._silent.values())
+        return min((time_ns for time_ns in found if time_ns is not None), default=None)
 
     def totals(self) -> list[Event]:
         """What each event has had since the start, over the ranks of the last rounds. Without a rank that has

@@ -36,7 +36,8 @@ def _statistic(ranks: list[int], parts: list[Statistic]) -> Statistic:
     count = max(sum(ranks), 1)
     mean = sum(n * part.mean for n, part in zip(ranks, parts, strict=True)) / count
     squares = sum(
-        n * (part.deviation**2 + (part.mean - mean) ** 2) for n, part in zip(ranks, parts, strict=True)
+        n * (part.deviation * part.deviation + (part.mean - mean) ** 2)
+        for n, part in zip(ranks, parts, strict=True)
     )
     least = min(parts, key=lambda part: (part.least, part.least_rank))
     most = min(parts, key=lambda part: (-part.most, part.most_rank))

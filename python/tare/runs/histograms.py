@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from tare.runs.rounds import Input, Kind, Malformed, Round
 
 NAME = "histogram"
+# Histograms of several files have at most so many bins together: they are widened until that holds.
+MOST_BINS = 4096
 # How a filter says that it has only the time, and of counters the value.
 ONLY_TIME = ":time"
 
@@ -33,24 +35,33 @@ class Bins:
         """Where bin i begins; bin `len(counts)` would begin where the last one ends."""
         return (self.first + i) * self.width
 
+    def ends(self, exponent: int) -> tuple[int, int]:
+        """The first and the last of the bins, if they were so wide."""
+        by = exponent - self.exponent
+        return self.first >> by, (self.first + max(len(self.counts), 1) - 1) >> by
+
     def widened(self, exponent: int) -> Bins:
         """The same ranks in bins that are as wide or wider."""
         by = exponent - self.exponent
-        first = self.first >> by
-        counts = [0] * (((self.first + len(self.counts) - 1) >> by) - first + 1)
+        first, last = self.ends(exponent)
+        counts = [0] * (last - first + 1)
         for i, count in enumerate(self.counts):
             counts[((self.first + i) >> by) - first] += count
         return Bins(exponent, first, tuple(counts))
 
 
 def together(parts: Iterable[Bins]) -> Bins:
-    """The ranks of all of them, at least one, in bins of the widest."""
+    """The ranks of all of them, at least one, in bins of the widest; in wider ones if they lie far apart."""
     each = list(parts)
     exponent = max(bins.exponent for bins in each)
-    wide = [bins.widened(exponent) for bins in each]
-    first = min(bins.first for bins in wide)
-    counts = [0] * (max(bins.first + len(bins.counts) for bins in wide) - first)
-    for bins in wide:
+    while True:
+        ends = [bins.ends(exponent) for bins in each]
+        first, last = min(low for low, _ in ends), max(high for _, high in ends)
+        if last - first < MOST_BINS:
+            break
+        exponent += 1
+    counts = [0] * (last - first + 1)
+    for bins in (bins.widened(exponent) for bins in each):
         for i, count in enumerate(bins.counts):
             counts[bins.first - first + i] += count
     return Bins(exponent, first, tuple(counts))

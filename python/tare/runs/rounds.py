@@ -23,6 +23,14 @@ OUTSIDE_PHASES = "(none)"
 METRICS = 3  # of an event
 Kind = Literal["function", "region", "phase", "counter"]
 
+# Numbers that no program can have counted, or that are none, are damage; so are more stretches of ranks than
+# a round can need. `int` is the type of ranks in MPI.
+MOST = 2.0**64
+MOST_VALUE = 1e140  # of a counter, whose squares are added up
+MOST_RANKS = 1 << 31
+MOST_RUNS = 1 << 20
+MOST_EVENTS = 1 << 16
+
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 # The first of a text.
 _FILTER = re.compile(
@@ -37,7 +45,7 @@ _NAME, _ROUND_KIND, _LOST_ROUND, _PACE_KIND = 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class Ranks:
-    """A set of ranks."""
+    """A set of ranks. A file may name two billions: what shows rounds goes through runs, not ranks."""
 
     runs: tuple[tuple[int, int], ...]  # (first rank, number of ranks) of each run of successive ranks
 
@@ -151,9 +159,20 @@ class Input:
         return found
 
     def ranks(self) -> Ranks:
-        """A set of ranks, stored as ranges."""
-        flat = struct.unpack(f"<{2 * (count := self.number())}I", self.take(8 * count))
-        return Ranks(tuple(zip(flat[::2], flat[1::2], strict=True)))
+        """A set of ranks, stored as ranges, which ascend."""
+        count = self.number()
+        if count > MOST_RUNS:
+            raise Malformed
+        flat = self.numbers("I", 2 * count)
+        runs = tuple(zip(map(int, flat[::2]), map(int, flat[1::2]), strict=True))
+        end = 0
+        for first, size in runs:
+            if first < end or size == 0:
+                raise Malformed
+            end = first + size
+        if end > MOST_RANKS:
+            raise Malformed
+        return Ranks(runs)
 
 
 @dataclass(frozen=True)
@@ -180,7 +199,7 @@ class RoundFile:
     def read(self) -> Iterator[Round]:
         """The rounds since the last call; those of a record that is damaged are left out."""
         for payload in self._payloads():
-            yield from self._rounds(payload)
+            yield from self.decoded(payload)
 
     def outlines(self) -> Iterator[tuple[int, int]]:
         """The same without their content: when each had arrived, and how many ranks are in it."""
@@ -195,11 +214,15 @@ class RoundFile:
     def _payloads(self) -> Iterator[memoryview]:
         from tare import _native
 
-        with native_errors():
-            payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
-        yield from (memoryview(payload) for payload in payloads)
+        before = -1
+        while self._at != before:
+            before = self._at
+            with native_errors():
+                payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
+            yield from (memoryview(payload) for payload in payloads)
 
-    def _rounds(self, payload: memoryview) -> Iterator[Round]:
+    def decoded(self, payload: memoryview) -> Iterator[Round]:
+        """The rounds in what a chunk of this file holds; what it names is known from then on."""
         for kind, content in _records(payload):
             try:
                 if kind == _NAME:
@@ -207,14 +230,15 @@ class RoundFile:
                 elif kind == _ROUND_KIND:
                     yield self._round(content)
                 elif kind == _PACE_KIND:
-                    self.paces.append(Pace(*_PACE.unpack_from(content)))
+                    self.paces.append(_pace(content))
                 elif kind == _LOST_ROUND:
                     yield _lost_round(content)
             except (Malformed, struct.error):
                 continue
 
     def _name(self, content: memoryview) -> None:
-        text = bytes(content[8:]).decode("utf-8", "replace")
+        # What is no UTF-8 stays apart: two names are not one.
+        text = bytes(content[8:]).decode("utf-8", "surrogateescape")
         self._names[int.from_bytes(content[:8], "little")] = _name_and_kind(text)
 
     def _round(self, content: memoryview) -> Round:
@@ -241,6 +265,8 @@ class RoundFile:
 
     def _statistics(self, source: Input) -> list[Event]:
         count = source.number()
+        if count > MOST_EVENTS:
+            raise Malformed
         wide = METRICS * count
         keys, ranks = source.numbers("Q", count), source.numbers("I", count)
         mean, squares, least, most = (source.numbers("d", wide) for _ in range(4))
@@ -257,14 +283,15 @@ class RoundFile:
                 int(most_rank[at]),
             )
 
-        return [
+        events = (
             Event(
                 *_named(self._names, int(keys[event])),
                 int(ranks[event]),
                 *(statistic(event, metric) for metric in range(METRICS)),
             )
             for event in range(count)
-        ]
+        )
+        return [event for event in events if _is_possible(event)]
 
 
 class Stored:
@@ -329,13 +356,16 @@ def _named(names: Mapping[int, tuple[str, Kind]], key: int) -> tuple[str, Kind]:
     return names.get(key, (f"event {key:016x}", "function"))
 
 
-def _records(payload: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Kind and content of each record."""
-    at = 0
-    while len(payload) - at >= _RECORD.size:
-        kind, size = _RECORD.unpack_from(payload, at)
-        yield kind, payload[at + _RECORD.size : at + _RECORD.size + size]
-        at += _RECORD.size + size
+        before = -1
+        while self._at != before:
+            before = self._at
+            with native_errors():
+                payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
+            yield from (memoryview(payload) for payload in payloads)
+
+    def decoded(self, payload: memoryview) -> Iterator[Round]:
+        """The rounds in what a chunk of this file holds; what it names is known from then on."""
+        for kind, content in _records(payload):
 
 
 def _lost_round(content: memoryview) -> Round:

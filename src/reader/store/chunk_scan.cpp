@@ -1,8 +1,10 @@
 #include "reader/store/chunk_scan.h"
 
 #include <cstring>
+#include <optional>
 
 #include "format/event_codec.h"
+#include "reader/store/crc_ranges.h"
 
 namespace tare::reader {
 namespace {
@@ -47,12 +49,22 @@ class Scanner {
     // A payload may be cut off, with other chunks appended after it. If the next header is where it belongs, the
     // payload has its full length. Event chunks are then not read here.
     const bool followed = end == bytes_.size() || header_at(end);
-    if (!followed || chunk.header.type != ChunkType::events) {
-      const std::uint32_t crc = format::crc32c(chunk.payload, chunk.header.stored_bytes);
-      if (crc != chunk.header.payload_crc) return 0;
-    }
+    if ((!followed || chunk.header.type != ChunkType::events) && !is_whole(begin, end, chunk.header.payload_crc))
+      return 0;
     scan_.chunks.push_back(chunk);
     return end;
+  }
+
+  // Headers in a file that somebody made may overlap, each with a payload up to the end of the file. Once as many bytes
+  // have been read in vain as there are, no byte is read again for each.
+  bool is_whole(std::size_t begin, std::size_t end, std::uint32_t crc) {
+    if (in_vain_ > bytes_.size()) {
+      if (!ranges_) ranges_.emplace(bytes_);
+      return ranges_->of(begin, end) == crc;
+    }
+    if (format::crc32c(bytes_.data() + begin, end - begin) == crc) return true;
+    in_vain_ += end - begin;
+    return false;
   }
 
   // Skips damage: returns where the next header begins, or the end of the bytes.
@@ -96,6 +108,8 @@ class Scanner {
   std::uint16_t wrong_version_ = 0;
   std::size_t warned_from_ = 0;
   std::size_t warned_to_ = 0;
+  std::uint64_t in_vain_ = 0;  // bytes of payloads whose checksum was wrong
+  std::optional<CrcRanges> ranges_;
 };
 
 bool plausible(const ChunkHeader& header) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
+#include "reader/store/crc_ranges.h"
 #include "reader/testing/synthetic.h"
 
 namespace tare::reader {
@@ -81,6 +83,41 @@ TEST(ChunkScan, AFlippedByteCostsOneChunk) {
     std::string file = whole;
     file[at] = static_cast<char>(file[at] ^ 0x5a);
     EXPECT_EQ(whole_chunks(file), 2U) << at << " " << version_at;
+  }
+}
+
+// Each claims all that follows: with a pass over that for each, half an hour.
+TEST(ChunkScan, HeadersThatOverlapTakeNoLonger) {
+  constexpr std::size_t size = 32 << 20;
+  std::string file(size, 'x');
+  ChunkHeader header{};
+  header.magic = format::chunk_magic;
+  header.version = format::format_version;
+  header.type = ChunkType::definitions;
+  for (std::size_t at = 0; at + sizeof header <= size; at += sizeof header) {
+    header.stored_bytes = static_cast<std::uint32_t>(size - at - sizeof header);
+    header.payload_crc = 0x12345678;
+    header.header_crc = format::crc32c(&header, offsetof(ChunkHeader, header_crc));
+    std::memcpy(&file[at], &header, sizeof header);
+  }
+  file += file_of_three();
+  const auto scan = scan_chunks(file, "f");
+  ASSERT_TRUE(scan);
+  EXPECT_EQ(scan->chunks.size(), 3U);
+  EXPECT_EQ(scan->warnings.size(), 1U);
+}
+
+TEST(ChunkScan, AChecksumOfAPartIsThatOfItsBytes) {
+  std::mt19937 random(1);
+  for (const std::size_t size : {0U, 1U, 1023U, 1024U, 1025U, 5000U}) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    const CrcRanges ranges(bytes);
+    for (int i = 0; i < 200; ++i) {
+      std::size_t begin = random() % (size + 1), end = random() % (size + 1);
+      if (begin > end) std::swap(begin, end);
+      EXPECT_EQ(ranges.of(begin, end), format::crc32c(bytes.data() + begin, end - begin)) << begin << " " << end;
+    }
   }
 }
 

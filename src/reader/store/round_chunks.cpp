@@ -7,21 +7,37 @@
 
 namespace tare::reader {
 
+namespace {
+
+// What one call reads, and what it returns. A larger chunk is returned alone.
+constexpr std::uint64_t most_read = 64 << 20;
+constexpr std::uint64_t most_returned = 128 << 20;
+
+}  // namespace
+
 Result<RoundChunks> read_round_chunks(const std::string& path, std::uint64_t begin, std::optional<std::uint64_t> end) {
   const auto file = MappedFile::open(path);
   if (!file) return file.failure();
   const std::string_view all = file->bytes();
   const std::uint64_t to = std::min<std::uint64_t>(end.value_or(all.size()), all.size());
   RoundChunks found{{}, std::min(begin, to)};
-  const auto scan = scan_chunks(all.substr(found.next, to - found.next), path);
-  if (!scan) return scan.failure();
   const std::uint64_t from = found.next;
-  for (const ChunkRef& chunk : scan->chunks) {
-    found.next = std::max(found.next, from + chunk.offset + sizeof chunk.header + chunk.header.stored_bytes);
-    if (chunk.header.type != format::ChunkType::rounds) continue;
-    std::vector<char> payload;
-    std::string error;
-    if (load_chunk(chunk, payload, error)) found.payloads.push_back(std::move(payload));
+  // Where damage is longer, it is looked through for what follows.
+  for (std::uint64_t size = most_read; found.next == from && from < to; size *= 2) {
+    const std::uint64_t until = std::min(to - from, size);
+    const auto scan = scan_chunks(all.substr(from, until), path);
+    if (!scan) return scan.failure();
+    std::uint64_t returned = 0;
+    for (const ChunkRef& chunk : scan->chunks) {
+      returned += chunk.header.raw_bytes;
+      if (returned > most_returned && !found.payloads.empty()) return found;
+      found.next = std::max(found.next, from + chunk.offset + sizeof chunk.header + chunk.header.stored_bytes);
+      if (chunk.header.type != format::ChunkType::rounds) continue;
+      std::vector<char> payload;
+      std::string error;
+      if (load_chunk(chunk, payload, error)) found.payloads.push_back(std::move(payload));
+    }
+    if (until == to - from) break;
   }
   return found;
 }

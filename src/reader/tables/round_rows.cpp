@@ -9,6 +9,8 @@ namespace tare::reader {
 namespace {
 
 constexpr std::size_t metrics = 3;  // numbers of each event
+// Each event of a group names the group's ranks. A round with longer texts than this, all together, is damaged.
+constexpr std::uint64_t most_rank_text = 512 << 20;
 using Rows = std::vector<ReductionRow>;
 
 // The names of the three numbers of an event; nullptr for a number that it does not have.
@@ -129,10 +131,17 @@ Rows groups(const RoundReader& names, RoundBytes& source) {
   const auto count = source.number<std::uint32_t>();
   const std::vector<std::uint64_t> keys = source.numbers<std::uint64_t>(events);
   Rows rows;
+  std::uint64_t rank_text = 0;
   for (std::uint32_t group = 0; group < count && !source.has_failed(); ++group) {
     const RankRuns ranks = source.ranks();
     source.number<double>();  // the sum of squares
     const std::vector<double> means = source.numbers<double>(events);
+    const std::string text = ranks.text();
+    rank_text += text.size() * means.size();
+    if (rank_text > most_rank_text) {
+      source.fail();
+      break;
+    }
     for (std::size_t i = 0; i < means.size(); ++i) {
       const RoundEvent event = names.event(keys[i]);
       if (event.kind == RoundEventKind::counter) continue;
@@ -141,7 +150,7 @@ Rows groups(const RoundReader& names, RoundBytes& source) {
       row.metric = "time_ns";
       row.value = means[i];
       row.count = static_cast<std::int64_t>(ranks.count());
-      row.ranks = ranks.text();
+      row.ranks = text;
     }
   }
   return rows;

@@ -137,6 +137,18 @@ TEST_F(RoundRows, OfGroupsRanksAndFilesOfTheUser) {
   EXPECT_EQ(reduced("my.so", "\x01\xff").at(0).result, "01ff");
 }
 
+// Ranks and events of half a megabyte would be a text of a terabyte.
+TEST_F(RoundRows, RanksThatWouldTakeAllMemoryAreDamage) {
+  constexpr std::uint32_t many = 1 << 16;
+  std::string content = bytes(2U, many, 1U);
+  for (std::uint32_t i = 0; i < many; ++i) content += bytes(send);
+  content += bytes(many);
+  for (std::uint32_t i = 0; i < many; ++i) content += bytes(1'000'000 + 2 * i, 1U);
+  content += bytes(0.5);
+  for (std::uint32_t i = 0; i < many; ++i) content += bytes(7.0);
+  EXPECT_TRUE(reduced("groups:2", content).empty());
+}
+
 TEST_F(RoundRows, WhatIsDamagedIsLeftOut) {
   const std::string whole = names() + round("statistics", statistics(send)) + round("none", bytes(0U));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_LT(read(whole.substr(0, size)).size(), 2U);
