@@ -1,6 +1,6 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS [SEED]] : builds the fuzzers and runs them, two at a time, in SECONDS (60) of two processors, from
-# seeds of real traces. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is
+# fuzz/run.sh [SECONDS [SEED]] : builds the fuzzers and runs them, two at a time, each for a quarter of SECONDS (60), from
+# seeds of real traces. Those of what Python reads take the package of .venv. Fails on the first finding and leaves its input in build/fuzz/findings. What fuzzing reached is
 # kept in build/fuzz/corpus, and every run goes on from there. SEED (another each time) starts the random numbers: with
 # the same seed, code and corpus, the inputs are the same.
 set -eu
@@ -21,17 +21,30 @@ cmake --build --preset fuzz >$build/build.log 2>&1 || fail $build/build.log "the
 for run in tests/data/v*/*/; do
     $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
 done
+# What verbs_fuzz.py takes.
+in_python="rounds metadata study requests"
+.venv/bin/python -c 'import atheris' 2>/dev/null || {
+    echo "fuzz/run.sh: no Atheris: tools/venv.sh build study test installs it" >&2
+    exit 1
+}
+mkdir -p $build/seeds/python/metadata $build/seeds/python/study
+cp tests/data/v*/*/meta.json $build/seeds/python/metadata
+cp studies/*.toml $build/seeds/python/study
 mkdir -p $build/findings
 import=import
 [ -x $build/fuzz/import_fuzz ] || import= # libotf2 is not installed
 
-# FUZZER... : runs one after the other, each a quarter of the time.
+# FUZZER... : runs one after the other.
 run() {
     for fuzzer in "$@"; do
         mkdir -p $build/corpus/$fuzzer
         # Packets and specs make their own.
         seeds=$(ls -d $build/seeds/*/$fuzzer fuzz/seeds/$fuzzer 2>/dev/null || true)
-        $build/fuzz/${fuzzer}_fuzz -max_total_time=$((seconds / 4)) -max_len=65536 -timeout=10 \
+        command=$build/fuzz/${fuzzer}_fuzz
+        case " $in_python " in
+            *" $fuzzer "*) command="env PYTHONHASHSEED=0 .venv/bin/python fuzz/verbs_fuzz.py $fuzzer" ;;
+        esac
+        $command -max_total_time=$((seconds / 4)) -max_len=65536 -timeout=10 \
             -seed=$seed -rss_limit_mb=2048 -malloc_limit_mb=-1 -artifact_prefix=$build/findings/$fuzzer- -print_final_stats=1 \
             $build/corpus/$fuzzer $seeds >$build/$fuzzer.log 2>&1 ||
             fail $build/$fuzzer.log "${fuzzer}_fuzz found something; see $build/$fuzzer.log and $build/findings"
@@ -40,8 +53,8 @@ run() {
 }
 
 # Two at a time: a fuzzer has one thread.
-run reader archive segment packet &
+run reader archive segment packet metadata study &
 others=$!
 trap 'kill $others 2>/dev/null || true' EXIT
-run spec litl $import
+run spec litl $import rounds requests
 wait $others

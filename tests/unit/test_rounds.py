@@ -294,7 +294,13 @@ def test_events_with_impossible_numbers_are_left_out(
     chunks: dict[str, list[bytes]], files: list[str], wrong: float
 ) -> None:
     possible = {"region step": (1.0, 1.0, 1.0)}
-    for event, numbers in (("MPI_Send", (1.0, wrong, 1.0)), ("counter residual", (1.0, 1.0, wrong))):
+    of_counter = (1.0, 1.0, wrong)
+    for event, numbers in (
+        ("MPI_Send", (1.0, wrong, 1.0)),
+        ("MPI_Send", (1.0, 1e-300, 1.0)),
+        ("MPI_Send", (-1.0, 1.0, 1.0)),
+        ("counter residual", of_counter),
+    ):
         chunks[files[0]] = [names(), *[a_round(n, n * S, {event: numbers, **possible}) for n in (1, 2)]]
         live = Live(Path())
         live.update()

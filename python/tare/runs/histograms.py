@@ -110,6 +110,6 @@ def of_round(made: Round) -> dict[tuple[Kind, str], Bins]:
             continue
         for event, metrics in events.items():
             bins = metrics.get(main_metric(event[0]))
-            if bins is not None and bins.counts:
+            if bins is not None and any(bins.counts):
                 found[event] = bins
     return found

@@ -26,6 +26,7 @@ Kind = Literal["function", "region", "phase", "counter"]
 # Numbers that no program can have counted, or that are none, are damage; so are more stretches of ranks than
 # a round can need. `int` is the type of ranks in MPI.
 MOST = 2.0**64
+LEAST = 2.0**-32  # of a mean over ranks that is not 0, as what is counted is whole
 MOST_VALUE = 1e140  # of a counter, whose squares are added up
 MOST_RANKS = 1 << 31
 MOST_RUNS = 1 << 20
@@ -356,16 +357,36 @@ def _named(names: Mapping[int, tuple[str, Kind]], key: int) -> tuple[str, Kind]:
     return names.get(key, (f"event {key:016x}", "function"))
 
 
-        before = -1
-        while self._at != before:
-            before = self._at
-            with native_errors():
-                payloads, self._at = _native.round_chunks(self.path, self._at, self._end)
-            yield from (memoryview(payload) for payload in payloads)
+def _is_possible(event: Event) -> bool:
+    """Of a counter that is no number, or an infinite one, nothing is known over ranks."""
+    value = [event.bytes] if event.kind == "counter" else []
+    sums = [each for each in (event.calls, event.time, event.bytes) if each not in value]
+    return (
+        event.ranks > 0
+        and all(_is_below(MOST, each) and (each.mean == 0 or each.mean >= LEAST) for each in sums)
+        and all(_is_below(MOST_VALUE, each) for each in value)
+    )
 
-    def decoded(self, payload: memoryview) -> Iterator[Round]:
-        """The rounds in what a chunk of this file holds; what it names is known from then on."""
-        for kind, content in _records(payload):
+
+def _is_below(limit: float, of: Statistic) -> bool:
+    # Not true of NaN.
+    return all(abs(each) <= limit for each in (of.mean, of.deviation, of.least, of.most))
+
+
+def _pace(content: memoryview) -> Pace:
+    found = Pace(*_PACE.unpack_from(content))
+    if not (found.interval_ns > 0 and 0 <= found.boi_ns <= MOST and 0 <= found.rest_ns <= MOST):
+        raise Malformed
+    return found
+
+
+def _records(payload: memoryview) -> Iterator[tuple[int, memoryview]]:
+    """Kind and content of each record."""
+    at = 0
+    while len(payload) - at >= _RECORD.size:
+        kind, size = _RECORD.unpack_from(payload, at)
+        yield kind, payload[at + _RECORD.size : at + _RECORD.size + size]
+        at += _RECORD.size + size
 
 
 def _lost_round(content: memoryview) -> Round:

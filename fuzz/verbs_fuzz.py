@@ -1,0 +1,135 @@
+"""Whatever a run, a study or a client holds, the verbs that read it in Python say one clear line, or show it.
+
+verbs_fuzz.py TARGET [OPTION OF LIBFUZZER ...] [DIRECTORY ...]: Atheris leads it, as libFuzzer the others.
+"""
+
+from __future__ import annotations
+
+import io
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import atheris
+
+with atheris.instrument_imports(include=["tare"], enable_loader_override=False):
+    from prometheus_client import CollectorRegistry, generate_latest
+    from tare import _native, serving
+    from tare.commands import top
+    from tare.errors import TareError
+    from tare.monitor import endpoint, heat_text, history
+    from tare.monitor.endpoint import Metrics, Snapshot
+    from tare.monitor.live import Live
+    from tare.page import server
+    from tare.reporters import json
+    from tare.reporters import live as reporter
+    from tare.reporters.console import Console
+    from tare.runs import metadata, rounds
+    from tare.runs.rounds import Round, RoundFile
+    from tare.study import description, plan
+
+NOWHERE = Path("nowhere")
+
+
+class Given(RoundFile):
+    """A file whose only chunk of rounds is the input."""
+
+    def __init__(self, payload: bytes, name: str) -> None:
+        super().__init__(NOWHERE / name)
+        self._payload = payload
+
+    def read(self) -> Iterator[Round]:
+        """All of them, once."""
+        payload, self._payload = self._payload, b""
+        yield from self.decoded(memoryview(payload))
+
+
+def of_rounds(data: bytes) -> None:
+    """`tare top`, `tare watch` and `tare export` of the rounds of two hosts."""
+    middle = len(data) // 2
+    files = [Given(data, "a"), Given(data[middle:], "b"), Given(data[:middle] + data, "c")]
+    rounds.of_directory = lambda _: files  # type: ignore[assignment, return-value]
+    live = Live(NOWHERE)
+    live.update()
+    out = Console(io.StringIO(), 80)
+    activities = live.activities()
+    reporter.show(out, live.rounds, live.last, activities)
+    for event in live.columns.events()[:4]:
+        reporter.show_heat(out, heat_text.lines(*event, live.columns.of(*event)))
+    rows = [vars(activity) for activity in activities]
+    content = {"histogram": top._histogram(live, None), "lost": str(live.lost_ranks), "rows": rows}
+    json.write(io.StringIO(), "fuzz", None, content)
+    live.silent_since(3)
+    now = Snapshot(
+        True, live.rounds, live.ranks, len(live.lost_ranks), live.taken, live.lost, None, None,
+        live.totals(), None,
+    )  # fmt: skip
+    metrics = Metrics("run", "directory")
+    generate_latest(SimpleNamespace(collect=lambda: metrics.families(now)))
+    with suppress(TareError):
+        history.of_event([Given(data, "a")], None)
+
+
+def of_metadata(data: bytes) -> None:
+    """meta.json, which all verbs read."""
+    with suppress(TareError):
+        metadata.encode(metadata.decode(data, "run", _native.FORMAT_VERSION))
+
+
+def of_study(data: bytes) -> None:
+    """A study.toml, and the cells that follow from it."""
+    with suppress(UnicodeDecodeError, TareError):
+        described = description.parse(Path("study.toml"), data.decode())
+        plan.varied(plan.cells(described))
+
+
+class Asked:
+    """A connection that has said all, and hears the answer."""
+
+    def __init__(self, handler: type[serving.Handler], of: Any, data: bytes) -> None:
+        mine, other = socket.socketpair()
+        with mine, other:
+            mine.sendall(data[: serving.HEAD_BYTES + 1])
+            mine.shutdown(socket.SHUT_WR)
+            handler(other, ("127.0.0.1", 1), of)
+
+
+class Site:
+    """A page of nothing."""
+
+    page = b"page"
+
+    def answer(self, name: str, query: dict[str, int]) -> tuple[str, bytes] | None:
+        """One for some names."""
+        return None if query else ("text/plain", name.encode("utf-8", "replace"))
+
+
+def of_requests(data: bytes) -> None:
+    """What clients send to `tare view`, which know its token, and to `tare watch`."""
+    for_page = SimpleNamespace(site=Site(), token="token", policy="none", server_port=1, know=lambda _: None)
+    for_metrics = SimpleNamespace(registry=CollectorRegistry(), is_loopback=True)
+    Asked(server._Handler, for_page, data)
+    Asked(endpoint._Handler, for_metrics, data)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "rounds": of_rounds,
+    "metadata": of_metadata,
+    "study": of_study,
+    "requests": of_requests,
+}
+
+
+def main() -> None:
+    """Does not return."""
+    target = TARGETS[sys.argv.pop(1)]
+    atheris.Setup(sys.argv, target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
