@@ -289,6 +289,14 @@ def test_impossible_ranks_are_damage(lost: bytes) -> None:
     assert list(RoundFile(Path("a")).decoded(memoryview(payload))) == []
 
 
+def test_an_impossible_filter_is_damage() -> None:
+    """To take a megabyte of plus signs apart would take minutes."""
+    for used in (b"+" * (1 << 20), b"statistics+" * 64, b"x" * (1 << 20)):
+        head = struct.pack("<QqqqqQQII", 1, S, S, S, 0, 3, 4, 2, 1) + ranks((0, 2)) + ranks()
+        payload = record(2, head + struct.pack("<I", len(used)) + used)
+        assert list(RoundFile(Path("a")).decoded(memoryview(payload))) == []
+
+
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e300])
 def test_events_with_impossible_numbers_are_left_out(
     chunks: dict[str, list[bytes]], files: list[str], wrong: float

@@ -31,6 +31,7 @@ MOST_VALUE = 1e140  # of a counter, whose squares are added up
 MOST_RANKS = 1 << 31
 MOST_RUNS = 1 << 20
 MOST_EVENTS = 1 << 16
+MOST_FILTERS, MOST_FILTER_TEXT = 64, 8 << 10
 
 FILTERS = ("statistics", "histogram", "quantiles", "groups", "none")
 # The first of a text.
@@ -246,6 +247,8 @@ class RoundFile:
         source = Input(content)
         number, first, last, arrived, error, reduce_ns, _, _, _ = _ROUND.unpack(source.take(_ROUND.size))
         ranks, lost, used = source.ranks(), source.ranks(), source.text()
+        if len(used) > MOST_FILTER_TEXT or used.count("+") >= MOST_FILTERS:
+            raise Malformed
         reduced = source.rest()
         of_statistics = [part for name, part in parts_of(used, bytes(reduced)) if name == STATISTICS]
         events = [event for part in of_statistics for event in self._statistics(Input(memoryview(part)))]
