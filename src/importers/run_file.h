@@ -20,6 +20,9 @@
 
 namespace tare::importers {
 
+// A trace in which more time passes (18 years), or that begins later (in the year 2116), is damaged.
+inline constexpr std::uint64_t longest_ns = std::uint64_t{1} << 59, latest_ns = std::uint64_t{1} << 62;
+
 // A file of chunks. After a failure nothing more is written, and finish() returns the failure.
 class RunFile {
  public:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import tare as tare_package
+from environments import ROOT
 from measured import PROGRAMS
 
 
@@ -113,3 +115,15 @@ def test_a_trace_cut_off_gives_one_line(tare: Path, writer: Path, tmp_path: Path
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == f"tare: {cut} cannot be imported: it is cut off, or damaged\n"
         assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("written_s", [-10 * 365 * 86400, 15_000_000_000])
+def test_a_file_that_was_written_when_no_run_was_is_of_1970(
+    tare: Path, tmp_path: Path, written_s: int
+) -> None:
+    trace = tmp_path / "trace.litl"
+    trace.write_bytes((ROOT / "fuzz" / "seeds" / "litl" / "trace.litl").read_bytes())
+    os.utime(trace, (written_s, written_s))
+    done = import_trace(tare, trace, tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert tare_package.open(tmp_path / "run").meta.start_ns == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
@@ -194,3 +195,41 @@ def test_damaged_archives_give_one_line_or_a_run(tare: Path, tmp_path: Path) -> 
                 [tare, "info", tmp_path / f"back-{number}"], capture_output=True, timeout=60
             ).returncode in (0, 1)
     assert refused
+
+
+def with_clock(to: Path, resolution: int, *times: int) -> Path:
+    """An archive of one call that begins and ends at these ticks."""
+    import otf2
+
+    with otf2.writer.open(str(to), timer_resolution=resolution) as trace:
+        region = trace.definitions.region("MPI_Barrier")
+        node = trace.definitions.system_tree_node("node", parent=trace.definitions.system_tree_node("root"))
+        group = trace.definitions.location_group("process", system_tree_parent=node)
+        writer = trace.event_writer("main", group=group)
+        writer.enter(times[0], region)
+        writer.leave(times[1], region)
+    return to
+
+
+@pytest.mark.parametrize(
+    ("resolution", "times", "why"),
+    [
+        (0, (100, 200), "its clock has no ticks in a second"),
+        (1, (100, 10**18), "its events lie years apart"),
+    ],
+)
+def test_impossible_times_are_one_line(
+    tare: Path, tmp_path: Path, resolution: int, times: tuple[int, int], why: str
+) -> None:
+    trace = with_clock(tmp_path / "trace", resolution, *times)
+    done = import_trace(tare, trace, tmp_path / "run")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"tare: {trace}/traces.otf2 cannot be imported: it is damaged: {why}\n"
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("written_s", [-10 * 365 * 86400, 15_000_000_000])
+def test_a_file_may_have_been_written_when_no_run_was(tare: Path, tmp_path: Path, written_s: int) -> None:
+    trace = with_clock(tmp_path / "trace", 1_000_000_000, 100, 200)
+    os.utime(trace / "traces.otf2", (written_s, written_s))
+    assert tare_package.open(imported(tare, trace, tmp_path / "run")).meta.wall_ns == 100

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # The file of the run.
 FILE = "imported.tare"
+LATEST_NS = 1 << 62  # Unix time, as src/importers/run_file.h has it
 
 
 def anchor_of(trace: Path) -> Path:
@@ -44,7 +45,7 @@ def import_litl(trace: Path, to: Path) -> ImportedEvents:
     """Makes the run directory `to`; CommandError if the trace cannot be read."""
     run_dir = directory.create(trace.stem, to)
     with native_errors():
-        done = _native.import_litl(str(trace), str(run_dir / FILE), trace.stat().st_mtime_ns)
+        done = _native.import_litl(str(trace), str(run_dir / FILE), _written_ns(trace))
     _describe(run_dir, trace, done)
     return done
 
@@ -52,16 +53,22 @@ def import_litl(trace: Path, to: Path) -> ImportedEvents:
 def import_otf2(anchor: Path, to: Path) -> Imported:
     """Makes the run directory `to`; CommandError if the archive cannot be read."""
     module = otf2.module()
-    modified_ns = anchor.stat().st_mtime_ns
+    written_ns = _written_ns(anchor)
     run_dir = directory.create(anchor.stem, to)
 
     def read() -> Any:
         with native_errors():
-            return module.import_otf2(str(anchor), str(run_dir / FILE), modified_ns)
+            return module.import_otf2(str(anchor), str(run_dir / FILE), written_ns)
 
     done: Imported = _in_child_process(anchor, read)
     _describe(run_dir, anchor, done)
     return done
+
+
+def _written_ns(trace: Path) -> int:
+    """When it was written, Unix time; 0 if that is before 1970, or in the far future."""
+    found = trace.stat().st_mtime_ns
+    return found if 0 <= found < LATEST_NS else 0
 
 
 def _describe(run_dir: Path, trace: Path, done: Imported | ImportedEvents) -> None:

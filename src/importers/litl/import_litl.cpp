@@ -16,8 +16,7 @@ namespace {
 
 using namespace tare::format;
 
-constexpr std::uint64_t first_ticks = 1'000'000;              // none is at 0
-constexpr std::uint64_t longest_ns = std::uint64_t{1} << 59;  // 18 years
+constexpr std::uint64_t first_ticks = 1'000'000;  // none is at 0
 constexpr std::size_t most_parameters = max_parameters;
 
 class Importer {

@@ -12,7 +12,7 @@ constexpr OTF2_CallbackCode go_on = OTF2_CALLBACK_SUCCESS;
 void read_clock_and_strings(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(
       to, [](void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t, std::uint64_t realtime) {
-        of(data).resolution = std::max<std::uint64_t>(resolution, 1);
+        of(data).resolution = resolution;
         of(data).offset = offset;
         of(data).realtime_ns = realtime;
         return go_on;

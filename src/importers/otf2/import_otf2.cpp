@@ -101,7 +101,11 @@ std::string Importer::read_events() {
   done_.processes = processes.size();
   done_.start_ns = start_ns_;
   if (first_ <= last_) {
-    done_.start_ns += first_ - ArchiveDefinitions::first_ticks;
+    if (last_ - first_ > longest_ns) return "it is damaged: its events lie years apart";
+    const std::uint64_t before_ns = first_ - ArchiveDefinitions::first_ticks;
+    if (before_ns > latest_ns || done_.start_ns > latest_ns - before_ns)
+      return "it is damaged: its events lie in the far future";
+    done_.start_ns += before_ns;
     done_.wall_ns = last_ - first_;
   }
   return {};
@@ -183,6 +187,7 @@ reader::Result<Imported> import_otf2(const std::string& anchor, const std::strin
   OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
   ArchiveDefinitions definitions;
   if (const std::string error = read_definitions(reader.get(), definitions); !error.empty()) return failure(error);
+  if (definitions.resolution == 0) return failure("it is damaged: its clock has no ticks in a second");
   const bool says_start = definitions.realtime_ns != OTF2_UNDEFINED_TIMESTAMP && definitions.realtime_ns < INT64_MAX;
   RunFile out(file);
   Importer importer(reader.get(), definitions, out, says_start ? definitions.realtime_ns : fallback_start_ns);
