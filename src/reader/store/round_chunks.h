@@ -15,9 +15,9 @@ struct RoundChunks {
   std::uint64_t next = 0;                   // the offset after the last complete chunk, where the next call continues
 };
 
-// Reads the bytes from offset `begin` up to `end`, or up to the end of the file; of a large file only its first part, and
-// the next call continues. All is read when `next` stays. Damaged chunks and chunks of other types are left out. Fails if
-// there is no such file, or if it has another version of the format.
+// Reads the bytes from offset `begin` up to `end`, or up to the end of the file; of a large file only its first part,
+// and the next call continues. All is read when `next` stays. Damaged chunks and chunks of other types are left out.
+// Fails if there is no such file, or if it has another version of the format.
 Result<RoundChunks> read_round_chunks(const std::string& path, std::uint64_t begin, std::optional<std::uint64_t> end);
 
 }  // namespace tare::reader
