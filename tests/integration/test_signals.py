@@ -6,10 +6,11 @@ import fcntl
 import os
 import pty
 import signal
+import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -243,54 +244,103 @@ def state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-@pytest.fixture
-def shell(signalled: Path, tare: Path, tmp_path: Path) -> Iterator[Running]:
-    """The program under tare in the foreground of an interactive shell."""
-    command = " ".join(map(str, [*measured(tare, tmp_path), signalled, tmp_path / "said", "default"]))
-    controller, terminal = pty.openpty()
-    bash = subprocess.Popen(
-        ["bash", "--norc", "-i"], stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), env={**os.environ, "TERM": "dumb"},
-    )  # fmt: skip
-    os.close(terminal)
-    os.write(controller, f"{command}; echo ended $? >{tmp_path}/shell\n".encode())
-    running = Running.__new__(Running)
-    running.file, running.controller, running.process = tmp_path / "said", controller, bash
-    running.until(lambda: bool(running.said()))
-    yield running
-    with suppress(ProcessLookupError):
-        os.kill(running.pid, signal.SIGKILL)
-    bash.kill()
-    bash.wait()
-    os.close(controller)
+class Shell:
+    """An interactive shell on a terminal, and the commands that it runs."""
+
+    def __init__(self) -> None:
+        self.controller, terminal = pty.openpty()
+        self._bash = subprocess.Popen(
+            ["bash", "--norc", "-i"], stdin=terminal, stdout=terminal, stderr=terminal,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), start_new_session=True,
+            env={**os.environ, "TERM": "dumb"},
+        )  # fmt: skip
+        os.close(terminal)
+        os.set_blocking(self.controller, False)
+
+    def __enter__(self) -> Shell:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.controller)  # which ends its commands
+        self._bash.kill()
+        self._bash.wait()
+
+    def type(self, text: str) -> None:
+        os.write(self.controller, text.encode())
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not condition():
+            with suppress(BlockingIOError):
+                os.read(self.controller, 65536)  # what is printed must go somewhere
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+    def until_they_are(self, states: str, pids: list[int]) -> None:
+        self.until(lambda: all(state(pid) in states for pid in pids))
 
 
-def test_job_control(shell: Running, tmp_path: Path) -> None:
-    pids = [int(word) for word in shell.said()[0].split()[1:]]  # the program, and tare
+STOPPED, GOING_ON = "T", "SR"
 
-    def are(wanted: str) -> bool:
-        os.set_blocking(shell.controller, False)
-        with suppress(BlockingIOError):
-            os.read(shell.controller, 65536)  # what it prints must go somewhere
-        return all(state(pid) in wanted for pid in pids)
 
-    for _ in range(3):
-        os.write(shell.controller, b"\x1a")
-        shell.until(lambda: are("T"))
-        os.write(shell.controller, b"fg\n")
-        shell.until(lambda: are("SR"))
-    for _ in range(3):
-        os.kill(pids[1], signal.SIGTSTP)
-        shell.until(lambda: are("T"))
+def test_job_control(signalled: Path, tare: Path, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    command = " ".join(map(str, [*measured(tare, tmp_path), signalled, said, "default"]))
+    with Shell() as shell:
+        shell.type(f"{command}; echo $? >{tmp_path}/code\n")
+        shell.until(lambda: said.exists() and said.read_text().endswith("\n"))
+        pids = [int(word) for word in said.read_text().split()[1:]]  # the program, and tare
+        for again in ("fg", "bg", "fg", "fg"):
+            shell.type("\x1a")
+            shell.until_they_are(STOPPED, pids)
+            shell.type(f"{again}\n")
+            shell.until_they_are(GOING_ON, pids)
+            if again == "bg":
+                shell.type("fg\n")
+                shell.until(lambda: foreground(shell.controller) == os.getpgid(pids[1]))
+        for _ in range(3):  # `tare run` alone
+            os.kill(pids[1], signal.SIGTSTP)
+            shell.until_they_are(STOPPED, pids)
+            os.kill(pids[1], signal.SIGCONT)
+            shell.until_they_are(GOING_ON, pids)
+        # Stopped with the whole group, and told to go on alone.
+        os.killpg(os.getpgid(pids[1]), signal.SIGSTOP)
+        shell.until_they_are(STOPPED, pids)
         os.kill(pids[1], signal.SIGCONT)
-        shell.until(lambda: are("SR"))
-    # Stopped with the whole group, and told to go on alone.
-    os.killpg(os.getpgid(pids[1]), signal.SIGSTOP)
-    shell.until(lambda: are("T"))
-    os.kill(pids[1], signal.SIGCONT)
-    shell.until(lambda: are("SR"))
-    (tmp_path / "said.end").touch()
-    shell.until(lambda: not Path(f"/proc/{pids[1]}").exists() or state(pids[1]) == "Z")
+        shell.until_they_are(GOING_ON, pids)
+        said.with_name("said.end").touch()
+        shell.until(lambda: not goes_on(pids[1]))
+
+
+def foreground(controller: int) -> int:
+    """The process group in the foreground of the terminal."""
+    return int(struct.unpack("i", fcntl.ioctl(controller, termios.TIOCGPGRP, bytes(4)))[0])
+
+
+def test_reading_in_the_background(tare: Path, tmp_path: Path) -> None:
+    """The terminal stops who reads from the background, and `tare run` with it; `fg` lets both go on."""
+    command = " ".join(map(str, measured(tare, tmp_path)))
+    name, read = tmp_path / "pid", tmp_path / "read"
+    reader = f"sh -c 'read line; echo $line >{read}'"
+    with Shell() as shell:
+        shell.type(f"{command} {reader} & echo $! >{name}\n")
+        shell.until(lambda: name.exists() and name.read_text().endswith("\n"))
+        pid = int(name.read_text())
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        shell.until(lambda: len(children.read_text().split()) == 2)  # the witness, and the reader
+        pids = [pid, int(children.read_text().split()[1])]
+        shell.until_they_are(STOPPED, pids)
+        jobs = tmp_path / "jobs"
+        jobs.touch()
+        while "Stopped" not in jobs.read_text():  # otherwise `fg` tells nobody to go on
+            jobs.unlink()
+            shell.type(f"jobs >{jobs}.new; mv {jobs}.new {jobs}\n")
+            shell.until(jobs.exists)
+        shell.type("fg\n")
+        shell.until_they_are(GOING_ON, pids)
+        shell.type("word\n")
+        shell.until(lambda: not goes_on(pid))
+        assert read.read_text() == "word\n"
 
 
 @pytest.mark.parametrize("ignored", ["CHLD", "INT", "HUP", "TERM"])
