@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,6 +27,8 @@ FROM_KERNEL = 0x80  # si_code: SI_KERNEL
 NO_PROCESS_GROUP = 2**31 - 1  # no process has so high a number
 SIGNALS = 64  # as in signal_witness.c
 ANSWERS_WITHIN_S = 0.1
+# If the command stops later, it was somebody else who stopped it, and who will not tell us when it goes on.
+STOPS_WITHIN_S = 10.0
 
 
 def hold() -> set[int]:
@@ -97,8 +100,9 @@ class Witness:
             return
         os.close(self._ask)
         os.close(self._answer)
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
         self._pid = None
 
 
@@ -117,7 +121,7 @@ class Relay:
     def __init__(self, child: int, witness: Witness) -> None:
         self._child = child
         self._witness = witness
-        self._stopping: int | None = None  # we were told to stop by this signal, and not to go on since
+        self._stops_until_s = 0.0  # we were told to stop, and not to go on since: until then with the command
         self._has_stopped = 0  # the signal that has stopped the command; 0: it goes on
 
     def pass_all_on(self) -> None:
@@ -159,13 +163,13 @@ class Relay:
         if _is_our_own(info):
             return
         if number in STOPPING:
-            self._stopping = number
+            self._stops_until_s = time.monotonic() + STOPS_WITHIN_S
             if came and came[signal.SIGCONT]:
                 return  # it was told to go on since
         elif number == signal.SIGCONT:
-            self._stopping = None
+            self._stops_until_s = 0.0
         if not self._has_got(info, came):
-            with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError, PermissionError):  # of sudo, nobody but root may
                 os.kill(self._child, number)
 
     def _has_got(self, info: signal.struct_siginfo, came: Counter[int] | None) -> bool:
@@ -187,9 +191,9 @@ class Relay:
         with suppress(ChildProcessError):  # it has ended
             while change := os.waitid(os.P_PID, self._child, changes):
                 self._has_stopped = change.si_status if change.si_code == os.CLD_STOPPED else 0
-        if not self._has_stopped or self._stopping is None:
+        if not self._has_stopped or time.monotonic() > self._stops_until_s:
             return
-        self._stopping = None
+        self._stops_until_s = 0.0
         if self._has_stopped in STOPPING:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [self._has_stopped])
             os.kill(os.getpid(), self._has_stopped)
