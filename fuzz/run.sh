@@ -22,13 +22,14 @@ for run in tests/data/v*/*/; do
     $build/fuzz/make_seeds "$run" $build/seeds/"$(echo "$run" | tr / -)"
 done
 # What verbs_fuzz.py takes.
-in_python="rounds metadata study requests"
+in_python="rounds metadata study requests run"
 .venv/bin/python -c 'import atheris' 2>/dev/null || {
     echo "fuzz/run.sh: no Atheris: tools/venv.sh build study test installs it" >&2
     exit 1
 }
-mkdir -p $build/seeds/python/metadata $build/seeds/python/study
+mkdir -p $build/seeds/python/metadata $build/seeds/python/study $build/seeds/python/run
 cp tests/data/v*/*/meta.json $build/seeds/python/metadata
+cp tests/data/v*/*/*.tare $build/seeds/python/run
 cp studies/*.toml $build/seeds/python/study
 mkdir -p $build/findings
 import=import
@@ -56,5 +57,5 @@ run() {
 run reader archive segment packet metadata study &
 others=$!
 trap 'kill $others 2>/dev/null || true' EXIT
-run spec litl $import rounds requests
+run spec litl $import rounds requests run
 wait $others

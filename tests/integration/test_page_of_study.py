@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from browser import Opened
+from tare import cli
+from tare.errors import CommandError
 from tare.study.store import Store
 
 EVIL = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>'&"
@@ -177,3 +179,34 @@ def test_what_a_study_has_not_is_said(study: Study, tare: Path, words: list[str]
     done = subprocess.run([tare, "report", *command], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "is a study" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("foreign_share = NULL, load_before = NULL", ""),
+        ("net_s = 'nan' WHERE run % 2 = 0", ""),
+        ("net_s = 'inf', wall_s = -1e308", ""),
+        ("output_bytes = 1, max_rss_kib = NULL", ""),
+        ("events = 9223372036854775807, max_rss_kib = 9223372036854775807, output_bytes = 1", ""),
+        ("factors = NULL", "the results are damaged: a run is of no workload"),
+        ("block = 1", "the results are damaged: a block has two runs of one cell"),
+        ("state = NULL", "there are no results yet: no run ended well, except to warm up"),
+    ],
+)
+def test_results_that_somebody_made_are_shown_or_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, why: str
+) -> None:
+    directory = tmp_path / "results"
+    with Store(directory, create=True) as store:
+        store.describe({"description": DESCRIPTION})
+        add_runs(store)
+        store.connection.execute("UPDATE runs SET net_s = 1000 * net_s WHERE run = 9")  # far from the others
+        store.connection.execute(f"UPDATE runs SET {change}")
+    capsys.readouterr()
+    for command in (["study", "report", str(directory), "--json"], ["report", str(directory)]):
+        if not why:
+            assert cli.run(command) == 0
+            continue
+        with pytest.raises(CommandError, match=why):
+            cli.run(command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tare.errors import CommandError
 from tare.study.description import Description
@@ -26,8 +26,10 @@ TIMES = {
     "cpu": "cpu_s",
 }
 MAIN = ("net", "hook", "wrap", "overall", "net cpu")
+MOST = 1e20  # of any number of a run
+KEYS = ("run", "set_name", "block", "cell", "environment")
 COUNTS = (
-    "run", "set_name", "block", "cell", "environment", "events", "events_mean", "events_max", "flushes",
+    "events", "events_mean", "events_max", "flushes",
     "flush_s", "flush_max_s", "output_bytes", "output_files", "foreign_share", "load_before", "load_after",
     "max_rss_kib",
 )  # fmt: skip
@@ -55,7 +57,7 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
     """Of all sets if `set_name` is None."""
     import pandas as pd
 
-    columns = [*COUNTS, *TIMES.values()]
+    columns = [*KEYS, *COUNTS, *TIMES.values()]
     rows = store.rows(
         f"SELECT factors, {', '.join(columns)} FROM runs WHERE state = 'ok' AND block > 0 "
         "AND (set_name = $1 OR $1 IS NULL) ORDER BY run",
@@ -65,9 +67,16 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
         raise CommandError("there are no results yet: no run ended well, except to warm up")
     frame = pd.DataFrame([row[1:] for row in rows], columns=columns)
     # A program without MPI has no net time; a column of nothing but None would be no numbers.
-    frame = frame.astype(dict.fromkeys(TIMES.values(), float))
+    nowhere = [column for column in COUNTS if frame[column].isna().all()]
+    frame = frame.astype(dict.fromkeys([*TIMES.values(), *nowhere], float))
+    for column in (*COUNTS, *TIMES.values()):
+        frame[column] = _possible(frame[column])
+    if frame.duplicated(["set_name", "cell", "block"]).any():
+        raise CommandError("the results are damaged: a block has two runs of one cell")
     frame = frame.rename(columns={column: name for name, column in TIMES.items()})
-    factors = [dict(row[0]) for row in rows]
+    factors = [dict(row[0] or {}) for row in rows]
+    if not all("workload" in levels for levels in factors):
+        raise CommandError("the results are damaged: a run is of no workload")
     names = list(dict.fromkeys(name for levels in factors for name in levels))
     for name in names:
         frame[f"factor {name}"] = [levels.get(name) for levels in factors]
@@ -75,6 +84,11 @@ def load(store: Store, description: Description, set_name: str | None) -> Result
     _weights(store, frame)
     varied = [name for name in names if frame[f"factor {name}"].nunique() > 1]
     return Results(frame, tuple(names), tuple(varied), phases, values)
+
+
+def _possible(numbers: pd.Series[Any]) -> pd.Series[Any]:
+    """Without those that nobody can have measured: they would be infinite in what is computed of them."""
+    return numbers.where(numbers.abs() <= MOST)
 
 
 def _measures(store: Store, frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -91,7 +105,7 @@ def _measures(store: Store, frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple
             values[quantity] = None
     for name, by_run in columns.items():
         if frame["run"].isin(list(by_run)).any():
-            frame[name] = frame["run"].map(by_run)
+            frame[name] = _possible(frame["run"].map(by_run).astype(float))
     return tuple(phases), tuple(name for name in values if name in frame)
 
 
@@ -99,7 +113,7 @@ def _weights(store: Store, frame: pd.DataFrame) -> None:
     by_run = {run: found for run, *found in store.weights()}
     for at, name in enumerate(WEIGHTS):
         column = {run: found[at] for run, found in by_run.items()}
-        frame[name] = frame["run"].map(column).astype(float)
+        frame[name] = _possible(frame["run"].map(column).astype(float))
 
 
 def newest_set(store: Store) -> str:

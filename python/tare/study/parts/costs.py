@@ -77,7 +77,7 @@ def event_counts(analysis: Analysis) -> Section | None:
             continue
         middle = [None if value != value else value for value in known[counts].median().to_list()]
         rate = (known["events_max"] / known["net"]).median()
-        memory = int(known["max_rss_kib"].max()) * 1024
+        memory = float(known["max_rss_kib"].max()) * 1024
         rows.append([analysis.label(cell), *middle, rate, memory])
     if not rows:
         return None
