@@ -29,8 +29,9 @@ typedef uint32_t tare_id;
 
 enum { TARE_MAX_PARAMETERS = 10, TARE_MAX_RAW_BYTES = 2048 };
 
-/* Begins a run in a new directory; NULL: <program>-<time> in the current directory. Within `tare run` it does
- * nothing. Returns 0, or -1 if the directory cannot be made (errno says why). */
+/* Begins a run in a new directory; NULL: <program>-<time> in the current directory, the time in UTC. Within
+ * `tare run` it does nothing. Returns 0, or -1 if the directory cannot be made (errno says why), or if the program has
+ * more rights than its caller (set-user-ID). */
 TARE_API int tare_start(const char* run_directory);
 
 /* 1 if events are recorded, else 0. */

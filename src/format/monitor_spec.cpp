@@ -1,11 +1,11 @@
 #include "format/monitor_spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 
+#include "format/number.h"
 #include "format/offload_ring.h"
 
 namespace tare::format {
@@ -15,11 +15,6 @@ namespace {
 std::string_view part(std::string_view text, std::size_t from, std::size_t count = std::string_view::npos) noexcept {
   const std::size_t begin = std::min(from, text.size());
   return {text.data() + begin, std::min(count, text.size() - begin)};
-}
-
-bool number(std::string_view text, std::uint64_t& out) noexcept {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
 }
 
 const char* set_policy(std::string_view value, MonitorSpec& spec) noexcept {
@@ -36,7 +31,8 @@ const char* set_policy(std::string_view value, MonitorSpec& spec) noexcept {
 
 const char* set_region(std::string_view value, MonitorSpec& spec) noexcept {
   const auto colon = value.find(':');
-  if (colon == std::string_view::npos || !number(part(value, 0, colon), spec.region_every) || spec.region_every == 0)
+  if (colon == std::string_view::npos || !parse_count(part(value, 0, colon), spec.region_every) ||
+      spec.region_every == 0)
     return "region is a number above 0, a colon and a name";
   const std::string_view name = part(value, colon + 1);
   if (name.empty() || name.size() >= MonitorSpec::name_bytes) return "the region has no name, or too long a one";
@@ -47,7 +43,8 @@ const char* set_region(std::string_view value, MonitorSpec& spec) noexcept {
 
 const char* set_ring(std::string_view value, MonitorSpec& spec) noexcept {
   std::uint64_t bytes = 0;
-  if (!number(value, bytes) || (bytes & (bytes - 1)) != 0 || bytes < least_offload_bytes || bytes > most_offload_bytes)
+  if (!parse_count(value, bytes) || (bytes & (bytes - 1)) != 0 || bytes < least_offload_bytes ||
+      bytes > most_offload_bytes)
     return "ring is a power of two, from 16384 to 1073741824";
   spec.ring_bytes = bytes;
   return nullptr;
@@ -63,7 +60,7 @@ const char* set(std::string_view key, std::string_view value, MonitorSpec& spec)
                                 : key == "wait"   ? &spec.wait_ns
                                                   : nullptr;
   if (target == nullptr) return nullptr;
-  if (!number(value, *target)) return "a value is no number";
+  if (!parse_count(value, *target)) return "a value is no number";
   return spec.every == 0 ? "every is a number above 0" : nullptr;
 }
 

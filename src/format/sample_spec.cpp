@@ -1,9 +1,11 @@
 #include "format/sample_spec.h"
 
 #include <cstring>
+#include <string_view>
 
 #include "format/function_meaning.h"
 #include "format/functions.h"
+#include "format/number.h"
 
 namespace tare::format {
 namespace {
@@ -26,43 +28,6 @@ struct Words {
 
 bool starts_with(const char* text, const char* prefix) noexcept {
   return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
-}
-
-// The value of a digit; more than any base has if it is none.
-unsigned digit_of(char letter) noexcept {
-  if (letter >= '0' && letter <= '9') return static_cast<unsigned>(letter - '0');
-  const char lower = static_cast<char>(letter | 0x20);
-  return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 99;
-}
-
-// Decimal, or hexadecimal behind 0x; no more than 64 bits hold.
-bool parse_count(const char* text, std::uint64_t& value) noexcept {
-  const unsigned base = starts_with(text, "0x") ? 16 : 10;
-  if (base == 16) text += 2;
-  if (*text == '\0') return false;
-  for (value = 0; *text != '\0'; ++text) {
-    const unsigned digit = digit_of(*text);
-    if (digit >= base || value > (UINT64_MAX - digit) / base) return false;
-    value = value * base + digit;
-  }
-  return true;
-}
-
-// Like 0.25 or 1e-4; the decimal point is a point in any locale. Moves on behind it; false if there is no digit.
-bool parse_decimal(const char*& text, double& value) noexcept {
-  bool digits = false;
-  double place = 1;
-  value = 0;
-  for (; *text >= '0' && *text <= '9'; ++text, digits = true) value = value * 10 + (*text - '0');
-  if (*text == '.')
-    for (++text; *text >= '0' && *text <= '9'; ++text, digits = true) value += (*text - '0') * (place /= 10);
-  if (digits && starts_with(text, "e-") && text[2] >= '0' && text[2] <= '9') {
-    unsigned power = 0;
-    for (text += 2; *text >= '0' && *text <= '9'; ++text)
-      if (power < 100) power = power * 10 + digit_of(*text);
-    for (; power != 0; --power) value /= 10;
-  }
-  return digits;
 }
 
 // Like 64K or 1M.
@@ -107,24 +72,23 @@ bool parse_range(const char* text, SampleSpec& spec) noexcept {
 }
 
 // Like 1ms or 250us, in nanoseconds.
-bool parse_time(const char* text, std::uint64_t& ns) noexcept {
-  double value = 0;
-  if (!parse_decimal(text, value)) return false;
-  double unit = 0;
-  if (std::strcmp(text, "ns") == 0) unit = 1;
-  if (std::strcmp(text, "us") == 0) unit = 1e3;
-  if (std::strcmp(text, "ms") == 0) unit = 1e6;
-  if (std::strcmp(text, "s") == 0) unit = 1e9;
-  if (unit == 0 || value * unit > 1e18) return false;
-  // Rounded without llround: the library that is preloaded needs libc alone.
-  ns = static_cast<std::uint64_t>(value * unit);
-  if (value * unit - static_cast<double>(ns) >= 0.5) ++ns;
-  return true;
+bool parse_time(std::string_view text, std::uint64_t& ns) noexcept {
+  constexpr std::uint64_t most_ns = 1'000'000'000'000'000'000;
+  Decimal number;
+  if (!parse_decimal(text, number)) return false;
+  const std::uint64_t unit = text == "ns"   ? 1
+                             : text == "us" ? 1'000
+                             : text == "ms" ? 1'000'000
+                             : text == "s"  ? 1'000'000'000
+                                            : 0;
+  return unit != 0 && number.times(unit, ns) && ns <= most_ns;
 }
 
-bool parse_threshold(const char* text, double& threshold) noexcept {
-  double value = 0;
-  if (!parse_decimal(text, value) || *text != '\0' || !(value > 0) || value > 1) return false;
+bool parse_threshold(std::string_view text, double& threshold) noexcept {
+  Decimal number;
+  if (!parse_decimal(text, number) || !text.empty()) return false;
+  const double value = number.value();
+  if (!(value > 0) || value > 1) return false;
   threshold = value;
   return true;
 }

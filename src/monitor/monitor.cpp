@@ -89,7 +89,7 @@ constinit Monitor monitor;
 
 void Monitor::begin() noexcept {
   format::MonitorSpec spec;
-  const char* text = getenv(recorder::monitor_variable);
+  const char* text = secure_getenv(recorder::monitor_variable);
   format::OffloadRing* ring = recorder::offload_ring();
   if (ring == nullptr || text == nullptr || format::parse_monitor_spec(text, spec) != nullptr) return;
   ring_.begin(*ring, spec);

@@ -1,7 +1,8 @@
 #include "mpi/call_path.h"
 
 #include <algorithm>
-#include <cstdlib>
+
+#include "recorder/environment.h"
 
 namespace tare::mpi {
 
@@ -72,9 +73,8 @@ class Walk {
 }  // namespace
 
 void choose_stack_frames() noexcept {
-  const char* text = getenv("TARE_STACK");
-  if (text == nullptr || *text == '\0') return;
-  stack_frames = static_cast<unsigned>(std::clamp(std::strtol(text, nullptr, 10), 1L, long{format::max_frames}));
+  stack_frames = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(recorder::count_of("TARE_STACK", stack_frames), 1, format::max_frames));
 }
 
 std::uint64_t CallPath::key() const noexcept {

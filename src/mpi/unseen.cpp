@@ -56,7 +56,7 @@ bool is_in_own_namespace(link_map* object) noexcept {
 // MPI launchers set these variables for their processes.
 bool is_started_as_rank() noexcept {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
-    if (getenv(name) != nullptr) return true;
+    if (secure_getenv(name) != nullptr) return true;
   return false;
 }
 
@@ -122,7 +122,7 @@ void leave_line(Unseen reason, const char* detail) noexcept {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   char path[1024];
-  std::snprintf(path, sizeof path, "%s/%s%s", getenv("TARE_RUN_DIR"), unseen_prefix, host);
+  std::snprintf(path, sizeof path, "%s/%s%s", secure_getenv("TARE_RUN_DIR"), unseen_prefix, host);
   char line[1200];
   const int bytes =
       std::snprintf(line, sizeof line, "%s\t%s\t%s\n", unseen_names[static_cast<int>(reason)], executable, about);

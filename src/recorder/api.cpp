@@ -1,9 +1,11 @@
 // The public C API (include/tare/tare.h).
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 
+#include "recorder/environment.h"
 #include "recorder/event_cost.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
@@ -79,6 +81,10 @@ extern "C" {
 int tare_start(const char* run_directory) {
   tare::recorder::OwnRun run;
   if (tare::recorder::run_given()) return 0;
+  if (!tare::recorder::may_record()) {
+    errno = EPERM;
+    return -1;
+  }
   if (!tare::recorder::make_run(run_directory, run)) return -1;
   return tare::recorder::attach_to(run) ? 0 : -1;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <ctime>
 
 #include "format/chunk.h"
+#include "format/number.h"
 #include "recorder/clock.h"
 #include "recorder/system.h"
 
@@ -90,7 +92,9 @@ unsigned long long start_ticks() noexcept {
   stat[bytes < 0 ? 0 : bytes] = '\0';
   const char* field = std::strrchr(stat, ')');  // a name may contain any character
   for (int number = 2; field != nullptr && number < 22; ++number) field = std::strchr(field + 1, ' ');
-  return field == nullptr ? 0 : std::strtoull(field + 1, nullptr, 10);
+  std::uint64_t ticks = 0;
+  if (field == nullptr || !format::parse_count({field + 1, std::strcspn(field + 1, " ")}, ticks)) return 0;
+  return ticks;
 }
 
 bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noexcept {
@@ -121,6 +125,15 @@ const char* segment_directory(const char* run_directory) noexcept {
   return free_bytes("/dev/shm") < enough ? run_directory : "/dev/shm";
 }
 
+// In UTC, by the calendar alone: the C library's functions would obey the program's TZ, read files and allocate memory.
+void write_time(std::uint64_t seconds, char* out, std::size_t bytes) noexcept {
+  constexpr std::uint64_t day = 86400;
+  const std::chrono::year_month_day date(std::chrono::sys_days(std::chrono::days(seconds / day)));
+  const auto of_day = static_cast<unsigned>(seconds % day);
+  std::snprintf(out, bytes, "%04d%02u%02u-%02u%02u%02uZ", int{date.year()}, unsigned{date.month()},
+                unsigned{date.day()}, of_day / 3600, of_day / 60 % 60, of_day % 60);
+}
+
 }  // namespace
 
 bool make_run(const char* wanted, OwnRun& run) noexcept {
@@ -131,11 +144,8 @@ bool make_run(const char* wanted, OwnRun& run) noexcept {
   if (wanted != nullptr) {
     std::snprintf(path, sizeof path, "%s", wanted);
   } else {
-    const auto seconds = static_cast<time_t>(start_ns / 1'000'000'000U);
-    tm local{};
-    localtime_r(&seconds, &local);
     char stamp[32];
-    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+    write_time(start_ns / 1'000'000'000U, stamp, sizeof stamp);
     std::snprintf(path, sizeof path, "%s-%s", name, stamp);
   }
   if (mkdir(path, 0700) != 0 && !(errno == EEXIST && wanted != nullptr)) return false;

@@ -11,6 +11,7 @@
 #include "recorder/clock.h"
 #include "recorder/configuration.h"
 #include "recorder/definition_log.h"
+#include "recorder/environment.h"
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/locations.h"
@@ -109,6 +110,7 @@ bool attach_locked(const Configuration& configuration) noexcept {
 }
 
 bool attach_with(const Configuration& configuration) noexcept {
+  if (!may_record()) return false;
   const ErrnoGuard guard;
   {
     const Locked locked(state.attaching);

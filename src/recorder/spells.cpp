@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "format/definition.h"
+#include "format/number.h"
 #include "format/process_record.h"
 #include "recorder/definition_log.h"
+#include "recorder/environment.h"
 #include "recorder/location.h"
 #include "recorder/node_words.h"
 #include "recorder/options.h"
@@ -28,7 +30,29 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
   return value ^ value >> 31;
 }
 
-bool is_share(double value) noexcept { return value > 0 && value < 1; }
+// A number above 0 and below 1.
+bool parse_share(std::string_view text, double& share) noexcept {
+  format::Decimal number;
+  if (!format::parse_decimal(text, number) || !text.empty()) return false;
+  const double value = number.value();
+  if (!(value > 0) || !(value < 1)) return false;
+  share = value;
+  return true;
+}
+
+// A share of the time, and after a comma the most bytes of the trace.
+bool parse_budget(std::string_view text, Budget& budget) noexcept {
+  const std::size_t comma = std::min(text.find(','), text.size());
+  Budget read{};
+  if (!parse_share({text.data(), comma}, read.share)) return false;
+  text.remove_prefix(comma);
+  if (!text.empty()) {
+    text.remove_prefix(1);
+    if (!format::parse_count(text, read.bytes)) return false;
+  }
+  budget = read;
+  return true;
+}
 
 bool is_first_thread(const Location& location) noexcept {
   return location.shared->block == 0 && location.shared->summary.number == 0;
@@ -58,15 +82,12 @@ double ticks_per_ms() noexcept { return 1e6 * static_cast<double>(1U << tick_shi
 
 void Spells::begin(const char* weigh, const char* budget, const char* run_id) noexcept {
   if (are_asked()) return;
-  if (budget != nullptr) {
-    char* behind = nullptr;
-    const double share = std::strtod(budget, &behind);
-    if (is_share(share)) budget_ = {share, *behind == ',' ? std::strtoull(behind + 1, nullptr, 10) : 0};
-  }
-  if (weigh != nullptr) {
-    const double share = std::strtod(weigh, nullptr);
-    if (is_share(share)) controls_ = static_cast<std::uint64_t>(std::ldexp(share, 64));
-  }
+  if (budget != nullptr && !parse_budget(budget, budget_))
+    complain_of("TARE_BUDGET", budget, "a number above 0 and below 1; after a comma, a number of bytes");
+  double controls = 0;
+  if (weigh != nullptr && !parse_share(weigh, controls))
+    complain_of("TARE_WEIGH", weigh, "a number above 0 and below 1");
+  controls_ = static_cast<std::uint64_t>(std::ldexp(controls, 64));
   for (; *run_id != '\0'; ++run_id) seed_ = mixed(seed_ ^ static_cast<unsigned char>(*run_id));
 }
 

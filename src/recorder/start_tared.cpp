@@ -67,10 +67,10 @@ void start_tared(const TaredArguments& given) noexcept {
                              nullptr};
   // tared gets only these variables: above all, nothing must be preloaded into it.
   char group[32];
-  const char* number = getenv(group_variable);
+  const char* number = secure_getenv(group_variable);
   if (number != nullptr) std::snprintf(group, sizeof group, "%s=%.16s", group_variable, number);
   char monitor[1024];
-  const char* spec = getenv(monitor_variable);
+  const char* spec = secure_getenv(monitor_variable);
   if (spec != nullptr) std::snprintf(monitor, sizeof monitor, "%s=%s", monitor_variable, spec);
   char* environment[3] = {};
   char** next = environment;

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
+
+#include "format/number.h"
+#include "recorder/environment.h"
 
 namespace tare::recorder {
 namespace {
@@ -105,7 +107,10 @@ bool create_file(const char* path) noexcept {
 }
 
 void open_to_group(const char* number) noexcept {
-  reading_group = number == nullptr ? no_group : static_cast<gid_t>(std::strtoul(number, nullptr, 10));
+  std::uint64_t group = no_group;
+  const bool is_known = number != nullptr && format::parse_count(number, group) && group < no_group;
+  if (number != nullptr && !is_known) complain_of("TARE_GROUP", number, "the number of a group");
+  reading_group = is_known ? static_cast<gid_t>(group) : no_group;
 }
 
 void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/number.h"
 #include "format/process_record.h"
 #include "recorder/clock.h"
 #include "recorder/node_file.h"
@@ -140,6 +142,15 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
 }  // namespace
 }  // namespace tare::tared
 
+namespace {
+
+pid_t starter_of(const char* text) {
+  std::uint64_t number = 0;
+  return tare::format::parse_count(text, number) && number <= INT_MAX ? static_cast<pid_t>(number) : 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--can-listen") {
     const std::string why = tare::tared::why_not_bound(argv[2]);
@@ -157,5 +168,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: tared RUN_DIRECTORY RUN_ID SEGMENT_DIRECTORY STARTER drain|monitor\n");
     return 2;
   }
-  return tare::tared::run({argv[1], argv[3], argv[2]}, static_cast<pid_t>(std::atol(argv[4])), job == "drain");
+  return tare::tared::run({argv[1], argv[3], argv[2]}, starter_of(argv[4]), job == "drain");
 }

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "format/number.h"
+
 namespace tare::timing {
 namespace {
 
@@ -30,11 +32,10 @@ constinit long ranks = 0;  // 0: the launcher does not say
 template <std::size_t N>
 long first_number(const char* const (&names)[N], long otherwise) noexcept {
   for (const char* name : names) {
-    const char* text = getenv(name);
+    const char* text = secure_getenv(name);
     if (text == nullptr || *text == '\0') continue;
-    char* end = nullptr;
-    const long value = strtol(text, &end, 10);
-    if (*end == '\0' && value >= 0) return value;
+    std::uint64_t value = 0;
+    if (format::parse_count(text, value) && value <= LONG_MAX) return static_cast<long>(value);
   }
   return otherwise;
 }
@@ -87,7 +88,7 @@ std::uint64_t now_ns() noexcept {
 }
 
 bool prepare_record() noexcept {
-  const char* prefix = getenv("TARE_TIMING");
+  const char* prefix = secure_getenv("TARE_TIMING");
   if (prefix == nullptr || prefix[0] != '/') return false;
   if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "localhost");
   if (std::snprintf(path, sizeof path, "%s.%s", prefix, host) >= static_cast<int>(sizeof path)) return false;

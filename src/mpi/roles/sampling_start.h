@@ -15,7 +15,7 @@ namespace tare::mpi {
 inline void begin_sampling(const format::ClockPair& before, const format::ClockPair& after) noexcept {
   format::SampleSummary* summary = recorder::sample_summary();
   sampling::Spec spec;
-  const char* text = getenv("TARE_SAMPLE");
+  const char* text = secure_getenv("TARE_SAMPLE");
   if (summary == nullptr || format::parse_sample_spec(text, spec) != nullptr) return;
   sampler.set_sites(is_at_site);
   sampler.begin(spec, text, summary, reinterpret_cast<format::SampleClass*>(summary + 1));

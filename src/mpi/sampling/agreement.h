@@ -72,11 +72,10 @@ class Agreement {
   }
   // For tests: TARE_SAMPLE_NODES makes the ranks believe that they are on so many nodes.
   static std::uint64_t own_node() noexcept {
-    const char* directory = getenv("TARE_SEGMENT_DIR");
+    const char* directory = secure_getenv("TARE_SEGMENT_DIR");
     const std::uint64_t name = recorder::shared_memory_name(directory == nullptr ? "/dev/shm" : directory);
-    const char* nodes = getenv("TARE_SAMPLE_NODES");
-    const int pretended = nodes == nullptr ? 0 : std::atoi(nodes);
-    return pretended > 0 && name != 0 ? mix(name + static_cast<std::uint64_t>(1 + rank_ % pretended)) : name;
+    const std::uint64_t pretended = recorder::count_of("TARE_SAMPLE_NODES", 0);
+    return pretended > 0 && name != 0 ? mix(name + 1 + static_cast<std::uint64_t>(rank_) % pretended) : name;
   }
 
   // Does not wait. A request that failed counts as complete, and no step follows it.

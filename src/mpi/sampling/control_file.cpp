@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t interval_ns = 1'000'000'000;
 
 bool name_file(char (&path)[768]) noexcept {
-  const char* run_dir = getenv("TARE_RUN_DIR");
+  const char* run_dir = secure_getenv("TARE_RUN_DIR");
   if (run_dir == nullptr) return false;
   std::snprintf(path, sizeof path, "%s/sample", run_dir);
   return true;

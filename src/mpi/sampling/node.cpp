@@ -26,8 +26,8 @@ constinit Node node;
 constinit char path[768] = "";
 
 bool name_file(std::uint64_t name) noexcept {
-  const char* directory = getenv("TARE_SEGMENT_DIR");
-  const char* run_id = getenv("TARE_RUN_ID");
+  const char* directory = secure_getenv("TARE_SEGMENT_DIR");
+  const char* run_id = secure_getenv("TARE_RUN_ID");
   if (run_id == nullptr) return false;
   std::snprintf(path, sizeof path, "%s/tare-%s%s%016llx", directory == nullptr ? "/dev/shm" : directory, run_id,
                 format::mail_suffix, static_cast<unsigned long long>(name));

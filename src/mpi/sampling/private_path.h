@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -12,14 +13,13 @@
 #include "mpi/sampling/sampler.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
+#include "recorder/environment.h"
 
 namespace tare::mpi::sampling {
 
 // How long tare waits for other ranks in MPI_Init and in MPI_Finalize.
 inline std::uint64_t waiting_limit_ns() noexcept {
-  const char* text = getenv("TARE_SAMPLE_WAIT");
-  const std::uint64_t ms = text == nullptr ? 2000 : std::strtoull(text, nullptr, 10);
-  return ms * 1'000'000U;
+  return std::min<std::uint64_t>(recorder::count_of("TARE_SAMPLE_WAIT", 2000), 1'000'000'000) * 1'000'000U;
 }
 
 template <class A>
@@ -114,7 +114,7 @@ class PrivatePathOf {
   }
   // A file in the run directory, which the nodes share. `tare run` removes it.
   static bool path_of_note(char (&path)[768]) noexcept {
-    const char* run_dir = getenv("TARE_RUN_DIR");
+    const char* run_dir = secure_getenv("TARE_RUN_DIR");
     if (run_dir == nullptr) return false;
     std::snprintf(path, sizeof path, "%s/.finalizing-%016llx", run_dir, static_cast<unsigned long long>(world_));
     return true;
