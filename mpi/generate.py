@@ -53,7 +53,9 @@ def generated(table: dict[str, Any]) -> dict[str, list[str]]:
         "wrappers.inc": [
             wrapper(without_varargs(each.function), roles(each), is_idle(each)) for each in known
         ],
-        "counted.inc": [counted_wrapper(without_varargs(each.function)) for each in counted],
+        "counted.inc": [
+            counted_wrapper(without_varargs(each.function), calls_others=bool(each.calls)) for each in counted
+        ],
         "sampled.inc": [
             wrapper(each.function, roles_where_sampled(each), is_idle(each), acts_if_idle=acts_if_idle(each))
             for each in sampled

@@ -13,11 +13,12 @@ TABLE = {'''
 
 
 def for_cpp(of: Sequence[Meaning]) -> list[str]:
-    """Lines TARE_MEANING(function, class, form, waits, is_rooted, is_poll, bounds_net_time), by number."""
+    """Lines TARE_MEANING(function, class, form, waits, is_rooted, is_poll, bounds_net_time,
+    calls_others), by number."""
     return [
         f"TARE_MEANING({each.function.name}, {each.kind}, {each.form}, {each.waits}, "
         f"{str(bool(each.root)).lower()}, {str(bool(each.poll)).lower()}, "
-        f"{str('world' in (each.begins, each.ends)).lower()})"
+        f"{str('world' in (each.begins, each.ends)).lower()}, {str(bool(each.calls)).lower()})"
         for each in of
     ]
 

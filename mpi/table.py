@@ -34,6 +34,7 @@ WORDS: dict[str, Sequence[str]] = {
     "names": ("communicator", "window"),
     "lock": ("takes", "gives_back"),
     "cancels": ("request",),
+    "calls": ("others",),
 }  # fmt: skip
 # Attributes that name a parameter.
 PARAMETERS = ("peer", "poll", "level")
@@ -113,6 +114,7 @@ class Meaning:
     names: str = ""
     lock: str = ""
     cancels: str = ""
+    calls: str = ""
     bytes: str = ""
     received: str = ""
 

@@ -44,13 +44,16 @@ def wrapper(
     return "\n".join([*lines, "}"])
 
 
-def counted_wrapper(function: Function) -> str:
+def counted_wrapper(function: Function, *, calls_others: bool) -> str:
     """The text of the wrapper that only counts. Bindings convert handles of their own accord."""
     caller = "Caller::converts" if _CONVERSION.search(function.name) else "Caller::asks"
     parameters = ", ".join(p.declaration for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
+    call = f"real(&{function.name}, Function::{function.name})({arguments})"
+    is_whole = "true" if calls_others else "around_tool"
     return (
         f"static {function.returns} {function.name}({parameters}) {{\n"
-        f"  count_call(Function::{function.name}, {caller}, __builtin_return_address(0));\n"
-        f"  return real(&{function.name}, Function::{function.name})({arguments});\n}}"
+        f"  return counted<Function::{function.name}, {caller}, {is_whole}>(\n"
+        "      __builtin_return_address(0),\n"
+        f"      [=]() __attribute__((always_inline)) {{ return {call}; }});\n}}"
     )

@@ -7,8 +7,8 @@ namespace {
 
 constexpr FunctionMeaning meanings[] = {
     {},
-#define TARE_MEANING(name, kind, form, waits, is_rooted, is_poll, bounds_net_time) \
-  {CallClass::kind, CallForm::form, Waits::waits, is_rooted, is_poll, bounds_net_time},
+#define TARE_MEANING(name, kind, form, waits, is_rooted, is_poll, bounds_net_time, calls_others) \
+  {CallClass::kind, CallForm::form, Waits::waits, is_rooted, is_poll, bounds_net_time, calls_others},
 #include "meanings.inc"
 #undef TARE_MEANING
 };

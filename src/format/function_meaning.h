@@ -54,6 +54,7 @@ struct FunctionMeaning {
   bool is_rooted = false;        // it has a root, which stands for a peer in records
   bool is_poll = false;          // it does not wait, and may find nothing
   bool bounds_net_time = false;  // net time is from the end of such a call to the start of another one
+  bool calls_others = false;     // libraries make it of other functions, which they call by their names
 };
 
 // The meaning of a function by its number. For numbers outside of 1 .. function_count, nothing is known.

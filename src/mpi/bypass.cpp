@@ -6,7 +6,7 @@
 
 #include "format/function_meaning.h"
 #include "mpi/dispatch.h"
-#include "mpi/library.h"
+#include "mpi/tool.h"
 
 extern "C" {
 // By the number of the function: the address of its instructions; and its wrapper, for calls that are to be measured.
@@ -27,10 +27,11 @@ static_assert(offsetof(format::LocationHeader, lookups) == TARE_LOOKUPS);
 
 // Whether calls of a function may bypass its wrapper: later calls need none of its roles (Role::is_needed), except
 // those of requests if some are open. Polls are counted on their own. Blocking collectives may end spells, unless they
-// have a root.
+// have a root. Only a wrapper makes calls that the library makes itself part of the call (inside.h).
 enum class Bypass : std::uint8_t { never, without_requests, always };
 Bypass bypass_of(const format::FunctionMeaning& meaning) noexcept {
-  if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival)
+  if (meaning.is_poll || meaning.form == CallForm::persistent || meaning.waits == format::Waits::arrival ||
+      meaning.calls_others)
     return Bypass::never;
   switch (meaning.kind) {
     case CallClass::send:
@@ -87,12 +88,13 @@ void replace(void*& slot, void* from, void* to) noexcept {
 }  // namespace
 
 void change_depth(const recorder::Location& location) noexcept {
-  if (has_tool_below() || !candidates.are_known()) return;
+  if (!candidates.are_known()) return;
   const unsigned wanted = !location.counts_only ? 0 : location.requests_open ? candidates.always : candidates.count;
   // Spells that only count follow one another, and looking at the slots takes as long as some calls.
   const unsigned present = bypassing.exchange(wanted, std::memory_order_relaxed);
   for (unsigned at = std::min(present, wanted); at < std::max(present, wanted); ++at) {
     const unsigned i = candidates.numbers[at];
+    if (has_tool(i)) continue;
     void* const bypass = tare_bypass[i];
     void*& wrapper = tare_wrappers[i];
     if (wrapper == nullptr) wrapper = tare_slots[i];

@@ -28,9 +28,9 @@ inline bool is_check_due(const recorder::Location& location) noexcept {
   return location.counted_calls % (1U << TARE_CHECK_BITS) == 0;
 }
 
-// To be called in a thread that begins or ends only counting, or that only counts when requests_open changes. If
-// another tool lies below, nothing changes: calls that the tool makes for those of the program are part of them, and
-// must be told from them.
+// To be called in a thread that begins or ends only counting, or that only counts when requests_open changes. Functions
+// of a tool below (tool.h) keep their wrappers: calls that the tool makes for those of the program are part of them,
+// and must be told from them.
 void change_depth(const recorder::Location& location) noexcept;
 
 }  // namespace tare::mpi

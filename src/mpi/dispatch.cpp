@@ -11,15 +11,19 @@
 #include "mpi/dlsym.h"
 #include "mpi/inside.h"
 #include "mpi/library.h"
+#include "mpi/tool.h"
 #include "mpi/weak_references.h"
 #include "recorder/clock.h"
+#include "recorder/environment.h"
 #include "recorder/system.h"
 
 extern "C" {
 constinit thread_local std::uintptr_t tare_inside = 0;
-[[gnu::visibility("hidden")]] void* tare_resolve(unsigned number, const void* caller) noexcept;
-// Where a call goes that is made while tare_inside is set. `entry`: twice the number of the function, plus 1 if it was
-// called as PMPI_X. The other arguments are the registers of the calling frame (Frame).
+constinit void* tare_library[tare::format::function_count + 1] = {};
+// Where the first call goes. `entry`: twice the number of the function, plus 1 if it was called as PMPI_X.
+[[gnu::visibility("hidden")]] void* tare_resolve(unsigned entry, const void* caller) noexcept;
+// Where a call goes that is made while tare_inside is set. The last arguments are the registers of the calling frame
+// (Frame).
 [[gnu::visibility("hidden")]] void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack,
                                                 std::uintptr_t base) noexcept;
 }
@@ -27,7 +31,6 @@ constinit thread_local std::uintptr_t tare_inside = 0;
 namespace tare::mpi {
 
 constinit void* below_table[format::function_count + 1] = {};
-constinit void* profiling_below_table[format::function_count + 1] = {};
 
 namespace {
 
@@ -50,25 +53,22 @@ constinit bool missing[format::function_count + 1] = {};
 // Fills the tables. Threads that do so at the same time write the same values, so no lock is held across calls of the
 // loader.
 void fill_next(const Library& library) noexcept {
+  void* const none = reinterpret_cast<void*>(&missing_function);
   char name[128];
   for (unsigned i = 1; i <= format::function_count; ++i) {
     std::snprintf(name, sizeof name, "P%s", format::function_name(i));
     void* next = real_dlsym(RTLD_NEXT, name + 1);
-    if (next == nullptr) next = real_dlsym(library.handle, name + 1);
+    void* own = real_dlsym(library.handle, name + 1);
     void* profiling = real_dlsym(library.handle, name);
-    if (profiling == nullptr) profiling = next;
-    if (next == nullptr) next = profiling;
+    if (own == nullptr) own = profiling;
+    if (profiling == nullptr) profiling = own;
+    if (next == nullptr) next = own;
     missing[i] = next == nullptr;
-    below_table[i] = tare_next[i] = missing[i] ? reinterpret_cast<void*>(&missing_function) : next;
-    profiling_below_table[i] = tare_profiling_next[i] = missing[i] ? tare_next[i] : profiling;
+    tare_next[i] = missing[i] ? none : next;
+    tare_library[i] = tare_profiling_next[i] = profiling == nullptr ? none : profiling;
+    tare_tools[i] = next != own ? next : nullptr;
+    below_table[i] = has_tool(i) ? tare_tool_entries[i] : tare_next[i];
   }
-}
-
-// Another tool lies below. It calls PMPI_X by itself, and its calls for functions that are only counted would be
-// counted twice.
-bool chained(const Library& library) noexcept {
-  return real_dlsym(RTLD_NEXT, "MPI_Init") != nullptr &&
-         real_dlsym(RTLD_NEXT, "MPI_Init") != real_dlsym(library.handle, "MPI_Init");
 }
 
 void fill_nested(const NestedWrapper* nested) noexcept {
@@ -80,25 +80,32 @@ void fill_nested(const NestedWrapper* nested) noexcept {
   }
 }
 
-void fill_slots(void* const* wrappers, bool has_tool) noexcept {
-  for (unsigned i = 1; i <= format::function_count; ++i) {
-    if (missing[i]) continue;  // stays with tare_resolve, which reports it
-    tare_slots[i] = wrappers == nullptr ? below_table[i] : wrappers[i];
-    const bool profiling_wrapped = wrappers != nullptr && !(has_tool && format::is_lookup(i));
-    tare_profiling_slots[i] = profiling_wrapped ? wrappers[i] : profiling_below_table[i];
-  }
+// Leads the calls of a function to its wrapper.
+void wrap(unsigned number, void* wrapper) noexcept {
+  if (missing[number]) return;  // stays with tare_resolve, which reports it
+  tare_profiling_wrappers[number] = wrapper;
+  tare_profiling_slots[number] = has_tool(number) ? tare_profiling_entries[number] : wrapper;
+  tare_slots[number] = wrapper;
 }
 
-void fill_sampled(const SampledWrapper* sampled) noexcept {
-  for (; sampled->function != Function::none; ++sampled) {
-    const auto i = static_cast<unsigned>(sampled->function);
+void wrap_all(const Tables& tables) noexcept {
+  const bool timed = lookups_timed();
+  for (unsigned i = 1; i <= format::function_count; ++i)
+    wrap(i, (timed ? tables.timed : has_tool(i) ? tables.counted_around_tool : tables.counted)[i]);
+  if (!sampling_asked()) return;
+  for (const SampledWrapper* each = tables.sampled; each->function != Function::none; ++each)
+    wrap(static_cast<unsigned>(each->function), each->wrapper);
+}
+
+void only_forward() noexcept {
+  for (unsigned i = 1; i <= format::function_count; ++i) {
     if (missing[i]) continue;
-    tare_slots[i] = tare_profiling_slots[i] = sampled->wrapper;
+    tare_profiling_slots[i] = tare_library[i];
+    tare_slots[i] = tare_next[i];
   }
 }
 
 constinit std::atomic<bool> attached{false};
-constinit bool is_chained = false;
 
 // Prints a problem once in a process, not at every call.
 void complain_once(const char* text) noexcept {
@@ -123,11 +130,12 @@ void attach(const void* caller, const void* asked) noexcept {
     std::snprintf(text, sizeof text, "%s has a binary interface that tare does not know: not measured", library.path);
     complain(text);
   }
-  void* const* wrappers = tables == nullptr ? nullptr : lookups_timed() ? tables->timed : tables->counted;
-  is_chained = chained(library);
-  fill_slots(wrappers, is_chained);
-  if (tables != nullptr && sampling_asked()) fill_sampled(tables->sampled);
-  if (tables != nullptr) fill_nested(tables->nested);
+  if (tables != nullptr) {
+    wrap_all(*tables);
+    fill_nested(tables->nested);
+  } else {
+    only_forward();
+  }
   null_weak_references([](unsigned function) { return missing[function]; });
   if (tables != nullptr) tables->attached(recorder::now() - start);
   attached.store(true, std::memory_order_release);
@@ -135,8 +143,6 @@ void attach(const void* caller, const void* asked) noexcept {
 }
 
 }  // namespace
-
-bool has_tool_below() noexcept { return is_chained; }
 
 bool is_attached() noexcept { return attached.load(std::memory_order_acquire); }
 
@@ -149,25 +155,29 @@ void attach_once(const void* caller, const void* asked) noexcept {
 }
 
 bool is_dispatched_to(unsigned number, bool profiling, const void* address) noexcept {
-  return !missing[number] && (profiling ? profiling_below_table : below_table)[number] == address;
+  if (missing[number]) return false;
+  return (profiling ? tare_library[number] : has_tool(number) ? tare_tools[number] : below_table[number]) == address;
 }
 
 bool recording() noexcept {
-  const char* run_dir = getenv("TARE_RUN_DIR");
+  const char* run_dir = secure_getenv("TARE_RUN_DIR");
   return run_dir != nullptr && run_dir[0] == '/';
 }
 
 bool lookups_timed() noexcept {
-  const char* text = getenv("TARE_LOOKUPS");
-  return text != nullptr && std::strcmp(text, "time") == 0;
+  const char* text = secure_getenv("TARE_LOOKUPS");
+  if (text == nullptr || *text == '\0') return false;
+  const bool timed = std::strcmp(text, "time") == 0;
+  if (!timed) recorder::complain_of("TARE_LOOKUPS", text, "time");
+  return timed;
 }
 
 bool sampling_asked() noexcept {
-  const char* text = getenv("TARE_SAMPLE");
+  const char* text = secure_getenv("TARE_SAMPLE");
   if (text == nullptr) return false;
   format::SampleSpec spec;
   const char* wrong = format::parse_sample_spec(text, spec);
-  const char* trace = getenv("TARE_TRACE");
+  const char* trace = secure_getenv("TARE_TRACE");
   if (wrong == nullptr && spec.method == format::SampleMethod::write && (trace == nullptr || *trace != '1'))
     wrong = "write needs a trace (--trace)";
   if (wrong == nullptr) return true;
@@ -181,11 +191,12 @@ bool has(Function function) noexcept { return !missing[static_cast<unsigned>(fun
 
 }  // namespace tare::mpi
 
-void* tare_resolve(unsigned number, const void* caller) noexcept {
+void* tare_resolve(unsigned entry, const void* caller) noexcept {
   using namespace tare::mpi;
+  const unsigned number = entry / 2;
   const tare::recorder::ErrnoGuard guard;
   attach_once(caller, nullptr);
-  if (is_attached() && !missing[number]) return tare_slots[number];
+  if (is_attached() && !missing[number]) return entry % 2 != 0 ? tare_profiling_slots[number] : tare_slots[number];
   if (!is_attached()) return reinterpret_cast<void*>(&missing_function);
   char text[256];
   std::snprintf(text, sizeof text, "the program calls %s, which the loaded MPI library does not have",
@@ -195,11 +206,17 @@ void* tare_resolve(unsigned number, const void* caller) noexcept {
 }
 
 void* tare_nested(unsigned entry, std::uintptr_t return_address, std::uintptr_t stack, std::uintptr_t base) noexcept {
+  using namespace tare::mpi;
   const unsigned number = entry / 2;
   const bool profiling = entry % 2 != 0;
-  if (tare::mpi::is_inside({return_address, stack, base})) {
-    tare::mpi::begins_inside(static_cast<tare::mpi::Function>(number));
-    return profiling ? tare_profiling_next[number] : tare_next[number];
+  // A wrapper calls what lies below it, and never a stub. So what it has called has left the stack by a jump to this
+  // one.
+  const bool by_jump = is_own_code(return_address);
+  if (by_jump || is_inside({return_address, stack, base})) {
+    begins_inside(static_cast<Function>(number));
+    if (profiling) return tare_profiling_next[number];
+    if (has_tool(number) && runs_away(number, stack, by_jump)) return tare_library[number];
+    return tare_next[number];
   }
   return profiling ? tare_profiling_slots[number] : tare_slots[number];
 }

@@ -4,8 +4,9 @@
 // touching an argument, to
 //   tare_slots[X] or tare_profiling_slots[X]  outside MPI: the wrapper for the ABI of the loaded library
 //   tare_next[X] or tare_profiling_next[X]    inside MPI (inside.h): the call is part of another one
-// `next` is what the program would have called without tare (below()): another tool, or the library. For the few
-// functions that free a handle, a wrapper comes before it that only forgets the handle.
+// `next` is what the program would have called without tare: for MPI_X, that of another tool (tool.h), or the
+// library's; for PMPI_X, the library's. For the few functions that free a handle, a wrapper comes before it that only
+// forgets the handle.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,9 @@ struct SampledWrapper {
   void* wrapper;
 };
 struct Tables {
-  void* const* timed;    // measures every function
-  void* const* counted;  // the same, but look-up functions are counted, not timed
+  void* const* timed;                // measures every function
+  void* const* counted;              // the same, but look-up functions are counted, not timed
+  void* const* counted_around_tool;  // the same for the functions of another tool
   bool (*bind)(void* (*lookup)(const char* symbol, void* context) noexcept, void* context) noexcept;
   const NestedWrapper* nested;                            // ends with Function::none
   const SampledWrapper* sampled;                          // replaces those above if messages are sampled; ends likewise
@@ -47,14 +49,12 @@ bool is_dispatched_to(unsigned number, bool profiling, const void* address) noex
 // Whether the loaded library has the function.
 bool has(Function function) noexcept;
 
-// What a call of MPI_X (or PMPI_X) reaches below this library.
+// What a measured call reaches below this library.
 [[gnu::visibility("hidden")]] extern void* below_table[format::function_count + 1];
-[[gnu::visibility("hidden")]] extern void* profiling_below_table[format::function_count + 1];
 
 template <class Signature>
-Signature* below(Function function, bool profiling = false) noexcept {
-  const auto* table = profiling ? profiling_below_table : below_table;
-  return reinterpret_cast<Signature*>(table[static_cast<unsigned>(function)]);
+Signature* below(Function function) noexcept {
+  return reinterpret_cast<Signature*>(below_table[static_cast<unsigned>(function)]);
 }
 
 // Whether there is a run to record to; otherwise all calls are only forwarded.
@@ -74,4 +74,6 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern void* tare_profiling_slots[];
 [[gnu::visibility("hidden")]] extern void* tare_next[];
 [[gnu::visibility("hidden")]] extern void* tare_profiling_next[];
+// The functions of the MPI library itself.
+[[gnu::visibility("hidden")]] extern void* tare_library[tare::format::function_count + 1];
 }

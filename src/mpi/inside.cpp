@@ -3,6 +3,7 @@
 #include <unwind.h>
 
 #include "mpi/left_messages.h"
+#include "mpi/library.h"
 #include "mpi/requests.h"
 #include "mpi/thread.h"
 #include "recorder/clock.h"
@@ -11,10 +12,6 @@
 #include "recorder/system.h"
 
 extern "C" {
-// The image of this library: the linker defines where it starts and where its code ends.
-[[gnu::visibility("hidden")]] extern const char __ehdr_start[];
-[[gnu::visibility("hidden")]] extern const char etext[];
-
 // The personality routine of frames that measure. It calls no function of the unwinder, which may be another one than
 // ours.
 [[gnu::visibility("hidden")]] _Unwind_Reason_Code tare_left(int, _Unwind_Action actions, _Unwind_Exception_Class,
@@ -32,10 +29,6 @@ constexpr std::uintptr_t stack_of_call = 4096;
 
 constexpr unsigned most_steps = 256;
 
-bool is_ours(std::uintptr_t code) noexcept {
-  return code - reinterpret_cast<std::uintptr_t>(__ehdr_start) < static_cast<std::uintptr_t>(etext - __ehdr_start);
-}
-
 // What is known of the frame that covers an address of the stack, further up than the frame `from`.
 enum class Owner : std::uint8_t { wrapper, other, unknown };
 
@@ -46,11 +39,11 @@ Owner owner_of(std::uintptr_t address, Frame from, std::uintptr_t high) noexcept
   for (unsigned steps = 0; steps < most_steps; ++steps) {
     const std::uintptr_t code = from.return_address;
     const Recipe recipe = recipe_of(code);
-    has_left_us = has_left_us || !is_ours(code);
+    has_left_us = has_left_us || !is_own_code(code);
     Step read;
     std::uintptr_t end = 0;
     if (!find_end(recipe, stack, from, read, end)) return Owner::unknown;
-    if (end > address) return has_left_us && is_ours(code) ? Owner::wrapper : Owner::other;
+    if (end > address) return has_left_us && is_own_code(code) ? Owner::wrapper : Owner::other;
     if (!step(recipe, stack, from, read)) return Owner::unknown;
   }
   return Owner::unknown;
@@ -139,7 +132,7 @@ bool is_inside(const Frame& caller) noexcept {
   if (tare_inside == not_to_be_left) return true;
   const recorder::ErrnoGuard guard;
   const auto* thread = static_cast<const Thread*>(recorder::this_location);
-  if (thread != nullptr && is_there(tare_inside, thread->stack, caller)) return true;
+  if (is_there(tare_inside, thread == nullptr ? Stack{} : thread->stack, caller)) return true;
   leave();
   return false;
 }

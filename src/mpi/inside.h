@@ -16,6 +16,9 @@
 // call of MPI needs: the frame is gone.
 // - The next call is made further down on the same stack: a walk up (unwind.h) reaches either the wrapper's frame, or
 // another frame that covers its place.
+// A tool below this library whose MPI_X ends in a call of PMPI_X leaves the stack by a jump. The frame that makes the
+// call is then the wrapper itself, so the measured call is still under way (tare_nested in dispatch.cpp).
+//
 // In all other cases the call counts as still under way: the next call is made on another stack, or far above the
 // object on a stack that is not the thread's own, or frames in between have no unwind tables. A call that another
 // coroutine makes meanwhile is part of it, because the thread is in both.

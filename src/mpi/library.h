@@ -1,6 +1,8 @@
 // The MPI library that calls go to, and what it is.
 #pragma once
 
+#include <cstdint>
+
 #include "format/process_record.h"
 
 namespace tare::mpi {
@@ -25,7 +27,7 @@ bool is_of_library(const void* address) noexcept;
 // This library's own object, as the loader knows it.
 const void* own_object() noexcept;
 
-// Whether another tool lies between this library and the MPI library (dispatch.cpp). Valid after dispatch.
-bool has_tool_below() noexcept;
+// Whether an address lies in the code of this library.
+bool is_own_code(std::uintptr_t address) noexcept;
 
 }  // namespace tare::mpi

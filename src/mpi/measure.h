@@ -113,6 +113,7 @@ template <class A, Function F, class Real, class... Roles>
 [[gnu::always_inline]] inline auto measure(const Frame& caller, Real real, Roles&... roles) {
   recorder::Location* location = recorder::here();
   if (location == nullptr) [[unlikely]] {
+    const Inside inside;
     const auto result = real();
     if constexpr (std::is_same_v<decltype(result), const int>) (Roles::unmeasured(result), ...);
     return result;
@@ -161,6 +162,18 @@ template <class A, Function F, class Real, class... Roles>
   recorder::Location* location = recorder::here();
   if (location != nullptr && location->mode != recorder::Mode::paused)
     ++location->shared->lookups[static_cast<unsigned>(function)];
+}
+
+// Counts and makes a call of a look-up function. `is_whole`: further calls that it leads to are part of it.
+template <Function F, Caller kind, bool is_whole, class Real>
+[[gnu::always_inline]] inline auto counted(void* return_address, Real real) {
+  count_call(F, kind, return_address);
+  if constexpr (is_whole) {
+    const Inside inside;
+    return real();
+  } else {
+    return real();
+  }
 }
 
 // The function below this library, with the type of the wrapper.

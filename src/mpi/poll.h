@@ -79,8 +79,10 @@ template <Function F, class... Roles>
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
-  if (location == nullptr) [[unlikely]]
+  if (location == nullptr) [[unlikely]] {
+    const Inside inside;
     return real();
+  }
   auto& thread = static_cast<Thread&>(*location);
   if (thread.counts_only) [[unlikely]] {
     if (!(roles.is_needed(thread) || ... || false)) {
@@ -122,8 +124,10 @@ template <class A, Function F, class Real, class IsIdle, class... Roles>
 template <class A, Function F, class Real, class IsIdle, class... Roles>
 [[gnu::always_inline]] inline int acting_poll(const Frame& caller, Real real, IsIdle is_idle, Roles&... roles) {
   recorder::Location* location = recorder::here();
-  if (location == nullptr) [[unlikely]]
+  if (location == nullptr) [[unlikely]] {
+    const Inside inside;
     return real();
+  }
   auto& thread = static_cast<Thread&>(*location);
   thread.begin_weighing();
   return timed_poll<A, F, false>(thread, caller, real, is_idle, roles...);

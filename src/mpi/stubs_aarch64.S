@@ -28,20 +28,25 @@ tare_stub_\name:
         .symver tare_stub_\name, \name@TARE_1, remove
         .endm
 
+        .macro TARE_FIRST number, profiling
+tare_first_\number\()_\profiling:
+        hint    #34
+        mov     w17, #(2*\number+\profiling)
+        b       tare_first
+        .endm
+
         .macro TARE_STUB name, number
         TARE_ENTRY \name, \number, tare_slots, 0
         TARE_ENTRY P\name, \number, tare_profiling_slots, 1
-tare_first_\number:
-        hint    #34
-        mov     w17, #\number
-        b       tare_first
+        TARE_FIRST \number, 0
+        TARE_FIRST \number, 1
         .endm
 
         .text
 #include "stubs.inc"
 
-// Jumps to where a function says that the call goes. Its arguments: the number in w17, and of the frame that makes the
-// call the address where it goes on, its stack pointer and its frame pointer.
+// Jumps to where a function says that the call goes. Its arguments: the entry (dispatch.cpp) in w17, and of the frame that
+// makes the call the address where it goes on, its stack pointer and its frame pointer.
         .macro TARE_DECIDE label, function
 \label:
         .cfi_startproc
@@ -188,11 +193,6 @@ tare_stub_places:
         .quad   0
 #include "stubs.inc"
 
-        .purgem TARE_STUB
-        .macro TARE_STUB name, number
-        .quad   tare_first_\number
-        .endm
-
         .section .data.rel.local, "aw"
         .macro TARE_TABLE table
         .globl  \table
@@ -202,11 +202,20 @@ tare_stub_places:
         .quad   0
         .endm
 
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .quad   tare_first_\number\()_0
+        .endm
         TARE_TABLE tare_slots
 #include "stubs.inc"
-        TARE_TABLE tare_profiling_slots
-#include "stubs.inc"
         TARE_TABLE tare_next
+#include "stubs.inc"
+
+        .purgem TARE_STUB
+        .macro TARE_STUB name, number
+        .quad   tare_first_\number\()_1
+        .endm
+        TARE_TABLE tare_profiling_slots
 #include "stubs.inc"
         TARE_TABLE tare_profiling_next
 #include "stubs.inc"

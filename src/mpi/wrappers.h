@@ -31,8 +31,8 @@ struct Wrappers {
   // clang-format on
 };
 
-// Counts look-up functions.
-template <class A>
+// Counts look-up functions. `around_tool`: those of another tool (tool.h), which may make further calls for one.
+template <class A, bool around_tool>
 struct Counted {
 // The wrappers use the types.
 // clang-format off
@@ -84,11 +84,11 @@ inline void* const timed_table[] = {
 #undef TARE_FUNCTION
 };
 
-template <class A>
+template <class A, bool around_tool>
 inline void* const counted_table[] = {
     nullptr,
 #define TARE_WRAPPER_false(name) reinterpret_cast<void*>(&Wrappers<A>::name)
-#define TARE_WRAPPER_true(name) reinterpret_cast<void*>(&Counted<A>::name)
+#define TARE_WRAPPER_true(name) reinterpret_cast<void*>(&Counted<A, around_tool>::name)
 #define TARE_FUNCTION(name, counted) TARE_WRAPPER_##counted(name),
 #include "functions.inc"
 #undef TARE_FUNCTION

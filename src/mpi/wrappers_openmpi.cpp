@@ -4,8 +4,9 @@
 namespace tare::mpi {
 
 extern const Tables openmpi_tables;
-constinit const Tables openmpi_tables = {timed_table<abi::OpenMpi>,   counted_table<abi::OpenMpi>,
-                                         &abi::OpenMpi::bind,         nested_table<abi::OpenMpi>,
-                                         sampled_table<abi::OpenMpi>, &attached<abi::OpenMpi>};
+constinit const Tables openmpi_tables = {
+    timed_table<abi::OpenMpi>, counted_table<abi::OpenMpi, false>, counted_table<abi::OpenMpi, true>,
+    &abi::OpenMpi::bind,       nested_table<abi::OpenMpi>,         sampled_table<abi::OpenMpi>,
+    &attached<abi::OpenMpi>};
 
 }  // namespace tare::mpi

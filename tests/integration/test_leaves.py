@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_left_by(
 ) -> None:
     messages = len(CALLBACKS) * 2 * SENDS
     calls = calls_of(*CALLBACKS, messages=messages)
-    measured = measure(tare, mpi, RANKS, [leaves, how], tmp_path / "run", *options)
+    measured = measure(tare, mpi, RANKS, [leaves, how], tmp_path / "run", *options, leaves=True)
     assert_recorded(measured, calls, RANKS * LEFT * len(CALLBACKS))
     if not options:
         return
@@ -86,16 +87,16 @@ def test_other_stacks(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_path: P
     coroutine calls MPI, and leaves its calls. A coroutine is given up in a callback, its stack unmapped."""
     switched = measure(tare, mpi, RANKS, [leaves, "switch"], tmp_path / "switched")
     assert_recorded(switched, calls_of(OPERATION, messages=2 * SENDS), 0)
-    coroutine = measure(tare, mpi, RANKS, [leaves, "coroutine"], tmp_path / "coroutine")
+    coroutine = measure(tare, mpi, RANKS, [leaves, "coroutine"], tmp_path / "coroutine", leaves=True)
     assert_recorded(coroutine, calls_of(OPERATION, OPERATION, messages=4 * SENDS), RANKS * 2 * LEFT)
-    abandoned = measure(tare, mpi, RANKS, [leaves, "abandoned"], tmp_path / "abandoned")
+    abandoned = measure(tare, mpi, RANKS, [leaves, "abandoned"], tmp_path / "abandoned", leaves=True)
     once = {"MPI_Op_create": 1, "MPI_Reduce_local": 1}
     assert_recorded(abandoned, calls_of(once, messages=SENDS), RANKS)
 
 
 def test_cancelled_threads(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_path: Path) -> None:
     """Threads are cancelled in a callback, one after another; their cleanup handlers run, and MPI goes on."""
-    measured = measure(tare, mpi, RANKS, [leaves, "cancelled"], tmp_path / "run", "--trace")
+    measured = measure(tare, mpi, RANKS, [leaves, "cancelled"], tmp_path / "run", "--trace", leaves=True)
     own = {"MPI_Op_create": ROUNDS, "MPI_Reduce_local": ROUNDS}
     assert_recorded(measured, calls_of(own, messages=SENDS), RANKS * ROUNDS)
     assert sum(row["function"] == "MPI_Reduce_local" for row in measured.events()) == RANKS * ROUNDS
@@ -103,7 +104,7 @@ def test_cancelled_threads(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_pa
 
 def test_cancelled_receive(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_path: Path) -> None:
     """A thread is cancelled while it waits in MPI_Recv. No call of MPI is made after that."""
-    measured = measure_alone(mpi, tare, [leaves, "received"], tmp_path / "run")
+    measured = replace(measure_alone(mpi, tare, [leaves, "received"], tmp_path / "run"), leaves=True)
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
     assert measured.calls()["MPI_Recv"] == 1
     assert {row["inside"] for row in where(tare, tmp_path / "run")["rows"]} == {False}
@@ -111,7 +112,7 @@ def test_cancelled_receive(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_pa
 
 def test_left_at_the_end(mpi: MpiEnvironment, leaves: Path, tare: Path, tmp_path: Path) -> None:
     """A call that longjmp has left, with no other after it."""
-    measured = measure_alone(mpi, tare, [leaves, "ends"], tmp_path / "run")
+    measured = replace(measure_alone(mpi, tare, [leaves, "ends"], tmp_path / "run"), leaves=True)
     assert (measured.ended.returncode, measured.ended.stdout) == (0, "ok\n"), measured.ended.stderr
     assert measured.calls()["MPI_Reduce_local"] == 1
     assert {row["inside"] for row in where(tare, tmp_path / "run")["rows"]} == {False}

@@ -22,9 +22,13 @@ class Measurement:
     tare: Path
     directory: Path
     ended: subprocess.CompletedProcess[str]
+    leaves: bool = False  # whether calls of the program do not return: exceptions or longjmp leave them
 
     def info(self) -> dict[str, Any]:
-        return self._read("info", "tare.info/1")
+        info = self._read("info", "tare.info/1")
+        if not self.leaves:
+            assert {rank["left_calls"] for rank in info["ranks"]} <= {0}
+        return info
 
     def profile(self, by: str) -> list[dict[str, Any]]:
         return list(self._read("profile", "tare.profile/1", "--by", by)["rows"])
@@ -38,6 +42,7 @@ class Measurement:
 
     def calls(self) -> dict[str, int]:
         """Calls of each function, of all ranks of all worlds."""
+        self.info()
         sums: Counter[str] = Counter()
         for row in self.profile("function"):
             sums[row["function"]] += row["calls"]
@@ -61,12 +66,13 @@ def measure(
     *options: str,
     timeout_s: float = 120,
     cwd: Path | None = None,
+    leaves: bool = False,
     **environment: str,
 ) -> Measurement:
     """Runs a program on n ranks under `tare run OPTIONS`; whether it succeeded is for the caller."""
     prefix: list[Path | str] = [tare, "run", "--quiet", *options, "-o", directory, "--"]
     ended = run(env, n, argv, prefix=prefix, timeout_s=timeout_s, cwd=cwd, **environment)
-    return Measurement(tare, directory, ended)
+    return Measurement(tare, directory, ended, leaves)
 
 
 def left_in_memory(directory: Path) -> list[Path]:

@@ -118,7 +118,7 @@ def test_ranks_are_named_by_their_parameters(known: dict[str, Meaning]) -> None:
 
 def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
     """What the library was compiled with, what Python reads, and what the table says now."""
-    pattern = r"TARE_MEANING\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)"
+    pattern = r"TARE_MEANING\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)"
     cpp = {
         name: tuple(words) for name, *words in re.findall(pattern, (GENERATED / "meanings.inc").read_text())
     }
@@ -130,6 +130,7 @@ def test_the_tables_of_cpp_and_python_agree(known: dict[str, Meaning]) -> None:
             str(bool(means.root)).lower(),
             str(bool(means.poll)).lower(),
             str(name in OUTSIDE_NET).lower(),
+            str(bool(known[name].calls)).lower(),
         )
         for name in TABLE
         for means in [meaning(name)]

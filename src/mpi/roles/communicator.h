@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpi/roles/envelope.h"
+#include "mpi/tool.h"
 
 namespace tare::mpi {
 
@@ -66,7 +67,7 @@ struct FreesCommunicator : Role {
 template <class A, Function F, bool profiling>
 int nested_comm_free(typename A::Comm* comm) noexcept {
   if (comm != nullptr) forget_communicator(bits(*comm));
-  return below<int(typename A::Comm*)>(F, profiling)(comm);
+  return next<int(typename A::Comm*)>(F, profiling)(comm);
 }
 template <class A>
 struct NamesCommunicator : Role {

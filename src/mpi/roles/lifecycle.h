@@ -7,6 +7,7 @@
 #include "mpi/requests.h"
 #include "mpi/roles/envelope.h"
 #include "mpi/site.h"
+#include "mpi/tool.h"
 #include "recorder/process_end.h"
 #include "recorder/segment.h"
 
@@ -136,7 +137,7 @@ struct FreesDatatype : Role {
 template <class A, bool profiling>
 int nested_type_free(typename A::Datatype* datatype) noexcept {
   datatype_generation.fetch_add(1, std::memory_order_relaxed);
-  return below<int(typename A::Datatype*)>(Function::MPI_Type_free, profiling)(datatype);
+  return next<int(typename A::Datatype*)>(Function::MPI_Type_free, profiling)(datatype);
 }
 
 }  // namespace tare::mpi
