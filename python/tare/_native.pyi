@@ -8,7 +8,7 @@ FilePath = str | PathLike[str]
 
 FORMAT_VERSION: int
 
-State = Literal["running", "finished", "exited", "aborted", "killed"]
+State = Literal["running", "finished", "exited", "aborted", "killed", "unknown"]
 EventKind = Literal["region", "counter", "marker", "phase", "event", "packed", "raw"]
 
 class Error(Exception):
@@ -37,6 +37,7 @@ def code_of_line(object: str, file: str, line: int) -> LineCode:
 class Collected(TypedDict):
     processes: int
     running: int
+    unknown: int  # processes of which nothing here tells whether they run
     recovered_events: int
     kept: int
     messages: list[str]
@@ -751,8 +752,18 @@ def collect(
     command_ended_ns: int | None = None,
     watch: EndingWatch | None = None,
     command: Seen | None = None,
+    presume_ended: bool = False,
 ) -> Collected:
     """Drains dead processes' segments into the run directory and stores symbols."""
+
+def collector(directories: Sequence[FilePath]) -> str:
+    """TARE_COLLECTOR of a process that collects from these directories."""
+
+def machine_name() -> str:
+    """The running kernel, in 16 hexadecimal digits."""
+
+def pid_namespace_name() -> int:
+    """Of this process; 0 if /proc shows another one."""
 
 def is_archive(path: FilePath) -> bool:
     """Whether the file begins as an archive does."""

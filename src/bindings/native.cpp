@@ -21,6 +21,7 @@
 #include "bindings/text.h"
 #include "bindings/timeline.h"
 #include "format/chunk.h"
+#include "format/machine.h"
 #include "reader/run/collect.h"
 #include "reader/run/endings.h"
 #include "reader/symbols/short_name.h"
@@ -40,21 +41,35 @@ std::optional<reader::Ending> ending_of(const reader::SegmentName& segment, read
 
 nb::dict collect(const std::filesystem::path& run_dir, const std::filesystem::path& segment_dir,
                  const std::string& run_id, std::optional<std::uint64_t> command_ended_ns, reader::EndingWatch* watch,
-                 const std::optional<Seen>& command) {
+                 const std::optional<Seen>& command, bool presume_ended) {
   const auto work = [&] {
     const nb::gil_scoped_release unlocked;
-    return unwrap(
-        reader::collect({run_dir, segment_dir, run_id}, command_ended_ns,
-                        [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); }));
+    return unwrap(reader::collect(
+        {run_dir, segment_dir, run_id}, command_ended_ns,
+        [&](const reader::SegmentName& segment) { return ending_of(segment, watch, command); }, presume_ended));
   };
   const reader::Collected collected = work();
   nb::dict row;
   row["processes"] = collected.processes;
   row["running"] = collected.running;
+  row["unknown"] = collected.unknown;
   row["recovered_events"] = collected.recovered_events;
   row["kept"] = collected.kept;
   row["messages"] = collected.messages;
   return row;
+}
+
+std::string digits(std::uint64_t name) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(name));
+  return text;
+}
+
+// The value of TARE_COLLECTOR (recorder/maker.h).
+std::string collector(const std::vector<std::filesystem::path>& directories) {
+  std::string names = "machine=" + digits(format::machine_name()) + ",pids=" + digits(format::pid_namespace_name());
+  for (const auto& directory : directories) names += ",memory=" + digits(format::shared_memory_name(directory.c_str()));
+  return names;
 }
 
 }  // namespace
@@ -80,8 +95,14 @@ NB_MODULE(_native, module) {
       error.ptr());
 
   module.def("collect", &collect, "run_dir"_a, "segment_dir"_a, "run_id"_a, "command_ended_ns"_a = nb::none(),
-             "watch"_a = nb::none(), "command"_a = nb::none(),
+             "watch"_a = nb::none(), "command"_a = nb::none(), "presume_ended"_a = false,
              "Drains dead processes' segments into the run directory and stores symbols.");
+
+  module.def("collector", &collector, "directories"_a,
+             "What this process can see, for those that are to be collected.");
+  module.def(
+      "machine_name", [] { return digits(tare::format::machine_name()); }, "This start of this machine.");
+  module.def("pid_namespace_name", &tare::format::pid_namespace_name, "The PID namespace of /proc; 0: not our own.");
 
   module.def("sample_method", &sample_method, "spec"_a, "Method of a spec of message sampling.");
   module.def("code_of_line", &code_of_line, "object"_a, "file"_a, "line"_a, "What the compiler made of a line.");

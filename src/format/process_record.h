@@ -25,7 +25,8 @@ enum ProcessFlags : std::uint32_t {
   drops = 32,                // a full buffer drops (Policy::drop)
   overwrites = 64,           // a full buffer overwrites the oldest events (Policy::overwrite)
   ended_with_command = 128,  // killed; its collector has set `end` to the time at which the command of `tare run` ended
-  end_seen = 256             // its end was not recorded by itself: `end` is when `tare run` noticed it
+  end_seen = 256,            // its end was not recorded by itself: `end` is when `tare run` noticed it
+  found_ended = 4096         // a collector has found it ended, and written this
 };
 
 inline constexpr std::int32_t exit_code_unknown = INT32_MIN;

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "format/location_block.h"
+#include "format/maker.h"
 #include "format/process_record.h"
 #include "format/request_table.h"
 #include "format/ring.h"
@@ -27,7 +28,7 @@
 namespace tare::format {
 
 inline constexpr std::uint64_t segment_magic = 0x314d474553455241;  // "ARESEGM1"
-inline constexpr std::uint32_t segment_layout = 17;
+inline constexpr std::uint32_t segment_layout = 18;
 
 struct SegmentHeader {
   std::uint64_t magic;
@@ -47,6 +48,7 @@ struct SegmentHeader {
   std::uint32_t row_capacity;            // rows per location
   RingShape ring;                        // event buffer per location; without trace of no sub-buffers
   std::uint64_t keep_ns;                 // events older than this at the end are left out; 0: none are
+  Maker maker;
   ProcessRecord process;
 };
 static_assert(sizeof(SegmentHeader) <= 4096);

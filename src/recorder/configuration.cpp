@@ -55,7 +55,7 @@ Configuration configuration_from_environment() noexcept {
   configuration.run_dir = run_dir != nullptr && run_dir[0] == '/' ? run_dir : nullptr;
   configuration.run_id = secure_getenv("TARE_RUN_ID");
   configuration.segment_dir = segment_dir == nullptr ? "/dev/shm" : segment_dir;
-  configuration.collector = secure_getenv("TARE_COLLECTOR");
+  configuration.collector = secure_getenv(collector_variable);
   return configuration;
 }
 

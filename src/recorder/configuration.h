@@ -13,7 +13,7 @@ struct Configuration {
   const char* run_dir;  // nullptr: the process does not record
   const char* run_id;
   const char* segment_dir;
-  const char* collector;  // the host on which `tare run` collects segments; nullptr: there is none
+  const char* collector;  // where `tare run` collects segments (maker.h); nullptr: nowhere
   const char* tared;      // the program tared, which drains, monitors or both; nullptr: none
   bool drains;            // whether tared drains
   const char* group;      // number of the group that may read the run; nullptr: none

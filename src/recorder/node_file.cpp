@@ -13,6 +13,7 @@
 #include "format/weighed.h"
 #include "recorder/clock.h"
 #include "recorder/event_chunks.h"
+#include "recorder/maker.h"
 #include "recorder/outside_drain.h"
 #include "recorder/system.h"
 
@@ -213,9 +214,9 @@ bool write_events(const format::SegmentHeader& segment, format::LocationHeader& 
 
 }  // namespace
 
-void set_node_file(const char* run_dir, const char* host) noexcept {
-  char name[sizeof(format::ProcessRecord::host) + 8];
-  format::node_file_name(name, sizeof name, host);
+void set_node_file(const char* run_dir, const char* node) noexcept {
+  char name[node_label_bytes + 8];
+  format::node_file_name(name, sizeof name, node);
   std::snprintf(path, sizeof path, "%s/%s", run_dir, name);
 }
 

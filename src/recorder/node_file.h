@@ -1,4 +1,4 @@
-// Writing to the file of the node: <run directory>/<host>.tare.
+// Writing to the file of the node: <run directory>/<node>.tare.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace tare::recorder {
 
-// Sets the name of the file. Called once, when the process attaches.
-void set_node_file(const char* run_dir, const char* host) noexcept;
+// Sets the name of the file, after label_node() (maker.h). Called once, when the process attaches.
+void set_node_file(const char* run_dir, const char* node) noexcept;
 
 // For a forked child: resets the locks, because the threads that may have held them do not exist.
 void release_node_file() noexcept;

@@ -12,8 +12,9 @@
 #include <ctime>
 
 #include "format/chunk.h"
-#include "format/number.h"
+#include "format/machine.h"
 #include "recorder/clock.h"
+#include "recorder/maker.h"
 #include "recorder/system.h"
 
 namespace tare::recorder {
@@ -85,18 +86,6 @@ class Json {
   std::size_t size_ = 0;
 };
 
-// When this process started, in clock ticks since the machine did: field 22 of stat in proc(5). 0 if that is not known.
-unsigned long long start_ticks() noexcept {
-  char stat[1024];
-  const long bytes = read_file("/proc/self/stat", stat, sizeof stat - 1);
-  stat[bytes < 0 ? 0 : bytes] = '\0';
-  const char* field = std::strrchr(stat, ')');  // a name may contain any character
-  for (int number = 2; field != nullptr && number < 22; ++number) field = std::strchr(field + 1, ' ');
-  std::uint64_t ticks = 0;
-  if (field == nullptr || !format::parse_count({field + 1, std::strcspn(field + 1, " ")}, ticks)) return 0;
-  return ticks;
-}
-
 bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noexcept {
   char host[64] = "";
   char cwd[PATH_MAX] = "";
@@ -110,9 +99,12 @@ bool write_meta(const OwnRun& run, const char* name, std::uint64_t start_ns) noe
   json.raw(R"(, "cwd": )").string(cwd).raw(R"(, "host": )").string(host);
   std::snprintf(number, sizeof number, "%llu", static_cast<unsigned long long>(start_ns));
   json.raw(R"(, "start_ns": )").raw(number).raw(R"(, "options": {"trace": true}, "segment_dir": )");
-  char runner[80];
-  std::snprintf(runner, sizeof runner, R"(, "runner": {"pid": %d, "start_ticks": %llu})", static_cast<int>(getpid()),
-                start_ticks());
+  char runner[160];
+  std::snprintf(runner, sizeof runner,
+                R"(, "runner": {"pid": %d, "start_ticks": %llu, "machine": "%016llx", "pid_namespace": %llu})",
+                static_cast<int>(getpid()), static_cast<unsigned long long>(start_ticks()),
+                static_cast<unsigned long long>(format::machine_name()),
+                static_cast<unsigned long long>(format::pid_namespace_name()));
   json.string(run.segment_directory).raw(runner).raw(R"(, "state": "running", "environment": {}})").raw("\n");
   char path[PATH_MAX + 16];
   std::snprintf(path, sizeof path, "%s/meta.json", run.directory);

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <climits>
-#include <cstring>
 
 #include "recorder/borrowed_encoder.h"
 #include "recorder/clock.h"
@@ -15,6 +14,7 @@
 #include "recorder/event_types.h"
 #include "recorder/location.h"
 #include "recorder/locations.h"
+#include "recorder/maker.h"
 #include "recorder/node_file.h"
 #include "recorder/node_words.h"
 #include "recorder/options.h"
@@ -94,9 +94,10 @@ bool attach_locked(const Configuration& configuration) noexcept {
   open_to_group(configuration.group);
   format::SegmentHeader* created = create_segment(configuration);
   if (created == nullptr) return false;
-  const char* host = created->process.host;
-  const bool is_collected = configuration.collector != nullptr && std::strcmp(configuration.collector, host) == 0;
-  set_node_file(configuration.run_dir, host);
+  const bool is_collected = is_seen_by(configuration.collector, *created);
+  char node[node_label_bytes];
+  label_node(node, created->process.host, configuration.collector, "machine", created->maker.machine);
+  set_node_file(configuration.run_dir, node);
   set_collected(is_collected);
   spells.begin(configuration.weigh, configuration.budget, configuration.run_id);
   records_plainly = clock_is_counter && created->offloads_at == 0;

@@ -5,11 +5,14 @@
 #include <atomic>
 #include <climits>
 #include <cstdio>
+#include <cstring>
 
 #include "format/functions.h"
+#include "format/machine.h"
 #include "recorder/clock.h"
 #include "recorder/full_buffer.h"
 #include "recorder/identity.h"
+#include "recorder/maker.h"
 #include "recorder/options.h"
 #include "recorder/system.h"
 
@@ -171,6 +174,7 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
     complain("no room for a segment, neither in shared memory nor in the run directory: this process is not measured");
     return nullptr;
   }
+  created->maker = become_maker(path);
   created->layout = format::segment_layout;
   created->functions = format::function_count;
   created->definitions_at = format::segment_header_bytes;
@@ -190,6 +194,14 @@ SegmentHeader* create_segment(const Configuration& configuration) noexcept {
   if (format::SampleSummary* samples = samples_of(*created)) samples->capacity = classes;
   if (format::OffloadRing* offloads = offloads_of(*created)) offloads->bytes = for_monitor;
   return created;
+}
+
+bool is_seen_by(const char* collector, const SegmentHeader& created) noexcept {
+  char directory[sizeof path];
+  std::memcpy(directory, path, sizeof path);
+  if (char* slash = std::strrchr(directory, '/')) *slash = '\0';
+  return collector_has(collector, "memory", format::shared_memory_name(directory)) &&
+         (created.maker.is_marked != 0 || collector_has(collector, "pids", created.maker.pid_namespace));
 }
 
 void use_segment(SegmentHeader* created) noexcept { own = created; }

@@ -39,6 +39,9 @@ void note_clock() noexcept;
 // in the head except for the magic number. nullptr, with a line on stderr, if there is no room in either.
 format::SegmentHeader* create_segment(const Configuration& configuration) noexcept;
 
+// Whether `collector` (TARE_COLLECTOR) will find the segment, and see that this process has died.
+bool is_seen_by(const char* collector, const format::SegmentHeader& created) noexcept;
+
 // Makes it the segment of this process.
 void use_segment(format::SegmentHeader* created) noexcept;
 

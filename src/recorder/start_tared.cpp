@@ -72,10 +72,14 @@ void start_tared(const TaredArguments& given) noexcept {
   char monitor[1024];
   const char* spec = secure_getenv(monitor_variable);
   if (spec != nullptr) std::snprintf(monitor, sizeof monitor, "%s=%s", monitor_variable, spec);
-  char* environment[3] = {};
+  char collector[256];
+  const char* seen = secure_getenv(collector_variable);
+  if (seen != nullptr) std::snprintf(collector, sizeof collector, "%s=%s", collector_variable, seen);
+  char* environment[4] = {};
   char** next = environment;
   if (number != nullptr) *next++ = group;
-  if (spec != nullptr) *next = monitor;
+  if (spec != nullptr) *next++ = monitor;
+  if (seen != nullptr) *next = collector;
   Start start{arguments, environment, stacks + stack_bytes};
   // No handler of the program may run in the children, because they share its memory.
   sigset_t all;

@@ -7,6 +7,8 @@ namespace tare::recorder {
 inline constexpr char group_variable[] = "TARE_GROUP";
 // How the run is monitored (format/monitor_spec.h).
 inline constexpr char monitor_variable[] = "TARE_MONITOR";
+// What `tare run` sees (maker.h).
+inline constexpr char collector_variable[] = "TARE_COLLECTOR";
 
 struct TaredArguments {
   const char* program;

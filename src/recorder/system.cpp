@@ -64,6 +64,14 @@ bool within_file_limit(int fd, std::size_t bytes) noexcept {
   return within;
 }
 
+struct flock first_byte(short type) noexcept {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_len = 1;
+  return lock;
+}
+
 }  // namespace
 
 void SpinLock::lock() noexcept {
@@ -123,6 +131,25 @@ void* map_file(const char* path, std::size_t offset, std::size_t length) noexcep
     memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, static_cast<off_t>(offset));
   close_file(fd);
   return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// The lock belongs to the open file description, and that exists as long as the mapping. Some file systems (overlayfs)
+// map another file instead. There the lock ends with the descriptor, so it is looked for afterwards.
+bool mark_file(const char* path) noexcept {
+  constexpr std::size_t page = 4096;
+  int fd = open_file(path, O_RDONLY);
+  if (fd < 0) return false;
+  struct flock lock = first_byte(F_RDLCK);
+  void* memory = MAP_FAILED;
+  if (syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock) == 0) memory = mmap(nullptr, page, PROT_READ, MAP_SHARED, fd, 0);
+  const bool held = memory != MAP_FAILED && madvise(memory, page, MADV_DONTFORK) == 0;
+  close_file(fd);
+  fd = held ? open_file(path, O_RDONLY) : -1;
+  lock = first_byte(F_WRLCK);
+  const bool found = fd >= 0 && syscall(SYS_fcntl, fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  if (fd >= 0) close_file(fd);
+  if (!found && memory != MAP_FAILED) munmap(memory, page);
+  return found;
 }
 
 void* map_memory(std::size_t bytes) noexcept {

@@ -61,6 +61,11 @@ void open_to_group(const char* number) noexcept;  // nullptr: no group
 // reserved, no access faults if the disk fills up. nullptr on failure.
 void* map_file(const char* path, std::size_t offset, std::size_t length) noexcept;
 
+// Takes a read lock on the first byte of a file. The kernel releases it when the process dies or calls exec. It needs
+// no file descriptor, survives close_range(), and is not inherited by fork(). False if the file system has no such
+// locks.
+bool mark_file(const char* path) noexcept;
+
 // Zeroed private memory, a whole number of pages; nullptr on failure.
 void* map_memory(std::size_t bytes) noexcept;
 void unmap_memory(void* memory, std::size_t bytes) noexcept;

@@ -51,7 +51,8 @@ Mapping::~Mapping() {
 }
 
 OpenSegment::OpenSegment(const std::string& path, pid_t pid)
-    : process_(pid),
+    : name_(path.substr(path.rfind('/') + 1)),
+      pid_(pid),
       fd_(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)),
       shared_header_(std::make_unique<Mapping>(fd_, 0, segment_header_bytes)),
       header_(std::make_unique<SegmentHeader>()) {
@@ -74,6 +75,8 @@ bool OpenSegment::take_header() {
          header_->process.tick_shift < 64 &&
          fault_of(layout_of(*header_), static_cast<std::uint64_t>(status.st_size)) == nullptr;
 }
+
+Life OpenSegment::life() const { return life_of(fd_, name_, static_cast<unsigned>(pid_), header_->maker); }
 
 std::uint32_t OpenSegment::locations() const {
   return std::min(shared().locations.load(std::memory_order_acquire), max_locations);

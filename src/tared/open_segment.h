@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "format/liveness.h"
 #include "format/segment_layout.h"
 
 namespace tare::tared {
 
-// Whether a process exists. It is identified by a pidfd if the kernel has them, so a later process with the same id is
-// not taken for it. A zombie counts as ended.
-// which has it next is not taken for it; one that has ended and is waited for is not there.
+// Whether the process that started tared exists. It is identified by a pidfd if the kernel has them, so a later process
+// with the same id is not taken for it. A zombie counts as ended.
 class Watched {
  public:
   explicit Watched(pid_t pid);
@@ -54,7 +54,7 @@ class OpenSegment {
 
   // False if it is from another build or user, or its process has not filled in its head yet.
   bool is_ready() const { return ready_; }
-  bool is_alive() const { return process_.is_there(); }
+  format::Life life() const;
 
   // A checked copy of its head. The layout must be taken only from here.
   format::SegmentHeader& header() { return *header_; }
@@ -73,7 +73,8 @@ class OpenSegment {
  private:
   bool take_header();
 
-  Watched process_;
+  std::string name_;
+  pid_t pid_;  // in its own PID namespace
   int fd_;
   std::unique_ptr<Mapping> shared_header_;
   std::unique_ptr<format::SegmentHeader> header_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "format/liveness.h"
 #include "format/segment_name.h"
 
 namespace tare::tared {
@@ -21,7 +22,7 @@ struct RunPlaces {
   std::string run_id;
 };
 
-// `Segment` is constructed from a path and a process id, and has is_ready() and is_alive().
+// `Segment` is constructed from a path and a process id, and has is_ready() and life().
 template <class Segment>
 class Processes {
  public:
@@ -53,7 +54,8 @@ class Processes {
     look([](std::unique_ptr<Segment> /*gone*/) {});
   }
   bool any_alive() const {
-    return std::any_of(segments_.begin(), segments_.end(), [](const auto& entry) { return entry.second->is_alive(); });
+    return std::any_of(segments_.begin(), segments_.end(),
+                       [](const auto& entry) { return entry.second->life() == format::Life::lives; });
   }
   Segments& segments() { return segments_; }
   const Segments& segments() const { return segments_; }

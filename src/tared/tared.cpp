@@ -27,9 +27,11 @@
 #include <string>
 #include <string_view>
 
+#include "format/machine.h"
 #include "format/number.h"
 #include "format/process_record.h"
 #include "recorder/clock.h"
+#include "recorder/maker.h"
 #include "recorder/node_file.h"
 #include "recorder/node_words.h"
 #include "recorder/start_tared.h"
@@ -85,7 +87,7 @@ void detach(bool of_a_rank) {
 }
 
 // Monitors in a process of its own: whatever happens to the tree, draining goes on.
-void begin_monitoring(const Job& job, const char* spec, const char* host, bool is_first) {
+void begin_monitoring(const Job& job, const char* spec, const char* node, bool is_first) {
   sigset_t term;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
@@ -95,7 +97,7 @@ void begin_monitoring(const Job& job, const char* spec, const char* host, bool i
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigprocmask(SIG_UNBLOCK, &term, nullptr);
-    _exit(getppid() == parent && monitor(job, spec, host, is_first) ? 0 : 1);
+    _exit(getppid() == parent && monitor(job, spec, node, is_first) ? 0 : 1);
   }
   if (process > 0) monitoring = process;
   sigprocmask(SIG_UNBLOCK, &term, nullptr);
@@ -124,14 +126,20 @@ int run(const RunPlaces& places, pid_t starter, bool drains) {
   node_words->started.store(1);
   char host[sizeof(format::ProcessRecord::host)] = "";
   gethostname(host, sizeof host - 1);
-  recorder::set_node_file(places.run_directory.c_str(), host);
+  const char* collector = getenv(recorder::collector_variable);
+  char node[recorder::node_label_bytes];
+  recorder::label_node(node, host, collector, "machine", format::machine_name());
+  recorder::set_node_file(places.run_directory.c_str(), node);
+  // Of the monitor's files, each has one writer.
+  const char* memory = places.segment_directory.c_str();
+  recorder::label_node(node, host, collector, "memory", format::shared_memory_name(memory));
   const Watched watched(starter);
   const Job job{places, watched};
   const char* spec = getenv(recorder::monitor_variable);
   bool has_monitored = true;
-  if (spec != nullptr && drains) begin_monitoring(job, spec, host, is_first);
+  if (spec != nullptr && drains) begin_monitoring(job, spec, node, is_first);
   if (drains) drain(job);
-  if (spec != nullptr) has_monitored = drains ? end_monitoring() : monitor(job, spec, host, is_first);
+  if (spec != nullptr) has_monitored = drains ? end_monitoring() : monitor(job, spec, node, is_first);
   node_words->started.store(0);
   Processes<OpenSegment> left(places);
   left.look();

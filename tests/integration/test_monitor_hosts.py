@@ -98,8 +98,8 @@ def going_on(
 
 
 def rounds_of(run: Path, host: Host) -> list[Round]:
-    file = run / f"monitor-{host.name}.tare"
-    return list(RoundFile(file).read()) if file.exists() else []
+    files = [run / f"monitor-{host.name}.tare", *run.glob(f"monitor-{host.name}-*.tare")]
+    return [made for file in files if file.exists() for made in RoundFile(file).read()]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -44,6 +44,7 @@ def collect(
     command_ended_ns: int | None = None,
     watch: EndingWatch | None = None,
     command: tuple[int, int, int | None] | None = None,
+    presume_ended: bool = False,
 ) -> dict[str, Any]:
     segments = sorted(Path(segment_dir).glob(f"tare-{run_id}-*"))
     for segment in segments:
@@ -53,10 +54,23 @@ def collect(
     return {
         "processes": len(segments),
         "running": 0,
+        "unknown": 0,
         "recovered_events": 3,
         "kept": 0,
         "messages": list(MESSAGES),
     }
+
+
+def collector(directories: Sequence[Path]) -> str:
+    return f"what sees {', '.join(map(str, directories))}"
+
+
+def machine_name() -> str:
+    return "fedcba9876543210"
+
+
+def pid_namespace_name() -> int:
+    return 1
 
 
 def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> dict[str, Any]:
@@ -528,7 +542,7 @@ def install(library: Path) -> None:
     module = types.ModuleType("tare._native")
     for name in (
         "FORMAT_VERSION", "Error", "Run", "EndingWatch", "collect", "is_archive", "short_name",
-        "short_name_with_inlined",
+        "short_name_with_inlined", "collector", "machine_name", "pid_namespace_name",
     ):  # fmt: skip
         setattr(module, name, globals()[name])
     sys.modules["tare._native"] = module

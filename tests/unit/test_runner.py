@@ -12,6 +12,14 @@ from some_run import metadata
 from tare.runs import runner
 from tare.runs.metadata import META, Metadata
 
+# Runners whose pids mean other processes here: of another machine, with the host name of this one; in another
+# PID namespace; and of a tare that said no more than the host.
+ELSEWHERE: tuple[dict[str, Any], ...] = (
+    {"runner": replace(runner.this_process(), machine="fedcba9876543210")},
+    {"runner": replace(runner.this_process(), pid_namespace=1)},
+    {"runner": replace(runner.this_process(), machine=None, pid_namespace=None), "host": "elsewhere"},
+)
+
 
 def running(**given: Any) -> Metadata:
     usual: dict[str, Any] = {
@@ -49,7 +57,8 @@ def test_other_hosts_see_that_meta_json_was_touched(tmp_path: Path, age_s: float
     (tmp_path / META).touch()
     then = (tmp_path / META).stat().st_mtime - age_s
     os.utime(tmp_path / META, (then, then))
-    assert runner.is_going_on(tmp_path, running(host="elsewhere")) is goes_on
+    for elsewhere in ELSEWHERE:
+        assert runner.is_going_on(tmp_path, running(**elsewhere)) is goes_on
 
 
 @pytest.mark.parametrize(
@@ -66,14 +75,14 @@ def test_other_hosts_believe_a_run_that_is_not_touched_for_a_day(
     tmp_path: Path, of_meta_s: float, of_records_s: float | None, goes_on: bool
 ) -> None:
     """A process that was killed there says nothing any more."""
-    own = replace(runner.this_process(), touches=False)
+    own = replace(runner.this_process(), machine="fedcba9876543210", touches=False)
     for name, age_s in ((META, of_meta_s), ("node.tare", of_records_s)):
         if age_s is None:
             continue
         (tmp_path / name).touch()
         then = (tmp_path / name).stat().st_mtime - age_s
         os.utime(tmp_path / name, (then, then))
-    assert runner.is_going_on(tmp_path, running(host="elsewhere", runner=own)) is goes_on
+    assert runner.is_going_on(tmp_path, running(runner=own)) is goes_on
 
 
 def test_meta_json_is_touched_until_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,9 +73,11 @@ def failure_reason(run: MeasuredRun) -> str | None:
 
 def _process_failure(process: Process) -> str | None:
     if process["state"] != "finished":
-        return {"running": "still runs", "aborted": "called MPI_Abort"}.get(
-            process["state"], process["state"]
-        )
+        return {
+            "running": "still runs",
+            "aborted": "called MPI_Abort",
+            "unknown": "is not known to have ended",
+        }.get(process["state"], process["state"])
     if process["exit_code"]:
         return f"ended with exit code {process['exit_code']}"
     if process["rank"] >= 0 and not process["finalized"]:

@@ -12,7 +12,7 @@ from tare.units import NS_PER_S
 if TYPE_CHECKING:
     from tare._native import Process, State
 
-STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running")
+STATES: tuple[State, ...] = ("finished", "exited", "aborted", "killed", "running", "unknown")
 # Other ranks may have waited for these for ever.
 EARLY: tuple[State, ...] = ("exited", "aborted", "killed")
 # Values of `until` that mean that the end was observed (docs/json.md).
@@ -44,6 +44,8 @@ def described(state: str, exit_code: int | None, signal: int | None, finalized: 
         return f"called MPI_Abort{with_code}"
     if state == "exited":
         return f"exited without MPI_Finalize{with_code}"
+    if state == "unknown":
+        return "not known to have ended"
     return f"ended{with_code}" if state == "finished" else state
 
 

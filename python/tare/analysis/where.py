@@ -152,7 +152,7 @@ def look(run: Running, standing: Collection[Identity] | None = None) -> Look:
     """Calls that are not among those of `standing`, if given, are taken to go on."""
     calls = run.current_calls
     processes = run.processes
-    is_over = not any(process["state"] == "running" for process in processes)
+    is_over = not any(process["state"] in ("running", "unknown") for process in processes)
     members, completed = _members(run), _Completed(run)
     waits = Waits(calls, members, completed)
     needs = [waits.needs(call) for call in calls]

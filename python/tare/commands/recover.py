@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from tare import streams
 from tare.commands import RunDirectory
 from tare.errors import CommandError
-from tare.measuring.measurement import collect, complete_meta
+from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown
+from tare.options import Option
 from tare.runs.run import open_run
 from tare.runs.runner import is_going_on
 
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
-def recover(run: RunDirectory) -> None:
+def recover(
+    run: RunDirectory,
+    presume_ended: Annotated[
+        bool,
+        Option(
+            "--presume-ended",
+            help="Also take over processes of which nothing here tells whether they run. They must have "
+            "ended: what a process records afterwards is lost.",
+        ),
+    ] = False,
+) -> None:
     """Collect the data of a run whose `tare run` was killed.
 
     A complete run stays as it is.
@@ -30,9 +41,9 @@ def recover(run: RunDirectory) -> None:
         raise CommandError(f"{run} is a file: `tare split` takes an archive apart, then recover its runs")
     recording = open_run(run)
     meta = recording.meta
-    collected = collect(recording.run_dir, meta)
-    over = not is_going_on(recording.run_dir, meta) and not (collected and collected["running"])
-    if meta.state == "running" and over:
+    collected = collect(recording.run_dir, meta, presume_ended=presume_ended)
+    left = collected["running"] + collected["unknown"] if collected else 0
+    if meta.state == "running" and not left and not is_going_on(recording.run_dir, meta):
         meta.state = "recovered"
     unwritten = _completed(recording, collected)
     if collected is None:
@@ -50,6 +61,8 @@ def recover(run: RunDirectory) -> None:
         streams.say(
             f"  {collected['running']} processes still run; nothing of theirs was moved: repeat when they end"
         )
+    if collected["unknown"]:
+        streams.say(f"  {whose_end_is_unknown(collected['unknown'], run)}")
     if failure := why_kept or unwritten:
         raise CommandError(failure)
 

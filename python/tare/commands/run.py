@@ -13,7 +13,7 @@ from tare.commands import new_output
 from tare.errors import TareError, UsageError
 from tare.measuring import launch, limits, monitoring, unseen
 from tare.measuring.limits import Budget, Keep
-from tare.measuring.measurement import Measured, measure
+from tare.measuring.measurement import Measured, measure, whose_end_is_unknown
 from tare.options import Argument, Option
 from tare.runs import directory
 from tare.runs.metadata import Options
@@ -415,4 +415,6 @@ def _notes(measured: Measured) -> list[str]:
     notes.extend(_nodes_alone(measured))
     if collected["running"]:
         notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
+    if collected["unknown"]:
+        notes.append(whose_end_is_unknown(collected["unknown"], measured.run_dir))
     return notes

@@ -16,6 +16,7 @@ from pathlib import Path
 from tare import programs, streams
 from tare.errors import CommandError
 from tare.measuring import library, open_mpi, sanitizers, signals, tared
+from tare.runs import directory
 from tare.runs.metadata import Metadata
 
 NOT_EXECUTABLE = 126
@@ -63,6 +64,8 @@ class Ending:
 
 def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     """The caller's environment and the contract with the preload library."""
+    from tare import _native
+
     result = {
         name: value
         for name, value in os.environ.items()
@@ -73,7 +76,7 @@ def environment(meta: Metadata, run_dir: Path, preload: Path) -> dict[str, str]:
     result["TARE_RUN_DIR"] = str(run_dir)
     result["TARE_RUN_ID"] = meta.run_id
     result["TARE_SEGMENT_DIR"] = meta.segment_dir
-    result["TARE_COLLECTOR"] = meta.host
+    result["TARE_COLLECTOR"] = _native.collector([directory.segment_dir(run_dir, meta), run_dir])
     options = meta.options
     if options.trace:
         result["TARE_TRACE"] = "1"

@@ -128,11 +128,14 @@ def collect(
     ended_ns: int | None = None,
     watch: EndingWatch | None = None,
     command: Seen | None = None,
+    *,
+    presume_ended: bool = False,
 ) -> Collected | None:
     """Moves what the processes left behind into the run directory; None if none called MPI.
 
     `ended_ns`: when the command had ended, if that was seen: of killed processes that `watch` has not seen
-    end, nobody knows better. `command`: how it ended itself.
+    end, nobody knows better. `command`: how it ended itself. `presume_ended`: so have processes of which
+    nothing here tells whether they run.
     """
     from tare import _native
     from tare.errors import native_errors
@@ -142,18 +145,17 @@ def collect(
     if not directory.has_records(run_dir, meta):
         return None
     deadline = time.monotonic() + LATE_RANKS_S
-    with native_errors():
-        collected = _native.collect(
-            run_dir, directory.segment_dir(run_dir, meta), meta.run_id, ended_ns, watch, command
-        )
-        while collected["running"] and time.monotonic() < deadline:
-            time.sleep(LATE_RANKS_POLL_S)
-            # They have outlived the command.
-            now_ns = None if ended_ns is None else launch.raw_clock_ns()
-            again = _native.collect(
-                run_dir, directory.segment_dir(run_dir, meta), meta.run_id, now_ns, watch, command
-            )
-            collected = _together(collected, again)
+    segment_dir = directory.segment_dir(run_dir, meta)
+
+    def take(until_ns: int | None) -> Collected:
+        with native_errors():
+            return _native.collect(run_dir, segment_dir, meta.run_id, until_ns, watch, command, presume_ended)
+
+    collected = take(ended_ns)
+    while collected["running"] and time.monotonic() < deadline:
+        time.sleep(LATE_RANKS_POLL_S)
+        # They have outlived the command.
+        collected = _together(collected, take(None if ended_ns is None else launch.raw_clock_ns()))
     directory.open_to_group(run_dir, meta)
     return collected
 
@@ -163,8 +165,18 @@ def _together(first: Collected, second: Collected) -> Collected:
     return {
         "processes": first["processes"] + second["processes"],
         "running": second["running"],
+        "unknown": second["unknown"],
         "recovered_events": first["recovered_events"] + second["recovered_events"],
         "kept": second["kept"],
         # The last one of the second collection says why something was kept.
         "messages": [m for m in first["messages"] if m not in second["messages"]] + second["messages"],
     }
+
+
+def whose_end_is_unknown(count: int, run_dir: Path) -> str:
+    """What to do about processes of which nothing here tells whether they run."""
+    who = f"{count:,} processes are" if count > 1 else "one process is"
+    return (
+        f"{who} on another machine, or in a container of which nothing is seen here, and may still run; "
+        f"when they have ended: tare recover --presume-ended {run_dir}"
+    )

@@ -103,7 +103,7 @@ def where_to_look(out: Console, recording: Run) -> None:
 
         for limit in samples.limits(recording.sample_summaries):
             out.paragraph(limit, "  sampling   ")
-    if any(process["state"] in (*endings.EARLY, "running") for process in recording.processes):
+    if any(process["state"] in (*endings.EARLY, "running", "unknown") for process in recording.processes):
         _field(out, "", f"tare where {path}")
 
 

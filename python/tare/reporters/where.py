@@ -186,12 +186,16 @@ def _lines(rows: Sequence[Row]) -> list[str]:
 
 def _doing(rows: Sequence[Row]) -> str:
     first = rows[0]
-    if first.state == "unknown":
-        return "unknown: not started yet, or on another host (run `tare where` there)"
+    if first.function is None and first.state == "unknown":
+        where = "not seen from here" if first.pid else "not started yet, or on another host"
+        return f"unknown: {where} (run `tare where` there)"
     if first.function is None:
         return "has made no MPI call yet" if first.state == "running" else _ended(first)
     if first.function == "MPI_Abort":
         return _ended(first)
+    if first.state == "unknown":
+        doing = "in" if first.inside else "after"
+        return f"unknown whether it runs; last seen {doing} {_call(rows)}"
     if first.state != "running":
         since = _time(rows)
         if first.inside:

@@ -49,10 +49,12 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Runner:
-    """The process on `Metadata.host` that writes how the run ended; a later one of this pid starts later."""
+    """The process that writes how the run ended; a later one of this pid starts later."""
 
     pid: int
     start_ticks: int  # clock ticks after boot, as in /proc/PID/stat
+    machine: str | None = None  # where it runs, and the next field too: `_native`. Missing in older runs
+    pid_namespace: int | None = None  # in which `pid` is its number
     # It touches meta.json as long as it lives, so that other hosts can see that.
     touches: bool = False
 
@@ -94,6 +96,7 @@ class Taken:
     recovered_events: int  # records found in event buffers
     kept: int  # segments that could not be written to the run directory
     messages: list[str]  # one line each
+    unknown: int = 0  # processes of which it was not known whether they ran; missing in older runs
 
 
 @dataclass(frozen=True, kw_only=True)

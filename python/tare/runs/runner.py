@@ -24,13 +24,25 @@ _ENDED = (b"Z", b"X")
 
 def this_process() -> Runner:
     """`tare run` itself, which is to be `watched`."""
-    return process(os.getpid()) or Runner(pid=os.getpid(), start_ticks=0, touches=True)
+    return process(os.getpid()) or _described(os.getpid(), 0)
 
 
 def process(pid: int) -> Runner | None:
     """A running process; None if there is none with this id."""
     found = _stat_of(pid)
-    return Runner(pid=pid, start_ticks=int(found[_START]), touches=True) if found else None
+    return _described(pid, int(found[_START])) if found else None
+
+
+def _described(pid: int, start_ticks: int) -> Runner:
+    from tare import _native
+
+    return Runner(
+        pid=pid,
+        start_ticks=start_ticks,
+        machine=_native.machine_name(),
+        pid_namespace=_native.pid_namespace_name(),
+        touches=True,
+    )
 
 
 @contextmanager
@@ -59,19 +71,29 @@ def watched(run_dir: Path) -> Iterator[None]:
 def is_going_on(run_dir: Path, meta: Metadata) -> bool:
     """Whether the run's end has yet to be written, and there is somebody who will.
 
-    On the run's host its runner is looked for; other hosts see that meta.json was touched of late. Nobody
-    touches that of a run that a program began itself: for other hosts it goes on until nothing has been
-    written for a day.
+    Where pids mean what they mean to its runner, that is looked for; others see that meta.json was touched of
+    late. Nobody touches that of a run that a program began itself: for others it goes on until nothing has
+    been written for a day.
     """
     if meta.state != "running" or meta.runner is None:
         return False
-    if meta.host == os.uname().nodename:
+    if _knows_pids(meta.runner, meta.host):
         found = _stat_of(meta.runner.pid)
         alive = found is not None and found[_STATE] not in _ENDED
         return alive and found is not None and int(found[_START]) == meta.runner.start_ticks
     if meta.runner.touches:
         return _age_s(run_dir / META) < GONE_AFTER_S
     return min(map(_age_s, [run_dir / META, *run_dir.glob("*.tare")])) < SILENT_AFTER_S
+
+
+def _knows_pids(runner: Runner, host: str) -> bool:
+    """Whether the pid of the runner is its number here, too."""
+    if runner.machine is None:
+        return host == os.uname().nodename
+    from tare import _native
+
+    namespace = _native.pid_namespace_name()
+    return runner.machine == _native.machine_name() and runner.pid_namespace == namespace != 0
 
 
 def _age_s(path: Path) -> float:

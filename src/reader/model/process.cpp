@@ -28,7 +28,8 @@ std::uint64_t net_ticks(const Process& process) {
 // contain these calls.
 std::uint64_t ticks_under_way(const Process& process) {
   const ProcessRecord& r = process.record;
-  const bool has_ended = process.state != State::running && process.state != State::killed;
+  const bool has_ended =
+      process.state == State::finished || process.state == State::exited || process.state == State::aborted;
   if (has_ended || r.init_leave == 0 || r.finalize_enter != 0) return 0;
   std::uint64_t ticks = 0;
   for (const ThreadCall& call : process.calls) {
@@ -58,6 +59,8 @@ const char* name_of(State state) {
       return "exited";
     case State::aborted:
       return "aborted";
+    case State::unknown:
+      return "unknown";
     case State::killed:
       break;
   }

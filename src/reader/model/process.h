@@ -28,7 +28,8 @@
 namespace tare::reader {
 
 // Whether a process is running or how it has ended. `exited`: it called exit() or _exit() without MPI_Finalize.
-enum class State { running, finished, exited, aborted, killed };
+// `unknown`: it has not recorded its end, and nothing here tells whether it runs.
+enum class State { running, finished, exited, aborted, killed, unknown };
 const char* name_of(State state);
 // The first line of what MPI_Get_library_version returned.
 std::string_view mpi_library_of(const format::ProcessRecord& record);

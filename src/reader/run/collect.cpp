@@ -17,7 +17,6 @@
 #include "reader/store/buffer_encoder.h"
 #include "reader/store/calls_chunk.h"
 #include "reader/store/chunk_file.h"
-#include "reader/store/liveness.h"
 
 namespace tare::reader {
 namespace {
@@ -154,17 +153,18 @@ void remove_old_events(Contents& contents, std::uint64_t keep_ns) {
 class Collector {
  public:
   Collector(const RunPaths& paths, const RunFiles& files, std::optional<std::uint64_t> command_ended_ns,
-            const EndingOf& ending_of)
+            const EndingOf& ending_of, bool presume_ended)
       : paths_(paths),
         owners_(paths.run_dir),
         command_ended_ns_(command_ended_ns),
         ending_of_(ending_of),
+        presume_ended_(presume_ended),
         on_disk_(event_chunks(files)) {}
 
   void collect_segments() {
     for (const std::string& directory : segment_directories(paths_))
       for (const SegmentName& name : list_segments(directory, paths_.run_id)) collect_segment(directory, name);
-    if (collected_.running != 0) return;
+    if (collected_.running + collected_.unknown != 0) return;
     for (const std::string& directory : segment_directories(paths_)) {
       ::unlink((directory + "/tare-" + paths_.run_id + format::step_suffix).c_str());
       remove_mail(directory);
@@ -215,17 +215,16 @@ class Collector {
   void say(std::string message) { collected_.messages.push_back(std::move(message)); }
 
   void collect_segment(const std::string& directory, const SegmentName& name) {
-    const bool may_be_alive = is_alive(name.pid, name.file);
     const auto segment = SegmentFile::open(directory, name, owners_);
-    if (may_be_alive && (!segment || is_alive(name.pid, name.file, segment->maker()))) {
-      ++collected_.running;
-      return;
-    }
     if (!segment) {
       const bool vanished = ::access((directory + "/" + name.file).c_str(), F_OK) != 0;
       if (!vanished) say(segment.error());  // else another collector was faster
       return;
     }
+    const Life life = segment->life();
+    if (life == Life::lives) ++collected_.running;
+    if (life == Life::unknown && !presume_ended_) ++collected_.unknown;
+    if (life == Life::lives || (life == Life::unknown && !presume_ended_)) return;
     if (::flock(segment->fd(), LOCK_EX | LOCK_NB) != 0) return;  // another collector has it
     if (segment->is_initialised() && !drain(*segment, name)) return;
     ::unlink((directory + "/" + name.file).c_str());
@@ -238,7 +237,9 @@ class Collector {
       say(contents.error() + "; it is left where it is");
       return false;
     }
-    if (const auto ending = ending_of_ ? ending_of_(name) : std::nullopt) note_ending(contents->process, *ending);
+    contents->process.flags |= found_ended;
+    const bool is_known = ending_of_ && shares_pids(segment.maker());
+    if (const auto ending = is_known ? ending_of_(name) : std::nullopt) note_ending(contents->process, *ending);
     note_end(*contents, command_ended_ns_);
     remove_old_events(*contents, segment.keep_ns());
     contents->process.host[sizeof contents->process.host - 1] = '\0';
@@ -337,6 +338,7 @@ class Collector {
   Owners owners_;
   std::optional<std::uint64_t> command_ended_ns_;
   const EndingOf& ending_of_;
+  bool presume_ended_;
   OnDisk on_disk_;
   BufferEncoder encoder_;
   Collected collected_;
@@ -346,13 +348,13 @@ class Collector {
 }  // namespace
 
 Result<Collected> collect(const RunPaths& paths, std::optional<std::uint64_t> command_ended_ns,
-                          const EndingOf& ending_of) {
+                          const EndingOf& ending_of, bool presume_ended) {
   if (paths.segment_dir.empty() || paths.run_id.empty())
     return Failure{"collecting needs the segment directory and the id of the run"};
   if (!format::is_run_id(paths.run_id)) return Failure{"the id of a run is 16 hexadecimal digits"};
   const auto files = RunFiles::open(paths.run_dir);
   if (!files) return files.failure();
-  Collector collector(paths, *files, command_ended_ns, ending_of);
+  Collector collector(paths, *files, command_ended_ns, ending_of, presume_ended);
   collector.collect_segments();
   collector.store_symbols();
   return collector.result();

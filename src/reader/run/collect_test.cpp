@@ -109,6 +109,23 @@ TEST_F(CollectTest, ALiveProcessIsLeftAlone) {
   EXPECT_TRUE(segment_dir_.has(segment.name()));
 }
 
+TEST_F(CollectTest, OfAProcessThatMayRunNothingIsTakenUnlessItIsPresumedToHaveEnded) {
+  Segment segment(segment_dir_, process_record(0, ProcessState::running));
+  fill(segment);
+  segment.header().maker.pid_namespace = 1;  // in which the process id means another process
+  const Collected collected = collect_all();
+  EXPECT_EQ(collected.processes + collected.running, 0U);
+  EXPECT_EQ(collected.unknown, 1U);
+  EXPECT_TRUE(segment_dir_.has(segment.name()));
+  const auto never = [](const SegmentName&) -> std::optional<Ending> {
+    ADD_FAILURE() << "the end of another process";
+    return std::nullopt;
+  };
+  EXPECT_EQ(collect(paths(), std::nullopt, never, true)->processes, 1U);
+  EXPECT_FALSE(segment_dir_.has(segment.name()));
+  expect_complete();
+}
+
 TEST_F(CollectTest, AKilledProcessKeepsTheTimeOfItsLastCall) {
   ProcessRecord process = process_record(0, ProcessState::running);
   process.end = process.finalize_enter = process.finalize_leave = 0;

@@ -1,13 +1,10 @@
 #include "reader/run/run_loader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "reader/parallel.h"
 #include "reader/store/calls_chunk.h"
-#include "reader/store/liveness.h"
 
 namespace tare::reader {
 namespace {
@@ -17,11 +14,8 @@ using namespace tare::format;
 // Two readings of a clock that are this far apart give its rate with a relative error of 1e-6.
 constexpr double enough_ns = 50e6;
 
-std::string this_host() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
+// Whether its segment is here, and it has, or had, the clocks of this machine.
+bool runs_here(const Process& process) { return process.segment && is_here(process.segment->maker()); }
 
 // Makes sure that a text of a record ends with a zero byte, also if the record is damaged.
 template <std::size_t n>
@@ -95,7 +89,6 @@ void RunLoader::read_segment(SegmentFile file) {
 }
 
 Result<Run> RunLoader::load(RunFiles files) {
-  host_ = this_host();
   run_.files_ = std::move(files);
   for (std::string& message : run_.files_.warnings) warn(std::move(message));
   for (const ChunkRef& chunk : run_.files_.chunks) take_chunk(chunk);
@@ -298,17 +291,14 @@ void RunLoader::complete(Process& process) const {
   });
   set_state(process);
   process.end = record.end != 0 ? record.end : last_evidence(process);
-  if (process.state == State::running && record.host == host_) process.end = read_clock(record.clock).ticks;
+  if (process.state == State::running && runs_here(process)) process.end = read_clock(record.clock).ticks;
 }
 
 void RunLoader::set_state(Process& process) const {
   const ProcessRecord& record = process.record;
-  bool alive = run_.paths_.is_going_on;
-  if (process.segment)
-    alive = is_alive(record.pid, process.segment->name().file, process.segment->maker());
-  else if (record.host == host_)
-    alive = run_.paths_.segment_dir.empty() &&
-            is_alive(record.pid, segment_suffix(record.pid, record.process), {{}, record.clock_start.monotonic_ns});
+  Life life = run_.paths_.is_going_on && (record.flags & found_ended) == 0 ? Life::unknown : Life::gone;
+  if (process.segment) life = process.segment->life();
+  const auto living = life == Life::lives ? State::running : State::unknown;
   switch (record.state) {
     case ProcessState::aborted:
       process.state = State::aborted;
@@ -317,12 +307,13 @@ void RunLoader::set_state(Process& process) const {
       process.state = lacks_finalize(record) ? State::exited : State::finished;
       break;
     case ProcessState::finalized:
-      process.state = alive ? State::running : format::signal_of(record) != 0 ? State::killed : State::finished;
+      process.state = life != Life::gone ? living : format::signal_of(record) != 0 ? State::killed : State::finished;
       break;
     default:
-      process.state = alive ? State::running : State::killed;
+      process.state = life != Life::gone ? living : State::killed;
   }
-  process.stopped = process.segment && process.state == State::running && is_stopped(record.pid);
+  process.stopped =
+      process.segment && process.state == State::running && is_stopped(record.pid, process.segment->maker());
 }
 
 void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
@@ -341,7 +332,7 @@ void RunLoader::set_clocks(const std::vector<Process*>& processes) const {
       // A process that has ended keeps the rate that it measured, so that the run has the same numbers at each reading.
       const bool ended = process.state != State::running;
       const bool enough = static_cast<double>(process.clock.span()) * process.clock.rate() >= enough_ns;
-      if (!enough && !(ended && process.clock.is_measured()) && tsc && r.host == host_) {
+      if (!enough && !(ended && process.clock.is_measured()) && tsc && runs_here(process)) {
         pairs.push_back(read_clock(r.clock));
         process.clock = ClockMap(r.clock_start, r.realtime_start_ns, pairs, default_rate);
       }

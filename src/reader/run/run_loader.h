@@ -62,7 +62,6 @@ class RunLoader {
   std::unordered_map<std::uint64_t, std::vector<const ChunkRef*>> definitions_;  // by process, in order of the file
   std::unordered_map<std::uint64_t, std::string> logs_;  // by process: the definition log in its segment
   std::vector<char> raw_;
-  std::string host_;
 };
 
 }  // namespace tare::reader

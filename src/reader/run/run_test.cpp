@@ -169,15 +169,26 @@ TEST_F(RunTest, StatesOfProcessesOnDisk) {
   }
 }
 
-TEST_F(RunTest, AnotherHostsProcessRunsAsLongAsTheRun) {
+TEST_F(RunTest, WhetherAProcessRunsWhoseSegmentIsElsewhereIsNotKnownAsLongAsTheRunGoesOn) {
   ProcessRecord process = process_record(0, ProcessState::running);
-  strcpy(process.host, "a-host-far-away");
   dir_.write("n.tare", process_chunk(process));
-  for (const auto& [is_going_on, state] : {std::pair{false, State::killed}, std::pair{true, State::running}}) {
+  for (const auto& [is_going_on, state] : {std::pair{false, State::killed}, std::pair{true, State::unknown}}) {
     const auto run = reader::Run::open({dir_.path(), dir_.path(), run_id, "", is_going_on});
     ASSERT_TRUE(run) << run.error();
     EXPECT_EQ(run->processes()[0].state, state);
   }
+  process.flags |= format::found_ended;
+  dir_.write("n.tare", process_chunk(process));
+  EXPECT_EQ(reader::Run::open({dir_.path(), dir_.path(), run_id, "", true})->processes()[0].state, State::killed);
+}
+
+TEST_F(RunTest, AProcessInAnotherPidNamespaceIsUnknownWithoutAMark) {
+  ProcessRecord record = process_record(0, ProcessState::running);
+  Segment segment(dir_, record);
+  segment.header().maker.pid_namespace = 1;
+  const reader::Run run = open();
+  EXPECT_EQ(run.processes().at(0).state, State::unknown);
+  EXPECT_EQ(run.processes().at(0).end, record.end) << "it is not seen to go on";
 }
 
 TEST_F(RunTest, AShortProcessThatHasEndedKeepsTheClockRateThatItMeasured) {

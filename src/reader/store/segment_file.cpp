@@ -77,6 +77,7 @@ Result<SegmentFile> SegmentFile::open(const std::string& directory, const Segmen
     return Failure{path + " was written by another version of tare (layout " + std::to_string(header.layout) +
                    "): collect it with that version's `tare recover`, or remove it"};
   segment.layout_ = format::layout_of(header);
+  segment.maker_ = header.maker;
   if (const char* fault = format::fault_of(segment.layout_, size)) return Failure{path + " is damaged: " + fault};
   segment.max_locations_ = (size - segment.layout_.locations_at) / segment.layout_.location_stride;
   segment.initialised_ = true;
@@ -89,6 +90,7 @@ SegmentFile& SegmentFile::operator=(SegmentFile&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(name_, other.name_);
   initialised_ = other.initialised_;
+  maker_ = other.maker_;
   layout_ = other.layout_;
   max_locations_ = other.max_locations_;
   return *this;
@@ -113,13 +115,8 @@ bool SegmentFile::read(void* to, std::uint64_t bytes, std::uint64_t offset) cons
 
 Failure SegmentFile::cut_off() const { return Failure{name_.file + " is damaged: it ends before its contents"}; }
 
-Maker SegmentFile::maker() const {
-  Maker maker;
-  struct stat status {};
-  if (::fstat(fd_, &status) == 0) maker.owner = status.st_uid;
-  const auto record = initialised_ ? process() : cut_off();
-  if (record) maker.began_recording = record->clock_start.monotonic_ns;
-  return maker;
+Life SegmentFile::life() const {
+  return initialised_ ? life_of(fd_, name_.file, name_.pid, maker_) : life_of_beginner(fd_, name_.file, name_.pid);
 }
 
 Result<ProcessRecord> SegmentFile::process() const {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "format/liveness.h"
 #include "format/segment_layout.h"
 #include "format/weighed.h"
 #include "reader/result.h"
-#include "reader/store/liveness.h"
 #include "reader/store/owners.h"
 
 namespace tare::reader {
@@ -72,8 +72,11 @@ class SegmentFile {
   // The age, in ns before the end of the process, from which on events are to be left out; 0: all are kept.
   std::uint64_t keep_ns() const { return layout_.keep_ns; }
 
-  // What is known of the process, as far as it can be read.
-  Maker maker() const;
+  // Who made it; of no meaning if it is not initialised.
+  const format::Maker& maker() const { return maker_; }
+  // Whether its process lives.
+  format::Life life() const;
+
   // The functions below read the current state of the segment. They fail if the file is cut off or damaged.
 
   Result<format::ProcessRecord> process() const;
@@ -107,6 +110,7 @@ class SegmentFile {
   int fd_;
   SegmentName name_;
   bool initialised_ = false;
+  format::Maker maker_{};
   format::SegmentLayout layout_{};
   std::uint64_t max_locations_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "format/chunk_writer.h"
 #include "format/definition.h"
 #include "format/functions.h"
+#include "format/machine.h"
 #include "reader/store/buffer_encoder.h"
 #include "reader/store/function_names.h"
 
@@ -365,6 +366,7 @@ Segment::Segment(const TempDir& dir, const ProcessRecord& process, std::uint64_t
   h.location_stride = stride;
   h.row_capacity = row_capacity;
   h.ring = ring;
+  h.maker = {machine_name(), pid_namespace_name(), 0, 0};
   h.process = process;
   h.magic = segment_magic;
 }

@@ -17,7 +17,7 @@ class Segment {
   Segment(const std::string& path, pid_t pid) : file_(path, pid) {}
 
   bool is_ready() const { return file_.is_ready(); }
-  bool is_alive() const { return file_.is_alive(); }
+  format::Life life() const { return file_.life(); }
 
   // Drains a full sub-buffer of each location.
   enum class Drained { nothing, some, failed };

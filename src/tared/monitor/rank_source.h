@@ -23,8 +23,9 @@ class RankSource {
 
   // False if it is not the segment of a monitored process.
   bool is_ready() const { return ring_ != nullptr; }
-  bool is_alive() const { return alive_; }  // at the last look
-  bool look() { return alive_ = file_.is_alive(); }
+  bool is_alive() const { return life_ != format::Life::gone; }  // as far as is known, at the last look
+  format::Life life() const { return file_.life(); }
+  void look() { life_ = file_.life(); }
   bool has_more() const { return ring_->has_more(); }
   // The rank in MPI_COMM_WORLD; none before MPI_Init, for a spawned process, or if the ring is broken.
   std::optional<std::uint32_t> rank() const;
@@ -78,7 +79,7 @@ class RankSource {
   std::unique_ptr<TickClock> clock_;
   std::optional<std::uint64_t> first_round_;
   std::uint64_t lost_ = 0;  // snapshots, as the last one says
-  bool alive_ = true;
+  format::Life life_ = format::Life::lives;
   const ChosenEvents* chosen_ = nullptr;
   const ChosenSites* chosen_sites_ = nullptr;
   DefinitionLog definitions_;
