@@ -75,5 +75,7 @@ def _content(recording: Run) -> dict[str, Any]:
         "reception": vars(meta.reception) if meta.reception else None,
         "trace": ranks.total_trace(recording),
         "unseen": [vars(row) for row in meta.unseen],
+        "missing": [vars(row) for row in meta.missing],
+        "launched": vars(meta.launched) if meta.launched else None,
         "warnings": recording.warnings,
     }

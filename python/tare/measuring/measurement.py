@@ -12,7 +12,7 @@ from tare.analysis import ranks
 from tare.command_name import program_name
 from tare.errors import CommandError, TareError
 from tare.measuring import launch, library, signals, tared, unseen
-from tare.runs import directory, runner
+from tare.runs import directory, missing, runner
 from tare.runs.metadata import Metadata, Options, Taken, as_rank_ends
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def complete_meta(
 
         recording = Run(run_dir, meta)
         meta.ranks = as_rank_ends(recording.processes)
+        meta.missing = missing.find(recording.processes)
         cost = ranks.total_cost(recording)
         meta.cost = asdict(cost)
         if served:

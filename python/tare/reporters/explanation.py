@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from tare import units
+from tare import rank_numbers, units
 from tare.analysis.explain.finding import Explanation, Finding, Kind
 from tare.analysis.rows import PLACE, UNKNOWN, Placed, fields
-from tare.reporters import rank_numbers, terminal
+from tare.reporters import terminal
 from tare.reporters.console import Console
 from tare.units import NS_PER_S
 

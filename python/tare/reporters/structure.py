@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tare import units
+from tare import rank_numbers, units
 from tare.analysis.rows import UNKNOWN, Placed
-from tare.reporters import rank_numbers, terminal
+from tare.reporters import terminal
 from tare.reporters.sheet import Heading, Sheet
 from tare.units import NOTHING, NS_PER_S
 

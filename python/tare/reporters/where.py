@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from tare import units
+from tare import rank_numbers, units
 from tare.analysis import endings
 from tare.analysis import where as places
 from tare.analysis.blocked import ANY, NO_PROCESS
 from tare.analysis.profile import communicator_names
 from tare.functions import is_collective, meaning
-from tare.reporters import rank_numbers, summary, terminal
+from tare.reporters import summary, terminal
 
 if TYPE_CHECKING:
     from tare.analysis.blocked import Rank

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tare.errors import CommandError, UsageError
-from tare.runs import environment, private_files, runner
+from tare.runs import environment, missing, private_files, runner
 from tare.runs.metadata import META, Metadata, Options, decode, encode
 from tare.units import KIB, MIB
 
@@ -39,9 +39,21 @@ def create(name: str, wanted: Path | None, group: int | None = None) -> Path:
 
 def _create_wanted(wanted: Path) -> Path:
     if wanted.exists() and (not wanted.is_dir() or any(wanted.iterdir())):
-        raise UsageError(f"{wanted} exists and is not an empty directory; choose another with -o")
+        raise _taken(wanted)
     wanted.mkdir(private_files.PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    try:  # a launcher may have started several that want it
+        os.close(os.open(wanted / META, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private_files.PRIVATE))
+    except FileExistsError:
+        raise _taken(wanted) from None
     return wanted.resolve()
+
+
+def _taken(wanted: Path) -> UsageError:
+    by = missing.launched(os.environ)
+    return UsageError(
+        f"{wanted} exists and is not an empty directory; "
+        + (f"{missing.of_launcher(by)}, and others want the same" if by else "choose another with -o")
+    )
 
 
 def _protect(run_dir: Path, group: int | None) -> None:
@@ -96,6 +108,7 @@ def describe(command: list[str], name: str, run_dir: Path, options: Options, ver
         options=options,
         segment_dir=str(choose_segment_dir(run_dir)),
         runner=runner.this_process(),
+        launched=missing.launched(os.environ),
         state="running",
         environment=environment.kept(os.environ, options.keep_env),
     )

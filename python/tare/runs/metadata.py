@@ -88,6 +88,33 @@ class Unseen:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Launched:
+    """`tare run` as one of the processes that a launcher has started."""
+
+    variable: str  # of the environment, which tells the rank
+    rank: int
+    size: int | None  # the number of ranks; None: not told
+
+    def __post_init__(self) -> None:
+        _check("rank", self.rank, 2**31)
+        _check("size", self.size, 2**31)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Missing:
+    """Ranks of a world of which the run holds nothing."""
+
+    world: int
+    size: int  # the number of ranks of the world
+    ranks: list[tuple[int, int]]  # the first and the last of each range
+
+    def __post_init__(self) -> None:
+        for first, last in self.ranks:
+            if not 0 <= first <= last < self.size:
+                raise ValueError(f"ranks {first} to {last} of {self.size} are missing")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Taken:
     """What was collected from the processes at the end (src/reader/run/collect.h)."""
 
@@ -139,6 +166,8 @@ class Metadata:
     collected: Taken | None = None
     reception: Reception | None = None  # of a monitored run
     unseen: list[Unseen] = field(default_factory=list)
+    launched: Launched | None = None
+    missing: list[Missing] = field(default_factory=list)  # at the end of the run
     imported: str | None = None  # the trace of another tool from which the run was made
 
     def __post_init__(self) -> None:

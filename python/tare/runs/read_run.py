@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tare import progress_line
 from tare.errors import native_errors
-from tare.runs import directory, rounds, runner
+from tare.runs import directory, missing, rounds, runner
 from tare.runs.retiming import Retimed, Times, retime
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ class ReadRun:
             lines = [*lines, WEIGHED]
         if self.meta.options.budget is not None:
             lines = [*lines, *self._thinned()]
+        lines = [*lines, *missing.sentences(self.meta, str(self.run_dir))]
         return [*lines, self.unread] if self.unread else lines
 
     def _thinned(self) -> list[str]:
