@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -32,7 +33,21 @@ CONTAINERS = {
     "first process": OWN_PIDS,
     "later process": [*OWN_PIDS, "sh", "-c", '"$@"; exit $?', "sh"],
 }
+# A run directory on an overlay, where nothing can hold a mark, and no other memory for segments.
+OVERLAY = [
+    "unshare", "--mount", "sh", "-c",
+    """mount -t tmpfs tmpfs "$0" && mkdir "$0/low" "$0/up" "$0/work" "$0/runs" &&
+    mount -t overlay -o "lowerdir=$0/low,upperdir=$0/up,workdir=$0/work" overlay "$0/runs" &&
+    mount -t tmpfs -o ro tmpfs /dev/shm && exec "$@" """,
+]  # fmt: skip
 OWN_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+
+OF_RANK_1 = f"""
+case "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" in
+1) exec {shlex.join(OWN_MEMORY)} "$@" ;;
+esac
+exec "$@"
+"""
 
 
 @pytest.fixture
@@ -119,6 +134,12 @@ def settled(run: Run) -> dict[str, Any]:
     raise AssertionError(f"the ranks did not come to where they wait: {run.process.poll()}")
 
 
+def is_at_the_gate(run: Run) -> bool:
+    """Whether rank 0, which alone is seen, is behind the first barrier."""
+    rows = where(run.tare, run.directory)["rows"] if (run.directory / "meta.json").exists() else []
+    return any(row["function"] == "MPI_Barrier" and not row["inside"] for row in rows)
+
+
 def text_of(tare: Path, *verb: Path | str) -> str:
     done = subprocess.run([tare, *verb], capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
@@ -197,3 +218,72 @@ def test_ranks_with_a_memory_of_their_own_write_their_results(
     assert {row["rank"]: row["state"] for row in measured.info()["ranks"]} == {0: "finished", 1: "finished"}
     assert measured.calls()["MPI_Barrier"] == 2 * RANKS
     assert len(measured.events()) == (4 * RANKS if options else 0)
+
+
+def test_what_is_not_known_is_unknown(tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path) -> None:
+    """In a container, on a file system whose locks end with the descriptor."""
+    mounts = tmp_path / "mounts"
+    mounts.mkdir()
+    run_dir = mounts / "runs/run"
+    launch = [*mpi.mpiexec, "-n", str(RANKS), *OWN_PIDS, str(gate), str(tmp_path / "open")]
+    process = subprocess.Popen(
+        [*OVERLAY, mounts, tare, "run", "-q", "-o", run_dir, "--", *launch],
+        env=mpi.environ(**WITHOUT_SHARED_MEMORY),
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    run = Run(tare, run_dir, process, gate)
+    there = ["nsenter", "--mount", "--target", str(process.pid)]  # the process becomes `tare run`
+
+    def call(*verb: str) -> str:
+        command = [*there, str(tare), verb[0], str(run_dir), *verb[1:]]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+        return done.stdout + done.stderr
+
+    def rows() -> list[dict[str, Any]]:
+        said = call("where", "--json")
+        return list(json.loads(said)["rows"]) if said.startswith("{") else []
+
+    keeper = None
+    try:
+        deadline = time.monotonic() + TIMEOUT_S
+        while [row["function"] for row in rows()] != ["MPI_Barrier"] * RANKS:
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.1)
+        keeper = subprocess.Popen([*there, "sleep", "600"])  # keeps the mounts
+        there[-1] = str(keeper.pid)
+        assert {row["state"] for row in rows()} == {"unknown"}
+        found = json.loads(call("where", "--json"))
+        assert (found["deadlock"], found["stalled"]) == (None, None)
+        assert "unknown whether it runs; last seen" in call("where")
+        process.kill()
+        run.kill_ranks()
+        assert f"{RANKS} processes are on another machine, or in a container" in call("recover")
+        assert {row["state"] for row in rows()} == {"unknown"}
+        assert f"took over {RANKS} processes" in call("recover", "--presume-ended")
+        assert {row["state"] for row in rows()} == {"killed"}
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=TIMEOUT_S)
+        run.kill_ranks()
+        if keeper is not None:
+            keeper.kill()
+            keeper.wait()
+
+
+def test_ranks_that_are_killed_in_a_memory_of_their_own_are_said_to_be_missing(
+    tare: Path, mpi: MpiEnvironment, gate: Path, tmp_path: Path
+) -> None:
+    with going_on(tare, mpi, ["sh", "-c", OF_RANK_1, "sh"], gate) as run:
+        deadline = time.monotonic() + TIMEOUT_S
+        while not (ranks := run.ranks()) or len(ranks) < RANKS or not is_at_the_gate(run):
+            assert time.monotonic() < deadline and run.process.poll() is None
+            time.sleep(0.1)
+        run.kill_ranks()
+        said = " ".join(run.end().split())
+        assert "rank 1 of 2 is missing: they were killed where `tare run` does not see their memory" in said
+        assert f"tare recover {run.directory}" in said
