@@ -814,8 +814,9 @@ class ArchiveWriter:
     """Makes a new archive; it is one only after finish()."""
 
     def __init__(self, path: FilePath) -> None: ...
-    def add_file(
-        self, member: str, of_run: bool, name: str, path: FilePath, progress: Callable[[int], None]
+    def add_file(self, member: str, path: FilePath, progress: Callable[[int], None]) -> None: ...
+    def add_run_file(
+        self, member: str, run_dir: FilePath, name: str, progress: Callable[[int], None]
     ) -> None: ...
     def add_archived(
         self, member: str, archive: Archive, number: int, progress: Callable[[int], None]

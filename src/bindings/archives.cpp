@@ -91,10 +91,13 @@ class PyArchiveWriter {
  public:
   explicit PyArchiveWriter(const std::filesystem::path& path) : writer_(unwrap(reader::ArchiveWriter::create(path))) {}
 
-  void add_file(const std::string& member, bool of_run, const std::string& name, const std::filesystem::path& path,
-                const PyProgress& progress) {
-    const auto kind = of_run ? format::MemberKind::run : format::MemberKind::file;
-    add(member, kind, name, {path, 0, std::nullopt, std::nullopt}, progress);
+  void add_file(const std::string& member, const std::filesystem::path& path, const PyProgress& progress) {
+    add(member, format::MemberKind::file, "", {path, 0, std::nullopt, std::nullopt}, progress);
+  }
+
+  void add_run_file(const std::string& member, const std::filesystem::path& run_dir, const std::string& name,
+                    const PyProgress& progress) {
+    add(member, format::MemberKind::run, name, {name, 0, std::nullopt, std::nullopt, run_dir.string()}, progress);
   }
 
   void add_archived(const std::string& member, const PyArchive& archive, std::size_t number,
@@ -132,7 +135,8 @@ void define_archives(nb::module_& module) {
 
   nb::class_<PyArchiveWriter>(module, "ArchiveWriter", "Makes a new archive; it is one only after finish().")
       .def(nb::init<const std::filesystem::path&>(), "path"_a)
-      .def("add_file", &PyArchiveWriter::add_file, "member"_a, "of_run"_a, "name"_a, "path"_a, "progress"_a)
+      .def("add_file", &PyArchiveWriter::add_file, "member"_a, "path"_a, "progress"_a)
+      .def("add_run_file", &PyArchiveWriter::add_run_file, "member"_a, "run_dir"_a, "name"_a, "progress"_a)
       .def("add_archived", &PyArchiveWriter::add_archived, "member"_a, "archive"_a, "number"_a, "progress"_a)
       .def("finish", &PyArchiveWriter::finish);
 }

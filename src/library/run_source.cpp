@@ -1,13 +1,14 @@
 #include "library/run_source.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
 #include "reader/store/archive.h"
+#include "reader/store/mapped_file.h"
+#include "reader/store/run_directory.h"
 
 namespace tare::library {
 namespace {
@@ -17,6 +18,7 @@ using reader::Result;
 using reader::RunPaths;
 
 constexpr const char* shared_memory = "/dev/shm";
+constexpr const char* meta_file = "meta.json";
 constexpr std::size_t names_listed = 8;
 
 // The members of an archive that are runs.
@@ -93,12 +95,13 @@ Result<RunPaths> find_run(const std::string& path, const std::string& member) {
     return Failure{path + (kind == std::filesystem::file_type::not_found
                                ? ": no such run directory"
                                : " is neither a run directory nor an archive")};
-  const std::string meta_name = path + "/meta.json";
-  if (!std::filesystem::is_regular_file(meta_name, error))
-    return Failure{path + " is not a run directory: it has no meta.json"};
-  std::ifstream file(meta_name, std::ios::binary);
-  const std::string meta{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) return Failure{"cannot read " + meta_name};
+  const auto directory = reader::RunDirectory::open(path);
+  if (!directory) return directory.failure();
+  const std::string meta_name = path + "/" + meta_file;
+  const auto file = reader::MappedFile::open(*directory, meta_file);
+  if (!file && errno == ENOENT) return Failure{path + " is not a run directory: it has no meta.json"};
+  if (!file) return file.failure();
+  const std::string meta(file->bytes());
   RunPaths paths;
   paths.run_dir = path;
   paths.run_id = text_of_member(meta, "run_id");

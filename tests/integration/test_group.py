@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -40,6 +41,11 @@ def as_user(group: int, *verb: Path | str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
+def as_root(*verb: Path | str) -> subprocess.CompletedProcess[str]:
+    command = [PYTHON, "-m", "tare", *verb]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
 def read_as_member(*verb: Path | str) -> dict[str, Any]:
     done = as_user(GROUP, *verb, "--json")
     assert done.returncode == 0, done.stderr
@@ -66,7 +72,9 @@ def test_a_finished_run(mpi: MpiEnvironment, tare: Path, place: Path) -> None:
     assert as_user(GROUP, "profile", run_dir).returncode == 0
     stranger = as_user(OTHERS, "info", run_dir)
     assert (stranger.returncode, stranger.stdout) == (1, "")
-    assert stranger.stderr == f"tare: {run_dir}/meta.json: Permission denied\n"
+    assert stranger.stderr == (
+        f"tare: {run_dir}: Permission denied; a run is its owner's alone, unless it was made with --group\n"
+    )
 
 
 @both_families
@@ -98,3 +106,45 @@ def test_without_a_group_nobody_else_reads(tare: Path, place: Path) -> None:
     assert measured.ended.returncode == 0, measured.ended.stderr
     for group in (GROUP, os.getegid()):
         assert as_user(group, "info", place / "run").returncode == 1
+
+
+def test_a_run_that_is_left_open_is_not_given(place: Path) -> None:
+    """Whoever made it: not this user. A copy is this user's; an archive is a file that the user names."""
+    run_dir = place / "run"
+    shutil.copytree(ROOT / "tests" / "data" / "v1" / "stencil", run_dir)
+    for path in (run_dir, *run_dir.iterdir()):
+        os.chown(path, OTHERS, OTHERS)
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    for verb in ("info", "profile"):
+        done = as_user(GROUP, verb, run_dir)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"tare: {run_dir} belongs to user {OTHERS}, who has not given it to you: "
+            "copy it and read the copy, or ask for a run that was made with --group\n"
+        )
+    archive = place / "a.tare"
+    assert as_root("merge", "-o", archive, run_dir).returncode == 0
+    archive.chmod(0o644)
+    assert as_user(GROUP, "info", archive).returncode == 0
+    run_dir.chmod(0o750)
+    os.chown(run_dir, OTHERS, GROUP)
+    assert as_user(GROUP, "info", run_dir).returncode == 0
+    # A file that somebody else has put there is not read, by nobody.
+    os.chown(run_dir / "node0.tare", OTHERS + 1, OTHERS)
+    for done in (as_user(GROUP, "info", run_dir), as_root("info", run_dir)):
+        assert done.returncode == 1
+        assert f"{run_dir}/node0.tare belongs to user {OTHERS + 1}, and was left alone" in done.stderr
+
+
+def test_what_root_writes_into_a_run_is_its_owners(place: Path) -> None:
+    run_dir = place / "run"
+    shutil.copytree(ROOT / "tests" / "data" / "v1" / "stencil", run_dir)
+    meta = json.loads((run_dir / "meta.json").read_text("utf-8"))
+    (run_dir / "meta.json").write_text(json.dumps(meta | {"state": "running", "runner": None}), "utf-8")
+    for path in (run_dir, *run_dir.iterdir()):
+        os.chown(path, USER, OTHERS)
+    run_dir.chmod(0o700)
+    assert as_root("recover", run_dir).returncode == 0
+    assert {path.stat().st_uid for path in run_dir.iterdir()} == {USER}
+    assert json.loads((run_dir / "meta.json").read_text("utf-8"))["state"] == "recovered"
+    assert as_user(OTHERS, "info", run_dir).returncode == 0

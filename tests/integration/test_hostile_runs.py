@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,3 +130,83 @@ def test_what_is_taken_out_is_private(call: Call, run_dir: Path) -> None:
     assert archive.stat().st_mode & 0o077 == 0
     for path in [to, *to.rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def pulled(run_dir: Path) -> Path:
+    """As if the run went on, and its ranks offloaded when they are asked: where the request goes."""
+    runner = {"pid": os.getpid(), "start_ticks": int(Path("/proc/self/stat").read_text().split()[21])}
+    options = json.loads((run_dir / "meta.json").read_text("utf-8"))["options"] | {"monitor": "pull"}
+    host = os.uname().nodename
+    change(run_dir, options=options, state="running", runner=runner, host=host, start_ns=time.time_ns())
+    (run_dir / "tree").mkdir()
+    return run_dir / "tree" / "requests"
+
+
+ASKING = (["top", "--once"], ["top", "--json"], ["watch", "--alert", "hang"])
+
+
+@pytest.mark.parametrize("verb", ASKING, ids=" ".join)
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "link on the way"])
+def test_who_watches_a_run_writes_nowhere_else(
+    call: Call, run_dir: Path, victim: Path, verb: list[str], kind: str
+) -> None:
+    before = contents(victim)
+    requests = pulled(run_dir)
+    if kind == "link":
+        requests.symlink_to(victim / "precious")
+    elif kind == "hard link":
+        requests.hardlink_to(victim / "precious")
+    elif kind == "pipe":
+        os.mkfifo(requests)
+    else:
+        requests.parent.rmdir()
+        requests.parent.symlink_to(victim)
+    done = call(verb[0], run_dir, *verb[1:])
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
+    assert str(requests) in done.stderr
+    assert contents(victim) == before
+    assert not (victim / "requests").exists()
+
+
+LINKED = ("info", "profile", "events", "where", "explain", "report", "sql", "recover", "merge", "top")
+
+
+@pytest.mark.parametrize("verb", LINKED)
+@pytest.mark.parametrize("name", ["meta.json", "node0.tare", "monitor-0.tare"])
+def test_no_file_of_a_run_is_a_link(call: Call, run_dir: Path, tmp_path: Path, verb: str, name: str) -> None:
+    if (verb, name) == ("top", "node0.tare"):
+        pytest.skip("rounds are all that it reads")
+    elsewhere = tmp_path / "elsewhere"
+    (run_dir / name).touch()
+    (run_dir / name).rename(elsewhere)
+    (run_dir / name).symlink_to(elsewhere)
+    more: dict[str, list[str | Path]] = {
+        "merge": ["-o", tmp_path / "new.tare"],
+        "top": ["--once"],
+        "sql": ["SELECT count(*) FROM calls"],
+    }
+    done = call(verb, run_dir, *more.get(verb, []))
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
+    assert f"{run_dir / name} is a" in done.stderr
+    assert "link" in done.stderr
+
+
+def test_the_way_to_a_run_may_be_a_link(call: Call, run_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").symlink_to(run_dir.parent)
+    (tmp_path / "latest").symlink_to(run_dir)
+    archive = tmp_path / "a.tare"
+    assert call("merge", "-o", archive, tmp_path / "latest").returncode == 0
+    (tmp_path / "latest.tare").symlink_to(archive)
+    for of in (tmp_path / "home" / run_dir.name, tmp_path / "latest", tmp_path / "latest.tare"):
+        assert call("info", of).returncode == 0
+
+
+def test_the_page_of_a_run_is_no_link(call: Call, run_dir: Path, victim: Path) -> None:
+    before = contents(victim)
+    run_dir.with_name("run.html").symlink_to(victim / "precious")
+    assert call("report", run_dir).returncode == 0
+    assert contents(victim) == before
+    named = run_dir.with_name("named.html")
+    named.symlink_to(run_dir.with_name("page.html"))
+    assert call("report", run_dir, "-o", named).returncode == 0
+    assert run_dir.with_name("page.html").stat().st_size > 0

@@ -67,8 +67,8 @@ def writing(seconds: float) -> Seconds:
 
 
 def join(into: Path, other: Path, name: str, theirs: str | None = None) -> tuple[str, int]:
-    with Store(into, create=True) as store:
-        return store.join(other, theirs, name)
+    with Store(into, create=True, other=other) as store:
+        return store.join(theirs, name)
 
 
 def tables(file: Path, directory: Path) -> dict[str, dict[str, dict[str, Any]]]:

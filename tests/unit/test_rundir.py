@@ -72,7 +72,7 @@ def test_a_pipe_instead_of_meta_is_not_waited_for(tmp_path: Path) -> None:
         directory.read_meta(tmp_path, 1)
     (tmp_path / META).unlink()
     (tmp_path / META).symlink_to("/dev/zero")
-    with pytest.raises(CommandError, match=r"meta\.json is not a regular file"):
+    with pytest.raises(CommandError, match=r"meta\.json is a symbolic link"):
         directory.read_meta(tmp_path, 1)
 
 

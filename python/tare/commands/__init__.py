@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Annotated
 
+from tare import private_files
 from tare.errors import CommandError
 from tare.options import Argument, Option
 from tare.runs.retiming import Times
@@ -49,10 +50,16 @@ def new_output(metavar: str, help: str) -> Option:
     return Option("-o", "--output", parser=new_path, metavar=metavar, show_default=False, help=help)
 
 
-def write_text(to: Path, content: str) -> None:
-    """Writes a file. CommandError if it cannot be written."""
+def write_text(to: Path, content: str, *, named: bool = True) -> None:
+    """Writes a file. CommandError if it cannot be written.
+
+    What the user has `named` may be a link, or a device. Another name, beside what was read, is a new file.
+    """
     try:
-        to.write_text(content, "utf-8")
+        if named:
+            to.write_text(content, "utf-8")
+        else:
+            private_files.replace(to, content.encode("utf-8"), mode=0o666)
     except OSError as error:
         raise CommandError(f"cannot write {to}: {error.strerror}") from error
 

@@ -77,7 +77,8 @@ def report(
             break  # all times are the same
         contents[each] |= timeline.embedded(recording, trace)
     to = output or _beside(run, member)
-    write_text(to, document.embedded(f"{recording.meta.name}: tare", contents))
+    page = document.embedded(f"{recording.meta.name}: tare", contents)
+    write_text(to, page, named=output is not None)
     streams.say(str(to))
     conclude(recording, *([other] if other else []))
 

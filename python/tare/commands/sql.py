@@ -28,6 +28,9 @@ def sql(
     ] = None,
     times: ShownTimes = Times.RECORDED,
     member: AnyMember = None,
+    files: Annotated[
+        bool, Option("--files", help="Let the query read and write files (COPY, read_csv, ATTACH, ...).")
+    ] = False,
     csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
     json: Json = False,
 ) -> None:
@@ -49,7 +52,7 @@ def sql(
         return conclude(recording)
     from tare.tables import sql as database
 
-    with database.errors(), database.connect(recording.tables()) as connection:
+    with database.errors(), database.connect(recording.tables(), files=files) as connection:
         connection.execute(query)
         names, rows = database.result(connection)
         types = [str(each[1]) for each in connection.description or []]

@@ -162,7 +162,7 @@ def write_page(found: Report, directory: Path, to: Path | None) -> Path:
     from tare.study import page
 
     path = to or directory / "report.html"
-    write_text(path, page.page(found, path))
+    write_text(path, page.page(found, path), named=to is not None)
     return path
 
 
@@ -237,7 +237,7 @@ def export(
 
     if to not in ("parquet", "csv"):
         raise UsageError(f"--to {to}: must be parquet or csv")
-    with Store(results_of(file, output)) as store:
+    with Store(results_of(file, output), exports_to=into.resolve()) as store:
         for path in store.export(into, to):
             streams.say(f"{path}: {units.size(path.stat().st_size)}")
 
@@ -264,8 +264,8 @@ def join(
     directory = results_of(file, output)
     with Store(directory) as store:
         own = frames.newest_set(store)
-    with Store(directory, create=True) as store:
-        chosen, runs = store.join(other, set_name, as_set)
+    with Store(directory, create=True, other=other) as store:
+        chosen, runs = store.join(set_name, as_set)
     where = f" -o {output}" if output else ""
     streams.tell(f"{runs} runs of set '{chosen}' are the set '{as_set}' of {directory}")
     streams.tell(f"next: tare study report {file}{where} --set {shlex.quote(own)}")

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import tare
+from tare import private_files
+from tare.errors import CommandError
 from tare.measuring.monitoring import Monitoring
 
 KNOWN, FOUND = "spots-known", "spots-found"
+LARGEST_FOUND = 4 << 20
 SPOTS = "spots"  # of runs, in an entry of the cache; those of tare sweetspot are its probes
 
 
@@ -134,14 +137,16 @@ def hand_over(monitoring: Monitoring, folder: Path) -> None:
     """To the root of the tree, before it begins: into the folder where nodes meet."""
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / KNOWN).write_text("".join(f"{spot.line}\n" for spot in known(monitoring)), "utf-8")
+        lines = "".join(f"{spot.line}\n" for spot in known(monitoring))
+        private_files.replace(folder / KNOWN, lines.encode())
 
 
 def take(monitoring: Monitoring, folder: Path) -> None:
     """What the root has found, into the cache."""
     try:
-        text = (folder / FOUND).read_text("utf-8")
-    except (OSError, ValueError):
+        with private_files.opened_directory(folder) as directory:
+            text = directory.read(FOUND, LARGEST_FOUND).decode("utf-8")
+    except (OSError, ValueError, CommandError):
         return
     for spot in filter(None, map(Spot.of_line, text.splitlines())):
         of_one_node = spot.nodes == 1

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tare import programs
+from tare import private_files, programs
+from tare.errors import CommandError
 from tare.runs.metadata import Metadata, Unseen
 
 # One line a process: reason, executable, what it is about (src/mpi/unseen.h).
 NOTES = ".unseen-*"
+LARGEST_NOTE = 1 << 20
 
 _ELF_HEAD = struct.Struct("<4sB59x")
 _PROGRAM_HEADERS = struct.Struct("<32xQ14xHH")  # of a 64-bit file: where, bytes each, how many
@@ -46,15 +48,15 @@ _REASONS = {
 
 def _take_notes(run_dir: Path) -> list[Unseen]:
     found: Counter[tuple[str, str, str]] = Counter()
-    for note in sorted(run_dir.glob(NOTES)):
-        with suppress(OSError):
-            if note.is_symlink() or not note.is_file():
-                continue
-            for line in note.read_text("utf-8", "replace").splitlines():
-                reason, executable, about = [*line.split("\t"), "", ""][:3]
-                if reason in _REASONS:
-                    found[reason, executable, about] += 1
-            note.unlink()
+    with private_files.opened_directory(run_dir) as directory:
+        for note in sorted(run_dir.glob(NOTES)):
+            with suppress(OSError, CommandError):
+                text = directory.read(note.name, LARGEST_NOTE).decode("utf-8", "replace")
+                for line in text.splitlines():
+                    reason, executable, about = [*line.split("\t"), "", ""][:3]
+                    if reason in _REASONS:
+                        found[reason, executable, about] += 1
+                note.unlink()
     return [
         Unseen(reason=reason, executable=executable, about=about, processes=count)
         for (reason, executable, about), count in found.items()

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from tare.analysis.rows import Placed
 from tare.errors import CommandError
-from tare.runs.private_files import read_regular
+from tare.private_files import read_regular
 from tare.streams import visible
 
 SUFFIXES = frozenset(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import databases
 from tare.errors import CommandError
 from tare.packages import how_to_install
 from tare.tables.dataset import written
@@ -28,7 +29,7 @@ def of_run(run: OpenRun) -> Tables:
         import ibis
     except ImportError as error:
         raise CommandError(f"queries need Ibis: {how_to_install(['ibis-framework[duckdb]'])}") from error
-    connection = ibis.duckdb.connect()
+    connection = ibis.duckdb.from_connection(databases.in_memory())
     tables = {}
     for name, table in run.tables().items():
         connection.con.register(name, table)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import databases
 from tare.errors import CommandError
 
 if TYPE_CHECKING:
@@ -14,16 +15,10 @@ if TYPE_CHECKING:
 
 def write(table: EventTable, to: Path) -> None:
     """All rows of the table, in their order; a file that cannot be written whole is removed."""
+    part = to.parent.resolve() / f"{to.name}.part"
+    duckdb = databases.module()
     try:
-        import duckdb
-    except ImportError as error:
-        from tare.packages import how_to_install
-
-        raise CommandError(f"Parquet files need duckdb: {how_to_install(['duckdb'])}") from error
-
-    part = to.with_name(f"{to.name}.part")
-    try:
-        with duckdb.connect() as connection:
+        with databases.in_memory(writes_to=part.parent) as connection:
             connection.register("events", table)
             connection.sql("FROM events").write_parquet(str(part), compression="zstd")
         part.replace(to)

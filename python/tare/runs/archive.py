@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import private_files
 from tare.errors import CommandError, UsageError, native_errors
-from tare.runs import directory, private_files
+from tare.runs import directory
 from tare.runs.metadata import META, Metadata, decode
 
 if TYPE_CHECKING:
@@ -218,10 +219,10 @@ def _add(writer: ArchiveWriter, given: Input, names: _Names, progress: Progress)
     of_run = given.kind == "run"
     member = names.distinct(_text(given.path.resolve().name) or FALLBACK, of_run)
     if not of_run:
-        writer.add_file(member, False, "", given.path, progress)
+        writer.add_file(member, given.path, progress)
         return
     for name, _ in _files_below(given.path):
-        writer.add_file(member, True, name, given.path / name, progress)
+        writer.add_run_file(member, given.path, name, progress)
 
 
 def _add_archive(writer: ArchiveWriter, path: Path, names: _Names, progress: Progress) -> None:

@@ -8,8 +8,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tare import private_files
 from tare.errors import CommandError, UsageError
-from tare.runs import environment, missing, private_files, runner
+from tare.runs import environment, missing, runner
 from tare.runs.metadata import META, Metadata, Options, decode, encode
 from tare.units import KIB, MIB
 
@@ -167,7 +168,8 @@ def read_meta(run_dir: Path, newest_version: int) -> Metadata:
     if not run_dir.is_dir():
         raise CommandError(f"{run_dir}: no such run directory")
     try:
-        text = private_files.read_regular(run_dir / META, LARGEST_META)
+        with private_files.opened_run(run_dir) as directory:
+            text = directory.read(META, LARGEST_META)
     except FileNotFoundError:
         raise CommandError(f"{run_dir} is not a run directory: it has no {META}") from None
     return decode(text, str(run_dir), newest_version)

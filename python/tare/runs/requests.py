@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tare import private_files
 from tare.errors import CommandError
 from tare.runs import directory, rounds, runner
 
@@ -27,18 +28,26 @@ def are_answered(spec: str | None) -> bool:
 def needed(run: Path, spec: str | None) -> bool:
     """Whether a run with this SPEC has rounds only for those who ask.
 
-    CommandError if the user may not ask: the owner of the run may.
+    CommandError if the user may not ask: the owner of the run may, and root.
     """
-    place = run / MEETING_PLACE
-    if are_answered(spec) and place.exists() and not os.access(place, os.W_OK | os.X_OK):
-        raise CommandError(f"cannot ask {run} for rounds: only its owner can write into {place}")
-    return are_answered(spec)
+    if not are_answered(spec):
+        return False
+    if not os.path.lexists(run / MEETING_PLACE):
+        return True  # the run has ended, and nobody is asked
+    with private_files.opened_run(run) as directory:
+        if os.geteuid() not in (directory.owner, private_files.ROOT):
+            owner = private_files.user_name(directory.owner)
+            raise CommandError(f"cannot ask {run} for rounds: only its owner can, {owner}")
+    return True
 
 
 def make(run_dir: Path) -> None:
-    """Asks for a round. Nothing happens if the run has ended. OSError if the file cannot be written."""
-    with suppress(FileNotFoundError), (run_dir / MEETING_PLACE / FILE).open("ab") as file:
-        file.write(b"\n")
+    """Asks for a round. Nothing happens if the run has ended. OSError if the file cannot be written.
+
+    CommandError if it is not a file of the run's owner.
+    """
+    with suppress(FileNotFoundError), private_files.opened_run(run_dir) as directory:
+        directory.append(f"{MEETING_PLACE}/{FILE}", b"\n")
 
 
 def answer(run: Path, patience_s: float = PATIENCE_S) -> int:

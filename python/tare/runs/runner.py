@@ -99,7 +99,7 @@ def _knows_pids(runner: Runner, host: str) -> bool:
 def _age_s(path: Path) -> float:
     """Since it was written last."""
     try:
-        return time.time() - path.stat().st_mtime
+        return time.time() - path.lstat().st_mtime
     except OSError:
         return math.inf
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import os
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare import packages
+from tare import databases, packages
 from tare.errors import CommandError
 from tare.reporters import csv
 from tare.study.plan import Planned
@@ -73,16 +73,26 @@ CREATE TABLE IF NOT EXISTS latencies (run INTEGER, bytes BIGINT, messages BIGINT
 class Store:
     """An open study; every run is committed as it ends."""
 
-    def __init__(self, directory: Path, *, create: bool = False) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        create: bool = False,
+        other: Path | None = None,
+        exports_to: Path | None = None,
+    ) -> None:
+        """`other`: the directory of results to `join`; `exports_to`: where `export` may write."""
         packages.require()
         path = directory / FILE
-        if not create and not path.is_file():
-            raise CommandError(f"{directory} holds no results; `tare study run` makes them")
-        import duckdb
-
-        directory.mkdir(parents=True, exist_ok=True)
-        with _one_line(f"{path} cannot be opened"):
-            self._connection = duckdb.connect(str(path), read_only=not create)
+        for results in (*(() if create else (directory,)), *((other,) if other else ())):
+            if not os.path.lexists(results / FILE):
+                raise CommandError(f"{results} holds no results; `tare study run` makes them")
+        if create:
+            directory.mkdir(parents=True, exist_ok=True)
+        self._connection = databases.opened(
+            directory, FILE, SCHEMA + YOUNGER, writable=create, other=other, writes_to=exports_to
+        )
+        with databases.errors(f"{path} cannot be opened"):
             if create and not self._tables():
                 self._connection.execute(SCHEMA)
                 self.describe({"schema": f"tare.study/{VERSION}"})
@@ -109,7 +119,8 @@ class Store:
 
     def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """The rows that a query returns."""
-        return self._connection.execute(query, list(parameters)).fetchall()
+        with databases.errors("the results cannot be read"):
+            return self._connection.execute(query, list(parameters)).fetchall()
 
     def weights(self) -> list[tuple[Any, ...]]:
         """Run, account_s, account_error_s, trial, trial_low, trial_high of each run of tare."""
@@ -194,7 +205,7 @@ class Store:
 
         Returns its number. CommandError if that fails.
         """
-        with _one_line("the results cannot be stored; what is stored goes on with --resume"):
+        with databases.errors("the results cannot be stored; what is stored goes on with --resume"):
             self._connection.begin()
             try:
                 run = self._add_run(planned, set_name, environment, outcome)
@@ -271,26 +282,18 @@ class Store:
         self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM made")
         self._connection.unregister("made")
 
-    def join(self, other: Path, theirs: str | None, ours: str) -> tuple[str, int]:
-        """Takes over the set `theirs` of other results, or their newest, as `ours`; its name and runs."""
-        path = other / FILE
-        if not path.is_file():
-            raise CommandError(f"{other} holds no results")
+    def join(self, theirs: str | None, ours: str) -> tuple[str, int]:
+        """Takes over the set `theirs` of the other results, or their newest, as `ours`; its name and runs."""
         if self.rows("SELECT 1 FROM runs WHERE set_name = ? LIMIT 1", ours):
             raise CommandError(f"there is a set '{ours}' already; name the new one otherwise")
-        quoted = str(path).replace("'", "''")
-        with _one_line(f"{path} cannot be joined"):
-            self._connection.execute(f"ATTACH '{quoted}' AS other (READ_ONLY)")
+        with databases.errors("the other results cannot be joined"):
+            self._connection.begin()
             try:
-                self._connection.begin()
-                try:
-                    joined = self._join(theirs, ours)
-                except BaseException:
-                    self._connection.rollback()
-                    raise
-                self._connection.commit()
-            finally:
-                self._connection.execute("DETACH other")
+                joined = self._join(theirs, ours)
+            except BaseException:
+                self._connection.rollback()
+                raise
+            self._connection.commit()
         return joined
 
     def _join(self, theirs: str | None, ours: str) -> tuple[str, int]:
@@ -340,7 +343,7 @@ class Store:
         self._insert("sessions", [dict(session)])
 
     def export(self, directory: Path, kind: str) -> list[Path]:
-        """One file a table."""
+        """One file a table. `directory` lies where the store may write."""
         directory.mkdir(parents=True, exist_ok=True)
         written = []
         there = self._tables()
@@ -350,26 +353,15 @@ class Store:
             source = (
                 "(SELECT * REPLACE (to_json(factors) AS factors) FROM runs)" if table == "runs" else table
             )
-            with _one_line(f"{path} cannot be written"):
+            with databases.errors(f"{path} cannot be written"):
                 if kind == "csv":
                     with path.open("w", encoding="utf-8", newline="") as file:
                         csv.write(file, *sql.result(self._connection.execute(f"FROM {source}")))
                 else:
-                    quoted = str(path).replace("'", "''")
+                    quoted = str(path.resolve()).replace("'", "''")
                     self._connection.execute(f"COPY {source} TO '{quoted}' (FORMAT PARQUET)")
             written.append(path)
         return written
-
-
-@contextmanager
-def _one_line(what: str) -> Iterator[None]:
-    """An error of DuckDB, or of a file, as one of ours."""
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.Error, OSError) as error:
-        raise CommandError(f"{what}: {str(error).splitlines()[0]}") from error
 
 
 def _time(unix_ns: int) -> datetime:

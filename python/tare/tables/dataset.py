@@ -33,10 +33,10 @@ def write(run: OpenRun, to: Path, kind: Literal["parquet", "csv"]) -> int:
     Parquet: TABLE/*.parquet, of long tables TABLE/world=W/rank=R/*.parquet, as DuckDB, Spark and pandas read
     them; the files have these columns too. CSV: TABLE.csv.
     """
-    part = to.with_name(f"{to.name}.part")
+    part = to.parent.resolve() / f"{to.name}.part"
     shutil.rmtree(part, ignore_errors=True)
     tables = run.tables()
-    connection = sql.connect({name: tables[name] for name in written()})
+    connection = sql.connect({name: tables[name] for name in written()}, writes_to=part)
     import duckdb
 
     try:

@@ -126,13 +126,16 @@ class OpenRun(Run):
 
         return html.run(self)
 
-    def sql(self, query: str) -> DuckDBPyRelation | None:
+    def sql(self, query: str, *, files: bool = False) -> DuckDBPyRelation | None:
         """What a query of the tables in DuckDB's SQL finds: `.fetchall()`, `.df()`, `.pl()`, …; None of a
-        statement without a result. UsageError if the query is wrong."""
+        statement without a result. UsageError if the query is wrong.
+
+        With `files` it may read and write files (COPY, read_csv, ATTACH).
+        """
         from tare.tables import sql
 
         with sql.errors():
-            return sql.connect(self.tables()).sql(query)
+            return sql.connect(self.tables(), files=files).sql(query)
 
 
 def listed() -> dict[str, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tare.errors import CommandError, UsageError
+from tare import databases
+from tare.errors import UsageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -14,19 +16,11 @@ if TYPE_CHECKING:
 BATCH = 1000  # rows that are fetched together
 
 
-def connect(tables: Mapping[str, object]) -> DuckDBPyConnection:
-    """A database in memory that has these tables; CommandError if DuckDB is missing.
-
-    It must be closed, or dropped, before the interpreter ends.
-    """
-    try:
-        import duckdb
-    except ImportError as error:
-        from tare.packages import how_to_install
-
-        raise CommandError(f"SQL needs duckdb: {how_to_install(['duckdb'])}") from error
-    # Nothing is fetched from a network because of a query.
-    connection = duckdb.connect(config={"autoinstall_known_extensions": False})
+def connect(
+    tables: Mapping[str, object], *, files: bool = False, writes_to: Path | None = None
+) -> DuckDBPyConnection:
+    """A database in memory that has these tables, as databases.in_memory makes it."""
+    connection = databases.in_memory(files=files, writes_to=writes_to)
     for name, table in tables.items():
         connection.register(name, table)
     return connection

@@ -11,6 +11,7 @@
 
 #include "format/chunk.h"
 #include "reader/store/mapped_file.h"
+#include "reader/store/run_directory.h"
 
 namespace tare::reader {
 namespace {
@@ -137,19 +138,10 @@ class IndexBuilder {
   int ends_ = 0;
 };
 
-class File {
- public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600)) {}
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+// A file that the user names.
+Descriptor open_named(const std::string& path, int flags) {
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0600));
+}
 
 Failure cannot(const char* what, const std::string& path) {
   return Failure{std::string("cannot ") + what + " " + path + ": " + std::strerror(errno)};
@@ -175,17 +167,27 @@ struct Copied {
   std::uint32_t crc = 0;
 };
 
+Result<Descriptor> open_source(const Source& source) {
+  if (source.run_dir) {
+    const auto directory = RunDirectory::open(*source.run_dir);
+    return directory ? directory->open_file(source.path) : Result<Descriptor>(directory.failure());
+  }
+  Descriptor file = open_named(source.path, O_RDONLY);
+  struct stat status {};
+  if (!file || ::fstat(file.fd(), &status) != 0) return cannot("read", source.path);
+  if (!S_ISREG(status.st_mode)) return Failure{source.path + " is not a regular file"};
+  return file;
+}
+
 // Appends the source to `to`, whose name is `path`.
 Result<Copied> copy(const Source& source, int to, const std::string& path, const Progress& progress) {
-  const File from(source.path, O_RDONLY);
-  struct stat status {};
-  if (from.fd() < 0 || ::fstat(from.fd(), &status) != 0) return cannot("read", source.path);
-  if (!S_ISREG(status.st_mode)) return Failure{source.path + " is not a regular file"};
+  const auto from = open_source(source);
+  if (!from) return from.failure();
   const auto buffer = std::make_unique<char[]>(copy_bytes);
   Copied copied;
   while (!source.size || copied.size < *source.size) {
     const std::uint64_t wanted = source.size ? *source.size - copied.size : copy_bytes;
-    const ssize_t got = ::pread(from.fd(), buffer.get(), std::min<std::uint64_t>(wanted, copy_bytes),
+    const ssize_t got = ::pread(from->fd(), buffer.get(), std::min<std::uint64_t>(wanted, copy_bytes),
                                 static_cast<off_t>(source.offset + copied.size));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return cannot("read", source.path);
@@ -234,38 +236,23 @@ bool is_archive(std::string_view bytes) {
 }
 
 bool is_archive_file(const std::string& path) {
-  const File file(path, O_RDONLY | O_NONBLOCK);
+  const Descriptor file = open_named(path, O_RDONLY);
   char begin[sizeof(ChunkHeader)];
-  return file.fd() >= 0 && ::pread(file.fd(), begin, sizeof begin, 0) == sizeof begin &&
-         is_archive({begin, sizeof begin});
+  return file && ::pread(file.fd(), begin, sizeof begin, 0) == sizeof begin && is_archive({begin, sizeof begin});
 }
 
 std::optional<Failure> extract(const Source& source, const std::string& to, const Progress& progress) {
-  const File file(to, O_WRONLY | O_CREAT | O_EXCL);
-  if (file.fd() < 0) return cannot("write", to);
+  const Descriptor file = open_named(to, O_WRONLY | O_CREAT | O_EXCL);
+  if (!file) return cannot("write", to);
   const auto copied = copy(source, file.fd(), to, progress);
   if (!copied) return copied.failure();
   return std::nullopt;
 }
 
 Result<ArchiveWriter> ArchiveWriter::create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return cannot("write", path);
-  return ArchiveWriter(fd, path);
-}
-
-ArchiveWriter::ArchiveWriter(ArchiveWriter&& other) noexcept : fd_(-1) { *this = std::move(other); }
-
-ArchiveWriter& ArchiveWriter::operator=(ArchiveWriter&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(path_, other.path_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(files_, other.files_);
-  return *this;
-}
-
-ArchiveWriter::~ArchiveWriter() {
-  if (fd_ >= 0) ::close(fd_);
+  Descriptor file = open_named(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (!file) return cannot("write", path);
+  return ArchiveWriter(std::move(file), path);
 }
 
 std::optional<Failure> ArchiveWriter::add(const std::string& member, MemberKind kind, const std::string& name,
@@ -274,13 +261,13 @@ std::optional<Failure> ArchiveWriter::add(const std::string& member, MemberKind 
                             static_cast<std::uint32_t>(name.size())};
   const auto chunk = [&] { return sealed_chunk(ChunkType::file, bytes_of(record) + member + name); };
   const std::uint64_t contents_at = bytes_ + chunk().size();
-  if (::lseek(fd_, static_cast<off_t>(contents_at), SEEK_SET) < 0) return cannot("write", path_);
-  const auto copied = copy(source, fd_, path_, progress);
+  if (::lseek(file_.fd(), static_cast<off_t>(contents_at), SEEK_SET) < 0) return cannot("write", path_);
+  const auto copied = copy(source, file_.fd(), path_, progress);
   if (!copied) return copied.failure();
   // The size and the checksum are known only after the copy.
   record.size = copied->size;
   record.crc = copied->crc;
-  if (!write_at(fd_, chunk(), bytes_)) return cannot("write", path_);
+  if (!write_at(file_.fd(), chunk(), bytes_)) return cannot("write", path_);
   bytes_ = contents_at + copied->size;
   ++files_;
   return std::nullopt;
@@ -288,7 +275,7 @@ std::optional<Failure> ArchiveWriter::add(const std::string& member, MemberKind 
 
 std::optional<Failure> ArchiveWriter::finish() {
   const std::string end = sealed_chunk(ChunkType::archive_end, bytes_of(ArchiveEndRecord{files_}));
-  if (!write_at(fd_, end, bytes_) || ::fsync(fd_) != 0) return cannot("write", path_);
+  if (!write_at(file_.fd(), end, bytes_) || ::fsync(file_.fd()) != 0) return cannot("write", path_);
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 
 #include "format/archive.h"
 #include "reader/result.h"
+#include "reader/store/descriptor.h"
 
 namespace tare::reader {
 
@@ -40,10 +41,11 @@ bool is_archive_file(const std::string& path);
 
 // A range of bytes of a file: a whole file on disk, or a file in an archive.
 struct Source {
-  std::string path;
+  std::string path;  // that the user names; or, if there is a directory, a name below it
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> size;  // nothing: to the end of the file
-  std::optional<std::uint32_t> crc;   // CRC-32C that the bytes must have; nothing: not checked
+  std::optional<std::uint64_t> size;                  // nothing: to the end of the file
+  std::optional<std::uint32_t> crc;                   // CRC-32C that the bytes must have; nothing: not checked
+  std::optional<std::string> run_dir = std::nullopt;  // the directory of the run that the file belongs to
 };
 
 // Called with the number of bytes copied since the last call. An exception from it ends the copy.
@@ -57,9 +59,6 @@ class ArchiveWriter {
  public:
   // Creates the file, which must not exist yet.
   static Result<ArchiveWriter> create(const std::string& path);
-  ArchiveWriter(ArchiveWriter&& other) noexcept;
-  ArchiveWriter& operator=(ArchiveWriter&& other) noexcept;
-  ~ArchiveWriter();
 
   // Appends a file as `name` of the member. The files of a member must be added one after the other.
   std::optional<Failure> add(const std::string& member, format::MemberKind kind, const std::string& name,
@@ -68,9 +67,9 @@ class ArchiveWriter {
   std::optional<Failure> finish();
 
  private:
-  ArchiveWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  ArchiveWriter(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
-  int fd_;
+  Descriptor file_;
   std::string path_;
   std::uint64_t bytes_ = 0;
   std::uint64_t files_ = 0;

@@ -10,7 +10,7 @@
 #include "format/node_file_name.h"
 #include "format/segment.h"
 #include "reader/store/function_names.h"
-#include "reader/store/owners.h"
+#include "reader/store/run_directory.h"
 
 namespace tare::reader {
 
@@ -20,23 +20,20 @@ std::string chunk_file_name(const std::string& host) {
   return name;
 }
 
-ChunkFile::ChunkFile(const std::string& run_dir, const std::string& name) : fd_(-1) {
-  const int directory = ::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0)
-    fd_ = ::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+ChunkFile::ChunkFile(const std::string& run_dir, const std::string& name) {
+  const auto directory = RunDirectory::open(run_dir);
+  Result<Descriptor> file =
+      directory ? directory->open_file(name, O_WRONLY | O_CREAT | O_APPEND) : Result<Descriptor>(directory.failure());
   struct stat status {};
-  if (fd_ < 0 || ::fstat(fd_, &status) != 0) error_ = errno;
-  if (directory >= 0) ::close(directory);
-  if (error_ == 0 && (!Owners(run_dir).trust(status) || status.st_nlink != 1)) error_ = EPERM;
-  if (error_ != 0) return;
+  if (!file || ::fstat(file->fd(), &status) != 0) {
+    error_ = errno;
+    return;
+  }
+  file_ = std::move(*file);
   if (status.st_size > 0) return;
   format::ChunkHeader identity{};
   identity.type = format::ChunkType::functions;
   append(identity, functions_payload());
-}
-
-ChunkFile::~ChunkFile() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 bool ChunkFile::append(const format::ChunkHeader& identity, std::string_view payload) {
@@ -51,7 +48,7 @@ bool ChunkFile::append(const format::ChunkHeader& identity, std::string_view pay
 bool ChunkFile::append(std::string_view sealed) {
   if (error_ != 0) return false;
   ssize_t written = 0;
-  do written = ::write(fd_, sealed.data(), sealed.size());
+  do written = ::write(file_.fd(), sealed.data(), sealed.size());
   while (written < 0 && errno == EINTR);
   if (written == static_cast<ssize_t>(sealed.size())) return true;
   error_ = written < 0 ? errno : ENOSPC;  // a short write: the file system is full

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/chunk.h"
+#include "reader/store/descriptor.h"
 
 namespace tare::reader {
 
@@ -15,11 +16,9 @@ std::string chunk_file_name(const std::string& host);
 
 class ChunkFile {
  public:
-  // Opens or creates the file. A new file begins with a functions chunk. error() returns why this failed. It is EPERM
-  // if the name is that of no regular file, of a file of another owner, or of a file with a second hard link. Symbolic
-  // links are not followed.
+  // Opens or creates the file (RunDirectory::open_file). A new file begins with a functions chunk. error() returns why
+  // this failed.
   ChunkFile(const std::string& run_dir, const std::string& name);
-  ~ChunkFile();
   ChunkFile(const ChunkFile&) = delete;
   ChunkFile& operator=(const ChunkFile&) = delete;
 
@@ -31,7 +30,7 @@ class ChunkFile {
   int error() const { return error_; }
 
  private:
-  int fd_;
+  Descriptor file_;
   int error_ = 0;
   std::vector<char> context_;
   std::vector<char> chunk_;

@@ -11,22 +11,23 @@
 namespace tare::reader {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Failure{path + ": " + std::strerror(errno)};
+  return map(Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path);
+}
+
+Result<MappedFile> MappedFile::open(const RunDirectory& directory, const std::string& name) {
+  const auto file = directory.open_file(name);
+  if (!file) return file.failure();
+  return map(*file, directory.path() + "/" + name);
+}
+
+Result<MappedFile> MappedFile::map(const Descriptor& file, const std::string& path) {
   struct stat status {};
+  if (!file || ::fstat(file.fd(), &status) != 0) return Failure{path + ": " + std::strerror(errno)};
+  if (!S_ISREG(status.st_mode)) return Failure{path + " is not a regular file; remove it"};
   void* data = nullptr;
-  bool mapped = ::fstat(fd, &status) == 0;
-  if (mapped && !S_ISREG(status.st_mode)) {
-    ::close(fd);
-    return Failure{path + " is not a regular file; remove it"};
-  }
-  if (mapped && status.st_size > 0) {
-    data = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, fd, 0);
-    mapped = data != MAP_FAILED;
-  }
-  const int reason = errno;
-  ::close(fd);
-  if (!mapped) return Failure{path + ": " + std::strerror(reason)};
+  if (status.st_size > 0)
+    data = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file.fd(), 0);
+  if (data == MAP_FAILED) return Failure{path + ": " + std::strerror(errno)};
   return MappedFile(static_cast<const char*>(data), static_cast<std::size_t>(status.st_size));
 }
 

@@ -7,12 +7,16 @@
 #include <string_view>
 
 #include "reader/result.h"
+#include "reader/store/run_directory.h"
 
 namespace tare::reader {
 
 class MappedFile {
  public:
+  // A file that the user names; the path may contain links.
   static Result<MappedFile> open(const std::string& path);
+  // A file of a run.
+  static Result<MappedFile> open(const RunDirectory& directory, const std::string& name);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -25,6 +29,7 @@ class MappedFile {
 
  private:
   MappedFile(const char* data, std::size_t size) : data_(data), size_(size) {}
+  static Result<MappedFile> map(const Descriptor& file, const std::string& path);
 
   const char* data_;
   std::size_t size_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "reader/store/chunk_scan.h"
-#include "reader/store/mapped_file.h"
 
 namespace tare::reader {
 
@@ -15,17 +14,16 @@ constexpr std::uint64_t most_returned = 128 << 20;
 
 }  // namespace
 
-Result<RoundChunks> read_round_chunks(const std::string& path, std::uint64_t begin, std::optional<std::uint64_t> end) {
-  const auto file = MappedFile::open(path);
-  if (!file) return file.failure();
-  const std::string_view all = file->bytes();
+Result<RoundChunks> read_round_chunks(const MappedFile& file, const std::string& name, std::uint64_t begin,
+                                      std::optional<std::uint64_t> end) {
+  const std::string_view all = file.bytes();
   const std::uint64_t to = std::min<std::uint64_t>(end.value_or(all.size()), all.size());
   RoundChunks found{{}, std::min(begin, to)};
   const std::uint64_t from = found.next;
   // Where damage is longer, it is looked through for what follows.
   for (std::uint64_t size = most_read; found.next == from && from < to; size *= 2) {
     const std::uint64_t until = std::min(to - from, size);
-    const auto scan = scan_chunks(all.substr(from, until), path);
+    const auto scan = scan_chunks(all.substr(from, until), name);
     if (!scan) return scan.failure();
     std::uint64_t returned = 0;
     for (const ChunkRef& chunk : scan->chunks) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reader/result.h"
+#include "reader/store/mapped_file.h"
 
 namespace tare::reader {
 
@@ -17,7 +18,8 @@ struct RoundChunks {
 
 // Reads the bytes from offset `begin` up to `end`, or up to the end of the file; of a large file only its first part,
 // and the next call continues. All is read when `next` stays. Damaged chunks and chunks of other types are left out.
-// Fails if there is no such file, or if it has another version of the format.
-Result<RoundChunks> read_round_chunks(const std::string& path, std::uint64_t begin, std::optional<std::uint64_t> end);
+// Fails if the file has another version of the format. `name`: of the file, for messages.
+Result<RoundChunks> read_round_chunks(const MappedFile& file, const std::string& name, std::uint64_t begin,
+                                      std::optional<std::uint64_t> end);
 
 }  // namespace tare::reader

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "reader/parallel.h"
 #include "reader/store/archive.h"
+#include "reader/store/run_directory.h"
 
 namespace tare::reader {
 namespace {
@@ -72,23 +72,20 @@ void RunFiles::release() const {
 }
 
 Result<RunFiles> RunFiles::open(const std::string& run_dir) {
-  std::error_code failed;
-  std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(run_dir, failed), end; !failed && entry != end;
-       entry.increment(failed))
-    if (entry->path().extension() == ".tare") paths.push_back(entry->path());
-  if (failed) return Failure{"cannot read the run directory " + run_dir + ": " + failed.message()};
-  std::sort(paths.begin(), paths.end());
+  const auto directory = RunDirectory::open(run_dir);
+  if (!directory) return directory.failure();
+  const auto names = directory->names(".tare");
+  if (!names) return names.failure();
   RunFiles files;
   std::vector<std::pair<std::string, std::string_view>> named;
-  for (const auto& path : paths) {
-    auto map = MappedFile::open(path);
+  for (const std::string& name : *names) {
+    auto map = MappedFile::open(*directory, name);
     if (!map) return map.failure();
     if (is_archive(map->bytes())) {
-      files.warnings.push_back(path.filename().string() + " is an archive, no part of this run, and was left out");
+      files.warnings.push_back(name + " is an archive, no part of this run, and was left out");
       continue;
     }
-    named.emplace_back(path.filename(), map->bytes());
+    named.emplace_back(name, map->bytes());
     files.maps.push_back(std::move(*map));
   }
   if (auto failure = add(files, named)) return *std::move(failure);

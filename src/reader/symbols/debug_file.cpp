@@ -1,7 +1,12 @@
 #include "reader/symbols/debug_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <cstring>
+
+#include "reader/store/descriptor.h"
 
 namespace tare::reader {
 namespace {
@@ -31,6 +36,16 @@ const Dwfl_Callbacks callbacks = {
     .debuginfo_path = nullptr,
 };
 
+// A run names its executables, and may be somebody else's: what is no regular file, as a pipe, is not waited for.
+Dwfl_Module* report(Dwfl* session, const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
+  Dwfl_Module* module = dwfl_report_offline(session, path.c_str(), path.c_str(), file.fd());
+  if (module != nullptr) file.release();  // libdwfl closes it
+  return module;
+}
+
 }  // namespace
 
 DebugFile::DebugFile(const std::string& path, const std::string& build_id) {
@@ -38,7 +53,7 @@ DebugFile::DebugFile(const std::string& path, const std::string& build_id) {
   session_ = dwfl_begin(&callbacks);
   if (session_ == nullptr) return;
   dwfl_report_begin(session_);
-  module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
+  module_ = report(session_, path);
   dwfl_report_end(session_, nullptr, nullptr);
   if (module_ == nullptr || dwfl_module_getelf(module_, &bias_) == nullptr || !is_build(build_id)) module_ = nullptr;
   Dwarf_Addr bias = 0;

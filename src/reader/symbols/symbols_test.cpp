@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
 #include "reader/symbols/call_targets.h"
 #include "reader/symbols/symbol_table.h"
+#include "reader/testing/synthetic.h"
 
 namespace tare::reader {
 namespace {
@@ -58,6 +60,9 @@ TEST(Symbolizer, RefusesAnotherBuild) { EXPECT_FALSE(Symbolizer().find(this_prog
 TEST(Symbolizer, SaysNothingOfWhatItCannotOpen) {
   Symbolizer symbolizer;
   EXPECT_FALSE(symbolizer.find({"/no/such/file", "", 64}));
+  const synthetic::TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.path("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(symbolizer.find({dir.path("pipe"), "", 64})) << "which nobody would have written to";
   EXPECT_FALSE(symbolizer.find({"[vdso]", "", 64}));
   EXPECT_FALSE(symbolizer.find({"", "", 64}));
   EXPECT_FALSE(symbolizer.find({"/dev/null", "", 64}));
