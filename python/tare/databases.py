@@ -32,9 +32,12 @@ _FUNCTIONS = "SELECT database_name, function_name FROM system.main.duckdb_functi
 _TYPES = "SELECT database_name, type_name FROM system.main.duckdb_types() WHERE NOT internal"
 
 
-def in_memory(*, writes_to: Path | None = None, files: bool = False) -> DuckDBPyConnection:
+def in_memory(
+    *, writes_to: Path | None = None, files: bool = False, locked: bool = True
+) -> DuckDBPyConnection:
     """An empty database, which may write below the directory `writes_to`. With `files` it may all that DuckDB
-    can, but fetch nothing from a network because of a query.
+    can, but fetch nothing from a network because of a query. Unless it is `locked`, settings can be changed;
+    access to files cannot be allowed again.
 
     CommandError if DuckDB is missing. To be closed, or dropped, before the interpreter ends.
     """
@@ -42,7 +45,7 @@ def in_memory(*, writes_to: Path | None = None, files: bool = False) -> DuckDBPy
     config = {"autoinstall_known_extensions": False} if files else _NO_EXTENSIONS
     connection: DuckDBPyConnection = duckdb.connect(config=config)
     if not files:
-        _close(connection, writes_to)
+        _close(connection, writes_to, locked=locked)
     return connection
 
 
@@ -100,13 +103,14 @@ def _checked(directory: Path, name: str, *, writable: bool = False) -> Path:
     return directory / name
 
 
-def _close(connection: DuckDBPyConnection, writes_to: Path | None) -> None:
+def _close(connection: DuckDBPyConnection, writes_to: Path | None, *, locked: bool = True) -> None:
     """From now on the connection reaches nothing but what it has."""
     connection.execute("SET python_enable_replacements = false")  # a name in a query is no variable of ours
     if writes_to is not None:
         connection.execute(f"SET allowed_directories = [{_quoted(writes_to)}]")
     connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    if locked:
+        connection.execute("SET lock_configuration = true")
 
 
 def _check(connection: DuckDBPyConnection, files: dict[str, Path], schema: str) -> None:

@@ -178,7 +178,7 @@ def test_without_duckdb_it_says_what_to_install(tare: Path, measured: Measuremen
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 1
-    assert re.fullmatch(r"tare: SQL needs duckdb: \S+ -m pip install duckdb\n", done.stderr)
+    assert re.fullmatch(r"tare: SQL needs duckdb: \S+ -P -m pip install duckdb\n", done.stderr)
 
 
 def test_a_key_that_there_is_not_is_named(measured: Measurement) -> None:

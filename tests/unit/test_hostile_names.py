@@ -188,7 +188,7 @@ def test_sql_holds_no_formula_in_titles(
     from tare.tables import sql
     from tare.tables.opened import OpenRun
 
-    monkeypatch.setattr(sql, "connect", lambda _: duckdb.connect())
+    monkeypatch.setattr(sql, "connect", lambda _, **__: duckdb.connect())
     monkeypatch.setattr(OpenRun, "tables", lambda _: {})
     query = f"""SELECT 1 AS "=1\x1b[2J", '{chr(9)}@2' AS b"""
     assert printed("sql", hostile, "--csv", query).startswith("'=1\\x1b[2J,b\n1,\\t@2\n")

@@ -29,7 +29,8 @@ def of_run(run: OpenRun) -> Tables:
         import ibis
     except ImportError as error:
         raise CommandError(f"queries need Ibis: {how_to_install(['ibis-framework[duckdb]'])}") from error
-    connection = ibis.duckdb.from_connection(databases.in_memory())
+    # Ibis sets the time zone.
+    connection = ibis.duckdb.from_connection(databases.in_memory(locked=False))
     tables = {}
     for name, table in run.tables().items():
         connection.con.register(name, table)
