@@ -21,7 +21,7 @@ module tare
 
   public :: tare_start, tare_recording, tare_sample
   public :: tare_pause, tare_resume, tare_flush, tare_progress, tare_offload
-  public :: tare_find_sweet_spot
+  public :: tare_find_sweet_spot, tare_control
   public :: tare_define_region, tare_enter, tare_leave
   public :: tare_define_phase, tare_begin_phase, tare_end_phase
   public :: tare_define_counter, tare_count
@@ -42,6 +42,19 @@ module tare
 
   integer(c_int32_t), parameter, public :: tare_spot_unknown = 0, tare_spot_measured = 1, tare_spot_cached = 2, &
     tare_spot_interpolated = 3
+
+  ! A message of a user (tare monitor --send). Texts end at a null character; see tare.h.
+  type, bind(c), public :: tare_control_message
+    character(kind=c_char) :: name(32)
+    integer(c_int32_t) :: type
+    integer(c_int64_t) :: integer
+    real(c_double) :: real
+    character(kind=c_char) :: text(72)
+    integer(c_int64_t) :: lost
+  end type
+
+  integer(c_int32_t), parameter, public :: tare_control_none = 0, tare_control_integer = 1, tare_control_real = 2, &
+    tare_control_text = 3
 
   ! A parameter as tare_record_words wants it.
   interface tare_word
@@ -103,6 +116,11 @@ module tare
       integer(c_int32_t), value :: events
       type(tare_sweet_spot), intent(out) :: spot
       integer(c_int) :: known
+    end function
+    function c_control(message) bind(c, name="tare_control") result(is_there)
+      import :: c_int, tare_control_message
+      type(tare_control_message), intent(out) :: message
+      integer(c_int) :: is_there
     end function
     function c_start(directory) bind(c, name="tare_start") result(status)
       import :: c_ptr, c_int
@@ -171,6 +189,26 @@ contains
     size = 0
     if (present(events)) size = events
     known = c_find_sweet_spot(size, spot) /= 0
+  end function
+
+  ! The next message of a user to this rank. False if there is none. `name` and `text` are padded with blanks.
+  logical function tare_control(message, name, text) result(is_there)
+    type(tare_control_message), intent(out) :: message
+    character(*), intent(out), optional :: name, text
+    is_there = c_control(message) /= 0
+    if (present(name)) name = text_of(message%name)
+    if (present(text)) text = text_of(message%text)
+  end function
+
+  pure function text_of(characters) result(text)
+    character(kind=c_char), intent(in) :: characters(:)
+    character(size(characters)) :: text
+    integer :: i
+    text = ""
+    do i = 1, size(characters)
+      if (characters(i) == c_null_char) exit
+      text(i:i) = characters(i)
+    end do
   end function
 
   ! Changes which messages are sampled. 0, or -1 if nothing changes.

@@ -107,6 +107,24 @@ enum {
  * Reads memory that is there: it waits for nobody and makes no system call. */
 TARE_API int tare_find_sweet_spot(uint32_t events, tare_sweet_spot* spot);
 
+/* A message that a user has sent to this rank, or to all, with `tare monitor RUN --send NAME=VALUE`. */
+typedef struct tare_control_message {
+  char name[32];
+  int32_t type; /* one of TARE_CONTROL_... */
+  int64_t integer;
+  double real;
+  char text[72]; /* UTF-8, at most 64 bytes */
+  uint64_t lost; /* messages that this process has missed so far: 16 can wait to be asked for */
+} tare_control_message;
+
+enum { TARE_CONTROL_NONE = 0, TARE_CONTROL_INTEGER = 1, TARE_CONTROL_REAL = 2, TARE_CONTROL_TEXT = 3 };
+
+/* The next message of a user, for a program that runs under `tare run --monitor`: 1, or 0 if there is none (`lost` is
+ * filled in all the same). Every rank gets a message at or after the same offload point, and one thread of it does. To
+ * be called in an iteration, behind its offload point, until it gives 0. Reads memory that is there: it waits for
+ * nobody and makes no system call. */
+TARE_API int tare_control(tare_control_message* message);
+
 /* A value over time. The unit is a text such as "bytes", or NULL. */
 TARE_API tare_id tare_define_counter(const char* name, const char* unit);
 TARE_API void tare_count(tare_id counter, double value);

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -108,6 +109,13 @@ inline tare_sweet_spot sweet_spot(std::uint32_t events = 0) noexcept {
   tare_sweet_spot found;
   tare_find_sweet_spot(events, &found);
   return found;
+}
+
+// The next message that a user has sent to this rank; nothing if there is none (tare_control).
+inline std::optional<tare_control_message> control() noexcept {
+  tare_control_message message;
+  if (tare_control(&message) == 0) return std::nullopt;
+  return message;
 }
 
 // Begins a run in a new directory; nullptr: <program>-<time>. False if it cannot be made; errno says why.

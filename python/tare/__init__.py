@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from tare.api import (
+        control,
         count,
         counter,
         event,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "control",
     "count",
     "counter",
     "event",
@@ -70,6 +72,19 @@ def open(
     from tare.tables.opened import OpenRun
 
     return open_as(OpenRun, Path(run), member, Times(times))
+
+
+def send(run: str | PathLike[str], name: str, value: float | str, rank: int | None = None) -> int:
+    """Sends a message to one rank of a running job that is monitored, or to all: `tare_control()` returns it.
+
+    An int arrives as an integer of 64 bits, a float as a double, a str as text of at most 64 bytes. Returns
+    the offload point at which ranks get it. CommandError if it cannot be delivered (docs/monitoring.md).
+    """
+    from pathlib import Path
+
+    from tare.runs import controls
+
+    return controls.ask(Path(run), controls.message(name, value, rank))
 
 
 def request_round(run: str | PathLike[str], timeout: float = 5.0) -> int:

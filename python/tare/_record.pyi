@@ -20,6 +20,9 @@ def sweet_spot(
 ) -> tuple[int, int, bool, float, float, float, float, float, float, float, float, float, float]:
     """The members of a tare_sweet_spot."""
 
+def control() -> tuple[bool, str, int | float | str, int]:
+    """Whether there is a message; its name and value, and how many were lost."""
+
 class Region:
     def __init__(self, name: str) -> None: ...
     def __enter__(self) -> None: ...

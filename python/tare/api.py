@@ -15,6 +15,8 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 from tare import _record
 
 __all__ = [
+    "ControlMessage",
+    "control",
     "count",
     "counter",
     "event",
@@ -130,6 +132,20 @@ def sweet_spot(events: int = 0) -> SweetSpot:
     if times[-1] >= 0:
         known[-2] = times[-2]  # a difference
     return SweetSpot(of, _SOURCES[source], is_bound, *known)
+
+
+class ControlMessage(NamedTuple):
+    """A message that a user has sent with `tare monitor --send`."""
+
+    name: str
+    value: int | float | str
+    lost: int  # messages that this process has missed so far
+
+
+def control() -> ControlMessage | None:
+    """The next message of a user to this rank, or None. To be called behind offload points."""
+    is_there, name, value, lost = _record.control()
+    return ControlMessage(name, value, lost) if is_there else None
 
 
 def region(name: str) -> Region:

@@ -19,6 +19,7 @@ VERBS = (
     "profile",
     "where",
     "top",
+    "monitor",
     "watch",
     "explain",
     "phases",

@@ -40,6 +40,7 @@ struct Recorder {
   decltype(&tare_progress) progress;
   decltype(&tare_offload) offload;
   decltype(&tare_find_sweet_spot) find_sweet_spot;
+  decltype(&tare_control) control;
   decltype(&tare_define_counter) define_counter;
   decltype(&tare_count) count;
   decltype(&tare_define_marker) define_marker;
@@ -87,6 +88,7 @@ void load(const std::string& path) {
   resolve(library, "tare_progress", found.progress);
   resolve(library, "tare_offload", found.offload);
   resolve(library, "tare_find_sweet_spot", found.find_sweet_spot);
+  resolve(library, "tare_control", found.control);
   resolve(library, "tare_define_counter", found.define_counter);
   resolve(library, "tare_count", found.count);
   resolve(library, "tare_define_marker", found.define_marker);
@@ -249,6 +251,16 @@ NB_MODULE(_record, module) {
                                spot.overall_cost_deviation);
       },
       "events"_a, "The members of a tare_sweet_spot.");
+  module.def("control", [] {
+    tare_control_message message;
+    const bool is_there = api.control(&message) != 0;
+    nb::object value = nb::none();
+    if (message.type == TARE_CONTROL_INTEGER) value = nb::int_(message.integer);
+    if (message.type == TARE_CONTROL_REAL) value = nb::float_(message.real);
+    if (message.type == TARE_CONTROL_TEXT)
+      value = nb::bytes(message.text, ::strnlen(message.text, sizeof message.text)).attr("decode")("utf-8", "replace");
+    return std::make_tuple(is_there, std::string(message.name), value, message.lost);
+  });
   module.def(
       "sample", [](const std::string& spec) { return api.sample(spec.c_str()) == 0; }, "spec"_a);
   module.def("recording", [] { return api.recording() != 0; });

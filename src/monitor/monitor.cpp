@@ -8,6 +8,7 @@
 
 #include "format/monitor_spec.h"
 #include "monitor/cadence.h"
+#include "monitor/control_reader.h"
 #include "monitor/cost_meter.h"
 #include "monitor/ring_writer.h"
 #include "monitor/sizes.h"
@@ -43,6 +44,9 @@ class Monitor {
   // What is known about profiles of so many events, and what offloads have cost here.
   void find(std::uint32_t events, recorder::MonitorFindings& found) const noexcept;
 
+  // The next message of a user to this rank.
+  bool control(format::ControlMessage& message, std::uint64_t& lost) noexcept;
+
   void forget() noexcept;
 
  private:
@@ -73,6 +77,9 @@ class Monitor {
   Cadence cadence_;
   Timer timer_;
   CostMeter costs_;
+  recorder::SpinLock reading_controls_;
+  ControlReader controls_;
+  std::atomic<std::uint64_t> reached_{0};  // the last offload point
   std::uint64_t region_every_ = 0;
   std::uint32_t region_ = 0;  // entries of this region are points; 0: of none
   std::uint64_t region_entries_ = 0;
@@ -93,6 +100,7 @@ void Monitor::begin() noexcept {
   format::OffloadRing* ring = recorder::offload_ring();
   if (ring == nullptr || text == nullptr || format::parse_monitor_spec(text, spec) != nullptr) return;
   ring_.begin(*ring, spec);
+  controls_.begin(recorder::node_words->last_control);
   cadence_ = Cadence(spec.every);
   timer_.begin(spec.interval_ns, spec.epoch_ns, recorder::segment()->process.clock_start);
   region_every_ = spec.region_every;
@@ -126,6 +134,7 @@ void Monitor::point(Location& location, std::uint64_t ticks) noexcept {
   if (counted_ != &location) return;
   const bool offloads = cadence_.takes(++points_, recorder::node_words->cadence.load(std::memory_order_relaxed));
   costs_.point(ticks, offloads);
+  reached_.store(points_, std::memory_order_relaxed);
   come_to(location, offloads, points_, ticks);
 }
 
@@ -134,6 +143,7 @@ void Monitor::point_by_clock(Location& location, std::uint64_t ticks) noexcept {
   if (!turn) return;
   const std::uint64_t point = timer_.round_at(ticks);
   if (point == 0) return;
+  reached_.store(point, std::memory_order_relaxed);
   // The offload belongs to this round, even if the thread was busy when it was due.
   const std::uint64_t round = cadence_.last(point, recorder::node_words->cadence.load(std::memory_order_relaxed));
   come_to(location, round > last_by_clock_, round, ticks);
@@ -200,8 +210,20 @@ void Monitor::find(std::uint32_t events, recorder::MonitorFindings& found) const
   found.overall_deviation_ns = costs.overall_deviation * ns;
 }
 
+bool Monitor::control(format::ControlMessage& message, std::uint64_t& lost) noexcept {
+  if (recorder::offload_ring() == nullptr) return false;
+  const recorder::Locked locked(reading_controls_);
+  const bool is_there =
+      controls_.take(recorder::node_words->last_control, recorder::node_words->controls,
+                     recorder::segment()->process.rank, reached_.load(std::memory_order_relaxed), message);
+  lost = controls_.lost();
+  return is_there;
+}
+
 void Monitor::forget() noexcept {
   adding_.reset();
+  reading_controls_.reset();
+  reached_ = 0;
   begun_ = false;
   region_ = 0;
   region_entries_ = points_ = last_by_clock_ = 0;
@@ -229,10 +251,11 @@ void span(Location& location, recorder::SpanEvent event, std::uint32_t type, std
   if (note_span(location, event, type, value)) monitor.entered(location, type);
 }
 void find(std::uint32_t events, recorder::MonitorFindings& found) noexcept { monitor.find(events, found); }
+bool control(format::ControlMessage& message, std::uint64_t& lost) noexcept { return monitor.control(message, lost); }
 void forked() noexcept { monitor.forget(); }
 
 }  // namespace
 
-constinit const recorder::MonitorHooks hooks{ring_bytes, begin_thread, offload, due, span, find, forked};
+constinit const recorder::MonitorHooks hooks{ring_bytes, begin_thread, offload, due, span, find, control, forked};
 
 }  // namespace tare::monitor

@@ -1,5 +1,6 @@
 // The public C API (include/tare/tare.h).
 
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -160,6 +161,23 @@ int tare_find_sweet_spot(std::uint32_t events, tare_sweet_spot* spot) {
              seconds(known.overall_ns, known.overall_deviation_ns >= 0),
              time(known.overall_deviation_ns)};
   return of.boi_ns >= 0 ? 1 : 0;
+}
+
+int tare_control(tare_control_message* message) {
+  tare_control_message found{};
+  tare::format::ControlMessage of;
+  const auto* monitor = tare::recorder::library_options.monitor;
+  const bool is_there = monitor != nullptr && monitor->control(of, found.lost);
+  if (is_there) {
+    static_assert(sizeof found.name == sizeof of.name && sizeof found.text == sizeof of.text);
+    std::memcpy(found.name, of.name.data(), sizeof found.name);
+    std::memcpy(found.text, of.text.data(), sizeof found.text);
+    found.type = static_cast<std::int32_t>(of.type);
+    if (of.type == tare::format::ControlType::integer) found.integer = static_cast<std::int64_t>(of.value);
+    if (of.type == tare::format::ControlType::real) found.real = std::bit_cast<double>(of.value);
+  }
+  if (message != nullptr) *message = found;
+  return is_there ? 1 : 0;
 }
 
 int tare_sample(const char* spec) {

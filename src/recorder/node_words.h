@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "format/control.h"
 #include "format/published.h"
 #include "format/sweet_spot.h"
 #include "recorder/budget/common_shares.h"
@@ -32,15 +33,18 @@ struct NodeWords {
   alignas(64) std::atomic<std::uint64_t> cadence;
   // What tared has found out about the tree.
   alignas(64) format::Published<format::SweetSpots> sweet_spots;
+  // Messages of users to the ranks; the number of the last one tells whether there is a new one.
+  alignas(64) std::atomic<std::uint64_t> last_control;
+  format::Published<format::ControlMessages> controls;
   // For a run with a budget.
   alignas(64) CommonShares shares;
 };
-static_assert(sizeof(NodeWords) <= 4096);
+static_assert(sizeof(NodeWords) <= 8192);
 
 // This node's. If no memory can be shared, this process's alone.
 [[gnu::visibility("hidden")]] extern constinit NodeWords* node_words;
 
-// Finds the words of a run or creates them: a file of one page in `directory`. False if there is no room for it.
+// Finds the words of a run or creates them: a small file in `directory`. False if there is no room for it.
 bool map_node_words(const char* directory, const char* run_id) noexcept;
 
 // Removes the file, at the end of a process on a host without a collector. Processes that have mapped it keep it.

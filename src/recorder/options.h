@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/control.h"
 #include "format/sweet_spot.h"
 
 namespace tare::recorder {
@@ -38,6 +39,8 @@ struct MonitorHooks {
   void (*span)(Location& location, SpanEvent event, std::uint32_t type, std::uint64_t value) noexcept;
   // What is known about profiles of so many events; 0: of as many as the program's profiles have.
   void (*find)(std::uint32_t events, MonitorFindings& found) noexcept;
+  // The next message of a user to this rank, and how many were lost so far. False if there is none.
+  bool (*control)(format::ControlMessage& message, std::uint64_t& lost) noexcept;
   // For a forked child.
   void (*forked)() noexcept;
 };

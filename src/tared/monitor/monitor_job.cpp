@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "format/monitor_spec.h"
@@ -14,6 +13,8 @@
 #include "tared/boi/spot_book.h"
 #include "tared/boi/spot_file.h"
 #include "tared/filters/clock.h"
+#include "tared/monitor/commands.h"
+#include "tared/monitor/control_desk.h"
 #include "tared/monitor/node_source.h"
 #include "tared/monitor/round_file.h"
 #include "tared/monitor/round_requests.h"
@@ -32,6 +33,7 @@ constexpr std::int64_t longest_turn_ns = second / 10;
 constexpr std::int64_t patience_of_level_ns = second / 2;
 constexpr std::size_t levels = 6;
 constexpr const char* meeting_place = "/tree";
+constexpr std::int64_t notice_ns = 300'000'000;  // time for a decision of a user to reach all ranks
 
 std::uint32_t number_of(const std::string& spec, const std::string& key, std::uint32_t otherwise) {
   const std::string text = value_of(spec, key, "");
@@ -87,8 +89,8 @@ std::unique_ptr<Node> open_node(NodeOptions options, SnapshotSource& source, Rou
 // Passes rounds to the file, to whoever decides about the next ones, and to the spot book.
 class KeptRounds : public RoundSink {
  public:
-  KeptRounds(RoundFile& file, PaceKeeper* keeper, RoundRequests* requests, SpotBook& book)
-      : file_(file), keeper_(keeper), requests_(requests), book_(book) {}
+  KeptRounds(RoundFile& file, PaceKeeper* keeper, RoundRequests* requests, SpotBook& book, PointClock points)
+      : file_(file), keeper_(keeper), requests_(requests), book_(book), points_(std::move(points)) {}
   void name(EventKey key, std::string_view text) override {
     file_.name(key, text);
     book_.events(++events_);
@@ -97,16 +99,28 @@ class KeptRounds : public RoundSink {
   void round(const Round& round) override {
     file_.round(round);
     book_.round(round);
+    points_.add(round.round, round.first_offload_ns);
+    last_ = round.round;
+    longest_delay_ns_ = std::max(longest_delay_ns_ - longest_delay_ns_ / 8, round.delay_ns());
     if (keeper_ != nullptr) keeper_->add(round);
     if (requests_ != nullptr) requests_->add(round);
   }
   void lost_round(std::uint64_t round, const RankSet& lost) override { file_.lost_round(round, lost); }
+  const PointClock& points() const { return points_; }
+  std::uint64_t last() const { return last_; }  // round that has arrived
+  // A point that no rank has reached when a decision arrives there.
+  std::uint64_t point_ahead(std::int64_t now_ns) const {
+    return points_.point_after(now_ns + notice_ns + 2 * std::min<std::int64_t>(longest_delay_ns_, second));
+  }
 
  private:
   RoundFile& file_;
   PaceKeeper* keeper_;
   RoundRequests* requests_;
   SpotBook& book_;
+  PointClock points_;
+  std::uint64_t last_ = 0;
+  std::int64_t longest_delay_ns_ = 0;  // of the last rounds
   std::uint32_t events_ = 0;
 };
 
@@ -150,7 +164,7 @@ class ToldSpots {
     if (const auto spot = book_.last_found()) keep_found_spot(directory_, tree_, *spot);
   }
   void tell(std::uint64_t now_ns) {
-    if (const auto spots = book_.take_update(now_ns)) node_.command(std::as_bytes(std::span(&*spots, 1)));
+    if (const auto spots = book_.take_update(now_ns)) node_.command(encode_command(*spots));
   }
 
  private:
@@ -158,6 +172,68 @@ class ToldSpots {
   SpotBook& book_;
   std::string directory_;
   TreeSize tree_;
+};
+
+// At the root: what users want of the running job (control_desk.h).
+class Controls {
+ public:
+  Controls(Node& node, KeptRounds& rounds, RoundFile& file, const std::string& directory, bool may_pace)
+      : node_(node), rounds_(rounds), file_(file), desk_(directory), may_pace_(may_pace) {}
+
+  // To be called while there are ranks, whose points are known.
+  void look(std::int64_t now_ns) {
+    if (!rounds_.points().is_known() || now_ns - looked_ns_ < look_every_ns) return;
+    looked_ns_ = now_ns;
+    // One change of the interval is under way at a time (cadence.h).
+    while (rounds_.last() >= paced_from_) {
+      const auto request = desk_.next();
+      if (!request) return;
+      from_ = std::max(rounds_.point_ahead(now_ns), from_ + 1);
+      std::string error;
+      const bool is_done = std::visit([&](const auto& wanted) { return obey(wanted, error); }, request->wanted);
+      if (is_done) desk_.accept(*request, from_);
+      if (!is_done) desk_.refuse(request->token, error);
+    }
+  }
+
+ private:
+  bool obey(const format::ControlMessage& wanted, std::string& error) {
+    if (wanted.rank != format::all_ranks && !node_.ranks().contains(static_cast<std::uint32_t>(wanted.rank))) {
+      error = "no rank " + std::to_string(wanted.rank) + " is monitored";
+      return false;
+    }
+    format::ControlMessage message = wanted;
+    message.number = ++sent_;
+    message.from_point = from_;
+    node_.command(encode_command(message));
+    return true;
+  }
+
+  bool obey(const SetRequest& wanted, std::string& error) {
+    if (wanted.every != 0 && !may_pace_) {
+      error = "the interval of this run is not for users to set: --monitor=auto, every=auto and pull choose it";
+      return false;
+    }
+    if (!wanted.filter.empty() && !node_.change_filter({from_, wanted.filter}, error)) return false;
+    if (wanted.contents) node_.command(encode_command(ChosenFrom{from_, *wanted.contents}));
+    if (wanted.every == 0) return true;
+    const auto interval_ns = static_cast<std::int64_t>(static_cast<double>(wanted.every) * rounds_.points().point_ns());
+    const Pace pace{paced_from_ = from_, interval_ns, wanted.every};
+    node_.set_pace(pace);
+    file_.pace(pace, 0, 0);
+    return true;
+  }
+
+  Node& node_;
+  KeptRounds& rounds_;
+  RoundFile& file_;
+  ControlDesk desk_;
+  bool may_pace_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t from_ = 0;        // the point from which on the last decision holds
+  std::uint64_t paced_from_ = 0;  // the same of the last interval
+  std::int64_t looked_ns_ = 0;
+  static constexpr std::int64_t look_every_ns = 20'000'000;
 };
 
 }  // namespace
@@ -183,10 +259,11 @@ bool monitor(const Job& job, const char* text, const char* host, bool is_first) 
   const auto keeper = keeper_of(text, spec, is_first);
   SpotBook book;
   const auto requests = requests_of(options->directory, spec, is_first);
-  KeptRounds rounds(file, keeper.get(), requests.get(), book);
+  KeptRounds rounds(file, keeper.get(), requests.get(), book, points_of(spec));
   const auto node = open_node(*options, source, rounds);
   if (node == nullptr) return false;
   ToldSpots spots(*node, book, options->directory);
+  Controls controls(*node, rounds, file, options->directory, keeper == nullptr && !is_pulled(spec));
   std::uint64_t looked = 0;
   std::uint32_t seen = 0;
   bool ends = false;
@@ -209,6 +286,7 @@ bool monitor(const Job& job, const char* text, const char* host, bool is_first) 
     if (const auto chosen = may_request ? requests->decide(realtime_ns()) : std::nullopt) node->set_pace(*chosen);
     if (const auto found = keeper ? keeper->take_found() : std::nullopt) spots.found(*found);
     if (is_first) spots.tell(now);
+    if (is_first && node->is_formed() && !ends) controls.look(realtime_ns());
     file.write_due(now);
     if (has_to_end != 0 && !ends) {
       ends = true;

@@ -6,7 +6,7 @@
 #include "format/sweet_spot.h"
 #include "monitor/cadence.h"
 #include "recorder/node_words.h"
-#include "tared/filters/bytes.h"
+#include "tared/monitor/monitor_job.h"
 
 namespace tare::tared {
 
@@ -16,7 +16,7 @@ void NodeSource::look() {
   });
   for (const auto& [path, source] : processes_.segments()) {
     source->look();
-    source->choose(events_, sites_);
+    source->choose(chosen_from_, chosen_);
   }
 }
 
@@ -72,8 +72,8 @@ std::uint64_t NodeSource::rounds_before() const {
 
 void NodeSource::set_pace(const Pace& pace) {
   every_ = std::max<std::uint64_t>(pace.every, 1);
-  const std::uint64_t from = pace.from_round - std::min(rounds_before(), pace.from_round);
-  recorder::node_words->cadence.store(monitor::Cadence::word(from, every_), std::memory_order_release);
+  recorder::node_words->cadence.store(monitor::Cadence::word(point_of(pace.from_round), every_),
+                                      std::memory_order_release);
 }
 
 // A decision about a point of the earlier program must not apply to the same point of this one.
@@ -83,10 +83,28 @@ void NodeSource::begin_at(std::uint64_t round) {
     recorder::node_words->cadence.store(monitor::Cadence::word(0, every_), std::memory_order_release);
 }
 
-void NodeSource::command(std::span<const std::byte> command) {
-  Reader in(command);
-  const auto spots = in.get<format::SweetSpots>();
-  if (in.ok() && in.at_end()) recorder::node_words->sweet_spots.publish(spots);
+void NodeSource::command(std::span<const std::byte> bytes) {
+  if (const auto command = decode_command(bytes)) std::visit([this](const auto& what) { obey(what); }, *command);
+}
+
+void NodeSource::obey(const format::SweetSpots& spots) { recorder::node_words->sweet_spots.publish(spots); }
+
+void NodeSource::obey(const format::ControlMessage& message) {
+  if (message.number <= controls_.last) return;
+  controls_.last = message.number;
+  format::ControlMessage& place = controls_.of[message.number % format::ControlMessages::most];
+  place = message;
+  place.from_point = point_of(message.from_point);
+  recorder::node_words->controls.publish(controls_);
+  recorder::node_words->last_control.store(message.number, std::memory_order_release);
+}
+
+void NodeSource::obey(const ChosenFrom& chosen) {
+  chosen_ =
+      std::make_shared<const Chosen>(Chosen{ChosenEvents(value_of(chosen.text, "only", "")), ChosenSites(chosen.text)});
+  chosen_from_ = chosen.from_round;
+  for (const auto& [path, source] : processes_.segments()) source->choose(chosen_from_, chosen_);
+  for (const auto& source : ended_) source->choose(chosen_from_, chosen_);
 }
 
 }  // namespace tare::tared

@@ -238,12 +238,30 @@ TEST(NodeSourceWords, WhatTheRootDecidesAndKnowsIsToldToTheRanksOfTheNode) {
   EXPECT_EQ(recorder::node_words->cadence.load(), monitor::Cadence::word(0, 3)) << "another program counts anew";
   format::SweetSpots spots;
   spots.events = 12;
-  by_program.command(std::as_bytes(std::span(&spots, 1)).first(16));
+  const Bytes command = encode_command(spots);
+  by_program.command(std::span(command).first(16));
   EXPECT_FALSE(recorder::node_words->sweet_spots.read(spots));
-  by_program.command(std::as_bytes(std::span(&spots, 1)));
+  by_program.command(command);
   format::SweetSpots found;
   ASSERT_TRUE(recorder::node_words->sweet_spots.read(found));
   EXPECT_EQ(found.events, 12U);
+}
+
+TEST(NodeSourceWords, MessagesOfUsersAreThereOnce) {
+  NodeSource source({"/nowhere", "/nowhere", "none"}, 1'000'000);
+  const auto send = [&source](std::uint64_t number) {
+    format::ControlMessage message;
+    message.number = number;
+    message.from_point = 10 * number;
+    source.command(encode_command(message));
+  };
+  for (const std::uint64_t number : {1U, 2U, 2U, 1U, 18U}) send(number);
+  format::ControlMessages messages;
+  ASSERT_TRUE(recorder::node_words->controls.read(messages));
+  EXPECT_EQ(messages.last, 18U);
+  EXPECT_EQ(recorder::node_words->last_control.load(), 18U);
+  EXPECT_EQ(messages.of[1].from_point, 10U);
+  EXPECT_EQ(messages.of[2].number, 18U) << "in the place of 2";
 }
 
 TEST(MonitorText, HasValues) {

@@ -53,6 +53,7 @@ std::size_t RankSource::poll(SnapshotTaker& taker, std::uint64_t& last_round) {
     if ((mine && !taker.wants(*mine)) || !ring_->take()) break;
     if (taken++ == 0) clock_->update();
     if (!mine) continue;
+    if (next_chosen_ != nullptr && round() >= chosen_from_) change_chosen();
     read_definitions();
     for (Event& event : events_) event.now = {};
     for (const RingReader::Section& section : ring_->sections()) add_section(section, taker);
@@ -61,14 +62,27 @@ std::size_t RankSource::poll(SnapshotTaker& taker, std::uint64_t& last_round) {
   return taken;
 }
 
+// Numbers of rows, phases and spans get new meanings.
+void RankSource::change_chosen() {
+  chosen_ = std::exchange(next_chosen_, nullptr);
+  definitions_ = {};
+  types_ = {};
+  sites_ = {};
+  for (Block& block : blocks_) block.rows = block.phases = {};
+  spans_.clear();
+  events_.clear();
+  by_key_.clear();
+  order_.clear();
+}
+
 void RankSource::read_definitions() {
   const std::uint64_t published = file_.shared().definitions_bytes.load(std::memory_order_acquire);
   definitions_.read(log_->as<const char>(), std::min(published, file_.header().definitions_capacity),
                     [this](const DefinitionHead& head, const char* entry) {
                       if (head.kind == DefinitionKind::event_type)
                         types_.take(entry, head.bytes);
-                      else if (chosen_sites_ != nullptr)
-                        sites_.take(entry, head.bytes, *chosen_sites_);
+                      else if (chosen_->sites.any())
+                        sites_.take(entry, head.bytes, chosen_->sites);
                     });
 }
 
@@ -142,7 +156,7 @@ std::uint32_t RankSource::event_of_row(Block& block, std::uint32_t row, Snapshot
 std::uint32_t RankSource::event_of_call(const ProfileRow& row, SnapshotTaker& taker) {
   const std::string function = identity_of_function(row.function);
   if (!is_chosen(function)) return left_out;
-  if (chosen_sites_ == nullptr) return event_of(function, false, "", taker);
+  if (!chosen_->sites.any()) return event_of(function, false, "", taker);
   const std::string* label = sites_.label_of(row.site);
   return label == nullptr ? left_out : event_of(function + " " + *label, false, "", taker);
 }
@@ -181,11 +195,10 @@ void RankSource::hand_over(std::uint32_t rank, std::uint64_t& last_round, Snapsh
     keys_.push_back(event.key);
     values_.push_back(event.now);
   }
-  const std::uint64_t round = first_round_.value_or(0) + ring_->head().round;
-  last_round = std::max(last_round, round);
+  last_round = std::max(last_round, round());
   const std::uint64_t lost = std::max(ring_->head().lost, lost_);
   const std::uint64_t dropped = lost - std::exchange(lost_, lost);
-  taker.snapshot({round, rank, clock_->unix_ns(ring_->head().ticks), keys_, values_, dropped});
+  taker.snapshot({round(), rank, clock_->unix_ns(ring_->head().ticks), keys_, values_, dropped});
 }
 
 }  // namespace tare::tared

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tared/filters/snapshot.h"
@@ -16,6 +17,12 @@
 #include "tared/open_segment.h"
 
 namespace tare::tared {
+
+// What snapshots contain.
+struct Chosen {
+  ChosenEvents events;
+  ChosenSites sites;
+};
 
 class RankSource {
  public:
@@ -31,11 +38,12 @@ class RankSource {
   std::optional<std::uint32_t> rank() const;
   std::uint32_t world() const;  // ranks in there; 0 if it has no rank
 
-  // Passes on only these events, and, if there are sites, only calls of these. To be called before the first poll. Both
-  // must live as long as this object.
-  void choose(const ChosenEvents& events, const ChosenSites& sites) {
-    chosen_ = &events;
-    chosen_sites_ = sites.any() ? &sites : nullptr;
+  // Passes on only these events, and, if there are sites, only calls of these: from a round on; 0: from now on.
+  void choose(std::uint64_t from_round, const std::shared_ptr<const Chosen>& chosen) {
+    if (chosen == chosen_) return;
+    next_chosen_ = chosen;
+    chosen_from_ = from_round;
+    if (from_round == 0) change_chosen();
   }
 
   // Rounds of this process count from this one on; earlier programs had the rounds before.
@@ -64,12 +72,14 @@ class RankSource {
   void add_section(const RingReader::Section& section, SnapshotTaker& taker);
   Block* block_at(std::uint32_t number);
   void read_definitions();
-  bool is_chosen(const std::string& identity) const { return chosen_ == nullptr || chosen_->has(identity); }
+  bool is_chosen(const std::string& identity) const { return chosen_->events.has(identity); }
+  void change_chosen();
   std::uint32_t event_of(const std::string& identity, bool is_counter, const std::string& unit, SnapshotTaker& taker);
   std::uint32_t event_of_call(const format::ProfileRow& row, SnapshotTaker& taker);
   std::uint32_t event_of_row(Block& block, std::uint32_t row, SnapshotTaker& taker);
   std::uint32_t event_of_phase(Block& block, std::uint32_t phase, SnapshotTaker& taker);
   std::uint32_t event_of_span(std::uint32_t span, SnapshotTaker& taker);
+  std::uint64_t round() const { return first_round_.value_or(0) + ring_->head().round; }
   void hand_over(std::uint32_t rank, std::uint64_t& last_round, SnapshotTaker& taker);
 
   OpenSegment file_;
@@ -80,8 +90,9 @@ class RankSource {
   std::optional<std::uint64_t> first_round_;
   std::uint64_t lost_ = 0;  // snapshots, as the last one says
   format::Life life_ = format::Life::lives;
-  const ChosenEvents* chosen_ = nullptr;
-  const ChosenSites* chosen_sites_ = nullptr;
+  std::shared_ptr<const Chosen> chosen_ = std::make_shared<const Chosen>();  // everything
+  std::shared_ptr<const Chosen> next_chosen_;  // from chosen_from_ on; nullptr: there is no change
+  std::uint64_t chosen_from_ = 0;
   DefinitionLog definitions_;
   EventTypes types_;
   CallSites sites_;

@@ -21,7 +21,6 @@ constexpr std::uint64_t most_gaps = 1024;  // rounds without any rank that are r
 
 Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, SnapshotSource& source, RoundSink* sink)
     : options_(std::move(options)),
-      filter_(std::move(filter)),
       key_(std::move(key)),
       source_(source),
       sink_(sink),
@@ -29,9 +28,11 @@ Node::Node(NodeOptions options, std::unique_ptr<Filter> filter, RunKey key, Snap
       gate_(context_, key_),
       downlink_(context_, options_, key_),
       uplink_(context_, options_, key_),
-      table_(*filter_, options_.limits),
+      table_(*filter, options_.limits),
       wakeup_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      interval_ns_(options_.interval_ns) {}
+      interval_ns_(options_.interval_ns) {
+  filters_[0] = {options_.filter, std::move(filter)};
+}
 
 Node::~Node() { close(wakeup_); }
 
@@ -209,7 +210,7 @@ void Node::name(const EventName& name) {
 void Node::add_names(const std::vector<EventName>& names) {
   for (const EventName& name : names) {
     if (names_.size() >= max_names || !names_.try_emplace(name.key, name).second) continue;
-    filter_->define(name);
+    for (const auto& [round, used] : filters_) used.filter->define(name);
     if (sink_ != nullptr && is_top()) sink_->name(name.key, name.text);
     if (!is_root()) new_names_.push_back(name);
   }
@@ -283,7 +284,7 @@ void Node::deliver(const RoundTable::Done& done) {
                 done.part.clock_error_ns,
                 done.part.cost,
                 done.part.dropped,
-                options_.filter,
+                filter_of(done.part.round),
                 reduced_};
     sink_->round(round);
     return;
@@ -319,6 +320,8 @@ void Node::from_child(std::uint32_t child, const Packet& packet) {
     downlink_.send(child, Taken{table_.next_round()});
     if (awaits_world() && is_formed()) downlink_.send(child, Begin{first_round_});
     if (pace_) downlink_.send(child, *pace_);
+    for (const auto& [from_round, used] : filters_)
+      if (from_round != 0) downlink_.send(child, FilterChange{from_round, used.text});
   } else if (const auto* names = std::get_if<Names>(&packet)) {
     add_names(names->names);
   } else if (const auto* part = std::get_if<Part>(&packet)) {
@@ -336,7 +339,8 @@ void Node::from_parent(const Packet& packet) {
     end_asked_.store(true, std::memory_order_release);
   } else if (const auto* told = std::get_if<Begin>(&packet)) {
     if (!is_formed()) begin(told->first_round);
-  } else if (std::holds_alternative<Pace>(packet) || std::holds_alternative<Command>(packet)) {
+  } else if (std::holds_alternative<Pace>(packet) || std::holds_alternative<Command>(packet) ||
+             std::holds_alternative<FilterChange>(packet)) {
     from_above(packet);
   }
 }
@@ -349,6 +353,30 @@ void Node::from_above(const Packet& packet) {
     source_.set_pace(*pace);
   }
   if (const auto* command = std::get_if<Command>(&packet)) source_.command(command->bytes);
+  // If it cannot be used here, the parent refuses what this node sends, and its ranks are in the loss map.
+  std::string error;
+  if (const auto* change = std::get_if<FilterChange>(&packet)) use_filter(*change, error);
+}
+
+bool Node::use_filter(const FilterChange& change, std::string& error) {
+  const auto known = filters_.find(change.from_round);
+  if (known != filters_.end() && known->second.text == change.filter) return true;
+  if (change.from_round == 0 || known != filters_.end() || filters_.size() >= most_filters) {
+    error = "the filter was changed too often";
+    return false;
+  }
+  auto filter = make_filter(change.filter, error);
+  if (filter == nullptr) return false;
+  for (const auto& [key, name] : names_) filter->define(name);
+  table_.change_filter(*filter, change.from_round);
+  filters_[change.from_round] = {change.filter, std::move(filter)};
+  return true;
+}
+
+bool Node::change_filter(const FilterChange& change, std::string& error) {
+  if (!use_filter(change, error)) return false;
+  downlink_.send_all(change);
+  return true;
 }
 
 void Node::run_posted() {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,9 @@ class Node : private SnapshotTaker {
   // At the root, for the ranks of the whole tree. At most max_command_bytes.
   void set_pace(const Pace& pace);
   void command(std::span<const std::byte> bytes);
+  // Another filter for rounds from this one on, which no rank has reached. False, with the reason in `error`, if the
+  // filter cannot be used. Only for the thread that runs the root.
+  bool change_filter(const FilterChange& change, std::string& error);
 
   // All planned children have come, or were waited for long enough.
   bool is_formed() const { return formed_.load(std::memory_order_acquire); }
@@ -91,12 +95,22 @@ class Node : private SnapshotTaker {
   void add_names(const std::vector<EventName>& names);
   void introduce();
   void send_taken(bool all);
+  bool use_filter(const FilterChange& change, std::string& error);
   void run_posted();
   void begin_end();
   bool is_drained();
 
   NodeOptions options_;
-  std::unique_ptr<Filter> filter_;
+  struct UsedFilter {
+    std::string text;
+    std::unique_ptr<Filter> filter;
+  };
+  static constexpr std::size_t most_filters = 256;
+  const std::string& filter_of(std::uint64_t round) const {
+    return std::prev(filters_.upper_bound(round))->second.text;
+  }
+
+  std::map<std::uint64_t, UsedFilter> filters_;  // by the first round that each reduces
   RunKey key_;
   SnapshotSource& source_;
   RoundSink* sink_;

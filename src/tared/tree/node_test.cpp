@@ -84,6 +84,7 @@ struct Seen {
   RankSet lost;
   std::int64_t delay_ns;
   StatisticsTable table;
+  std::string filter;
 };
 
 class WaitingSink : public RoundSink {
@@ -95,13 +96,16 @@ class WaitingSink : public RoundSink {
   void round(const Round& round) override {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !is_blocked_; });
-    Seen seen{round.round, round.ranks, round.lost, round.delay_ns(), {}};
+    if (on_round) on_round(round.round);
+    Seen seen{round.round, round.ranks, round.lost, round.delay_ns(), {}, std::string(round.filter)};
     Reader in(round.reduced);
-    EXPECT_TRUE(StatisticsTable::read(in, seen.table));
+    EXPECT_TRUE(round.filter != "statistics" || StatisticsTable::read(in, seen.table));
     seen_.push_back(std::move(seen));
     changed_.notify_all();
   }
   void lost_round(std::uint64_t /*round*/, const RankSet& /*lost*/) override {}
+
+  std::function<void(std::uint64_t round)> on_round;  // in the thread of the node
 
   void block(bool is_blocked) {
     const std::lock_guard lock(mutex_);
@@ -277,6 +281,27 @@ TEST_F(Tree, ARankThatLeavesOutARoundIsTheOnlyOneMissing) {
   order({3, 1});
   ASSERT_TRUE(sink_.wait_for(4));
   for (const Seen& seen : sink_.seen()) EXPECT_EQ(seen.lost.text(), seen.round < 3 ? "9" : "");
+}
+
+TEST_F(Tree, AllNodesChangeTheFilterAtTheSameRound) {
+  sink_.on_round = [this](std::uint64_t round) {
+    std::string error;
+    if (round == 4) {
+      EXPECT_FALSE(root_->change_filter({1000, "medians"}, error));
+      EXPECT_NE(error.find("medians"), std::string::npos);
+      EXPECT_TRUE(root_->change_filter({1000, "none+groups"}, error)) << error;
+    }
+  };
+  start(7, 2, 2);
+  order({0, 20});
+  ASSERT_TRUE(sink_.wait_for(20));
+  order({990, 20});
+  ASSERT_TRUE(sink_.wait_for(40));
+  for (const Seen& seen : sink_.seen()) {
+    EXPECT_EQ(seen.ranks, all_ranks()) << seen.round;
+    EXPECT_EQ(seen.filter, seen.round < 1000 ? "statistics" : "none+groups");
+  }
+  sink_.on_round = nullptr;
 }
 
 // 0 has 1 and 2; 1 has 3 and 4; 2 has 5 and 6.

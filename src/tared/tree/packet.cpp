@@ -80,6 +80,16 @@ bool get(Reader& in, Lost& lost) {
   return RankSet::read(in, lost.ranks);
 }
 
+void put(Writer& out, const FilterChange& change) {
+  out.put(change.from_round);
+  out.put_text(change.filter);
+}
+bool get(Reader& in, FilterChange& change) {
+  change.from_round = in.get<std::uint64_t>();
+  change.filter = in.get_text(max_filter_bytes);
+  return true;
+}
+
 void put(Writer& out, const Command& command) { out.put_all(command.bytes); }
 bool get(Reader& in, Command& command) {
   command.bytes = in.take(in.left());

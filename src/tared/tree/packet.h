@@ -1,7 +1,7 @@
 // The packets of the tree. A packet is one message: a head, and a body that depends on its kind.
 //
 //   up:    hello (who I am, which ranks are below me), names, part (of a round), lost (a round), ping, bye
-//   down:  begin (rounds may come), pong, taken (rounds that have left the parent), pace, command, end
+//   down:  begin (rounds may come), pong, taken (rounds that have left the parent), pace, filter, command, end
 //
 // Decoding treats bytes as hostile: every size is checked before memory is allocated for it, and a packet that is not
 // completely valid is refused. Peers prove that they belong to the run before their first packet is read.
@@ -77,10 +77,16 @@ struct Begin {
   std::uint64_t first_round = 0;  // of this program; earlier programs of the run had the rounds before
 };
 
+// A filter, from a round on that no rank has reached. The decision is the same on all nodes.
+struct FilterChange {
+  std::uint64_t from_round = 0;
+  std::string filter;
+};
+
 struct End {};  // pass on what is there, and end
 struct Bye {};
 
-using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye, Begin>;
+using Packet = std::variant<Hello, Names, Part, Lost, Ping, Pong, Taken, Pace, Command, End, Bye, Begin, FilterChange>;
 
 // Appends to `bytes`, which must be empty.
 void encode(const Packet& packet, Bytes& bytes);

@@ -29,7 +29,8 @@ std::vector<Packet> one_of_each(const Bytes& payload) {
           Command{payload},
           End{},
           Bye{},
-          Begin{8}};
+          Begin{8},
+          FilterChange{9, "none+groups"}};
 }
 
 TEST(Packet, IsWhatWasEncoded) {

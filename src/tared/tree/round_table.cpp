@@ -1,6 +1,7 @@
 #include "tared/tree/round_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -77,12 +78,7 @@ RoundTable::Pending* RoundTable::pending(std::uint64_t round, std::int64_t now_n
   const auto [place, is_new] = pending_.try_emplace(round);
   Pending& pending = place->second;
   if (!is_new) return &pending;
-  if (spare_.empty()) {
-    pending.result = filter_.begin();
-  } else {
-    pending.result = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  begin_reduction(pending, round);
   pending.part.round = round;
   pending.part.first_offload_ns = std::numeric_limits<std::int64_t>::max();
   pending.part.last_offload_ns = std::numeric_limits<std::int64_t>::min();
@@ -90,6 +86,16 @@ RoundTable::Pending* RoundTable::pending(std::uint64_t round, std::int64_t now_n
   for (const auto& [child, state] : children_)
     if (is_waited_for(state, round)) ++pending.waiting;
   return &pending;
+}
+
+void RoundTable::begin_reduction(Pending& pending, std::uint64_t round) {
+  pending.filter = std::prev(filters_.upper_bound(round))->second;
+  if (spare_.empty() || spare_of_ != pending.filter) {
+    pending.result = pending.filter->begin();
+    return;
+  }
+  pending.result = std::move(spare_.back());
+  spare_.pop_back();
 }
 
 void RoundTable::advance(ChildState& child, std::uint64_t next) {
@@ -231,6 +237,8 @@ bool RoundTable::take(std::int64_t now_ns, const std::function<void(const Done&)
 
   next_round_ = round + 1;
   first.result->clear();
+  if (spare_of_ != first.filter) spare_.clear();
+  spare_of_ = first.filter;
   if (spare_.size() < limits_.window) spare_.push_back(std::move(first.result));
   pending_.erase(pending_.begin());
   for (auto& [child, state] : children_) state.next = std::max(state.next, next_round_);

@@ -41,7 +41,10 @@ class RoundTable {
   static Child rank_child(std::uint32_t rank) { return rank; }
   static Child node_child(std::uint32_t node) { return (std::uint64_t{1} << 32U) + node; }
 
-  RoundTable(const Filter& filter, const RoundLimits& limits) : filter_(filter), limits_(limits) {}
+  RoundTable(const Filter& filter, const RoundLimits& limits) : filters_{{0, &filter}}, limits_(limits) {}
+
+  // Another filter reduces rounds from this one on, except for those that are under way. It must live as long as this.
+  void change_filter(const Filter& filter, std::uint64_t from_round) { filters_[from_round] = &filter; }
 
   // Adds a child with the ranks below it, or changes its ranks. These ranks no longer belong to other children. The
   // child has nothing for rounds before `next_round`.
@@ -82,6 +85,7 @@ class RoundTable {
   };
   struct Pending {
     Part part;
+    const Filter* filter = nullptr;
     std::unique_ptr<Reduction> result;
     std::int64_t began_ns = 0;
     std::uint32_t waiting = 0;     // children that may still send something
@@ -100,13 +104,16 @@ class RoundTable {
   void note_times(Part& part, const Part& of);
   void note_late(const Part& part);
 
-  const Filter& filter_;
+  void begin_reduction(Pending& pending, std::uint64_t round);
+
+  std::map<std::uint64_t, const Filter*> filters_;  // by the first round that each reduces
   RoundLimits limits_;
   std::map<Child, ChildState> children_;
   RankSet ranks_;                      // of all children
   std::map<Child, RankSet> absent_{};  // of children that are gone
   std::map<std::uint64_t, Pending> pending_;
-  std::vector<std::unique_ptr<Reduction>> spare_;
+  std::vector<std::unique_ptr<Reduction>> spare_;  // of spare_of_
+  const Filter* spare_of_ = nullptr;
   std::uint64_t next_round_ = 0;
   std::uint64_t dropped_ = 0;  // snapshots that no round has told of yet
   RoundCounts counts_;

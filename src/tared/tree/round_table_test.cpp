@@ -8,6 +8,7 @@
 
 #include "tared/filters/clock.h"
 #include "tared/filters/collection.h"
+#include "tared/filters/statistics.h"
 
 namespace tare::tared {
 namespace {
@@ -58,6 +59,30 @@ class Table : public ::testing::Test {
   std::unique_ptr<RoundTable> table_;
   Bytes bytes_;
 };
+
+// Rounds begin in any order, so those before and after the change are under way together.
+TEST_F(Table, AnotherFilterReducesRoundsFromTheOneOfTheChangeOn) {
+  make(2);
+  const StatisticsFilter other;
+  for (std::uint64_t round = 0; round < 4; ++round)  // so that there are reductions to be used again
+    for (const std::uint32_t rank : {0U, 1U}) table_->add(snapshot(round, rank), 0);
+  take();
+  table_->change_filter(other, 6);
+  for (const std::uint64_t round : {4U, 5U, 6U, 7U}) table_->add(snapshot(round, 0), 0);
+  for (const std::uint64_t round : {4U, 5U, 6U, 7U}) table_->add(snapshot(round, 1), 0);
+  for (const std::uint64_t round : {8U, 9U})
+    for (const std::uint32_t rank : {0U, 1U}) table_->add(snapshot(round, rank), 0);
+  std::uint64_t next = 4;
+  while (table_->take(0, [&](const RoundTable::Done& done) {
+    EXPECT_EQ(done.part.round, next++);
+    EXPECT_EQ(dynamic_cast<StatisticsReduction*>(done.result) != nullptr, done.part.round >= 6) << done.part.round;
+    if (const auto* collected = dynamic_cast<CollectingReduction*>(done.result)) {
+      EXPECT_EQ(collected->collection().ranks.size(), 2U);
+    }
+  })) {
+  }
+  EXPECT_EQ(next, 10U);
+}
 
 TEST_F(Table, ARoundLeavesWhenTheLastChildHasArrived) {
   make(3);

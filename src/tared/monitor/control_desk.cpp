@@ -1,0 +1,189 @@
+#include "tared/monitor/control_desk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "monitor/cadence.h"
+#include "tared/filters/filter.h"
+
+namespace tare::tared {
+
+namespace {
+
+using format::ControlMessage;
+using format::ControlType;
+
+constexpr std::size_t most_token_bytes = 32;
+constexpr std::size_t most_text_bytes = 64;
+
+std::string_view word(std::string_view& line) {
+  const std::string_view first = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(line.size(), first.size() + 1));
+  return first;
+}
+
+template <class T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return fault == std::errc{} && end == text.data() + text.size();
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+}
+
+bool is_printable(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+}
+
+std::optional<ControlMessage> parse_send(std::string_view line, std::string& error) {
+  ControlMessage message;
+  const std::string_view rank = word(line);
+  const std::string_view type = word(line);
+  const std::string_view name = word(line);
+  if (rank != "all" && (!read_number(rank, message.rank) || message.rank < 0)) {
+    error = "there is no rank '" + std::string(rank) + "'";
+    return {};
+  }
+  if (!is_word(name) || name.size() >= ControlMessage::name_bytes) {
+    error = "'" + std::string(name) + "' is no name: it has at most 31 letters, digits, dots, - and _";
+    return {};
+  }
+  std::ranges::copy(name, message.name.begin());
+  if (type == "integer") {
+    std::int64_t value = 0;
+    message.type = ControlType::integer;
+    if (read_number(line, value))
+      message.value = static_cast<std::uint64_t>(value);
+    else
+      error = "'" + std::string(line) + "' is no integer of 64 bits";
+  } else if (type == "real") {
+    double value = 0;
+    message.type = ControlType::real;
+    if (read_number(line, value) && std::isfinite(value))
+      message.value = std::bit_cast<std::uint64_t>(value);
+    else
+      error = "'" + std::string(line) + "' is no number";
+  } else if (type == "text") {
+    message.type = ControlType::text;
+    if (line.size() <= most_text_bytes && is_printable(line))
+      std::ranges::copy(line, message.text.begin());
+    else
+      error = "the text is longer than 64 bytes, or is not printable";
+  } else {
+    error = "'" + std::string(type) + "' is no type: integer, real or text";
+  }
+  if (!error.empty()) return {};
+  return message;
+}
+
+std::optional<SetRequest> parse_set(std::string_view line, std::string& error) {
+  SetRequest request;
+  while (!line.empty()) {
+    const std::string_view part = line.substr(0, line.find(','));
+    line.remove_prefix(std::min(line.size(), part.size() + 1));
+    const std::string_view key = part.substr(0, part.find('='));
+    const std::string_view value = part.substr(std::min(part.size(), key.size() + 1));
+    if (key == "every") {
+      if (!read_number(value, request.every) || request.every < 1 || request.every > monitor::Cadence::most)
+        error = "every=" + std::string(value) + ": it is a number of points";
+    } else if (key == "filter") {
+      request.filter = value;
+      make_filter(request.filter, error);
+    } else if (key == "only" || key == "site") {
+      if (!request.contents) request.contents.emplace();
+      *request.contents += (request.contents->empty() ? "" : ",") + std::string(part);
+    } else {
+      error = "'" + std::string(key) + "' cannot change while a program runs";
+    }
+    if (!error.empty()) return {};
+  }
+  return request;
+}
+
+}  // namespace
+
+std::optional<ControlRequest> parse_control(const std::string& line, std::string& token, std::string& error) {
+  error.clear();
+  std::string_view rest = line;
+  token = word(rest);
+  if (!is_word(token) || token.size() > most_token_bytes) {
+    token.clear();
+    error = "a request has no token";
+    return {};
+  }
+  const std::string_view verb = word(rest);
+  if (verb == "send") {
+    if (const auto message = parse_send(rest, error)) return ControlRequest{token, *message};
+  } else if (verb == "set") {
+    if (auto request = parse_set(rest, error)) return ControlRequest{token, std::move(*request)};
+  } else {
+    error = "'" + std::string(verb) + "' is no request";
+  }
+  return {};
+}
+
+// False if there is no whole line more. A line that is too long becomes empty.
+bool ControlDesk::read_line(std::string& line) {
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  struct stat status {};
+  std::array<char, most_line_bytes + 1> text{};
+  const bool is_ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  const ssize_t got = is_ours && static_cast<std::uint64_t>(status.st_size) > read_
+                          ? pread(fd, text.data(), text.size(), static_cast<off_t>(read_))
+                          : 0;
+  close(fd);
+  const std::string_view bytes(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::size_t end = bytes.find('\n');
+  if (end == std::string_view::npos) {
+    if (bytes.size() < text.size()) return false;  // it is being written
+    read_ += bytes.size();
+    line.clear();
+    return true;
+  }
+  line = bytes.substr(0, end);
+  read_ += end + 1;
+  return true;
+}
+
+std::optional<ControlRequest> ControlDesk::next() {
+  std::string line;
+  while (read_line(line)) {
+    std::string token;
+    std::string error;
+    if (auto request = parse_control(line, token, error)) return request;
+    if (!token.empty()) refuse(token, error);
+  }
+  return {};
+}
+
+void ControlDesk::accept(const ControlRequest& request, std::uint64_t from_round) {
+  answer(request.token + " ok " + std::to_string(from_round));
+}
+
+void ControlDesk::refuse(const std::string& token, const std::string& why) { answer(token + " error " + why); }
+
+void ControlDesk::answer(const std::string& line) const {
+  const int fd = open(answers_path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd < 0) return;
+  std::string text = line;
+  std::ranges::replace(text, '\n', ' ');
+  text += '\n';
+  [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
+  close(fd);
+}
+
+}  // namespace tare::tared
