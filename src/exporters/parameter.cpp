@@ -28,13 +28,18 @@ double floating_value(std::uint64_t word, ParameterType type) {
   return std::bit_cast<double>(word);
 }
 
+std::vector<ParameterType> parameter_types(const reader::Run& run, const reader::EventRow& row) {
+  std::vector<ParameterType> types;
+  if (row.event_type >= 0) types = run.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
+  types.resize(row.parameters.size(), ParameterType::u64);
+  return types;
+}
+
 std::string parameters_text(const reader::Run& run, const reader::EventRow& row) {
-  static const std::vector<ParameterType> untyped;
-  const auto& types =
-      row.event_type < 0 ? untyped : run.event_types()[static_cast<std::size_t>(row.event_type)].parameters;
+  const std::vector<ParameterType> types = parameter_types(run, row);
   std::string text;
   for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-    const ParameterType type = i < types.size() ? types[i] : ParameterType::u64;
+    const ParameterType type = types[i];
     const std::uint64_t word = row.parameters[i];
     char digits[32];
     char* const end = std::end(digits);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "format/definition.h"
 #include "reader/events/event_stream.h"
@@ -21,6 +22,8 @@ std::uint64_t unsigned_value(std::uint64_t word, format::ParameterType type);
 // The value, if the type is a floating-point type.
 double floating_value(std::uint64_t word, format::ParameterType type);
 
+// The types of the parameters that an event has. Those of packed events are not known: they are words.
+std::vector<format::ParameterType> parameter_types(const reader::Run& run, const reader::EventRow& row);
 // All parameters of an event: "-1, 4294967295, 3.25".
 std::string parameters_text(const reader::Run& run, const reader::EventRow& row);
 

@@ -139,15 +139,19 @@ std::uint32_t ProcessWriter::site(const std::vector<Place>& path) {
   return at->second;
 }
 
-std::uint32_t ProcessWriter::event_type(EventClass event_class, const std::string& name, const std::string& unit) {
+std::uint32_t ProcessWriter::event_type(EventClass event_class, const std::string& name, const std::string& unit,
+                                        const std::vector<ParameterType>& types) {
   constexpr std::size_t most = UINT16_MAX;
   const auto next = static_cast<std::uint32_t>(event_types_.size() + 1);
-  const auto [at, is_new] = event_types_.emplace(std::tuple{event_class, name, unit}, next);
+  const auto [at, is_new] = event_types_.emplace(std::tuple{event_class, name, unit, types}, next);
   if (is_new) {
     EventTypeDefinition body{};
     body.type = at->second;
     body.event_class = event_class;
-    if (event_class != EventClass::packed && event_class != EventClass::raw) {
+    if (event_class == EventClass::regular) {
+      body.parameters = static_cast<std::uint8_t>(std::min(types.size(), std::size(body.parameter_types)));
+      std::copy_n(types.begin(), body.parameters, body.parameter_types);
+    } else if (event_class != EventClass::packed && event_class != EventClass::raw) {
       body.parameters = 1;
       body.parameter_types[0] = event_class == EventClass::counter ? ParameterType::f64 : ParameterType::u8;
     }

@@ -70,7 +70,9 @@ class ProcessWriter {
   void name_thread(std::uint32_t thread, std::string_view name);
   // Innermost place first; 0 if there is none.
   std::uint32_t site(const std::vector<Place>& path);
-  std::uint32_t event_type(format::EventClass event_class, const std::string& name, const std::string& unit);
+  // `types`: of the parameters of a regular event.
+  std::uint32_t event_type(format::EventClass event_class, const std::string& name, const std::string& unit,
+                           const std::vector<format::ParameterType>& types = {});
 
   format::ProcessRecord& record() { return record_; }
   RunFile& file() { return file_; }
@@ -90,7 +92,8 @@ class ProcessWriter {
   std::uint32_t groups_ = 0;
   std::map<Place, std::uint32_t> frames_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> sites_;
-  std::map<std::tuple<format::EventClass, std::string, std::string>, std::uint32_t> event_types_;
+  std::map<std::tuple<format::EventClass, std::string, std::string, std::vector<format::ParameterType>>, std::uint32_t>
+      event_types_;
 };
 
 // The records of one thread, in the order in which calls return. Its profile is the sum of them.

@@ -53,6 +53,28 @@ def profile(tare: Path, run_dir: Path, by: str) -> list[dict[str, Any]]:
     )
 
 
+def test_events_of_the_program_come_back(tare: Path, tmp_path: Path) -> None:
+    """With the types and values of their parameters; markers and what only looks like a parameter do not."""
+    program = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
+    original = tmp_path / "run"
+    subprocess.run(
+        [tare, "run", "--quiet", "--trace", "-o", original, "--", *program], check=True, timeout=60
+    )
+    back = imported(tare, exported(tare, original, "otf2", tmp_path / "out"), tmp_path / "back")
+
+    def events(of: Path) -> list[tuple[Any, ...]]:
+        table = pa.table(tare_package.open(of).event_table()).to_pylist()
+        kept = [row for row in table if row["kind"] in ("event", "packed", "raw")]
+        return [(row["start_ns"], row["kind"], row["name"], row["parameters"], row["words"]) for row in kept]
+
+    assert len(events(original)) == 5
+    assert events(back) == events(original)
+    texts = [
+        row["text"] for row in pa.table(tare_package.open(back).event_table()).to_pylist() if row["text"]
+    ]
+    assert texts == ["ä\\x0a", "\\xff"]
+
+
 @pytest.mark.parametrize(
     ("program", "ranks", "arguments"),
     [("matched.c", 2, ["10"]), ("persistent.c", 2, ["20"]), ("communicators.c", 4, [])],

@@ -11,17 +11,32 @@ namespace {
 
 using namespace tare::reader;
 
-constexpr const char* attribute_names[] = {"call_path", "call_site", "peer",   "root",     "tag",
-                                           "bytes",     "received",  "window", "mpi_file", "records"};
+constexpr const char* attribute_names[] = {"call_path", "call_site", "peer",     "root",    "tag", "bytes",
+                                           "received",  "window",    "mpi_file", "records", "text"};
 static_assert(std::size(attribute_names) == attribute_count);
 constexpr OTF2_Type attribute_types[] = {OTF2_TYPE_CALLING_CONTEXT, OTF2_TYPE_SOURCE_CODE_LOCATION,
                                          OTF2_TYPE_INT32,           OTF2_TYPE_INT32,
                                          OTF2_TYPE_INT32,           OTF2_TYPE_UINT64,
                                          OTF2_TYPE_UINT64,          OTF2_TYPE_STRING,
-                                         OTF2_TYPE_STRING,          OTF2_TYPE_UINT64};
+                                         OTF2_TYPE_STRING,          OTF2_TYPE_UINT64,
+                                         OTF2_TYPE_STRING};
 static_assert(std::size(attribute_types) == attribute_count);
 
 constexpr std::uint64_t ticks_a_second = 1'000'000'000;
+
+// The description of regions that stand for an event of the program; nullptr for other classes of events.
+const char* description_of(format::EventClass event_class) {
+  switch (event_class) {
+    case format::EventClass::regular:
+      return "tare event";
+    case format::EventClass::packed:
+      return "tare packed event";
+    case format::EventClass::raw:
+      return "tare raw event";
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace
 
@@ -38,7 +53,7 @@ OTF2_RegionRef Definitions::add_region(const Region& region) {
 
 OTF2_RegionRef Definitions::region(const EventRow& row) {
   const bool is_call = row.kind == EventKind::call;
-  const bool is_of_program = row.kind == EventKind::event;
+  const bool is_of_program = row.kind == EventKind::event || row.kind == EventKind::raw_event;
   const std::uint32_t number = is_call         ? row.function
                                : is_of_program ? static_cast<std::uint32_t>(row.event_type + 1)
                                                : 0;
@@ -53,13 +68,25 @@ OTF2_RegionRef Definitions::region(const EventRow& row) {
   } else if (is_of_program) {
     region.role = OTF2_REGION_ROLE_CODE;
     region.paradigm = OTF2_PARADIGM_USER;
-    if (class_of(run_, row) == format::EventClass::phase) region.flags = OTF2_REGION_FLAG_PHASE;
+    const format::EventClass event_class = class_of(run_, row);
+    if (event_class == format::EventClass::phase) region.flags = OTF2_REGION_FLAG_PHASE;
+    if (const char* description = description_of(event_class)) {
+      region.role = OTF2_REGION_ROLE_ARTIFICIAL;
+      region.description = string(description);
+    }
   }
   return region_index_[key] = add_region(region);
 }
 
 OTF2_MetricRef Definitions::metric(std::int32_t event_type) {
   return metrics_.emplace(event_type, static_cast<OTF2_MetricRef>(metrics_.size())).first->second;
+}
+
+OTF2_AttributeRef Definitions::parameter(std::size_t place, OTF2_Type type) {
+  const auto next = static_cast<OTF2_AttributeRef>(attribute_count + parameters_.size());
+  const auto [at, is_new] = parameter_index_.emplace(std::pair{place, type}, next);
+  if (is_new) parameters_.push_back(at->first);
+  return at->second;
 }
 
 OTF2_SourceCodeLocationRef Definitions::source_of(const std::string& file, std::uint32_t line) {
@@ -131,19 +158,15 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
     write_strings(archive, to);
     archive.check(OTF2_GlobalDefWriter_WriteParadigm(to, paradigm, text, of));
   }
-  for (OTF2_AttributeRef i = 0; i < attribute_count; ++i) {
-    const OTF2_StringRef name = string(attribute_names[i]);
-    write_strings(archive, to);
-    archive.check(OTF2_GlobalDefWriter_WriteAttribute(to, i, name, 0, attribute_types[i]));
-  }
+  write_attributes(archive, to);
   write_processes(archive, to, ranks, locations);
   write_communicators(archive, to, ranks);
   write_windows(archive, to, windows);
   write_strings(archive, to);
   for (OTF2_RegionRef i = 0; i < regions_.size(); ++i) {
     const Region& of = regions_[i];
-    archive.check(OTF2_GlobalDefWriter_WriteRegion(to, i, of.name, of.name, 0, of.role, of.paradigm, of.flags, of.file,
-                                                   OTF2_UNDEFINED_UINT32, OTF2_UNDEFINED_UINT32));
+    archive.check(OTF2_GlobalDefWriter_WriteRegion(to, i, of.name, of.name, of.description, of.role, of.paradigm,
+                                                   of.flags, of.file, OTF2_UNDEFINED_UINT32, OTF2_UNDEFINED_UINT32));
   }
   for (OTF2_SourceCodeLocationRef i = 0; i < sources_.size(); ++i)
     archive.check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(to, i, sources_[i].first, sources_[i].second));
@@ -161,6 +184,18 @@ void Definitions::write(Archive& archive, const CommLocations& ranks, const std:
     archive.check(OTF2_GlobalDefWriter_WriteMetricClass(to, number, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
                                                         OTF2_RECORDER_KIND_ABSTRACT));
   }
+}
+
+void Definitions::write_attributes(Archive& archive, OTF2_GlobalDefWriter* to) {
+  const auto write_one = [&](OTF2_AttributeRef number, const std::string& text, OTF2_Type type) {
+    const OTF2_StringRef name = string(text);
+    write_strings(archive, to);
+    archive.check(OTF2_GlobalDefWriter_WriteAttribute(to, number, name, 0, type));
+  };
+  for (OTF2_AttributeRef i = 0; i < attribute_count; ++i) write_one(i, attribute_names[i], attribute_types[i]);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    write_one(static_cast<OTF2_AttributeRef>(attribute_count + i),
+              "parameter_" + std::to_string(parameters_[i].first + 1), parameters_[i].second);
 }
 
 // In events they have the numbers of the run.

@@ -21,7 +21,7 @@
 
 namespace tare::exporters::otf2 {
 
-// Attributes of calls, named as in docs/json.md.
+// Attributes of calls and events, named as in docs/json.md. Those of parameters follow.
 enum Attribute : OTF2_AttributeRef {
   call_path,
   call_site,
@@ -33,6 +33,7 @@ enum Attribute : OTF2_AttributeRef {
   window,
   mpi_file,
   records,
+  text,
   attribute_count
 };
 
@@ -52,6 +53,8 @@ class Definitions {
 
   OTF2_RegionRef region(const reader::EventRow& row);
   OTF2_MetricRef metric(std::int32_t event_type);
+  // The attribute of a parameter of events, by its place among them and its type.
+  OTF2_AttributeRef parameter(std::size_t place, OTF2_Type type);
   OTF2_StringRef string(std::string_view text);
   // The path up to the call, -1 if it is not known; and the place that is shown for it.
   OTF2_CallingContextRef calling_context(std::int32_t site);
@@ -68,6 +71,7 @@ class Definitions {
     OTF2_Paradigm paradigm;
     OTF2_RegionFlag flags;
     OTF2_StringRef file;
+    OTF2_StringRef description = 0;
   };
   struct Context {
     OTF2_RegionRef region;
@@ -78,6 +82,7 @@ class Definitions {
   OTF2_RegionRef add_region(const Region& region);
   OTF2_SourceCodeLocationRef source_of(const std::string& file, std::uint32_t line);
   OTF2_CallingContextRef context_of(std::int32_t frame, OTF2_CallingContextRef parent);
+  void write_attributes(Archive& archive, OTF2_GlobalDefWriter* to);
   void write_processes(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks,
                        const std::vector<LocationEntry>& locations);
   void write_communicators(Archive& archive, OTF2_GlobalDefWriter* to, const CommLocations& ranks);
@@ -93,6 +98,8 @@ class Definitions {
   std::unordered_map<std::uint32_t, OTF2_RegionRef> region_index_;                     // by kind and number, of events
   std::map<std::pair<OTF2_StringRef, OTF2_StringRef>, OTF2_RegionRef> frame_regions_;  // by name and file
   std::map<std::int32_t, OTF2_MetricRef> metrics_;                                     // by event type
+  std::map<std::pair<std::size_t, OTF2_Type>, OTF2_AttributeRef> parameter_index_;
+  std::vector<std::pair<std::size_t, OTF2_Type>> parameters_;  // place and type
   std::map<std::pair<OTF2_StringRef, std::uint32_t>, OTF2_SourceCodeLocationRef> source_index_;
   std::vector<std::pair<OTF2_StringRef, std::uint32_t>> sources_;  // file and line
   std::map<std::pair<std::int32_t, OTF2_CallingContextRef>, OTF2_CallingContextRef> context_index_;

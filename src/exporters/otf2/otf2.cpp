@@ -25,6 +25,54 @@ using format::no_bytes;
 using format::no_peer;
 using format::no_tag;
 
+using format::ParameterType;
+
+struct Typed {
+  OTF2_Type type;
+  OTF2_AttributeValue value;
+};
+
+Typed typed(std::uint64_t word, ParameterType type) {
+  Typed found{OTF2_TYPE_UINT64, {}};
+  const auto set = [&](OTF2_Type otf2_type, auto OTF2_AttributeValue::*member, auto value) {
+    found.type = otf2_type;
+    found.value.*member = static_cast<std::remove_cvref_t<decltype(found.value.*member)>>(value);
+  };
+  switch (type) {
+    case ParameterType::i8:
+      set(OTF2_TYPE_INT8, &OTF2_AttributeValue::int8, signed_value(word, type));
+      break;
+    case ParameterType::i16:
+      set(OTF2_TYPE_INT16, &OTF2_AttributeValue::int16, signed_value(word, type));
+      break;
+    case ParameterType::i32:
+      set(OTF2_TYPE_INT32, &OTF2_AttributeValue::int32, signed_value(word, type));
+      break;
+    case ParameterType::i64:
+      set(OTF2_TYPE_INT64, &OTF2_AttributeValue::int64, signed_value(word, type));
+      break;
+    case ParameterType::u8:
+      set(OTF2_TYPE_UINT8, &OTF2_AttributeValue::uint8, unsigned_value(word, type));
+      break;
+    case ParameterType::u16:
+      set(OTF2_TYPE_UINT16, &OTF2_AttributeValue::uint16, unsigned_value(word, type));
+      break;
+    case ParameterType::u32:
+      set(OTF2_TYPE_UINT32, &OTF2_AttributeValue::uint32, unsigned_value(word, type));
+      break;
+    case ParameterType::u64:
+      set(OTF2_TYPE_UINT64, &OTF2_AttributeValue::uint64, word);
+      break;
+    case ParameterType::f32:
+      set(OTF2_TYPE_FLOAT, &OTF2_AttributeValue::float32, floating_value(word, type));
+      break;
+    case ParameterType::f64:
+      set(OTF2_TYPE_DOUBLE, &OTF2_AttributeValue::float64, floating_value(word, type));
+      break;
+  }
+  return found;
+}
+
 struct ListDeleter {
   void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
 };
@@ -78,7 +126,8 @@ class Otf2Writer : public TimelineWriter {
   void add_text(Attribute name, const std::string& value) {
     archive_.check(OTF2_AttributeList_AddStringRef(attributes_.get(), name, definitions_.string(value)));
   }
-  void write_marker(const Place& place, std::uint64_t time, const EventRow& row, EventClass event_class);
+  void add_parameters(const EventRow& row);
+  void write_marker(const Place& place, std::uint64_t time, const EventRow& row);
 
   Run& run_;
   Names names_;
@@ -159,16 +208,23 @@ void Otf2Writer::leave(const Track& track, std::int64_t time_ns, const Span& spa
   check(place);
 }
 
-void Otf2Writer::write_marker(const Place& place, std::uint64_t time, const EventRow& row, EventClass event_class) {
+void Otf2Writer::add_parameters(const EventRow& row) {
+  const std::vector<ParameterType> types = parameter_types(run_, row);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const auto [type, value] = typed(row.parameters[i], types[i]);
+    archive_.check(OTF2_AttributeList_AddAttribute(attributes_.get(), definitions_.parameter(i, type), type, value));
+  }
+}
+
+void Otf2Writer::write_marker(const Place& place, std::uint64_t time, const EventRow& row) {
   OTF2_MarkerWriter* to = archive_.markers();
   if (to == nullptr) return;
   const auto [at, is_new] = markers_.emplace(row.event_type, static_cast<OTF2_MarkerRef>(markers_.size()));
   if (is_new)
     archive_.check(
         OTF2_MarkerWriter_WriteDefMarker(to, at->second, "tare", names_.event(row).c_str(), OTF2_SEVERITY_NONE));
-  const std::string text = event_class == EventClass::raw ? plain_text(row.text) : parameters_text(run_, row);
-  archive_.check(OTF2_MarkerWriter_WriteMarker(to, time, 0, at->second, OTF2_MARKER_SCOPE_LOCATION,
-                                               place.entry.reference, text.c_str()));
+  archive_.check(
+      OTF2_MarkerWriter_WriteMarker(to, time, 0, at->second, OTF2_MARKER_SCOPE_LOCATION, place.entry.reference, ""));
 }
 
 void Otf2Writer::event(const Track& track, std::int64_t time_ns, const EventRow& row) {
@@ -176,7 +232,18 @@ void Otf2Writer::event(const Track& track, std::int64_t time_ns, const EventRow&
   if (has_failed()) return;
   const std::uint64_t time = time_of(time_ns);
   const EventClass event_class = class_of(run_, row);
-  if (event_class != EventClass::counter) return write_marker(place, time, row, event_class);
+  if (event_class == EventClass::marker) return write_marker(place, time, row);
+  if (event_class != EventClass::counter) {
+    // OTF2 has no events with values of different types. It has regions with attributes; this one takes no time.
+    if (event_class == EventClass::raw)
+      add_text(text, plain_text(row.text));
+    else
+      add_parameters(row);
+    const OTF2_RegionRef region = definitions_.region(row);
+    place.sink.check(OTF2_EvtWriter_Enter(place.sink.writer, attributes_.get(), time, region));
+    place.sink.check(OTF2_EvtWriter_Leave(place.sink.writer, nullptr, time, region));
+    return check(place);
+  }
   constexpr OTF2_Type type = OTF2_TYPE_DOUBLE;
   OTF2_MetricValue value;
   value.floating_point = std::bit_cast<double>(row.parameters.empty() ? 0 : row.parameters.front());

@@ -71,9 +71,15 @@ void read_locations(OTF2_GlobalDefReaderCallbacks* to) {
 
 void read_source_places(OTF2_GlobalDefReaderCallbacks* to) {
   OTF2_GlobalDefReaderCallbacks_SetRegionCallback(
-      to, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_StringRef, OTF2_RegionRole,
-             OTF2_Paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, std::uint32_t begin, std::uint32_t) {
-        of(data).regions[self] = {name, file, begin == OTF2_UNDEFINED_UINT32 ? 0 : begin, flags};
+      to, [](void* data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_StringRef description,
+             OTF2_RegionRole, OTF2_Paradigm, OTF2_RegionFlag flags, OTF2_StringRef file, std::uint32_t begin,
+             std::uint32_t) {
+        of(data).regions[self] = {name, file, begin == OTF2_UNDEFINED_UINT32 ? 0 : begin, flags, description};
+        return go_on;
+      });
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(
+      to, [](void* data, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_Type) {
+        of(data).attributes[self] = name;
         return go_on;
       });
   OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(

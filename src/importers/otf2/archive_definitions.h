@@ -17,6 +17,7 @@ struct Region {
   OTF2_StringRef name = 0, file = 0;
   std::uint32_t line = 0;
   OTF2_RegionFlag flags = OTF2_REGION_FLAG_NONE;
+  OTF2_StringRef description = 0;
 };
 struct Communicator {
   OTF2_StringRef name = 0;
@@ -62,6 +63,7 @@ class ArchiveDefinitions {
   std::uint64_t resolution = 1'000'000'000, offset = 0, realtime_ns = OTF2_UNDEFINED_TIMESTAMP;
   std::unordered_map<OTF2_StringRef, std::string> strings;
   std::unordered_map<OTF2_RegionRef, Region> regions;
+  std::unordered_map<OTF2_AttributeRef, OTF2_StringRef> attributes;  // names
   std::unordered_map<OTF2_GroupRef, Group> groups;
   std::vector<std::uint64_t> comm_locations;
   std::unordered_map<OTF2_CommRef, Communicator> communicators;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "importers/otf2/program_event.h"
+
 namespace tare::importers::otf2 {
 
 using namespace tare::format;
@@ -51,6 +53,18 @@ void ThreadImport::add_region(OTF2_RegionRef region, std::uint64_t ticks, bool b
   writer_.add_event(type, ticks, {&parameter, 1});
 }
 
+void ThreadImport::add_event(OTF2_RegionRef region, EventClass event_class, std::uint64_t ticks,
+                             const OTF2_AttributeList* attributes) {
+  const Parameters parameters = parameters_of(archive_.definitions, attributes);
+  const std::uint32_t type =
+      process_.event_type(event_class, archive_.definitions.place(region).function, "",
+                          event_class == EventClass::regular ? parameters.types : std::vector<ParameterType>());
+  if (event_class == EventClass::raw)
+    writer_.add_raw_event(type, ticks, parameters.text);
+  else
+    writer_.add_event(type, ticks, parameters.words);
+}
+
 bool ThreadImport::enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
   const std::uint64_t ticks = archive_.definitions.ticks(time);
   process_.saw(ticks);
@@ -63,6 +77,8 @@ bool ThreadImport::enter(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_
     call_->enter = ticks;
     call_->site = site(attributes);
     call_->depth = open_.size();
+  } else if (const auto event_class = event_class_of(archive_.definitions, region); !call_ && event_class) {
+    add_event(region, *event_class, ticks, attributes);
   } else if (!call_) {
     add_region(region, ticks, true);
   }
@@ -75,9 +91,9 @@ void ThreadImport::leave(OTF2_TimeStamp time, OTF2_RegionRef region) {
   process_.saw(ticks);
   if (open_.empty()) return;
   open_.pop_back();
-  if (!call_)
+  if (!call_ && !event_class_of(archive_.definitions, region))
     add_region(region, ticks, false);
-  else if (open_.size() == call_->depth)
+  else if (call_ && open_.size() == call_->depth)
     end_call(ticks);
 }
 

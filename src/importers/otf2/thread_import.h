@@ -70,6 +70,8 @@ class ThreadImport {
   std::uint32_t site(const OTF2_AttributeList* attributes);
   std::uint32_t site_of_regions();
   void add_region(OTF2_RegionRef region, std::uint64_t ticks, bool begins);
+  void add_event(OTF2_RegionRef region, format::EventClass event_class, std::uint64_t ticks,
+                 const OTF2_AttributeList* attributes);
   void complete(std::uint32_t request, std::uint64_t bytes, std::int32_t source, std::int32_t tag);
   void end_call(std::uint64_t ticks);
 
