@@ -82,6 +82,7 @@ def _assumptions(system: FileSystem) -> Table:
     rows = [
         ["servers of the file system", f"{system.servers:,}"],
         ["rate of a server", f"{system.server_bytes_per_s / 1e9:g} GB/s"],
+        ["share of the servers that f files use", f"min(1, f / {system.servers:,})"],
         ["files created in a second", f"{system.creates_per_s:,.0f}"],
         ["cost of switching between files (c)", f"{system.switch_cost:g}"],
         ["ranks of a node", f"{system.ranks_per_node}"],

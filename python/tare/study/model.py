@@ -6,12 +6,13 @@ A flush of b bytes takes, where nothing else writes,
 
 On a shared file system with S servers of rate W each, n processes that write at once get a share of it:
 
-    t(b, n) = l + b * max(1 / w, n / (S W e(f)))      f: files written at once, a server has f / S of them
+    t(b, n) = l + b * max(1 / w, n / (u(f) S W e(f)))      f: files written at once
 
-and e, what is left of a server's rate by going back and forth between files, is 1 up to one file a server,
-then 1 / (1 + c log2(f / S)). Creating the files costs f / m, m: files that the metadata servers create in a
-second. With one file a rank f is the number of ranks; with one file a node the number of nodes, and the ranks
-of a node append to it one after another, which the fitted rate holds already (they did when it was measured).
+u = min(1, f / S) is the share of the servers that have a file at all. e, what is left of a server's rate by
+going back and forth between files, is 1 up to one file a server, then 1 / (1 + c log2(f / S)). Creating the
+files costs f / m, m: files that the metadata servers create in a second. With one file a rank f is the
+number of ranks; with one file a node the number of nodes, and the ranks of a node append to it one after
+another, which the fitted rate holds already (they did when it was measured).
 """
 
 from __future__ import annotations
@@ -129,6 +130,11 @@ def _rate(slope: float) -> float:
     return 1 / slope if slope > 0 else math.inf
 
 
+def used(files: float, system: FileSystem) -> float:
+    """The share of the servers that have one of so many files, 0 to 1."""
+    return min(1.0, files / system.servers)
+
+
 def efficiency(files: float, system: FileSystem) -> float:
     """The share of their bandwidth that servers reach when they switch between so many files, 0 to 1."""
     crowd = files / system.servers
@@ -140,9 +146,7 @@ def predict(fitted: Fit, demand: Demand, ranks: int, system: FileSystem) -> Pred
     nodes = math.ceil(ranks / system.ranks_per_node)
 
     def write_s(files: int) -> float:
-        shared = system.servers * system.server_bytes_per_s * efficiency(files, system)
-        # A few files do not use all servers.
-        shared *= min(1.0, files / system.servers)
+        shared = used(files, system) * system.servers * system.server_bytes_per_s * efficiency(files, system)
         return demand.flushes * fitted.latency_s + demand.bytes * max(1 / fitted.bytes_per_s, ranks / shared)
 
     return Prediction(
