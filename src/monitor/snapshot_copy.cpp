@@ -31,7 +31,7 @@ Extent extent_of(const recorder::Location& location) noexcept {
   for (std::uint32_t i = 0; i < ahead; ++i) expect(i);
   for (std::uint32_t i = 0; i < extent.rows; ++i, ++row) {
     if (i + rows_ahead < extent.rows) expect(rows_ahead);
-    *sums++ = {row->calls, row->ticks, row->bytes + row->received};
+    *sums++ = {row->calls, row->ticks, row->bytes};
   }
   // An open visit counts up to now, whichever thread it is in.
   const auto since = [ticks](std::uint64_t begin) { return ticks > begin ? ticks - begin : 0; };

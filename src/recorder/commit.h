@@ -87,8 +87,6 @@ template <unsigned traffic, bool timed>
       ++phase->calls;
       phase->mpi_ticks += call.leave - call.enter;
       if (call.bytes != format::no_bytes) phase->bytes += call.bytes;
-      if constexpr ((traffic & exchanges) != 0)
-        if (call.received != format::no_bytes) phase->bytes += call.received;
     }
   }
   const std::uint8_t size_class = size_class_of(call);

@@ -166,7 +166,7 @@ struct Location {
     if (peer < 0 || bytes == format::no_bytes) return;
     add_received(peer_entry(communicator, peer), bytes);
   }
-  // Bytes that became known after the call had been committed, or came beside what it sent.
+  // Bytes that became known after the call had been committed.
   void count_in_phase(std::uint64_t bytes) noexcept {
     if (mode == Mode::in_phase) phase->bytes += bytes;
   }

@@ -78,6 +78,8 @@ Location* new_location(SegmentHeader& header) noexcept {
   location->shared->current.source_tag = format::no_tag;
   location->shared->peers[0].peer = format::no_peer;
   location->shared->phases[0].type = format::other_phase;
+  location->shared->phases[0].flags = format::bytes_as_in_rows;
+  location->shared->phases[format::outside_phases].flags = format::bytes_as_in_rows;
   location->phase = &location->shared->phases[format::outside_phases];
   format::LocationSummary& summary = location->shared->summary;
   summary.phase_since = now();

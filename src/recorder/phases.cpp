@@ -18,6 +18,7 @@ std::uint32_t number_of(format::LocationHeader& shared, std::uint32_t type) noex
   }
   const std::uint32_t number = summary.phases;
   shared.phases[number].type = type;
+  shared.phases[number].flags = format::bytes_as_in_rows;
   std::atomic_ref(summary.phases).store(number + 1, std::memory_order_release);
   return number;
 }

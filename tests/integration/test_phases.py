@@ -11,7 +11,7 @@ from tare.runs.run import open_run
 
 # Entries, timed calls and bytes, as phases.c has them. MPI_Pcontrol counts for the phase that it ends.
 EXPECTED = {
-    "setup": (2, 3 + 1, 24),
+    "setup": (2, 3 + 1 + 1, 24 + 8),
     "iterate": (5, 5 * 3, 5 * 16),
     "inner": (5, 5 * 4, 0),
     "pcontrol 7": (2, 3 + 1 + 1 + 1, 0),

@@ -88,8 +88,12 @@ template <class A, bool samples, bool simple = false>
     source = Peer<A>::normal(A::source(*status));
     tag = Tag<A>::normal(A::tag(*status));
     if (records) {
-      (!simple && entry.exchanges() ? row->received : row->bytes) += bytes;
-      thread.count_in_phase(bytes);
+      if (!simple && entry.exchanges()) {
+        row->received += bytes;
+      } else {
+        row->bytes += bytes;
+        thread.count_in_phase(bytes);
+      }
       thread.count_received(entry.communicator, source, bytes);
     }
   }

@@ -24,7 +24,8 @@ PhaseEntry outside_of(const Profile& profile) {
   for (const ProfileRow& row : profile.rows) {
     outside.calls += row.calls;
     outside.mpi_ticks += row.ticks;
-    outside.bytes += row.bytes + row.received;
+    outside.bytes += row.bytes;
+    if ((outside.flags & bytes_as_in_rows) == 0) outside.bytes += row.received;
   }
   const auto without = [](std::uint64_t all, std::uint64_t part) { return part < all ? all - part : 0; };
   for (std::size_t number = 0; number < profile.phases.size(); ++number) {

@@ -75,7 +75,10 @@ TEST_F(ProfileTables, CallsInNoPhaseAreTheRest) {
   Profile profile;
   profile.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};
   profile.rows[0].received = 5;
-  profile.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 400, 4, 32}};
+  const std::uint32_t as_in_rows = format::bytes_as_in_rows;
+  profile.phases = {{format::other_phase, as_in_rows, 0, 0, 0, 0, 0},
+                    {0, as_in_rows, 0, 3000, 0, 0, 0},
+                    {7, as_in_rows, 2, 2000, 400, 4, 32}};
   reader::Run run = run_of({profile, profile});
   const auto phases = run.phases({.rank = true});  // the row for what is outside of phases comes last
   ASSERT_EQ(phases.size(), 2U);
@@ -83,12 +86,21 @@ TEST_F(ProfileTables, CallsInNoPhaseAreTheRest) {
   EXPECT_EQ(phases[1].time_ns, 6000);
   EXPECT_EQ(phases[1].mpi_ns, 2 * 600);
   EXPECT_EQ(phases[1].calls, 2 * 6U);
-  EXPECT_EQ(phases[1].bytes, 2 * (85U - 32U));
+  EXPECT_EQ(phases[1].bytes, 2 * (80U - 32U));
   EXPECT_EQ(run.event_types()[static_cast<std::size_t>(phases[0].type)].name, "solve");
   EXPECT_EQ(phases[0].entries, 4U);
   EXPECT_EQ(phases[0].calls, 8U);
   EXPECT_EQ(phases[0].mpi_ns, 800);
   EXPECT_EQ(phases[0].bytes, 64U);
+}
+
+TEST_F(ProfileTables, PhasesOfOlderFilesCountWhatWasReceived) {
+  Profile profile;
+  profile.rows = {profile_row("MPI_Send", 1, 10, 1000, 80)};
+  profile.rows[0].received = 5;
+  profile.phases = {{format::other_phase, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 3000, 0, 0, 0}, {7, 0, 2, 2000, 400, 4, 32}};
+  reader::Run run = run_of({profile});
+  EXPECT_EQ(run.phases({.rank = true}).at(1).bytes, 85U - 32U);
 }
 
 TEST_F(ProfileTables, RanksAddUp) {
