@@ -72,7 +72,7 @@ class TotalCost(TypedDict):
     """The cost accounts of several processes: sums, if nothing else is said (analysis.ranks.TotalCost)."""
 
     calls: int
-    lookups: int
+    counted: int  # part of `calls` that was only counted
     call_ns: float
     timed_call_ns: float
     lookup_ns: float
@@ -137,7 +137,7 @@ class Process(TypedDict):
     unreturned_ns: int  # of mpi_ns: in calls that have not returned
     until: Literal["exit", "end", "command", "last_seen", "now"]  # what the times go up to (docs/json.md)
     calls: int
-    lookups: int
+    counted: int  # part of `calls` that was only counted
     cost: Cost
     trace: Trace
 
@@ -202,7 +202,7 @@ class Location(TypedDict):
     thread: int  # the last of them
     thread_name: str | None  # where it is another than the program's
     calls: int
-    lookups: int
+    counted: int  # part of `calls` that was only counted
     events: int
     bytes: int
     dropped: int
@@ -219,15 +219,15 @@ class SumsQuery(TypedDict):
     """What is to be added up, and by what; keys that are left out mean everything.
 
     `communicators` are indices of `Run.communicators()`. `site_of[i]` stands for site i, so that sites can
-    be taken for one; `communicator_of` likewise, and `communicators` means what stands for them. Functions
-    `without` are left out.
+    be taken for one; `communicator_of` likewise, and `communicators` means what stands for them. Of the
+    functions `untimed`, only calls are added up.
     """
 
     by: NotRequired[Sequence[SumKey]]
     worlds: NotRequired[Sequence[int]]
     ranks: NotRequired[Sequence[int]]
     functions: NotRequired[Sequence[str]]
-    without: NotRequired[Sequence[str]]
+    untimed: NotRequired[Sequence[str]]
     communicators: NotRequired[Sequence[int]]
     site_of: NotRequired[Sequence[int]]
     communicator_of: NotRequired[Sequence[int]]
@@ -236,9 +236,9 @@ class ProfileSum(TypedDict):
     """Calls of one group, over all ranks and threads; it has the keys that were asked for.
 
     `site` and `communicator` are indices of `Run.sites()` and `Run.communicators()`, -1 where there is none;
-    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. Of `calls`, some
-    may only have been counted: all times are of the `timed_calls`; those of the `estimated_calls` among them,
-    which are polls, are estimated. `min_ns`, `max_ns` and `squared_ns2` (the sum of squares) are of single
+    `size_class` is the bit width of the bytes of a call, -1 where the function moves none. Of `calls`,
+    `counted` were only counted: times and bytes are those of the `timed_calls`, of which some are only
+    estimated (`estimated_calls`). `min_ns`, `max_ns` and `squared_ns2` (the sum of squares) are of single
     calls. `ranks` processes have such calls; the smallest and largest time of one of them are
     `rank_time_min_ns` and `rank_time_max_ns`, of the ranks `rank_time_min_at` and `rank_time_max_at`.
     """
@@ -250,6 +250,7 @@ class ProfileSum(TypedDict):
     communicator: NotRequired[int]
     size_class: NotRequired[int]
     calls: int
+    counted: int
     timed_calls: int
     estimated_calls: int
     time_ns: int
@@ -441,8 +442,8 @@ class SampleRow(TypedDict):
     between_nodes: bool
     count: int
     unexpected: int
-    weight: float
-    weight_squared: float
+    weight: float | None  # number of messages that they represent; None: not known
+    weight_squared: float | None
     latency_ns: int
     min_ns: int
     max_ns: int
@@ -551,6 +552,7 @@ TableName = Literal[
     "totals",
     "site_totals",
     "samples",
+    "sample_histograms",
     "rounds",
     "reductions",
     "events",

@@ -79,6 +79,16 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def noun(number: int, one: str, many: str = "") -> str:
+    """The noun that goes with the number; `many`: the plural, if it does not end in s alone."""
+    return one if number == 1 else many or f"{one}s"
+
+
+def number_of(number: int, one: str, many: str = "") -> str:
+    """ "1 call", "1,234 calls"."""
+    return f"{number:,} {noun(number, one, many)}"
+
+
 def percent(share: float) -> str:
     """A share as text, with one decimal: 0.123 is "12.3 %"."""
     return f"{100 * share:.1f} %"

@@ -109,7 +109,7 @@ class NativeTest(unittest.TestCase):
         self.assert_keys(cost, "TotalCost")
         for name in ("call_ns", "lookup_ns", "wrapper_ns", "net_share", "flush_ns", "hook_init_ns"):
             self.assertEqual(cost[name], process["cost"][name], name)  # of one process
-        self.assertEqual((cost["calls"], cost["lookups"]), (process["calls"], process["lookups"]))
+        self.assertEqual((cost["calls"], cost["counted"]), (process["calls"], process["counted"]))
         self.assertEqual(self.run_.total_trace(), process["trace"])
         self.assertEqual(self.run_.total_cost(process["world"]), cost)
         self.assertEqual(self.run_.total_cost(7)["calls"], 0)

@@ -130,8 +130,8 @@ nb::dict process_dict(const reader::Process& process, const reader::Totals& tota
   row["mpi_ns"] = account.mpi_ns;
   row["unreturned_ns"] = account.unreturned_ns;
   row["until"] = until_of(process);
-  row["calls"] = totals.calls;
-  row["lookups"] = totals.lookups;
+  row["calls"] = totals.calls + totals.counted;
+  row["counted"] = totals.counted;
   row["cost"] = cost_dict(process, totals, account);
   row["trace"] = trace;
   return row;
@@ -169,8 +169,8 @@ reader::CostSums cost_sums(reader::Run& run, std::optional<int> world) {
 nb::dict total_cost(reader::Run& run, std::optional<int> world) {
   const reader::TotalCost sums = cost_sums(run, world).cost();
   nb::dict cost;
-  cost["calls"] = sums.calls;
-  cost["lookups"] = sums.lookups;
+  cost["calls"] = sums.calls + sums.counted;
+  cost["counted"] = sums.counted;
   cost["call_ns"] = sums.call_ns;
   cost["timed_call_ns"] = sums.timed_call_ns;
   cost["lookup_ns"] = sums.lookup_ns;
@@ -228,8 +228,8 @@ nb::list location_rows(reader::Run& run) {
     row["thread"] = location.thread;
     const auto named = process.thread_names.find(location.thread);
     row["thread_name"] = named == process.thread_names.end() ? nb::none() : escaped_text(named->second);
-    row["calls"] = location.totals.calls;
-    row["lookups"] = location.totals.lookups;
+    row["calls"] = location.totals.calls + location.totals.counted;
+    row["counted"] = location.totals.counted;
     row["events"] = location.totals.events;
     row["bytes"] = location.totals.stored_bytes;
     row["dropped"] = location.totals.dropped;

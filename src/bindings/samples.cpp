@@ -24,8 +24,8 @@ nb::dict class_dict(const reader::SampledClass& sampled) {
   row["between_nodes"] = (c.flags & format::between_nodes) != 0;
   row["count"] = c.count;
   row["unexpected"] = c.unexpected;
-  row["weight"] = c.weight;
-  row["weight_squared"] = c.weight_squared;
+  row["weight"] = sampled.is_weight_known() ? nb::cast(c.weight) : nb::none();
+  row["weight_squared"] = sampled.is_weight_known() ? nb::cast(c.weight_squared) : nb::none();
   row["latency_ns"] = c.latency;
   row["min_ns"] = c.latency_min;
   row["max_ns"] = c.latency_max;

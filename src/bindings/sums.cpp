@@ -51,8 +51,8 @@ reader::SumsQuery sums_query(const nb::dict& wanted) {
       continue;
     } else if (name == "functions") {
       query.functions = nb::cast<Names>(value);
-    } else if (name == "without") {
-      query.without = nb::cast<Names>(value);
+    } else if (name == "untimed") {
+      query.untimed = nb::cast<Names>(value);
     } else if (name == "site_of") {
       query.site_of = nb::cast<Numbers>(value);
     } else if (name == "communicator_of") {
@@ -75,6 +75,7 @@ nb::dict sum_dict(const reader::ProfileSum& sum, const reader::SumsQuery& query,
   if (query.communicator) row["communicator"] = sum.key.communicator;
   if (query.size_class) row["size_class"] = sum.key.size_class;
   row["calls"] = sum.calls;
+  row["counted"] = sum.counted;
   row["timed_calls"] = sum.timed_calls;
   row["estimated_calls"] = sum.estimated;
   row["time_ns"] = sum.time_ns;

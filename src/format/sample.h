@@ -14,6 +14,7 @@ inline constexpr unsigned first_latency_width = 5;
 enum SampleClassFlags : std::uint32_t {
   between_nodes = 1,   // sender and receiver had clocks of their own, which were compared
   histogram_kept = 2,  // of some of the messages at least
+  weight_unknown = 4,  // some were chosen with a probability that is not known: by a counter or a timer
 };
 
 // Sampled messages of one class that this process received. Times are in nanoseconds.
@@ -29,7 +30,7 @@ struct SampleClass {
   std::uint64_t bytes;  // of a message
   std::uint64_t count;
   std::uint64_t unexpected;  // sent before their receive was posted
-  double weight;             // messages that these stand for: the sum of w = 1 / probability
+  double weight;             // messages that these stand for: the sum of w = 1 / probability, where that is known
   double weight_squared;     // the sum of w * w
   std::uint64_t latency;
   std::uint64_t latency_min;

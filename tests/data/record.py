@@ -24,7 +24,7 @@ ENVIRONMENT = {
 }
 OF_A_RANK = (
     "world", "rank", "size", "state", "host", "pid", "threads", "executable", "mpi", "abi",
-    "calls", "lookups", "net_ns", "mpi_ns",
+    "calls", "counted", "net_ns", "mpi_ns",
 )  # fmt: skip
 SHOWN = 20
 

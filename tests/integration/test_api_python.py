@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 from environments import PYTHON
 from measured import PROGRAMS
+from tare.page import content
+from tare.runs.run import open_run
 
 PROGRAM = [str(PYTHON), str(PROGRAMS / "api_calls.py")]
 # As in api_calls.py
@@ -138,9 +141,39 @@ def test_while_it_runs_and_after_sigkill(tare: Path, tmp_path: Path, waiting: su
     meta = json.loads((run / "meta.json").read_text())
     segments = (Path(meta["segment_dir"]), f"tare-{meta['run_id']}-*")
     assert len(list(segments[0].glob(segments[1]))) == 1
-    assert "took over 1 processes" in execute(tare, "recover", run)
+    assert "took over 1 process, " in execute(tare, "recover", run)
     assert list(segments[0].glob(segments[1])) == []
     assert_complete(tare, run)
+
+
+def test_what_is_said_of_a_program_without_mpi(tare: Path, tmp_path: Path) -> None:
+    """Nothing of calls and MPI; the cost of many threads is compared with the time of all of them."""
+    run = tmp_path / "run"
+    command = [tare, "run", "--trace", "-o", run, "--", *PROGRAM]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    for shown in (done.stderr, execute(tare, "info", run)):
+        assert "processes  1 on 1 host, 1 finished" in shown
+        account = shown.split("Cost of measuring (all processes)")[1].split("Run directory")[0]
+        for absent in (
+            "MPI",
+            "wrappers",
+            "weighed",
+            "calls timed",
+            "look-up",
+            "hooks",
+            "net time",
+            " 0.0 ns",
+        ):
+            assert absent not in account, account
+        (share,) = re.findall(r"in all +([\d.]+) % of the time of the threads that recorded events", account)
+        assert 0 < float(share) <= 100
+        assert "MPI share" not in shown and "Net time" not in shown
+    (process,) = read(tare, "info", run)["ranks"]
+    assert (process["calls"], process["counted"], process["mpi_ns"]) == (0, 0, 0)
+    assert process["cost"]["net_share"] <= 1
+    assert "No process of this run called MPI" in execute(tare, "explain", run)
+    page = content.of_run(open_run(run))["overview"]
+    assert (page["uses_mpi"], page["mpi_share"]) == (False, None)
 
 
 def test_choosing_by_name(tare: Path, tmp_path: Path) -> None:

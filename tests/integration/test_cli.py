@@ -163,7 +163,7 @@ def test_run_whose_tare_was_killed_is_recovered(tare: Path, tmp_path: Path) -> N
     process.send_signal(signal.SIGKILL)
     process.wait()
     early = subprocess.run([tare, "recover", tmp_path / "run"], capture_output=True, text=True, check=True)
-    assert "1 processes still run" in early.stdout
+    assert "1 process still runs" in early.stdout
     assert document(tare, "info", tmp_path / "run")["state"] == "running"
     process.communicate("\n", timeout=30)  # the program goes on, and ends
     deadline = time.monotonic() + 30

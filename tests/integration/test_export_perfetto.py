@@ -170,7 +170,7 @@ tare.mark("last")
 def test_regions_that_are_open_at_the_edges_of_time(tare: Path, tmp_path: Path) -> None:
     run = recorded(tmp_path, OPEN_REGIONS)
     done = export(tare, run, "perfetto", tmp_path / "all")
-    without_end = "tare: 1 regions or phases have no end in the trace; they end with it\n"
+    without_end = "tare: 1 region or phase has no end in the trace; it ends with it\n"
     assert (done.returncode, done.stderr) == (0, without_end)
     spans = [one for one in perfetto_trace.read(tmp_path / "all") if one.kind == "slice"]
     assert Counter(one.name for one in spans) == {"outer": 2, "inner": 9}

@@ -15,7 +15,8 @@ from exporting import TOO_LARGE, export, export_to_full_disk, exported, measured
 LONG = ["events", "messages", "collectives", "requests", "waits"]
 TABLES = {
     *LONG, "profile", "ranks", "locations", "callsites", "communicators", "peers", "phases", "totals",
-    "site_totals", "samples", "detected_phases", "iterations", "clock_violations", "rounds", "reductions",
+    "site_totals", "samples", "sample_histograms", "detected_phases", "iterations", "clock_violations",
+    "rounds", "reductions",
 }  # fmt: skip
 
 
@@ -47,6 +48,7 @@ def test_parquet_is_partitioned_and_whole(tare: Path, run: Path, tmp_path: Path)
             "phases",
             "totals",
             "samples",
+            "sample_histograms",
             "clock_violations",
             "rounds",
             "reductions",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +14,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import tare as tare_package
 from environments import MpiEnvironment, compile_c, mpich4, openmpi4
 from measured import PROGRAMS, Measurement, measure
 
@@ -287,6 +291,74 @@ def test_estimates_stand_for_all_messages(sampled: Any) -> None:
     assert row["estimate_low"] <= row["estimate"] <= row["estimate_high"]
     # Four standard deviations of a binomial.
     assert abs(row["count"] - 1.5 * COUNT) < 4 * (3 * COUNT * 0.25) ** 0.5
+
+
+ESTIMATES = (
+    "estimate", "estimate_low", "estimate_high", "mean_low_ns", "mean_high_ns", "total_ns", "total_low_ns",
+    "total_high_ns",
+)  # fmt: skip
+
+
+@ONE
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("counter:30,0", None),
+        ("counter:30,20", None),
+        ("timer:100us,20us", None),
+        ("counter:30,0", "random:0.5"),
+        ("random:0.5", "counter:30,0"),
+    ],
+)
+def test_no_number_is_estimated_without_a_probability(sampled: Any, first: str, then: str | None) -> None:
+    """The program sends at three lines in turn, and a counter of 30 only finds one of them."""
+    measured = sampled("run", f"{first},freq", *([then] if then else []))
+    found = samples(measured, "--by", "destination")
+    assert found["messages"]["paired"] > 0
+    (row,) = found["rows"]
+    assert row["count"] == found["messages"]["paired"]
+    assert {name: row[name] for name in ESTIMATES} == dict.fromkeys(ESTIMATES)
+    assert "counter or a timer" in row["not_estimated"]
+    if (first, then) == ("counter:30,0", None):
+        assert len({each["send_line"] for each in samples(measured, "--by", "send")["rows"]}) == 1
+    command = [measured.tare, "samples", measured.directory, "--by", "destination"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "number of messages and ± not known" in shown and "confidence" not in shown
+
+
+@ONE
+def test_histograms_are_a_table(sampled: Any) -> None:
+    """The same bins as in the JSON of `tare samples`, which has lines in place of call paths."""
+    measured = sampled("run", "random:1")
+    expected: Counter[tuple[int, ...]] = Counter()
+    for row in samples(measured)["rows"]:
+        for each in row["histogram"]:
+            expected[row["send_line"], row["bytes"], each["from_ns"], each["to_ns"]] += each["count"]
+    table = pa.table(tare_package.open(measured.directory).sample_histograms).to_pylist()
+    found: Counter[tuple[int, ...]] = Counter()
+    for row in table:
+        found[row["send_line"], row["bytes"], row["from_ns"], row["to_ns"]] += row["count"]
+    assert found == expected
+    assert found.total() == 3 * COUNT
+    assert {(row["source"], row["destination"]) for row in table} == {(0, 1)}
+    query = "SELECT sum(count) AS count, min(from_ns) AS least FROM sample_histograms"
+    command = [measured.tare, "sql", measured.directory, "--json", query]
+    shown = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["rows"]
+    assert shown == [{"count": 3 * COUNT, "least": min(low for _, _, low, _ in expected)}]
+    without = sampled("stat", "random:1,stat")
+    assert pa.table(tare_package.open(without.directory).sample_histograms).num_rows == 0
+
+
+@ONE
+@pytest.mark.parametrize("spec", ["random:0.2", "random:0.2,seed=3", "counter:1,0"])
+def test_intervals_hold_the_messages_of_each_line(sampled: Any, spec: str) -> None:
+    rows = samples(sampled("run", spec), "--by", "send")["rows"]
+    assert len(rows) == 3
+    for row in rows:
+        assert row["not_estimated"] is None
+        assert row["estimate_low"] <= COUNT <= row["estimate_high"]
+        if spec == "counter:1,0":
+            assert (row["count"], row["estimate_low"], row["estimate_high"]) == (COUNT, COUNT, COUNT)
 
 
 @ONE

@@ -38,8 +38,8 @@ def counts(measured: Measurement) -> dict[str, tuple[int, int]]:
     """Calls of each function on all ranks: timed, and only counted."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in measured.profile("function"):
-        sums[row["function"]][0] += row["calls"]
-        sums[row["function"]][1] += row["lookups"]
+        sums[row["function"]][0] += row["calls"] - row["counted"]
+        sums[row["function"]][1] += row["counted"]
     return {name: (timed, counted) for name, (timed, counted) in sums.items()}
 
 

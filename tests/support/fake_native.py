@@ -84,7 +84,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
         "executable": "/bin/app",
         "mpi": "Fake MPI 1.0", "abi": "mpich", "start_ns": START_NS, "wall_ns": 2_100_000_000,
         "net_ns": 2_000_000_000, "threads_ns": 2_000_000_000, "mpi_ns": mpi_ns, "unreturned_ns": 0,
-        "calls": 10, "lookups": 4,
+        "calls": 14, "counted": 4,
         "cost": {
             "call_ns": 25.0, "timed_call_ns": 25.0, "lookup_ns": 5.0,
             "event_ns": 0.0, "events": 0, "wrapper_ns": 270,
@@ -105,7 +105,7 @@ def process(rank: int, mpi_ns: int, state: str = "finished", world: int = 0) -> 
 
 # Of the two processes below.
 TOTAL_COST = {
-    "calls": 20, "lookups": 8, "call_ns": 25.0, "timed_call_ns": 25.0, "lookup_ns": 5.0,
+    "calls": 28, "counted": 8, "call_ns": 25.0, "timed_call_ns": 25.0, "lookup_ns": 5.0,
     "event_ns": 0.0, "events": 0,
     "wrapper_ns": 540, "wrapper_error_ns": 38.18, "weighed": 80, "net_share": 0.01,
     "wall_share": 0.0102380952381, "hook_init_ns": 2_000_000, "hook_finalize_ns": 1_000_000,
@@ -133,7 +133,7 @@ def row(
 def location(rank: int, events: int, thread: int = 0, dropped: int = 0) -> dict[str, Any]:
     return {
         "world": 0, "rank": rank, "location": thread, "thread": thread, "thread_name": None,
-        "calls": 10, "lookups": 4, "events": events, "bytes": 10 * events,
+        "calls": 14, "counted": 4, "events": events, "bytes": 10 * events,
         "dropped": dropped, "flushes": events // 1000, "flush_ns": 40_000, "flush_bytes": 10 * events,
         "drains": 0, "drain_ns": 0, "drain_bytes": 0,
             "offload_points": 0, "offloads": 0, "offloads_lost": 0,
@@ -243,21 +243,24 @@ def summed(rows: list[dict[str, Any]], query: dict[str, Any]) -> list[dict[str, 
         }
         if any(name in query and one[field] not in query[name] for name, field in filters.items()):
             continue
-        if one["function"] not in query.get("without", []):
-            groups.setdefault(tuple(one[key] for key in query.get("by", [])), []).append(one)
+        one["untimed"] = one["function"] in query.get("untimed", [])
+        groups.setdefault(tuple(one[key] for key in query.get("by", [])), []).append(one)
     return [
         {**dict(zip(query.get("by", []), key, strict=True)), **_sum(groups[key])} for key in sorted(groups)
     ]
 
 
 def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    calls, counted = (sum(row["calls"] for row in of) for of in (rows, [r for r in rows if not r["timed"]]))
+    rows = [row for row in rows if not row["untimed"]]
     timed = [row for row in rows if row["timed"]]
     by_rank: dict[int, int] = {}
     for row in timed:
         by_rank[row["rank"]] = by_rank.get(row["rank"], 0) + row["time_ns"]
     least, most = min(by_rank.values(), default=0), max(by_rank.values(), default=0)
     return {
-        "calls": sum(row["calls"] for row in rows),
+        "calls": calls,
+        "counted": counted,
         "timed_calls": sum(row["calls"] for row in timed),
         "estimated_calls": 0,
         "time_ns": sum(row["time_ns"] for row in timed),
@@ -297,6 +300,8 @@ SAMPLES = [
     sample(0, (1, 2), 8, 2, 400, {3: 1, 4: 1}),
     sample(-1, (-1, -1), 0, 4, 9_000, {8: 4}),
 ]
+# The same, chosen by a counter.
+COUNTED_SAMPLES = [{**each, "weight": None, "weight_squared": None} for each in SAMPLES]
 SAMPLE_SUMMARIES = [
     {
         "world": 0, "rank": rank, "spec": "random:0.1", "sent": 140, "received": 140, "chosen": 15,
@@ -406,6 +411,7 @@ class Run:
         if (Path(run_dir) / "broken.tare").exists():
             raise Error("broken.tare: not a file of tare; remove it")
         self.sampled = (Path(run_dir) / "sampled").exists()
+        self.sampled_by_counter = (Path(run_dir) / "sampled_by_counter").exists()
         self.cost, self.trace = dict(TOTAL_COST), dict(TOTAL_TRACE)
 
     def function_totals(self) -> list[dict[str, Any]]:
@@ -497,7 +503,7 @@ class Run:
         return []
 
     def samples(self) -> list[dict[str, Any]]:
-        return SAMPLES if self.sampled else []
+        return COUNTED_SAMPLES if self.sampled_by_counter else SAMPLES if self.sampled else []
 
     def sample_summaries(self) -> list[dict[str, Any]]:
         return SAMPLE_SUMMARIES if self.sampled else []

@@ -40,13 +40,13 @@ def test_by_function_sums_ranks_and_sites() -> None:
     assert (send.min_ns, send.max_ns) == (2_500_000, 150_000_000)
 
 
-def test_the_mean_is_of_the_calls_that_are_shown() -> None:
-    """Look-ups, which are counted only, stand apart from calls that are timed."""
+def test_the_mean_is_of_the_calls_that_were_timed() -> None:
+    """All calls count, also look-ups, which are only counted."""
     (row,) = profile.summed(recorded(), ["communicator"])
-    assert (row.calls, row.lookups) == (12, 4)
-    assert row.mean_ns == row.time_ns / row.calls
+    assert (row.calls, row.counted) == (16, 4)
+    assert row.mean_ns == row.time_ns / 12
     by_function = {row.function: row for row in profile.summed(recorded(), ["function"])}
-    assert [getattr(by_function["MPI_Comm_rank"], name) for name in ("calls", "lookups", "mean_ns")] == [
+    assert [getattr(by_function["MPI_Comm_rank"], name) for name in ("calls", "counted", "mean_ns")] == [
         4,
         4,
         0.0,

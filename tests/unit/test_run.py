@@ -63,7 +63,7 @@ def test_run_directory_is_complete(tare: Tare, program: Path, tmp_path: Path) ->
     assert (environment["MY_SIZE"], environment["OMP_NUM_THREADS"]) == ("7", "2")
     assert not {"MY_TOKEN", "OTHER", "HOME"} & set(environment)
     assert written["wall_ns"] > 0
-    assert written["cost"]["calls"] == 20
+    assert written["cost"]["calls"] == 28
 
 
 def test_default_name_is_program_and_time(tare: Tare, program: Path, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_run_that_was_itself_killed_is_recovered(tare: Tare, program: Path, tmp_
     assert meta(tmp_path / "r")["state"] == "running"
     assert "not seen to end" in tare("info", "r").stdout
     done = tare("recover", "r")
-    assert (done.returncode, done.stdout) == (0, "r: took over 1 processes, 3 events\n")
+    assert (done.returncode, done.stdout) == (0, "r: took over 1 process, 3 events\n")
     assert meta(tmp_path / "r")["state"] == "recovered"
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["meta.json", "node.tare"]
 

@@ -95,6 +95,19 @@ def test_the_table_fits_the_terminal(tare: Tare, sampled: Path, by: str, columns
     assert "1.02 µs - 2.05 µs" in shown
 
 
+def test_a_counter_gives_no_estimates(tare: Tare, sampled: Path) -> None:
+    (sampled / "sampled_by_counter").touch()
+    assert [row["count"] for row in document(tare, sampled, "--sort", "messages")["rows"]] == [8, 4, 2]
+    for row in document(tare, sampled, "--sort", "total")["rows"]:
+        assert row["not_estimated"] == analysis.NO_PROBABILITY
+        assert (row["estimate"], row["estimate_high"], row["mean_low_ns"], row["total_ns"]) == (None,) * 4
+    table = csv.DictReader(io.StringIO(tare("samples", sampled, "--csv").stdout))
+    assert {(row["estimate"], row["estimate_low"], row["total_high_ns"]) for row in table} == {("", "", "")}
+    shown = " ".join(tare("samples", sampled).stdout.split())
+    assert "number of messages and ± not known: the messages were chosen by a counter" in shown
+    assert "confidence" not in shown and ".." not in shown
+
+
 def test_wrong_keys_are_refused(tare: Tare, sampled: Path) -> None:
     done = tare("samples", sampled, "--by", "tag")
     assert done.returncode == 2

@@ -21,7 +21,7 @@ class Asked:
 
 
 BY_RANK: Any = {"by": ["rank"]}
-BY_FUNCTION: Any = {"by": ["function"], "without": ["MPI_Recv"]}
+BY_FUNCTION: Any = {"by": ["function"], "untimed": ["MPI_Recv"]}
 
 
 def test_what_is_expected_is_read_with_what_is_asked() -> None:

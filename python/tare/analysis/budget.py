@@ -91,7 +91,7 @@ def _spent(cost: TotalCost, spells: Sequence[Spell]) -> float:
 
 
 def _counting(cost: TotalCost) -> float:
-    return _share_of(cost, cost.lookup_ns * (cost.calls + cost.lookups))
+    return _share_of(cost, cost.lookup_ns * cost.calls)
 
 
 def _share_of(cost: TotalCost, ns: float) -> float:
@@ -107,5 +107,5 @@ def _whole_trace(recording: Run) -> float | None:
     spent_ns = cost.wrapper_ns + cost.flush_ns
     if events == 0 or spent_ns == 0:
         return None
-    whole_ns = (cost.timed_call_ns + cost.flush_ns / events) * (cost.calls + cost.lookups)
+    whole_ns = (cost.timed_call_ns + cost.flush_ns / events) * cost.calls
     return cost.net_share * whole_ns / spent_ns

@@ -50,7 +50,7 @@ FIGURES = (
     "timed",
     "estimated_calls",
     "time_error_ns",
-    "lookups",
+    "counted",
 )
 OVER_RANKS = ("ranks", "rank_mean_ns", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "imbalance_ns")
 # Of rows by site, line or function.
@@ -62,7 +62,7 @@ OF_WHOLE_RUN = (
     "whole_bytes",
     "whole_bytes_error",
 )
-OF_A_RANK = ("calls", "time_ns", "bytes", "received", "mpi_share")
+OF_A_RANK = ("calls", "counted", "time_ns", "bytes", "received", "mpi_share")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class Row(Placed, CallPath, OverRanks, OfWholeRun):
     communicator: str | None = None  # its name, or # and its index
     communicator_size: int | None = None  # number of its ranks
     rank: int | None = None
-    calls: int  # calls that `time_ns` covers; if the row has only look-ups, their number
+    calls: int  # all calls
     time_ns: int  # time of all these calls
     mean_ns: float  # mean, shortest and longest time of a call
     min_ns: int
@@ -125,10 +125,10 @@ class Row(Placed, CallPath, OverRanks, OfWholeRun):
     bytes: int
     received: int  # bytes received by calls that also send, not part of `bytes`
     waited_ns: int  # time of other calls that completed requests of these calls
-    timed: bool  # False: look-ups, which are only counted
+    timed: bool  # False: no call was timed
     estimated_calls: int  # fast polls and starts of messages, whose time is estimated
     time_error_ns: int | None = None  # for starts: half the width of the 95 % interval of `time_ns`
-    lookups: int  # further calls, which were only counted
+    counted: int  # part of `calls` that was only counted: times and bytes are those of the others
     imbalance_ns: int | None = None  # of collectives: time in which ranks waited for the last rank
 
 
@@ -139,6 +139,7 @@ class RankRow:
     world: int
     rank: int
     calls: int
+    counted: int  # part of `calls` that was only counted
     time_ns: int
     bytes: int
     received: int  # bytes received by calls that also send, not part of `bytes`
@@ -202,7 +203,7 @@ def summed(
 ) -> list[Row]:
     """One row for each combination of `keys` that occurs, in the order of the run.
 
-    MPI_Init and MPI_Finalize are only in rows by function, line or site: their time would hide all others.
+    The time of MPI_Init and MPI_Finalize is only in rows by function, line or site: it would hide all others.
     `totals` says what rows have in the whole run (totals.by_keys); None: rows are not to say so.
     """
     plan = _Summing(recorded, keys, chosen or Chosen())
@@ -240,7 +241,7 @@ class _Summing:
         self._site_of = description.places if by_line else description.paths
         query["by"], query["site_of"] = description.native(keys), self._site_of
         if not {"site", "line", "function"} & set(keys):
-            query["without"] = sorted(OUTSIDE_NET)
+            query["untimed"] = sorted(OUTSIDE_NET)
         self.queries = [query]
         if "rank" in keys:
             return
@@ -297,6 +298,7 @@ def by_rank(recorded: Recorded, chosen: Chosen | None = None) -> list[RankRow]:
                 world=process["world"],
                 rank=process["rank"],
                 calls=row["calls"] if row else 0,
+                counted=row["counted"] if row else 0,
                 time_ns=time_ns,
                 bytes=row["bytes"] if row else 0,
                 received=row["received"] if row else 0,
@@ -395,7 +397,7 @@ class _Description:
             communicator=self._names[communicator] if known else None,
             communicator_size=self._communicators[communicator]["size"] if known else None,
             rank=of["rank"] if "rank" in keys else None,
-            calls=timed or of["calls"],
+            calls=of["calls"],
             time_ns=of["time_ns"],
             mean_ns=of["time_ns"] / timed if timed else 0.0,
             min_ns=of["min_ns"],
@@ -406,7 +408,7 @@ class _Description:
             timed=timed > 0,
             estimated_calls=of["estimated_calls"],
             time_error_ns=_time_error_ns(of) if with_place or "function" in keys else None,
-            lookups=of["calls"] - timed,
+            counted=of["counted"],
             ranks=spread.ranks,
             rank_mean_ns=spread.rank_mean_ns,
             rank_min_ns=spread.rank_min_ns,

@@ -19,7 +19,7 @@ class TotalCost:
     """The cost account of all ranks: sums over ranks if nothing else is said (docs/json.md)."""
 
     calls: int = 0
-    lookups: int = 0  # calls that were only counted
+    counted: int = 0  # part of `calls` that was only counted
     call_ns: float = 0.0  # mean cost of a call
     timed_call_ns: float = 0.0  # mean cost of a timed call
     lookup_ns: float = 0.0  # mean cost of a look-up
@@ -65,6 +65,11 @@ def mpi_share(process: Process) -> float:
     An estimate of time, of calls timed by sample, can be more than all of it.
     """
     return min(process["mpi_ns"] / process["threads_ns"], 1.0) if process["threads_ns"] > 0 else 0.0
+
+
+def use_mpi(processes: Sequence[Process]) -> bool:
+    """Whether one of them has called MPI, or has loaded it; others only use the API."""
+    return any(process["mpi"] or process["calls"] for process in processes)
 
 
 def total_mpi_ns(processes: Sequence[Process]) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tare import units
 from tare.analysis.rows import UNKNOWN, Placed, fields
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ FIGURES = (
     "count", "estimate", "estimate_low", "estimate_high", "mean_ns", "mean_low_ns", "mean_high_ns",
     "total_ns", "total_low_ns", "total_high_ns", "deviation_ns",
     "min_ns", "max_ns", "unexpected", "late_sender_ns", "unposted_ns", "unwaited_ns",
-    "transfer_ns", "uncertainty_ns",
+    "transfer_ns", "uncertainty_ns", "not_estimated",
 )  # fmt: skip
 Part = Literal["late_sender_ns", "unposted_ns", "unwaited_ns", "transfer_ns"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -42,6 +43,11 @@ FIRST_WIDTH = 5
 # As in Sampler::uncertainty_ns(): clocks of computers drift apart by at most this much.
 ASSUMED_DRIFT = 20e-6
 CONFIDENCE = 0.95
+# A counter or a timer may always find the same messages of a program with a rhythm.
+NO_PROBABILITY = (
+    "the messages were chosen by a counter or a timer, which gives no message a known probability "
+    "(--sample random:P does)"
+)
 NORMAL_QUANTILE = 1.959964
 CountName = Literal[
     "sent", "received", "chosen", "paired", "ambiguous", "ambiguous_received", "unnumbered", "unpaired",
@@ -63,7 +69,8 @@ class Bin:
 class Row:
     """The samples with the same keys, and estimates for the messages that they represent.
 
-    Fields of keys that were not asked for are None. Intervals are 95 % confidence intervals.
+    Fields of keys that were not asked for are None. Intervals are 95 % confidence intervals. Estimates and
+    intervals are None if `not_estimated` says why they are not known.
     """
 
     world: int
@@ -73,15 +80,16 @@ class Row:
     receive: Placed = UNKNOWN  # call site that posted the receive
     bytes: int | None = None  # length of a message; None also: classes for which there was no room
     count: int  # number of samples
-    estimate: float  # number of messages that they represent, and its interval (Wilson)
-    estimate_low: float
-    estimate_high: float
-    mean_ns: float  # mean latency and its interval (Student); None: a single sample of several messages
+    estimate: float | None  # number of messages that they represent, and its interval (Wilson)
+    estimate_low: float | None
+    estimate_high: float | None
+    mean_ns: float  # mean latency of the samples, and its interval for all messages that they represent
+    # (Student); None also: a single sample of several messages
     mean_low_ns: float | None
     mean_high_ns: float | None
-    total_ns: float  # sum of the latencies of all these messages, and its interval (Horvitz and Thompson)
-    total_low_ns: float
-    total_high_ns: float
+    total_ns: float | None  # sum of the latencies of all these messages, and its interval (Horvitz, Thompson)
+    total_low_ns: float | None
+    total_high_ns: float | None
     deviation_ns: float | None  # standard deviation of the latency; None: a single sample
     min_ns: int  # shortest and longest latency of the samples
     max_ns: int
@@ -92,6 +100,7 @@ class Row:
     unwaited_ns: float
     transfer_ns: float
     uncertainty_ns: int  # largest uncertainty of the clocks
+    not_estimated: str | None  # why estimates and intervals are not known
     histogram: list[Bin] | None  # bins that contain samples; None if no histogram was recorded
 
 
@@ -187,7 +196,7 @@ def limits(summaries: Iterable[SampleSummary]) -> list[str]:
 
 
 def _ranks(count: int) -> str:
-    return "1 rank" if count == 1 else f"{count:,} ranks"
+    return units.number_of(count, "rank")
 
 
 @dataclass(frozen=True)
@@ -285,12 +294,19 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
     count = sum(sample["count"] for sample in group)
     observed = sum(sample["latency_ns"] for sample in group)
     mean = observed / count
-    estimate = sum(sample["weight"] for sample in group)
-    low, high = _population(count, estimate, sum(sample["weight_squared"] for sample in group))
     deviation = _deviation(group, count, mean)
-    margin = _margin(count, estimate, deviation)
-    # The total is wrong by the latency of as many messages as their number is wrong (Horvitz and Thompson).
-    latency = math.sqrt(sum(sample["squared_ns2"] for sample in group) / count)
+    number = _population(group, count)
+    total = None
+    margin = None
+    if number is not None:
+        # The total is wrong by the latency of as many messages as their number is wrong.
+        latency = math.sqrt(sum(sample["squared_ns2"] for sample in group) / count)
+        total = _Estimate(
+            number.value * mean,
+            max(number.value * mean - (number.value - number.low) * latency, observed),
+            number.value * mean + (number.high - number.value) * latency,
+        )
+        margin = _margin(count, number.value, deviation)
 
     def mean_of(part: Part) -> float:
         return sum(sample[part] for sample in group) / count
@@ -303,15 +319,15 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         receive=of.receive,
         bytes=of.bytes,
         count=count,
-        estimate=estimate,
-        estimate_low=low,
-        estimate_high=high,
+        estimate=number and number.value,
+        estimate_low=number and number.low,
+        estimate_high=number and number.high,
         mean_ns=mean,
         mean_low_ns=None if margin is None else max(mean - margin, 0.0),
         mean_high_ns=None if margin is None else mean + margin,
-        total_ns=estimate * mean,
-        total_low_ns=max(estimate * mean - (estimate - low) * latency, observed),
-        total_high_ns=estimate * mean + (high - estimate) * latency,
+        total_ns=total and total.value,
+        total_low_ns=total and total.low,
+        total_high_ns=total and total.high,
         deviation_ns=deviation,
         min_ns=min(sample["min_ns"] for sample in group),
         max_ns=max(sample["max_ns"] for sample in group),
@@ -321,21 +337,37 @@ def _row(of: _Class, group: Sequence[SampleRow]) -> Row:
         unwaited_ns=mean_of("unwaited_ns"),
         transfer_ns=mean_of("transfer_ns"),
         uncertainty_ns=max(sample["uncertainty_ns"] for sample in group),
+        not_estimated=None if number else NO_PROBABILITY,
         histogram=_histogram(group),
     )
 
 
-def _population(count: int, estimate: float, weight_squared: float) -> tuple[float, float]:
-    """The confidence interval of the number of messages; `weight_squared`: the sum of 1 / p².
+@dataclass(frozen=True)
+class _Estimate:
+    """A value, and its confidence interval."""
 
-    This is Wilson's interval, which also holds for few samples: the N for which (n - N p)² <= z² N p (1 - p).
+    value: float
+    low: float
+    high: float
+
+
+def _population(group: Sequence[SampleRow], count: int) -> _Estimate | None:
+    """The number of messages that the samples represent; None if one of them has no known probability.
+
+    The interval is Wilson's, which also holds for few samples: the N for which (n - N p)² <= z² N p (1 - p).
     """
-    if weight_squared <= estimate:
-        return estimate, estimate
-    p = estimate / weight_squared
+    estimate = squared = 0.0  # sums of 1 / p and of 1 / p²
+    for sample in group:
+        if sample["weight"] is None or sample["weight_squared"] is None:
+            return None
+        estimate += sample["weight"]
+        squared += sample["weight_squared"]
+    if squared <= estimate:
+        return _Estimate(estimate, estimate, estimate)
+    p = estimate / squared
     n, q = estimate * p, NORMAL_QUANTILE**2 * (1 - p)
     spread = math.sqrt(q * (4 * n + q))
-    return max((2 * n + q - spread) / (2 * p), count), (2 * n + q + spread) / (2 * p)
+    return _Estimate(estimate, max((2 * n + q - spread) / (2 * p), count), (2 * n + q + spread) / (2 * p))
 
 
 def _margin(count: int, estimate: float, deviation: float | None) -> float | None:

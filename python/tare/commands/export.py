@@ -100,7 +100,7 @@ def export(
         check_trace(recording)
         done = recording.export_trace(to, made, rank or None, _at(recording, start), _at(recording, end))
         tell_what_lacks(done)
-        _say_made(made, f"{done['events']:,} events")
+        _say_made(made, units.number_of(done["events"], "event"))
     conclude(recording)
 
 
@@ -135,7 +135,8 @@ def _export_tables(run: Path, member: str | None, times: Times, to: Format, made
     from tare.tables.opened import OpenRun
 
     recording = open_readable(run, member, OpenRun, times=times)
-    _say_made(made, f"{dataset.write(recording, made, 'csv' if to is Format.CSV else 'parquet'):,} rows")
+    rows = dataset.write(recording, made, "csv" if to is Format.CSV else "parquet")
+    _say_made(made, units.number_of(rows, "row"))
     conclude(recording)
 
 
@@ -153,7 +154,7 @@ def _draw_rounds(recording: Run, event: str | None, made: Path) -> None:
         rounds_figure.draw(made, found)
     except OSError as error:
         raise CommandError(f"cannot write {made}: {error.strerror}") from error
-    _say_made(made, f"{found.event} in {len(found.rounds or found.histograms):,} rounds")
+    _say_made(made, f"{found.event} in {units.number_of(len(found.rounds or found.histograms), 'round')}")
     conclude(recording)
 
 
@@ -180,11 +181,14 @@ def check_trace(recording: Run) -> None:
 def tell_what_lacks(done: Exported) -> None:
     """Says on standard error what the exported file lacks."""
     if done["open"]:
-        streams.tell(f"tare: {done['open']:,} regions or phases have no end in the trace; they end with it")
+        regions = units.number_of(done["open"], "region or phase has", "regions or phases have")
+        ends = units.noun(done["open"], "it ends", "they end")
+        streams.tell(f"tare: {regions} no end in the trace; {ends} with it")
     if done["ends"]:
-        streams.tell(
-            f"tare: {done['ends']:,} ends of regions or phases were left out: the trace has no begin of them"
+        left_out = units.number_of(
+            done["ends"], "end of a region or phase was", "ends of regions or phases were"
         )
+        streams.tell(f"tare: {left_out} left out, because the trace has no begin for it")
     if done["obstacle"]:
         streams.tell(f"tare: not all messages are shown: {done['obstacle']}")
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from tare import streams
+from tare import streams, units
 from tare.commands import new_output
 from tare.options import Argument
 from tare.runs.archive import refuse_existing
@@ -46,10 +46,12 @@ def import_(
     with _new(made):
         done = imported.import_otf2(anchor, made)
     if done["unfinished"]:
-        streams.tell(
-            f"tare: {done['unfinished']:,} regions are never left in the trace; their ends are missing"
-        )
-    streams.say(f"{made}: {done['calls']:,} MPI calls of {done['processes']:,} processes")
+        regions = units.number_of(done["unfinished"], "region is", "regions are")
+        streams.tell(f"tare: {regions} never left in the trace; the end is missing")
+    streams.say(
+        f"{made}: {units.number_of(done['calls'], 'MPI call')} of "
+        f"{units.number_of(done['processes'], 'process', 'processes')}"
+    )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Annotated
 
-from tare import streams
+from tare import streams, units
 from tare.commands import RunDirectory
 from tare.errors import CommandError
 from tare.measuring.measurement import collect, complete_meta, whose_end_is_unknown
@@ -53,14 +53,14 @@ def recover(
     *messages, why_kept = collected["messages"] if collected["kept"] else [*collected["messages"], None]
     if collected["processes"] or not (why_kept or unwritten):
         streams.say(
-            f"{run}: took over {collected['processes']} processes, {collected['recovered_events']:,} events"
+            f"{run}: took over {units.number_of(collected['processes'], 'process', 'processes')}, "
+            f"{units.number_of(collected['recovered_events'], 'event')}"
         )
     for message in messages:
         streams.say(f"  {message}")
     if collected["running"]:
-        streams.say(
-            f"  {collected['running']} processes still run; nothing of theirs was moved: repeat when they end"
-        )
+        running = units.number_of(collected["running"], "process still runs", "processes still run")
+        streams.say(f"  {running}; nothing of theirs was moved: repeat when they end")
     if collected["unknown"]:
         streams.say(f"  {whose_end_is_unknown(collected['unknown'], run)}")
     if failure := why_kept or unwritten:

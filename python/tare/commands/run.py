@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from tare import streams
+from tare import streams, units
 from tare.commands import new_output
 from tare.errors import TareError, UsageError
 from tare.measuring import launch, limits, monitoring, unseen
@@ -414,7 +414,10 @@ def _notes(measured: Measured) -> list[str]:
         notes.append(measured.unmonitored)
     notes.extend(_nodes_alone(measured))
     if collected["running"]:
-        notes.append(f"{collected['running']} processes still run; `tare recover` takes the rest later")
+        notes.append(
+            f"{units.number_of(collected['running'], 'process still runs', 'processes still run')}; "
+            "`tare recover` takes the rest later"
+        )
     if collected["unknown"]:
         notes.append(whose_end_is_unknown(collected["unknown"], measured.run_dir))
     return notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Annotated, cast
@@ -29,7 +30,8 @@ class Sort(StrEnum):
 
 
 def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
-    by = {
+    """Rows whose value is not known come last, those of most samples first."""
+    by: Callable[[analysis.Row], float | None] = {
         Sort.MEAN: lambda row: row.mean_ns,
         Sort.LONGEST: lambda row: row.max_ns,
         Sort.MESSAGES: lambda row: row.estimate,
@@ -37,7 +39,12 @@ def _sorted(rows: list[analysis.Row], sort: Sort) -> list[analysis.Row]:
         Sort.LATE: lambda row: row.unposted_ns + row.unwaited_ns,
         Sort.TOTAL: lambda row: row.total_ns,
     }[sort]
-    return sorted(rows, key=by, reverse=True)
+
+    def key(row: analysis.Row) -> tuple[float, int]:
+        value = by(row)
+        return (-1.0, row.count) if value is None else (value, 0)
+
+    return sorted(rows, key=key, reverse=True)
 
 
 def samples(

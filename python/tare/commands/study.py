@@ -283,7 +283,10 @@ def _show_plan(described: Description, skip_unusable: bool) -> None:
         streams.say(cell.key)
         streams.say(f"    {shlex.join(words)}")
     blocks = described.repetitions + len(plan.warmup_blocks(described))
-    streams.say(f"{len(cells)} runs a block, {blocks} blocks ({described.warmup} of them to warm up)")
+    streams.say(
+        f"{units.number_of(len(cells), 'run')} a block, {units.number_of(blocks, 'block')} "
+        f"({described.warmup} of them to warm up)"
+    )
 
 
 def _progress(planned: Planned, outcome: Outcome, progress: Progress, left: list[Planned]) -> None:
@@ -293,8 +296,9 @@ def _progress(planned: Planned, outcome: Outcome, progress: Progress, left: list
     remaining = progress.remaining_s(left)
     ends = time.strftime("%H:%M", time.localtime(time.time() + (remaining or 0)))
     text = (
-        f"{progress.done} of {progress.runs} runs, {units.duration((remaining or 0) * 1e9)} to go "
-        f"(until {ends}); last {units.duration(outcome.wall_s * 1e9)}: {planned.cell.key}"
+        f"{progress.done} of {units.number_of(progress.runs, 'run')}, "
+        f"{units.duration((remaining or 0) * 1e9)} to go (until {ends}); "
+        f"last {units.duration(outcome.wall_s * 1e9)}: {planned.cell.key}"
     )
     if sys.stderr.isatty():
         streams.progress(text)
@@ -306,7 +310,9 @@ def _conclude(ended: Ended, file: Path, output: Path | None, directory: Path) ->
     streams.progress("")
     where = f" -o {output}" if output else ""
     lost = f"; the harness took {units.percent(ended.lost_share)}" if ended.lost_share is not None else ""
-    streams.tell(f"{ended.runs} runs made, {ended.failed} failed{lost}; results in {directory}")
+    streams.tell(
+        f"{units.number_of(ended.runs, 'run')} made, {ended.failed} failed{lost}; results in {directory}"
+    )
     if ended.interrupted:
         streams.tell(f"tare: interrupted; go on with: tare study run {file}{where} --resume")
         return INTERRUPTED

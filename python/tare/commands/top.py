@@ -219,7 +219,7 @@ def _cost(run: Path) -> str:
         mean = units.duration(cost.offload_ns / max(cost.offloads, 1))
         waits = f", {units.duration(cost.offload_wait_ns)} of it waiting" if cost.offload_wait_ns else ""
         return (
-            f"monitoring: {cost.offloads:,} offloads, {mean} each{waits}; all measuring "
+            f"monitoring: {units.number_of(cost.offloads, 'offload')}, {mean} each{waits}; all measuring "
             f"{units.percent(cost.net_share)} of net time"
         )
     return ""

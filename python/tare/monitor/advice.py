@@ -22,9 +22,10 @@ class Advice:
     def sentence(self) -> str:
         """The advice as text, with times in readable units."""
         of = self.topology
-        where = f"{of.nodes} nodes" if of.nodes else f"fan-out {of.fan_out}"
+        where = units.number_of(of.nodes, "node") if of.nodes else f"fan-out {of.fan_out}"
         return (
-            f"for {of.ranks} ranks, {self.events} events, at most {self.percent:g} %: "
+            f"for {units.number_of(of.ranks, 'rank')}, {units.number_of(self.events, 'event')}, "
+            f"at most {self.percent:g} %: "
             f"{where}, every {units.duration(self.interval_ns)} or more"
         )
 

@@ -38,7 +38,12 @@ def verdict(look: Look, silent_ns: Mapping[int, int], all_silent_ns: int, limit_
     running = {row.rank: row for row in look.rows if row.world == 0 and row.state == "running"}
     if all_silent_ns >= limit_ns:
         held_up_by = {rank for world, rank in look.waited_for if world == 0} & running.keys()
-        return _silent(held_up_by, running, all_silent_ns, f"{len(look.waiting)} ranks wait for ")
+        return _silent(
+            held_up_by,
+            running,
+            all_silent_ns,
+            f"{units.number_of(len(look.waiting), 'rank waits', 'ranks wait')} for ",
+        )
     found = {rank for rank, since in silent_ns.items() if since >= limit_ns} & running.keys()
     longest_ns = max((silent_ns[rank] for rank in found), default=0)
     return _silent(found, running, longest_ns, "nothing comes from ")

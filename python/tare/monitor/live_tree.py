@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from tare import units
 from tare.errors import CommandError
 from tare.measuring import library
 
@@ -33,8 +34,8 @@ class Topology:
     @property
     def name(self) -> str:
         """The topology as text."""
-        where = f"{self.nodes} nodes" if self.nodes else f"fan-out {self.fan_out}"
-        return f"{self.ranks} ranks, {where}, {self.transport}, {self.filter}"
+        where = units.number_of(self.nodes, "node") if self.nodes else f"fan-out {self.fan_out}"
+        return f"{units.number_of(self.ranks, 'rank')}, {where}, {self.transport}, {self.filter}"
 
 
 # Answers of the program. Times are in ns.

@@ -241,8 +241,10 @@ class Top(App[None]):
         lost = f"{100 * self._live.lost / given:.1f} % lost" if given and self._live.lost else "none lost"
         missing = f", without {self._live.lost_ranks}" if len(self._live.lost_ranks) else ""
         return (
-            f"{self._name}: {state}   round {last.round:,} of {self._live.ranks:,} ranks{missing}   "
-            f"delay {units.duration(last.delay_ns)}   {self._live.rounds:,} rounds, {lost}\n{self._cost_text}"
+            f"{self._name}: {state}   "
+            f"round {last.round:,} of {units.number_of(self._live.ranks, 'rank')}{missing}   "
+            f"delay {units.duration(last.delay_ns)}   {units.number_of(self._live.rounds, 'round')}, {lost}\n"
+            f"{self._cost_text}"
         )
 
     def _look_for_hangs(self) -> None:

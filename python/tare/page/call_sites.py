@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tare.analysis.profile import Row
 
 FIGURES = (
-    "world", "function", "calls", "lookups", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
+    "world", "function", "calls", "counted", "time_ns", "mean_ns", "min_ns", "max_ns", "bytes", "received",
     "waited_ns", "imbalance_ns", "ranks", "rank_min_ns", "rank_min", "rank_max_ns", "rank_max", "timed",
     "estimated_calls",
 )  # fmt: skip

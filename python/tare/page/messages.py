@@ -57,7 +57,7 @@ def _histogram(rows: list[samples.Row]) -> list[dict[str, int]]:
 def _latency(row: samples.Row) -> dict[str, Any]:
     places = {"send": terminal.place(row.send), "receive": terminal.place(row.receive)}
     kept = (
-        "bytes", "count", "estimate", "mean_ns", "min_ns", "max_ns", "unexpected", "late_sender_ns",
+        "bytes", "count", "mean_ns", "min_ns", "max_ns", "unexpected", "late_sender_ns",
         "unposted_ns", "unwaited_ns", "transfer_ns", "uncertainty_ns",
     )  # fmt: skip
     return {**places, **fields(row, kept)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tare import units
 from tare.analysis import ranks, retimed
 from tare.analysis.efficiency import Efficiency, efficiencies, replayed
 from tare.analysis.spread import spread
@@ -24,7 +25,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
     """`sites`: rows of the profile by call site, places included."""
     processes = run.processes
     found = replayed(efficiencies(processes), processes, lambda: run.replayed_worlds, always=False)
-    share = spread(processes, ranks.mpi_share)
+    share = spread(processes, ranks.mpi_share) if ranks.use_mpi(processes) else None
     cost = ranks.total_cost(run)
     parts = _parts(found)
     return {
@@ -39,6 +40,7 @@ def of_run(run: Run, sites: Sequence[Row], explained: Explanation) -> dict[str, 
         "worlds": run.worlds,
         "states": ranks.count_states(processes),
         "mpi": list(dict.fromkeys(process["mpi"].split(", package:")[0] for process in processes)),
+        "uses_mpi": ranks.use_mpi(processes),
         "mpi_ns": ranks.total_mpi_ns(processes),
         "unreturned_ns": ranks.total_unreturned_ns(processes),
         "mpi_share": share
@@ -97,16 +99,18 @@ def _notes(run: Run, sites: Sequence[Row]) -> list[str]:
     notes = list(unseen.sentences(run.meta))
     if run.is_going_on:
         notes.append("The run is still going on: these are the figures of one moment.")
-    if not run.processes:
+    if not ranks.use_mpi(run.processes):
         notes.append("No process of this run has called MPI.")
     trace = ranks.total_trace(run)
     if trace["dropped"]:
-        notes.append(f"{trace['dropped']:,} records were dropped: the trace has gaps.")
+        dropped = units.number_of(trace["dropped"], "record was dropped", "records were dropped")
+        notes.append(f"{dropped}: the trace has gaps.")
     if trace["overwritten_bytes"]:
         notes.append("The trace holds the newest events alone.")
     unmeasured = sum(process["unmeasured_threads"] for process in run.processes)
     if unmeasured:
-        notes.append(f"{unmeasured:,} threads were not measured: there was no memory for their buffers.")
+        threads = units.number_of(unmeasured, "thread was", "threads were")
+        notes.append(f"{threads} not measured: there was no memory for an event buffer.")
     if any(row.function == "other" for row in sites):
         notes.append(OVERFLOW_NOTE)
     return notes + retimed.sentences(run.retimed) + run.warnings

@@ -28,8 +28,8 @@ def of_run(run: Run) -> dict[str, Any]:
             "threads_ns": [process["threads_ns"] for process in processes],
             "mpi_ns": [process["mpi_ns"] for process in processes],
             "useful_ns": [useful_ns(process) for process in processes],
-            "calls": [process["calls"] + process["lookups"] for process in processes],
-            "cost_ns": [round(process["cost"]["net_share"] * process["net_ns"]) for process in processes],
+            "calls": [process["calls"] for process in processes],
+            "cost": [process["cost"]["net_share"] for process in processes],
         },
     }
 

@@ -20,7 +20,10 @@ def lines(kept: Kept) -> Iterator[tuple[str, str]]:
         yield "too little", f"only to count all calls takes {100 * kept.counting:.2f} % of net time"
     yield "kept", _kept(kept)
     if kept.cut_spells:
-        yield "cut", f"{kept.cut_spells:,} of {kept.spells:,} spells cost more than those before"
+        yield (
+            "cut",
+            f"{kept.cut_spells:,} of {units.number_of(kept.spells, 'spell')} cost more than those before",
+        )
     if kept.whole_trace is not None and (kept.traced_share or 0) < ALL:
         yield "given up", f"a trace of all calls: {100 * kept.whole_trace:.1f} % of net time"
 
@@ -38,7 +41,8 @@ def _kept(kept: Kept) -> str:
     if kept.traced_share is None or kept.measured_share is None:
         return "pieces only: the ranks never passed together (docs/budget.md)"
     text = (
-        f"trace {100 * kept.traced_share:.1f} % of the time, {kept.traced_spells:,} of {kept.spells:,} spells"
+        f"trace {100 * kept.traced_share:.1f} % of the time, "
+        f"{kept.traced_spells:,} of {units.number_of(kept.spells, 'spell')}"
     )
     profile = "all of it" if kept.measured_share >= ALL else f"{100 * kept.measured_share:.1f} %"
     return f"{text}; profile {profile}"

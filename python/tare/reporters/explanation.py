@@ -166,8 +166,9 @@ def _needless(found: Finding) -> str:
         "at_root": "it orders the ranks by itself, and makes only the root wait",
     }.get(found.detail, "it orders the ranks by itself")
     return (
-        f"Needless barrier: {_call(found.function, found.at)} takes {_takes(found)} in {found.calls:,} "
-        f"calls, and {_call(found.cause_function, found.cause_at)} follows at once: {why}."
+        f"Needless barrier: {_call(found.function, found.at)} takes {_takes(found)} in "
+        f"{units.number_of(found.calls, 'call')}, and "
+        f"{_call(found.cause_function, found.cause_at)} follows at once: {why}."
     )
 
 
@@ -194,8 +195,8 @@ def _polling(found: Finding) -> str:
 def _large(found: Finding) -> str:
     return (
         f"Large collective: {_call(found.function, found.at)} moves {units.size(found.bytes_per_call or 0)} "
-        f"for each rank and call; its {found.calls:,} calls take {_takes(found)}, waits for late ranks not "
-        "included."
+        f"for each rank and call; it takes {_takes(found)} in {units.number_of(found.calls, 'call')}, waits "
+        "for late ranks not included."
     )
 
 
@@ -232,9 +233,10 @@ def _mpi_share(found: Finding) -> str:
 
 
 def _cost(found: Finding) -> str:
+    calls = f"{units.count(found.calls)} {units.noun(found.calls, 'call')}"
     return (
-        f"Measuring took {units.percent(found.share)} of the time, for {units.count(found.calls)} calls: the "
-        "program is faster without it, most where it makes many calls."
+        f"Measuring took {units.percent(found.share)} of the time, for {calls}: the program is faster "
+        "without it, most where it makes many calls."
     )
 
 

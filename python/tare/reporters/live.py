@@ -23,7 +23,8 @@ def show(out: Console, rounds: int, last: Round | None, activities: Sequence[Act
         return out.line("no round yet")
     missing = f", without {last.lost}" if len(last.lost) else ""
     out.line(
-        f"{rounds:,} rounds; the last, number {last.round:,}, has {len(last.ranks):,} ranks{missing}; "
+        f"{units.number_of(rounds, 'round')}; the last, number {last.round:,}, has "
+        f"{units.number_of(len(last.ranks), 'rank')}{missing}; "
         f"delay {units.duration(last.delay_ns)}"
     )
     if not activities:

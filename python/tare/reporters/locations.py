@@ -32,7 +32,7 @@ def _each(value: float) -> str:
 # Heading, figure, how it is written.
 Column = tuple[str, Figure, Callable[[float], str]]
 FIGURES: tuple[Column, ...] = (
-    ("Calls", lambda row: row["calls"] + row["lookups"], _count),
+    ("Calls", lambda row: row["calls"], _count),
     ("Events", lambda row: row["events"], _count),
     ("Lost", lambda row: row["dropped"], _count),
     ("Flushes", lambda row: row["flushes"], _count),

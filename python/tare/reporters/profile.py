@@ -51,7 +51,7 @@ OF_WHOLE_RUN = (
     Heading("All calls"), Heading("±"), Heading("All time"), Heading("±"),
     Heading("All bytes", optional=True), Heading("±", optional=True),
 )  # fmt: skip
-MEASURED_ONLY = "These rows are those of the spells that were measured (docs/budget.md)"
+MEASURED_ONLY = "Calls are all calls; the rest is that of the spells that were measured (docs/budget.md)"
 WHOLE_NOTE = (
     f"{MEASURED_ONLY}. All: an estimate for the whole run, ± half of its 95 % interval; ?: that is not known"
 )
@@ -264,13 +264,19 @@ def _figures(row: Row, total_ns: int) -> list[str]:
     within = timed and row.function not in OUTSIDE_NET
     return [
         units.count(row.calls),
-        ("~" if row.estimated_calls else "") + units.duration(row.time_ns) if timed else "counted",
+        _time(row),
         units.percent(row.time_ns / total_ns) if within and total_ns else NOTHING,
         units.size(row.bytes) if row.bytes else NOTHING,
         _waiting(row),
         units.duration(row.mean_ns) if timed else NOTHING,
         units.duration(row.max_ns) if timed else NOTHING,
     ]
+
+
+def _time(row: Row) -> str:
+    if not row.timed:
+        return "counted" if row.counted else NOTHING
+    return ("~" if row.estimated_calls else "") + units.duration(row.time_ns)
 
 
 def _of_whole_run(row: Row) -> list[str]:

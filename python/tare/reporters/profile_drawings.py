@@ -24,7 +24,8 @@ def sizes(out: Console, recording: Run) -> None:
         (
             units.size_range(each.size_from, each.size_to),
             each.time_ns,
-            f"{units.percent(each.time_ns / total_ns):>7}  {units.count(each.calls)} calls",
+            f"{units.percent(each.time_ns / total_ns):>7}  "
+            f"{units.count(each.calls)} {units.noun(each.calls, 'call')}",
         )
         for each in found
     ]

@@ -37,9 +37,9 @@ def draw(out: Console, samples: Sequence[SampleRow], sites: Sequence[Site]) -> N
 def _parts(out: Console, rows: Sequence[Row]) -> None:
     """From the start of the send to the end of the receive."""
     named = (
-        ("no receive was posted", sum(row.unposted_ns * row.estimate for row in rows)),
-        ("posted, and not waited for", sum(row.unwaited_ns * row.estimate for row in rows)),
-        ("transfer", sum(row.transfer_ns * row.estimate for row in rows)),
+        ("no receive was posted", sum(row.unposted_ns * _messages(row) for row in rows)),
+        ("posted, and not waited for", sum(row.unwaited_ns * _messages(row) for row in rows)),
+        ("transfer", sum(row.transfer_ns * _messages(row) for row in rows)),
     )
     whole = sum(value for _, value in named)
     if whole <= 0:
@@ -61,8 +61,9 @@ def _sizes(out: Console, rows: Sequence[Row]) -> None:
         mean = _mean_ns(of)
         start = 1 << (power - 1) if power else 0
         label = units.size_range(start, 1 << power)
+        samples = sum(row.count for row in of)
         bars.append(
-            (label, mean, f"{units.duration(mean)}, {units.count(sum(row.count for row in of))} samples")
+            (label, mean, f"{units.duration(mean)}, {units.count(samples)} {units.noun(samples, 'sample')}")
         )
     drawing.bars(out, "Mean latency, by size", bars)
 
@@ -85,6 +86,11 @@ def _ranks(out: Console, rows: Sequence[Row]) -> None:
 
 
 def _mean_ns(rows: Sequence[Row]) -> float:
-    """Of all messages that the samples stand for."""
-    messages = sum(row.estimate for row in rows)
-    return sum(row.mean_ns * row.estimate for row in rows) / messages if messages else 0.0
+    """Of all messages that the samples represent."""
+    messages = sum(_messages(row) for row in rows)
+    return sum(row.mean_ns * _messages(row) for row in rows) / messages if messages else 0.0
+
+
+def _messages(row: Row) -> float:
+    """How many messages the samples represent; if that is not known, the samples alone."""
+    return row.count if row.estimate is None else row.estimate

@@ -75,7 +75,7 @@ def show(
     terminal.show_sheet(out, shown, below=below if any(below) else None)
     if left_out:
         out.line(f"… {left_out:,} more rows; --limit 0 shows all")
-    _show_legend(out, rows)
+    _show_legend(out, rows, counts["chosen"] - counts["paired"])
     _show_histogram(out, rows)
 
 
@@ -93,10 +93,15 @@ def _below(whole: Sheet, shown: Sheet, width: int) -> list[list[str]]:
     ]
 
 
-def _show_legend(out: Console, rows: Sequence[Row]) -> None:
+def _show_legend(out: Console, rows: Sequence[Row], missed: int) -> None:
+    """`missed`: number of messages that were chosen, but are not among the samples."""
     out.line()
-    if any(row.estimate > row.count for row in rows):
+    if any(row.estimate is not None and row.estimate > row.count for row in rows):
         out.paragraph(INTERVALS)
+        if missed > 0:
+            out.paragraph("the numbers of messages do not include those that were chosen, but have no pair")
+    for reason in dict.fromkeys(row.not_estimated for row in rows if row.not_estimated):
+        out.paragraph(f"number of messages and ± not known: {reason}")
     if any(row.unexpected for row in rows):
         out.paragraph(UNEXPECTED)
 
@@ -105,7 +110,7 @@ def _show_totals(out: Console, recording: Run, counts: Mapping[CountName, int]) 
     specs = ", ".join(dict.fromkeys(summary["spec"] for summary in recording.sample_summaries))
     out.line(f"Sampled by {specs}", bold=True)
     out.line(
-        f"  {counts['sent']:,} messages sent, {counts['chosen']:,} chosen, "
+        f"  {units.number_of(counts['sent'], 'message')} sent, {counts['chosen']:,} chosen, "
         f"{counts['paired']:,} seen on both sides"
     )
     for name, why in LOSSES.items():
@@ -161,7 +166,7 @@ def _figures(row: Row, bins: Sequence[int]) -> list[str]:
     return [
         units.duration(row.mean_ns),
         NOTHING if margin is None else units.duration(margin),
-        units.count(round(row.estimate)),
+        NOTHING if row.estimate is None else units.count(round(row.estimate)),
         _range(row),
         units.percent(row.unexpected / row.count) + (" !" if row.unexpected else "  "),
         units.duration(row.unposted_ns + row.unwaited_ns),
@@ -186,6 +191,8 @@ def _span(rows: Sequence[Row]) -> list[int]:
 
 
 def _range(row: Row) -> str:
+    if row.estimate_low is None or row.estimate_high is None:
+        return NOTHING
     if row.estimate_low == row.estimate_high:
         return "all"
     return f"{units.count(round(row.estimate_low))} .. {units.count(round(row.estimate_high))}"

@@ -66,7 +66,7 @@ def _loop(row: PhaseRow, loop: LoopRow) -> str:
     slow = f"; {loop.slow_iterations:,} take more than twice that" if loop.slow_iterations else ""
     ranks = rank_numbers.named(loop.ranks)
     return (
-        f"Phase {row.phase} ({row.number}): {loop.iterations:,} iterations of {ranks}, "
+        f"Phase {row.phase} ({row.number}): {units.number_of(loop.iterations, 'iteration')} of {ranks}, "
         f"from one call of {_call(loop.function, loop)} to the next; the median is "
         f"{units.duration(loop.median_ns)}, the longest {units.duration(loop.longest_ns)}{slow}."
     )

@@ -68,7 +68,8 @@ def overview(out: Console, recording: Run) -> None:
     for version in dict.fromkeys(process["mpi"] for process in processes if process["mpi"]):
         _field(out, "MPI", _short_version(version))
     _field(out, "wall time", f"{_wall(meta, processes)}, {ending(recording)}")
-    _field(out, "ranks", _ranks(processes) if processes or not recording.unread else recording.unread)
+    label = "ranks" if ranks.use_mpi(processes) or not processes else "processes"
+    _field(out, label, _ranks(processes) if processes or not recording.unread else recording.unread)
     if earliest := _first_end(recording):
         out.paragraph(earliest, f"{INDENT}{'first end':<{LABEL_WIDTH}}")
     for until, text in UNTIL.items():
@@ -76,7 +77,7 @@ def overview(out: Console, recording: Run) -> None:
             _field(out, "killed", text)
     for text in unseen.sentences(meta):
         out.paragraph(text, f"{INDENT}{'UNSEEN':<{LABEL_WIDTH}}")
-    if processes:
+    if ranks.use_mpi(processes):
         _field(out, "MPI share", _spread(processes))
         _rank_table(out, recording)
 
@@ -85,7 +86,8 @@ def account(out: Console, recording: Run) -> None:
     """The trace and what the measurement itself cost."""
     if not recording.processes:
         return
-    _heading(out, "\nCost of measuring (all ranks)")
+    of_all = "ranks" if ranks.use_mpi(recording.processes) else "processes"
+    _heading(out, f"\nCost of measuring (all {of_all})")
     for label, text in _account_lines(recording):
         _field(out, label, text)
 
@@ -143,8 +145,7 @@ def _ranks(processes: Sequence[Process]) -> str:
         return "none: no process called MPI"
     states = ranks.count_states(processes)
     hosts = len({process["host"] for process in processes})
-    where = f"{hosts} host{'s' if hosts > 1 else ''}"
-    text = f"{len(processes)} on {where}, " + ", ".join(
+    text = f"{len(processes)} on {units.number_of(hosts, 'host')}, " + ", ".join(
         f"{number} {state}" for state, number in states.items()
     )
     failed = [process for process in processes if process["state"] in endings.EARLY]
@@ -186,7 +187,7 @@ def _rank_table(out: Console, recording: Run) -> None:
                 *([str(process["world"])] if worlds else []),
                 terminal.rank(process["rank"]),
                 endings.brief(process),
-                units.count(process["calls"] + process["lookups"]),
+                units.count(process["calls"]),
                 units.duration(process["net_ns"]),
                 *([units.duration(process["threads_ns"])] if partly else []),
                 units.duration(process["mpi_ns"]),
@@ -239,15 +240,16 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
     if recording.meta.imported is not None:
         yield "not known", f"another tool recorded {recording.meta.imported}"
         return
-    weighed = recording.meta.options.weigh is not None
-    counted = "counted only" if weighed or recording.meta.options.budget is not None else "look-ups counted"
-    yield "recorded", f"{cost.calls:,} calls timed, {cost.lookups:,} {counted}"
+    with_mpi = ranks.use_mpi(recording.processes)
+    if with_mpi:
+        yield "recorded", _recorded(cost, recording)
     if cost.events:
-        yield "own events", f"{cost.events:,}, {cost.event_ns:.1f} ns each"
-    yield (
-        "wrappers",
-        f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {cost.weighed:,} calls weighed)",
-    )
+        yield (
+            "own events",
+            f"{cost.events:,}" + (f", {cost.event_ns:.1f} ns each" if cost.event_ns > 0 else ""),
+        )
+    if with_mpi:
+        yield "wrappers", _wrappers(cost)
     yield "flushes", _flushes(cost)
     if cost.offload_points:
         yield "offloads", _offloads(cost)
@@ -255,15 +257,16 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "rounds", _rounds(recording.meta.reception)
     if cost.drains:
         yield "drains", f"{_drains(cost)} by tared, beside the threads"
-    yield (
-        "hooks",
-        f"{units.duration(cost.hook_init_ns)} in MPI_Init, "
-        f"{units.duration(cost.hook_finalize_ns)} in MPI_Finalize",
-    )
-    yield (
-        "in all",
-        f"{100 * cost.net_share:.2f} % of net time, {100 * cost.wall_share:.2f} % of all time with the hooks",
-    )
+    if with_mpi:
+        yield (
+            "hooks",
+            f"{units.duration(cost.hook_init_ns)} in MPI_Init, "
+            f"{units.duration(cost.hook_finalize_ns)} in MPI_Finalize",
+        )
+        all_time = f"{100 * cost.wall_share:.2f} % of all time with the hooks"
+        yield "in all", f"{100 * cost.net_share:.2f} % of net time, {all_time}"
+    elif cost.events:
+        yield "in all", f"{100 * cost.net_share:.2f} % of the time of the threads that recorded events"
     yield from _trial(recording)
     if kept := budget.of_run(recording):
         yield from budget_lines.lines(kept)
@@ -277,10 +280,10 @@ def _account_lines(recording: Run) -> Iterator[tuple[str, str]]:
         yield "KEPT", "the records before those, and the newest"
     left = sum(process["left_calls"] for process in recording.processes)
     if left:
-        yield "left", f"{left:,} calls by an exception, longjmp or the end of their thread"
+        yield "left", f"{units.number_of(left, 'call')} by an exception, longjmp or the end of the thread"
     unmeasured = sum(process["unmeasured_threads"] for process in recording.processes)
     if unmeasured:
-        yield "UNMEASURED", f"{unmeasured:,} threads, for whose buffers there was no memory"
+        yield "UNMEASURED", f"{units.number_of(unmeasured, 'thread')}, without memory for a buffer"
 
 
 def _trial(recording: Run) -> Iterator[tuple[str, str]]:
@@ -298,6 +301,21 @@ def _trial(recording: Run) -> Iterator[tuple[str, str]]:
         yield "by trial", f"{100 * found.overhead:.1f} % of net time, {interval} with 95 % confidence"
     drains = f"; flushes in them {100 * found.drains:.1f} %" if found.drains >= 0.001 else ""
     yield "spells", f"{found.measured:,} measured, {found.unmeasured:,} not{drains}"
+
+
+def _recorded(cost: TotalCost, recording: Run) -> str:
+    options = recording.meta.options
+    only = options.weigh is not None or options.budget is not None
+    counted = "counted only" if only else f"{units.noun(cost.counted, 'look-up')} counted"
+    return f"{units.number_of(cost.calls - cost.counted, 'call')} timed, {cost.counted:,} {counted}"
+
+
+def _wrappers(cost: TotalCost) -> str:
+    if not cost.weighed:
+        return _plus_minus(cost)
+    return (
+        f"{_plus_minus(cost)} ({cost.call_ns:.1f} ns a call, {units.number_of(cost.weighed, 'call')} weighed)"
+    )
 
 
 def _plus_minus(cost: TotalCost) -> str:
@@ -347,17 +365,17 @@ def _drains(cost: TotalCost) -> str:
 
 def _dropped(records: int, trace: Trace, recording: Run) -> str:
     if not trace["kept_newest"]:
-        return f"{records:,} records were lost"
+        return f"{units.number_of(records, 'record was', 'records were')} lost"
     where = _short_path(recording.run_dir)
     reason = f"no space on {where}" if trace["no_space"] else f"{where} could not be written to"
-    return f"{records:,} records: {reason}"
+    return f"{units.number_of(records, 'record')}: {reason}"
 
 
 def _trace(trace: Trace) -> str:
     events, size_bytes = trace["events"], trace["bytes"]
     each = f" ({size_bytes / events:.1f} bytes an event)" if events else ""
     newest = "the newest " if trace["overwritten_bytes"] and not trace["kept_newest"] else ""
-    return f"{newest}{events:,} events, {units.size(size_bytes)}{each}"
+    return f"{newest}{units.number_of(events, 'event')}, {units.size(size_bytes)}{each}"
 
 
 def _notes(out: Console, notes: Sequence[str]) -> None:

@@ -66,7 +66,7 @@ def _show_probes(out: Console, topology: Topology, probes: Sequence[Probe], note
 def _show_search(out: Console, probe: Probe) -> None:
     """Figure 6: the search's steps."""
     out.line()
-    out.line(f"The search for {probe.events:,} events", bold=True)
+    out.line(f"The search for {units.number_of(probe.events, 'event')}", bold=True)
     sheet = Sheet([Heading(title) for title in ("Step", "Interval", "Delay", "Growth", "Arrivals", "Queues")])
     for number, step in enumerate(probe.steps):
         sheet.rows.append(
@@ -92,7 +92,8 @@ def _show_stability(out: Console, stability: Sequence[Stability]) -> None:
     """Figure 8."""
     if stability:
         told = ", ".join(
-            f"{each.rest_percent:.0f} and {each.boi_percent:.0f} % with {each.events:,} events"
+            f"{each.rest_percent:.0f} and {each.boi_percent:.0f} % "
+            f"with {units.number_of(each.events, 'event')}"
             for each in stability
         )
         out.paragraph(f"Over repeated probes Rest and BOI vary by {told} (standard deviations).")

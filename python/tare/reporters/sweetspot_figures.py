@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tare import units
 from tare.monitor.characterise import ACCEPTANCES, BELOW, Naive, Probe, Stability, accepted, parse_ranks
 from tare.monitor.live_tree import Topology
 from tare.monitor.survey import Survey
@@ -155,7 +156,7 @@ def _draw_below(folder: Path, probes: Probes) -> Path:
     shares = [100 * below for below in BELOW]
     for topology, of in probes.items():
         probe = of[len(of) // 2]
-        label = f"{topology.name}, {probe.events:,} events"
+        label = f"{topology.name}, {units.number_of(probe.events, 'event')}"
         axes.plot(shares, probe.arrivals_below, marker="o", label=label)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(shares)

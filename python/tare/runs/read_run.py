@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tare import progress_line
+from tare import progress_line, units
 from tare.errors import native_errors
 from tare.runs import directory, missing, rounds, runner
 from tare.runs.retiming import Retimed, Times, retime
@@ -194,7 +194,8 @@ class ReadRun:
         """What the run says it has, and its files do not hold; a verb that reads it has failed then."""
         known, found = len(self.meta.ranks or ()), self.process_count
         if known > found:
-            return f"the files of this run hold {found:,} of its {known:,} processes"
+            processes = units.number_of(known, "process", "processes")
+            return f"the files of this run hold {found:,} of its {processes}"
         ended = not self.is_going_on  # of one that begins, segments are half made
         if self._native is not None and not found and ended and self._native.warnings():
             return "the files of this run are damaged: they hold no process"

@@ -98,6 +98,11 @@ class OpenRun(Run):
         """A row for each class of sampled messages."""
         return self._table("samples")
 
+    @property
+    def sample_histograms(self) -> Table:
+        """A row for each bin of the latencies of a class of sampled messages."""
+        return self._table("sample_histograms")
+
     def rounds(self) -> Table:
         """The rounds of a run with --monitor, as it was opened: a row for each metric of each event."""
         return self._table("rounds")

@@ -155,17 +155,31 @@ TEST(Choice, ACounterKeepsItsPeriodAndVariance) {
   chooser.use(spec_of("counter:100,10"), 0, 1);
   std::uint64_t last = 0;
   std::set<std::uint64_t> gaps;
-  double weights = 0;
   for (std::uint64_t message = 1; message <= 100'000; ++message) {
     if (!chooser.choose(7, message)) continue;
-    weights += chooser.weight();
     gaps.insert(message - last);
     last = message;
   }
   EXPECT_EQ(*gaps.begin(), 90U);
   EXPECT_EQ(*gaps.rbegin(), 110U);
   EXPECT_EQ(gaps.size(), 21U);
-  EXPECT_EQ(weights, static_cast<double>(last));
+}
+
+// Messages of three lines in turn, two of which a counter without variance never finds. No weight of the chosen messages
+// could say so.
+TEST(Choice, OnlyChanceGivesMessagesAProbability) {
+  Chooser chooser;
+  chooser.use(spec_of("counter:30,0"), 0, 1);
+  std::set<std::uint64_t> lines;
+  for (std::uint64_t message = 1; message <= 3000; ++message)
+    if (chooser.choose(7, message)) lines.insert(message % 3);
+  EXPECT_EQ(lines.size(), 1U);
+  for (const char* spec : {"counter:30,0", "counter:30,20", "timer:1ms,0.2ms", "none"}) {
+    chooser.use(spec_of(spec), 0, 1);
+    EXPECT_EQ(chooser.weight(), 0) << spec;
+  }
+  chooser.use(spec_of("counter:1,0"), 0, 1);
+  EXPECT_EQ(chooser.weight(), 1);
 }
 
 TEST(Choice, ATimerWaitsForItsPeriod) {

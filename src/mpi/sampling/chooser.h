@@ -25,7 +25,8 @@ class Chooser {
     below_ = strategy_ != Strategy::random ? 0
              : spec.threshold >= 1         ? UINT64_MAX
                                            : static_cast<std::uint64_t>(std::ldexp(spec.threshold, 64));
-    weight_ = spec.threshold > 0 ? static_cast<float>(1 / spec.threshold) : 1;
+    const bool all = strategy_ == Strategy::counter && spec.period == 1 && spec.variance == 0;
+    weight_ = strategy_ == Strategy::random ? static_cast<float>(1 / spec.threshold) : all ? 1.0F : 0.0F;
     const double unit = strategy_ == Strategy::timer ? ticks_per_ns : 1;
     period_ = static_cast<std::uint64_t>(static_cast<double>(spec.period) * unit);
     variance_ = static_cast<std::uint64_t>(static_cast<double>(spec.variance) * unit);
@@ -38,16 +39,11 @@ class Chooser {
   [[gnu::always_inline]] bool choose(std::uint64_t channel, std::uint64_t number) noexcept {
     if (strategy_ == Strategy::random) [[likely]]
       return coordinated(channel, number);
-    ++passed_;
     return strategy_ == Strategy::counter ? count() : strategy_ == Strategy::timer && time();
   }
-  // The number of messages that the chosen one represents. To be called once for each choice.
-  float weight() noexcept {
-    if (strategy_ == Strategy::random) return weight_;
-    const auto weight = static_cast<float>(passed_);
-    passed_ = 0;
-    return weight;
-  }
+  // The number of messages that a chosen one represents: 1 / the probability of its choice. 0: this is not known. A
+  // counter or a timer follows the rhythm of the program, so it may always find messages of the same call.
+  float weight() const noexcept { return weight_; }
 
   // Whether the receiver can compute which messages are chosen.
   bool is_coordinated() const noexcept { return strategy_ == Strategy::random; }
@@ -63,8 +59,8 @@ class Chooser {
     return period_ - variance_ + spread;
   }
   [[gnu::noinline]] bool count() noexcept {
-    if (passed_total_++ + 1 < due_) return false;
-    passed_total_ = 0;
+    if (++passed_ < due_) return false;
+    passed_ = 0;
     due_ = interval();
     return true;
   }
@@ -82,9 +78,8 @@ class Chooser {
   std::uint64_t variance_ = 0;
   std::uint64_t random_ = 0;
   std::uint64_t due_ = 0;
-  std::uint64_t passed_ = 0;
-  std::uint64_t passed_total_ = 0;
-  float weight_ = 1;
+  std::uint64_t passed_ = 0;  // messages since the last choice
+  float weight_ = 0;
 };
 
 }  // namespace tare::mpi::sampling

@@ -41,6 +41,7 @@ class Classes {
     const std::int64_t both_there = pair.posted > pair.start ? pair.posted : pair.start;
     ++c.count;
     if (pair.posted > pair.start) ++c.unexpected;
+    if (pair.weight == 0) c.flags |= format::weight_unknown;
     c.weight += pair.weight;
     c.weight_squared += pair.weight * pair.weight;
     c.latency += static_cast<std::uint64_t>(latency);

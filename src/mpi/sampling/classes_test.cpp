@@ -33,6 +33,17 @@ TEST(Classes, SplitTheLatency) {
   EXPECT_EQ(c.histogram[1], 1U);  // 50 has six
 }
 
+TEST(Classes, TellThatAProbabilityIsNotKnown) {
+  Table table(8);
+  Classes classes;
+  classes.use(&table.summary, table.rows.data());
+  classes.add({0, 1, 2, 64, 100, 40, 50, 130, 10, false, 0}, false);
+  EXPECT_EQ(table.rows[1].flags & format::weight_unknown, 0U);
+  classes.add({0, 1, 2, 64, 100, 40, 50, 130, 0, false, 0}, false);  // chosen by a counter
+  EXPECT_NE(table.rows[1].flags & format::weight_unknown, 0U);
+  EXPECT_EQ(table.rows[1].weight, 10);
+}
+
 TEST(Classes, AFullTableCountsWhatItDoesNotTellApart) {
   Table table(4);
   Classes classes;

@@ -46,7 +46,7 @@ struct MessageRecord {
   RecordKind kind;
   std::uint32_t site;            // number in the process of the sender
   std::int32_t source;           // rank in MPI_COMM_WORLD
-  float weight;                  // 1 / probability of the choice
+  float weight;                  // 1 / probability of the choice; 0: not known
   std::uint32_t uncertainty_ns;  // of start, between nodes
   std::uint32_t final;           // 1: it will not be retracted
 };

@@ -27,7 +27,7 @@ void LocationsOf::add(std::uint32_t block, const Profile& profile) {
   Location& location = by_block_[block];
   location.thread = profile.summary.number;
   add_profile(location.totals, process_, profile, outside_net_);
-  if (block != 0) location.totals.other_ticks += life_of_threads(process_, profile);
+  if (block != 0) add_other_threads(location.totals, process_, profile);
 }
 
 void LocationsOf::add_trace() {

@@ -97,7 +97,7 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
     totals.weighed.calls[static_cast<unsigned>(meaning_of(function).kind)] += row.calls - estimated;
     totals.weighed.calls[untimed] += estimated;
   }
-  for (const CountedCalls& counted : profile.counted) totals.lookups += counted.calls;
+  for (const CountedCalls& counted : profile.counted) totals.counted += counted.calls;
   for (const WeighedCalls& weighed : profile.weighed) totals.weighed.add(weighed);
   totals.full |= profile.summary.full;
   totals.dropped += profile.summary.dropped;
@@ -111,19 +111,20 @@ void add_profile(Totals& totals, const Process& process, const Profile& profile,
   totals.overwritten_bytes += profile.summary.overwritten_bytes;
 }
 
-std::uint64_t life_of_threads(const Process& process, const Profile& profile) {
-  if (profile.rows.empty()) return 0;
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile) {
   std::uint64_t ticks = 0;
   for (const PhaseEntry& phase : profile.phases) ticks += phase.ticks;
   const LocationSummary& summary = profile.summary;
   if (summary.in_use != 0 && process.end > summary.phase_since) ticks += process.end - summary.phase_since;
-  return std::min(ticks, net_ticks(process));
+  ticks = std::min(ticks, net_ticks(process));
+  if (!profile.rows.empty()) totals.other_ticks += ticks;
+  if (!profile.rows.empty() || summary.api_events != 0) totals.other_recorded_ticks += ticks;
 }
 
 void add_totals(Totals& to, const Totals& from) {
   to.calls += from.calls;
   to.estimated += from.estimated;
-  to.lookups += from.lookups;
+  to.counted += from.counted;
   to.weighed.add(from.weighed);
   to.dropped += from.dropped;
   to.flushes += from.flushes;
@@ -138,6 +139,7 @@ void add_totals(Totals& to, const Totals& from) {
   to.full |= from.full;
   to.net_ticks += from.net_ticks;
   to.other_ticks += from.other_ticks;
+  to.other_recorded_ticks += from.other_recorded_ticks;
   to.events += from.events;
   to.api_events += from.api_events;
   to.stored_bytes += from.stored_bytes;
@@ -166,10 +168,11 @@ Account account_of(const Process& process, const Totals& totals) {
   const std::int64_t measured_ns = difference(account.net_ns, clock.duration_ns(unmeasured_ticks(process)));
   account.threads_ns =
       sum(std::max(measured_ns, std::min(account.mpi_ns, account.net_ns)), clock.duration_ns(totals.other_ticks));
+  account.recorded_ns = sum(account.net_ns, clock.duration_ns(totals.other_recorded_ticks));
   account.unreturned_ns = clock.duration_ns(under_way);
   const Weight weight = weight_of(totals.weighed);
   const double ns = clock.rate();
-  account.wrapper_ns = rounded_ns(ns * weight.ticks + cost_ns(totals.lookups, r.lookup_cost_ps) +
+  account.wrapper_ns = rounded_ns(ns * weight.ticks + cost_ns(totals.counted, r.lookup_cost_ps) +
                                   cost_ns(totals.api_events, r.event_cost_ps));
   account.wrapper_error_ns = ns * weight.half_width;
   account.weighed = weight.weighed;
@@ -182,9 +185,10 @@ Account account_of(const Process& process, const Totals& totals) {
   account.offload_max_ns = clock.duration_ns(process.offloads.ticks_max);
   account.offload_wait_ns = clock.duration_ns(process.offloads.waited_ticks);
   account.drain_ns = clock.duration_ns(totals.tared.ticks);
-  const auto own_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
-                      static_cast<double>(account.offload_ns);
-  if (account.net_ns > 0) account.net_share = own_ns / static_cast<double>(account.net_ns);
+  account.spent_ns = static_cast<double>(account.wrapper_ns) + static_cast<double>(account.flush_ns) +
+                     static_cast<double>(account.offload_ns);
+  if (account.recorded_ns > 0)
+    account.net_share = std::min(account.spent_ns / static_cast<double>(account.recorded_ns), 1.0);
   return account;
 }
 

@@ -114,36 +114,39 @@ struct Totals {
   std::uint64_t calls = 0;
   std::uint64_t estimated = 0;  // part of `calls`: their time was not measured, but estimated
   WeighedTotals weighed;        // without MPI_Init and MPI_Finalize
-  std::uint64_t lookups = 0;    // calls that were only counted, such as MPI_Comm_rank
+  std::uint64_t counted = 0;    // calls that were only counted, such as MPI_Comm_rank
   std::uint64_t dropped = 0;    // records that found no room
   std::uint64_t flushes = 0;    // drains by the thread itself
   std::uint64_t flush_ticks = 0;
   std::uint64_t flush_bytes = 0;
   format::TaredTotals tared{};  // drains by the node's tared
   std::uint64_t overwritten_bytes = 0;
-  std::uint32_t full = 0;          // format::FullTables: tables that had no room left
-  std::uint64_t net_ticks = 0;     // in MPI, without MPI_Init and MPI_Finalize
-  std::uint64_t other_ticks = 0;   // lifetime of the threads that call MPI, except for the first thread
+  std::uint32_t full = 0;         // format::FullTables: tables that had no room left
+  std::uint64_t net_ticks = 0;    // in MPI, without MPI_Init and MPI_Finalize
+  std::uint64_t other_ticks = 0;  // lifetime of the threads that call MPI, except for the first thread
+  // The same of those that record anything: calls of MPI, or events of the API.
+  std::uint64_t other_recorded_ticks = 0;
   std::uint64_t events = 0;        // calls, completions and events of the API that can be read
   std::uint64_t api_events = 0;    // events of the API, also those that were dropped or overwritten
   std::uint64_t stored_bytes = 0;  // of event chunks on disk
 };
 // Adds a profile of the process. `outside_net`: outside_net_time().
 void add_profile(Totals& totals, const Process& process, const Profile& profile, const std::vector<bool>& outside_net);
-// The lifetime, in ticks, of the threads that used a location one after another, at most the net time of the process. 0
-// if they never called MPI.
-std::uint64_t life_of_threads(const Process& process, const Profile& profile);
+// Adds the lifetime of the threads that used a location one after another, at most the net time of the process, to that
+// of the other threads.
+void add_other_threads(Totals& totals, const Process& process, const Profile& profile);
 void add_totals(Totals& to, const Totals& from);
 // By function number: true for MPI_Init, MPI_Finalize and their variants, whose time is not net time.
 std::vector<bool> outside_net_time(const FunctionNames& names);
 
 // The cost account of a process: what measuring cost it, and the times that the cost is compared with.
 struct Account {
-  std::int64_t start_ns = 0;    // Unix time of the first call that tare saw
-  std::int64_t wall_ns = 0;     // from then to the end of the process
-  std::int64_t net_ns = 0;      // from the end of MPI_Init to the begin of MPI_Finalize
-  std::int64_t threads_ns = 0;  // net time of all threads that call MPI, without that of calls that were only counted
-  std::int64_t mpi_ns = 0;      // part of threads_ns: in MPI
+  std::int64_t start_ns = 0;     // Unix time of the first call that tare saw
+  std::int64_t wall_ns = 0;      // from then to the end of the process
+  std::int64_t net_ns = 0;       // from the end of MPI_Init to the begin of MPI_Finalize
+  std::int64_t threads_ns = 0;   // net time of all threads that call MPI, without that of calls that were only counted
+  std::int64_t recorded_ns = 0;  // net time of all threads that recorded anything
+  std::int64_t mpi_ns = 0;       // part of threads_ns: in MPI
   std::int64_t unreturned_ns = 0;  // part of mpi_ns: in calls that have not returned, of a running or killed process
   std::int64_t wrapper_ns = 0;     // cost of all wrappers and events of the API, estimated from weighed calls
   double wrapper_error_ns = 0;     // half the width of its 95 % confidence interval; NaN: not known
@@ -157,7 +160,8 @@ struct Account {
   std::int64_t offload_max_ns = 0;   // of the longest one
   std::int64_t offload_wait_ns = 0;  // part of offload_ns
   std::int64_t drain_ns = 0;         // drains by the node's tared, on another processor; not in net_share
-  double net_share = 0;              // cost of wrappers, flushes and offloads of all threads, divided by net_ns
+  double spent_ns = 0;               // by wrappers, flushes and offloads of all threads
+  double net_share = 0;              // spent_ns / recorded_ns, at most 1
 };
 // `totals`: over all locations of the process.
 Account account_of(const Process& process, const Totals& totals);

@@ -11,7 +11,7 @@ void CostSums::add(const Process& process, const Totals& totals) {
   const auto add_ns = [](std::int64_t& to, std::int64_t ns) { to = sum(to, ns); };
   ++processes_;
   sums_.calls += totals.calls;
-  sums_.lookups += totals.lookups;
+  sums_.counted += totals.counted;
   calls_ns_ += account.call_ns * static_cast<double>(totals.calls);
   timed_calls_ns_ += account.timed_call_ns * static_cast<double>(totals.calls);
   sums_.lookup_ns += record.lookup_cost_ps / 1000.0;
@@ -23,9 +23,9 @@ void CostSums::add(const Process& process, const Totals& totals) {
     squared_errors_ += static_cast<long double>(account.wrapper_error_ns) * account.wrapper_error_ns;
   }
   sums_.weighed += account.weighed;
-  spent_ns_ += account.net_share * static_cast<double>(account.net_ns);
-  add_ns(net_ns_, account.net_ns);
-  add_ns(wall_ns_, account.wall_ns);
+  spent_ns_ += account.spent_ns;
+  add_ns(recorded_ns_, account.recorded_ns);
+  add_ns(wall_ns_, sum(account.wall_ns, difference(account.recorded_ns, account.net_ns)));
   add_ns(sums_.hook_init_ns, account.hook_init_ns);
   add_ns(sums_.hook_finalize_ns, account.hook_finalize_ns);
   sums_.flushes += totals.flushes;
@@ -62,8 +62,11 @@ TotalCost CostSums::cost() const {
   // The estimates of the processes are independent, so the squares of their half widths add up.
   if (with_error_ == processes_) cost.wrapper_error_ns = static_cast<double>(std::sqrt(squared_errors_));
   const auto hooks_ns = static_cast<double>(sum(cost.hook_init_ns, cost.hook_finalize_ns));
-  if (net_ns_ != 0) cost.net_share = spent_ns_ / static_cast<double>(net_ns_);
-  if (wall_ns_ != 0) cost.wall_share = (spent_ns_ + hooks_ns) / static_cast<double>(wall_ns_);
+  const auto share = [](double of, std::int64_t all) {
+    return all > 0 ? std::min(of / static_cast<double>(all), 1.0) : 0;
+  };
+  cost.net_share = share(spent_ns_, recorded_ns_);
+  cost.wall_share = share(spent_ns_ + hooks_ns, wall_ns_);
   return cost;
 }
 

@@ -10,8 +10,8 @@ namespace tare::reader {
 
 // The cost account of a run. Fields are sums over the processes if nothing else is said; Account explains them.
 struct TotalCost {
-  std::uint64_t calls = 0;
-  std::uint64_t lookups = 0;
+  std::uint64_t calls = 0;    // timed calls
+  std::uint64_t counted = 0;  // further calls, which were only counted
   double call_ns = 0;        // mean cost of a call
   double timed_call_ns = 0;  // mean cost of a timed call
   double lookup_ns = 0;      // cost of a call that is only counted: mean over the processes
@@ -20,8 +20,8 @@ struct TotalCost {
   std::int64_t wrapper_ns = 0;
   std::optional<double> wrapper_error_ns;  // half the 95 % confidence interval; nothing: not known of all processes
   std::uint64_t weighed = 0;
-  double net_share = 0;   // share of the net time
-  double wall_share = 0;  // share of the wall time; time of tare in MPI_Init and MPI_Finalize included
+  double net_share = 0;   // share of the net time of the threads that recorded anything
+  double wall_share = 0;  // the same of the wall time; time of tare in MPI_Init and MPI_Finalize included
   std::int64_t hook_init_ns = 0;
   std::int64_t hook_finalize_ns = 0;
   std::uint64_t flushes = 0;
@@ -65,7 +65,7 @@ class CostSums {
   std::uint64_t with_error_ = 0;
   long double squared_errors_ = 0;
   double calls_ns_ = 0, timed_calls_ns_ = 0, spent_ns_ = 0;
-  std::int64_t net_ns_ = 0, wall_ns_ = 0;
+  std::int64_t recorded_ns_ = 0, wall_ns_ = 0;  // of all threads that recorded anything
 };
 
 }  // namespace tare::reader

@@ -54,11 +54,36 @@ TEST(AccountTest, WhatWasOnlyCountedIsNotInTheTimeOfThreads) {
   EXPECT_EQ(account_of(process, totals).threads_ns, 1000);
 }
 
+// Threads that only record events of the API have a share of the cost. It is compared with the time of all threads.
+TEST(AccountTest, TheCostOfThreadsIsComparedWithTheirTime) {
+  Process process = process_of(10'000);
+  process.record.event_cost_ps = 1000;
+  Totals all;
+  all.api_events = 9000;  // of three threads: 9000 ns
+  ASSERT_EQ(account_of(process, all).net_ns, 8000);
+  Profile of_thread;
+  of_thread.summary.api_events = 3000;
+  of_thread.phases.resize(2);
+  of_thread.phases[format::outside_phases].ticks = 8000;
+  add_other_threads(all, process, of_thread);
+  add_other_threads(all, process, of_thread);
+  of_thread.summary.api_events = 0;  // records nothing
+  add_other_threads(all, process, of_thread);
+  const Account account = account_of(process, all);
+  EXPECT_EQ(account.threads_ns, 8000) << "none of the others calls MPI";
+  EXPECT_EQ(account.recorded_ns, 24'000);
+  EXPECT_DOUBLE_EQ(account.net_share, 0.375);
+  CostSums sums;
+  sums.add(process, all);
+  EXPECT_DOUBLE_EQ(sums.cost().net_share, 0.375);
+  EXPECT_DOUBLE_EQ(sums.cost().wall_share, 9010.0 / 26'000) << "with the hooks, of all time";
+}
+
 TEST(CostSums, SharesAreWeightedByNetTime) {
   const Process shorter = process_of(10'000), longer = process_of(30'000);
   Totals cheap, dear;
-  cheap.lookups = 100;  // 4 ns each: 400 ns
-  dear.lookups = 600;
+  cheap.counted = 100;  // 4 ns each: 400 ns
+  dear.counted = 600;
   const double nets[] = {static_cast<double>(account_of(shorter, cheap).net_ns),
                          static_cast<double>(account_of(longer, dear).net_ns)};
   ASSERT_GT(nets[0], 0);
@@ -66,7 +91,7 @@ TEST(CostSums, SharesAreWeightedByNetTime) {
   sums.add(shorter, cheap);
   sums.add(longer, dear);
   const TotalCost cost = sums.cost();
-  EXPECT_EQ(cost.lookups, 700U);
+  EXPECT_EQ(cost.counted, 700U);
   EXPECT_DOUBLE_EQ(cost.lookup_ns, 4);
   EXPECT_EQ(cost.wrapper_ns, 2800);
   EXPECT_DOUBLE_EQ(cost.net_share, 2800 / (nets[0] + nets[1]));

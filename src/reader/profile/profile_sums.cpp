@@ -59,8 +59,10 @@ ProfileSummer::ProfileSummer(const SumsQuery& query, const FunctionNames& names)
   const auto has = [](const std::vector<std::string>& all, const std::string& name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   };
-  for (const std::string& name : names.names())
-    functions_.push_back((!query.functions || has(*query.functions, name)) && !has(query.without, name));
+  for (const std::string& name : names.names()) {
+    functions_.push_back(!query.functions || has(*query.functions, name));
+    untimed_.push_back(has(query.untimed, name));
+  }
   for (Wanted* wanted : {&query_.worlds, &query_.ranks, &query_.communicators}) sort(*wanted);
 }
 
@@ -108,6 +110,10 @@ void ProfileSummer::add(const ProfileRow& row) {
   if (query_.site && known) key.site = standing_for(query_.site_of, process_->sites.find(row.site));
   if (query_.communicator) key.communicator = communicator;
   if (query_.size_class && row.size_class != no_size) key.size_class = row.size_class;
+  if (untimed_[function]) {
+    group_of(key).calls += row.calls;
+    return;
+  }
   const ClockMap& clock = process_->clock;
   ProfileSum timed;
   timed.timed_calls = row.calls;
@@ -135,7 +141,9 @@ void ProfileSummer::add(const CountedCalls& counted) {
   if (query_.world) key.world = process_->world;
   if (query_.rank) key.rank = process_->record.rank;
   if (query_.function) key.function = function;
-  group_of(key).calls += counted.calls;
+  Group& group = group_of(key);
+  group.calls += counted.calls;
+  group.counted += counted.calls;
 }
 
 ProfileSummer::Group& ProfileSummer::group_of(const SumKey& key) {
@@ -174,6 +182,7 @@ void ProfileSummer::join(const ProfileSummer& other) {
     Group& to = group_of(from.key);
     add_durations(to, from);
     to.calls += from.calls;
+    to.counted += from.counted;
     to.estimated += from.estimated;
     to.bytes += from.bytes;
     to.received += from.received;

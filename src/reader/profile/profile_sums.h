@@ -33,14 +33,15 @@ struct SumsQuery {
   // Restrict the rows. `communicators` holds indices after the replacement by communicator_of.
   Wanted worlds{}, ranks{}, communicators{};
   std::optional<std::vector<std::string>> functions{};
-  std::vector<std::string> without{};  // functions that are left out
+  std::vector<std::string> untimed{};  // functions of which only the number of calls is added up
 };
 
 // The sums of a group.
 struct ProfileSum {
   SumKey key{};
-  std::uint64_t calls = 0;
-  std::uint64_t timed_calls = 0;  // part of `calls`; the others were only counted
+  std::uint64_t calls = 0;        // all calls, also those of functions that the query leaves untimed
+  std::uint64_t counted = 0;      // part of `calls` that was only counted
+  std::uint64_t timed_calls = 0;  // part of `calls` to which the other sums refer
   std::uint64_t estimated = 0;    // part of timed_calls: their time is estimated (format::ProfileRow::estimated)
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;  // bytes received by calls that also send, whose sent bytes are in `bytes`
@@ -88,6 +89,7 @@ class ProfileSummer {
 
   SumsQuery query_;
   std::vector<bool> functions_;  // by number: whether the query includes it
+  std::vector<bool> untimed_;    // by number: whether only its calls are added up
   std::vector<Group> groups_;
   std::vector<std::uint32_t> slots_;  // hash table of indices in groups_, plus 1
   const Process* process_ = nullptr;

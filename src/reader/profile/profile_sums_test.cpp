@@ -79,13 +79,14 @@ TEST_F(ProfileSumsTest, LookupsAreCountedOnly) {
   const auto rows = sums({.function = true, .functions = {{"MPI_Wtime"}}});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].calls, 2 * ranks);
+  EXPECT_EQ(rows[0].counted, 2 * ranks);
   EXPECT_EQ(rows[0].timed_calls, 0U);
   EXPECT_EQ(rows[0].time_ns, 0);
   EXPECT_EQ(rows[0].ranks, 0U) << "no rank has spent time in them";
 }
 
 TEST_F(ProfileSumsTest, SeveralInOnePass) {
-  const SumsQuery by_function{.function = true, .without = {"MPI_Recv", "MPI_Wtime"}};
+  const SumsQuery by_function{.function = true, .functions = {{"MPI_Send"}}};
   const SumsQuery of_a_rank{.rank = true, .ranks = {{5}}};
   const auto both = run_.answer({.sums = {by_function, of_a_rank}}).sums;
   ASSERT_EQ(both.size(), 2U);
@@ -96,6 +97,24 @@ TEST_F(ProfileSumsTest, SeveralInOnePass) {
   ASSERT_EQ(both[1].size(), 1U);
   EXPECT_EQ(both[1][0].calls, 10U);
   EXPECT_EQ(both[1][0].timed_calls, 8U);
+}
+
+// A call is a call, whether it was measured, only counted, or is left without its time.
+TEST_F(ProfileSumsTest, UntimedFunctionsHaveCallsAlone) {
+  const auto timed = sums({.rank = true}), untimed = sums({.rank = true, .untimed = {"MPI_Recv"}});
+  ASSERT_EQ(untimed.size(), ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    EXPECT_EQ(untimed[rank].calls, timed[rank].calls);
+    EXPECT_EQ(untimed[rank].counted, 2U);
+    EXPECT_EQ(untimed[rank].timed_calls, rank + 1);
+    EXPECT_EQ(untimed[rank].time_ns, 100 * (static_cast<std::int64_t>(rank) + 1));
+    EXPECT_EQ(untimed[rank].bytes, 8 * (rank + 1));
+  }
+  const auto none = sums({.function = true, .functions = {{"MPI_Recv"}}, .untimed = {"MPI_Recv"}});
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].calls, 2 * ranks);
+  EXPECT_EQ(none[0].ranks, 0U);
+  EXPECT_EQ(none[0].max_ns, 0);
 }
 
 TEST_F(ProfileSumsTest, ByRankInOrderAndFiltered) {
@@ -126,7 +145,7 @@ TEST_F(ProfileSumsTest, SitesAndCommunicatorsTakenForOne) {
 
 TEST_F(ProfileSumsTest, TotalsOfAProcess) {
   EXPECT_EQ(run_.totals(9).calls, 12U);
-  EXPECT_EQ(run_.totals(9).lookups, 2U);
+  EXPECT_EQ(run_.totals(9).counted, 2U);
   EXPECT_EQ(run_.totals(9).net_ticks, 1800U);
 }
 

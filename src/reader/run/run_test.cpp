@@ -76,7 +76,7 @@ TEST_F(RunTest, ProfileOfAProcess) {
   EXPECT_EQ(counted.key.site, -1);
   const Totals totals = run.totals(0);
   EXPECT_EQ(totals.calls, 15U);
-  EXPECT_EQ(totals.lookups, 7U);
+  EXPECT_EQ(totals.counted, 7U);
   EXPECT_EQ(account(run).wall_ns, 8000);
   EXPECT_EQ(account(run).net_ns, 6000);
   EXPECT_EQ(account(run).mpi_ns, 1500);

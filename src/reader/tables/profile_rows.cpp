@@ -76,7 +76,7 @@ SumsQuery query_of(Run& run, const ProfileKeys& keys, const Wanted& ranks) {
   query.site_of = keys.line && !keys.site ? equal_places(run) : equal_paths(run);
   query.ranks = ranks;
   if (!keys.has_function())
-    query.without =
+    query.untimed =
         names_of(run.functions(), [](unsigned number) { return format::meaning_of(number).bounds_net_time; });
   return query;
 }

@@ -17,8 +17,6 @@ using namespace row_columns;
 
 struct Row : ProfileRowSum {
   bool is_timed() const { return sum.timed_calls > 0; }
-  // The number of timed calls; if there are only calls that were counted, their number.
-  std::uint64_t calls() const { return is_timed() ? sum.timed_calls : sum.calls; }
 };
 using Columns = std::vector<RowColumn<Row>>;
 
@@ -106,7 +104,7 @@ Columns columns_of(ProfileKey key, const Texts& texts, const std::vector<Communi
 }
 
 Columns figures() {
-  return {count("calls", [](const Row& row) { return row.calls(); }),
+  return {count("calls", [](const Row& row) { return row.sum.calls; }),
           count("time_ns", [](const Row& row) { return row.sum.time_ns; }),
           float64<Row>("mean_ns",
                        [](const Row& row) {
@@ -122,7 +120,7 @@ Columns figures() {
           boolean<Row>("timed", [](const Row& row) { return row.is_timed(); }),
           count("estimated_calls", [](const Row& row) { return row.sum.estimated; }),
           count_if_known("time_error_ns", [](const Row& row) { return row.time_error_ns; }),
-          count("lookups", [](const Row& row) { return row.sum.calls - row.sum.timed_calls; })};
+          count("counted", [](const Row& row) { return row.sum.counted; })};
 }
 
 Columns figures_over_ranks() {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ namespace {
 
 using namespace row_columns;
 
+constexpr double not_known = std::numeric_limits<double>::lowest();  // shown as null
+
 template <class Row>
 void append(std::vector<RowColumn<Row>>& columns, std::vector<RowColumn<Row>> more) {
   for (RowColumn<Row>& column : more) columns.push_back(std::move(column));
@@ -26,13 +29,35 @@ struct SiteTotalRow {
   std::int32_t function;  // number of its text
 };
 
+// A bin of the histogram of a class that is not empty.
+struct LatencyBin : SampledClass {
+  std::int64_t from_ns, to_ns, bin_count;
+};
+
 // The columns of the place on one side of a message.
-std::vector<RowColumn<SampledClass>> side_columns(const std::shared_ptr<const PlaceTexts>& places,
-                                                  const std::string& side, std::int32_t SampledClass::*site) {
-  auto columns = places->columns<SampledClass>(
-      [places, site](const SampledClass& row) -> const PlaceNumbers& { return places->of(row.*site); });
+template <class Row>
+std::vector<RowColumn<Row>> side_columns(const std::shared_ptr<const PlaceTexts>& places, const std::string& side,
+                                         std::int32_t SampledClass::*site) {
+  auto columns =
+      places->columns<Row>([places, site](const Row& row) -> const PlaceNumbers& { return places->of(row.*site); });
   columns.resize(3);  // file, line and caller
-  for (RowColumn<SampledClass>& column : columns) column.field.name.insert(0, side);
+  for (RowColumn<Row>& column : columns) column.field.name.insert(0, side);
+  return columns;
+}
+
+// The columns that tell the classes of sampled messages apart.
+template <class Row>
+std::vector<RowColumn<Row>> class_columns(const std::shared_ptr<const PlaceTexts>& places) {
+  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.world; }),
+                                      index<Row>("source", [](const Row& row) { return row.found.source; }),
+                                      int32<Row>("destination", [](const Row& row) { return row.destination; })};
+  append(columns, side_columns<Row>(places, "send_", &SampledClass::send_site));
+  append(columns, side_columns<Row>(places, "receive_", &SampledClass::receive_site));
+  append<Row>(columns, {index<Row>("send_site", [](const Row& row) { return row.send_site; }),
+                        index<Row>("receive_site", [](const Row& row) { return row.receive_site; }),
+                        int64<Row>("bytes", [](const Row& row) { return static_cast<std::int64_t>(row.found.bytes); }),
+                        boolean<Row>("between_nodes",
+                                     [](const Row& row) { return (row.found.flags & format::between_nodes) != 0; })});
   return columns;
 }
 
@@ -93,19 +118,12 @@ Result<TableStream> sample_table(Run& run) {
     return int64<Row>(name, [of](const Row& row) { return static_cast<std::int64_t>(of(row.found)); });
   };
   using Class = format::SampleClass;
-  std::vector<RowColumn<Row>> columns{int32<Row>("world", [](const Row& row) { return row.world; }),
-                                      index<Row>("source", [](const Row& row) { return row.found.source; }),
-                                      int32<Row>("destination", [](const Row& row) { return row.destination; })};
-  append(columns, side_columns(places, "send_", &Row::send_site));
-  append(columns, side_columns(places, "receive_", &Row::receive_site));
-  append<Row>(columns, {index<Row>("send_site", [](const Row& row) { return row.send_site; }),
-                        index<Row>("receive_site", [](const Row& row) { return row.receive_site; }),
-                        count("bytes", [](const Class& c) { return c.bytes; }),
-                        boolean<Row>("between_nodes",
-                                     [](const Row& row) { return (row.found.flags & format::between_nodes) != 0; }),
-                        count("count", [](const Class& c) { return c.count; }),
+  std::vector<RowColumn<Row>> columns = class_columns<Row>(places);
+  append<Row>(columns, {count("count", [](const Class& c) { return c.count; }),
                         count("unexpected", [](const Class& c) { return c.unexpected; }),
-                        float64<Row>("weight", [](const Row& row) { return row.found.weight; }),
+                        nullable<Row, double>(
+                            {"weight", arrow::Type::float64}, not_known,
+                            [](const Row& row) { return row.is_weight_known() ? row.found.weight : not_known; }),
                         count("latency_ns", [](const Class& c) { return c.latency; }),
                         count("min_ns", [](const Class& c) { return c.latency_min; }),
                         count("max_ns", [](const Class& c) { return c.latency_max; }),
@@ -115,6 +133,23 @@ Result<TableStream> sample_table(Run& run) {
                         count("transfer_ns", [](const Class& c) { return c.transfer; }),
                         count("uncertainty_ns", [](const Class& c) { return c.uncertainty_ns; })});
   return stream_of(std::move(columns), sampled_classes(run));
+}
+
+Result<TableStream> sample_histogram_table(Run& run) {
+  using Row = LatencyBin;
+  std::vector<RowColumn<Row>> columns = class_columns<Row>(std::make_shared<const PlaceTexts>(run, false));
+  append<Row>(columns, {int64<Row>("from_ns", [](const Row& row) { return row.from_ns; }),
+                        int64<Row>("to_ns", [](const Row& row) { return row.to_ns; }),
+                        int64<Row>("count", [](const Row& row) { return row.bin_count; })});
+  const auto end_of = [](unsigned bin) { return std::int64_t{1} << (format::first_latency_width + bin); };
+  std::vector<Row> rows;
+  for (const SampledClass& sampled : sampled_classes(run)) {
+    if ((sampled.found.flags & format::histogram_kept) == 0) continue;
+    for (unsigned bin = 0; bin < format::latency_bins; ++bin)
+      if (const std::uint32_t count = sampled.found.histogram[bin]; count != 0)
+        rows.push_back({sampled, bin == 0 ? 0 : end_of(bin - 1), end_of(bin), count});
+  }
+  return stream_of(std::move(columns), std::move(rows));
 }
 
 }  // namespace tare::reader

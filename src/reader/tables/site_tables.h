@@ -10,5 +10,6 @@ Result<TableStream> callsite_table(Run& run);
 // Reads the profiles of all processes.
 Result<TableStream> site_total_table(Run& run);
 Result<TableStream> sample_table(Run& run);
+Result<TableStream> sample_histogram_table(Run& run);
 
 }  // namespace tare::reader

@@ -25,6 +25,7 @@ constexpr TableKind kinds[] = {
     {"totals", "a function on a rank, over the whole run", total_table},
     {"site_totals", "a function at a call site on a rank, over the whole run", site_total_table},
     {"samples", "a class of sampled messages", sample_table},
+    {"sample_histograms", "a bin of the latencies of a class of sampled messages", sample_histogram_table},
     {"rounds", "a metric of an event in a round (--monitor)", round_table},
     {"reductions", "what a filter other than statistics made of an event in a round (--monitor)", reduction_table},
     {"events", "a call, or an event of the program (trace)", event_table},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tare.analysis import endings, where
+from tare.analysis import endings, ranks, where
 from tare.analysis.explain.finding import Finding
 from tare.analysis.rows import UNKNOWN, place_of
 
@@ -34,7 +34,7 @@ def findings(run: Ended) -> list[Finding]:
     early = endings.first(run.processes)
     unwell = [process for process in run.processes if process["state"] in endings.EARLY]
     if not unwell:
-        return []
+        return [] if ranks.use_mpi(run.processes) else [Finding(kind="nothing measured")]
     return [_early(early.processes if early else unwell, len(unwell), run)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from tare import units
 from tare.analysis import ranks, retimed
 from tare.analysis.explain import calls, computing, ended, iterations, order, waiting
 from tare.analysis.explain.basis import Basis, Recorded, WaitGroup
@@ -119,7 +120,7 @@ def _of_waits(basis: Basis, groups: Sequence[WaitGroup]) -> list[Finding]:
 
 def _cost(basis: Basis) -> list[Finding]:
     cost = ranks.total_cost(basis.run, basis.world)
-    if cost.net_share < LEAST_SHARE:
+    if cost.net_share < LEAST_SHARE or not cost.calls:
         return []
     time_ns = round(cost.net_share * basis.total_ns)
     return [Finding(kind="cost of measuring", share=cost.net_share, time_ns=time_ns, calls=cost.calls)]
@@ -139,7 +140,8 @@ def _notes(basis: Basis) -> list[str]:
     notes = []
     trace = ranks.total_trace(basis.run, basis.world)
     if trace["dropped"]:
-        notes.append(f"{trace['dropped']:,} records of the trace were dropped: waits may be missing.")
+        dropped = units.number_of(trace["dropped"], "record of the trace was", "records of the trace were")
+        notes.append(f"{dropped} dropped: waits may be missing.")
     if trace["overwritten_bytes"]:
         notes.append("The trace holds the newest events alone: earlier waits are missing.")
     if basis.is_traced:

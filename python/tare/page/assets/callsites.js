@@ -17,7 +17,7 @@
     const facts = [
       ["Calls", format.grouped(site.calls)],
       ["Time", `${format.duration(site.time_ns)}; mean ${format.duration(site.mean_ns)}, ${format.duration(site.min_ns)} to ${format.duration(site.max_ns)}`],
-      site.ranks ? ["Over ranks", `${format.grouped(site.ranks)} ranks, ${format.duration(site.rank_min_ns)} (rank ${site.rank_min}) to ${format.duration(site.rank_max_ns)} (rank ${site.rank_max})`] : null,
+      site.ranks ? ["Over ranks", `${format.numberOf(site.ranks, "rank")}, ${format.duration(site.rank_min_ns)} (rank ${site.rank_min}) to ${format.duration(site.rank_max_ns)} (rank ${site.rank_max})`] : null,
       site.imbalance_ns ? ["Waiting", `${format.duration(site.imbalance_ns)} beyond the rank with the least time`] : null,
       site.waited_ns ? ["In waits", `${format.duration(site.waited_ns)} of calls that waited for requests of this place`] : null,
       site.bytes ? ["Bytes", format.size(site.bytes)] : null,
@@ -43,12 +43,12 @@
         groups.set(key, { ...site, sites: 1 });
         continue;
       }
-      for (const name of ["calls", "lookups", "time_ns", "bytes", "received", "waited_ns", "estimated_calls"]) sum[name] = sum[name] === null ? site[name] : sum[name] + site[name];
+      for (const name of ["calls", "counted", "time_ns", "bytes", "received", "waited_ns", "estimated_calls"]) sum[name] = sum[name] === null ? site[name] : sum[name] + site[name];
       sum.imbalance_ns = sum.imbalance_ns === null && site.imbalance_ns === null ? null : (sum.imbalance_ns ?? 0) + (site.imbalance_ns ?? 0);
       sum.timed ||= site.timed;
       sum.max_ns = Math.max(sum.max_ns, site.max_ns);
       sum.min_ns = Math.min(sum.min_ns, site.min_ns);
-      sum.mean_ns = sum.calls ? sum.time_ns / sum.calls : 0;
+      sum.mean_ns = sum.calls > sum.counted ? sum.time_ns / (sum.calls - sum.counted) : 0;
       sum.ranks = null;
       sum.sites += 1;
     }

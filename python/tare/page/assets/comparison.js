@@ -11,7 +11,7 @@
     const share = (part) => element("li", {}, tare.swatch(part.name), element("span", {}, part.title), element("b", {}, format.percent(part.share)));
     return element("div", { class: "panel" },
       element("h3", {}, `${title}: ${of.program}`),
-      element("p", { class: "muted" }, `${format.grouped(of.ranks)} ranks, ${new Date(of.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC, ${of.run}`),
+      element("p", { class: "muted" }, `${format.numberOf(of.ranks, "rank")}, ${new Date(of.start_ns / 1e6).toISOString().slice(0, 16).replace("T", " ")} UTC, ${of.run}`),
       element("ol", { class: "findings" }, of.findings.map((finding) => element("li", {}, finding))),
       element("ul", { class: "legend column" }, of.parts.map(share)));
   }

@@ -21,6 +21,9 @@ const tare = {};
   const whole = (bytes) => size(bytes).replace(/\.0+(?= )/, "").replace(/(\.\d)0(?= )/, "$1");
   const sizeRange = (from, to) => (to - from <= 1 ? `${from} B` : `${whole(from)} – ${whole(to)}`);
   const grouped = (number) => (number === null || number === undefined ? NOTHING : Math.round(number).toLocaleString("en-US"));
+  // The noun that goes with a number, and both: "1 call", "1,234 calls".
+  const noun = (number, one, many = `${one}s`) => (number === 1 ? one : many);
+  const numberOf = (number, one, many) => `${grouped(number)} ${noun(number, one, many)}`;
   const percent = (share) => (share === null || share === undefined ? NOTHING : `${(100 * share).toFixed(1)} %`);
   const percent2 = (share) => `${(100 * share).toFixed(2)} %`;
 
@@ -40,7 +43,7 @@ const tare = {};
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const swatch = (name) => element("span", { class: "swatch", color: `var(--${name})`, "aria-hidden": "true" });
 
-  tare.format = { NOTHING, duration, size, sizeRange, grouped, percent, percent2 };
+  tare.format = { NOTHING, duration, size, sizeRange, grouped, noun, numberOf, percent, percent2 };
   tare.element = element;
   tare.color = color;
   tare.swatch = swatch;

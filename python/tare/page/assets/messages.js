@@ -13,7 +13,7 @@
       xAxis: axis({ type: "category", data: names, name: "to rank", nameLocation: "middle", nameGap: 30, nameTextStyle: { color: color("muted"), align: "center" }, splitLine: { show: false } }),
       yAxis: axis({ type: "category", data: names, inverse: true, name: "from rank", nameLocation: "middle", nameGap: 44, nameTextStyle: { color: color("muted"), align: "center" }, splitLine: { show: false } }),
       tooltip: { renderMode: "richText", confine: true, backgroundColor: color("surface"), borderColor: color("line"), textStyle: { color: color("text") },
-        formatter: ({ data }) => `${names[data[1]]} to ${names[data[0]]}\n${format.grouped(data[3])} messages\n${format.size(data[4])}` },
+        formatter: ({ data }) => `${names[data[1]]} to ${names[data[0]]}\n${format.numberOf(data[3], "message")}\n${format.size(data[4])}` },
       visualMap: { min: 0, max: most || 1, calculable: true, orient: "vertical", right: 0, top: "middle", itemHeight: 150, textStyle: { color: color("muted") }, inRange: { color: [color("low"), color("high")] }, dimension: 2,
         formatter: (value) => (which === 3 ? format.size(value) : format.grouped(value)) },
       series: [{ type: "heatmap", data: matrix.cells.map(([from, to, messages, bytes]) => [to, from, which === 3 ? bytes : messages, messages, bytes]), itemStyle: { borderColor: color("surface"), borderWidth: count <= 32 ? 1 : 0 }, emphasis: { itemStyle: { borderColor: color("text"), borderWidth: 1 } } }],
@@ -41,7 +41,7 @@
     }
     const press = () => buttons.forEach((button) => button.setAttribute("aria-pressed", String((button.dataset.which === "bytes") === (which === 3))));
     press();
-    if (matrix.elsewhere) into.append(element("p", { class: "hint" }, `${format.grouped(matrix.elsewhere)} messages went to ranks that are not known here: of other worlds, or beyond the table of peers.`));
+    if (matrix.elsewhere) into.append(element("p", { class: "hint" }, `${format.numberOf(matrix.elsewhere, "message")} went to ranks that are not known here: of other worlds, or beyond the table of peers.`));
   }
 
   function bars(rows, label, value, tip, fill, unit) {
@@ -63,7 +63,7 @@
       const [calls, times] = [0, 1].map(() => element("div", { class: "panel" }));
       into.append(element("div", { class: "grid2" }, calls, times));
       const label = (row) => format.sizeRange(row.size_from, row.size_to);
-      const tip = (row) => `${label(row)}\n${format.grouped(row.calls)} calls, ${format.duration(row.time_ns)}\n${format.size(row.bytes)}`;
+      const tip = (row) => `${label(row)}\n${format.numberOf(row.calls, "call")}, ${format.duration(row.time_ns)}\n${format.size(row.bytes)}`;
       calls.append(element("h3", {}, "Calls"));
       times.append(element("h3", {}, "Time in them"));
       tare.chart(calls, "Calls by size", () => bars(sizes, label, (row) => row.calls, tip, "send", "calls"));
@@ -73,13 +73,13 @@
       into.append(element("p", { class: "hint" }, "Latencies of messages: measure with tare run --sample random:0.01"));
       return;
     }
-    into.append(element("h3", {}, `Latencies of ${format.grouped(latencies.totals.paired)} sampled messages, of ${format.grouped(latencies.totals.sent)} sent`));
+    into.append(element("h3", {}, `Latencies of ${format.numberOf(latencies.totals.paired, "sampled message")}, of ${format.grouped(latencies.totals.sent)} sent`));
     for (const limit of latencies.limits) into.append(element("p", { class: "notice" }, limit));
     if (latencies.histogram.length) {
       const panel = element("div", { class: "panel" });
       into.append(panel);
       const label = (bin) => format.duration(bin.from_ns);
-      tare.chart(panel, "Histogram of latencies", () => bars(latencies.histogram, label, (bin) => bin.count, (bin) => `${format.duration(bin.from_ns)} to ${format.duration(bin.to_ns)}\n${format.grouped(bin.count)} messages`, "receive", "messages"));
+      tare.chart(panel, "Histogram of latencies", () => bars(latencies.histogram, label, (bin) => bin.count, (bin) => `${format.duration(bin.from_ns)} to ${format.duration(bin.to_ns)}\n${format.numberOf(bin.count, "message")}`, "receive", "messages"));
     }
     const holder = element("div", {});
     into.append(element("h3", {}, "By sending and receiving call site"), holder);

@@ -6,7 +6,7 @@
 
   function head(overview, environment) {
     const facts = [
-      `${format.grouped(overview.ranks)} rank${overview.ranks === 1 ? "" : "s"} on ${format.grouped(overview.hosts)} host${overview.hosts === 1 ? "" : "s"}`,
+      `${overview.uses_mpi ? format.numberOf(overview.ranks, "rank") : format.numberOf(overview.ranks, "process", "processes")} on ${format.numberOf(overview.hosts, "host")}`,
       overview.wall_ns === null ? null : `${format.duration(overview.wall_ns)} wall time`,
       overview.ending,
       ...Object.entries(overview.states).map(([state, count]) => `${format.grouped(count)} ${state}`),
@@ -67,7 +67,8 @@
     } else if (lost) {
       shown.push(card("Most is lost by", "Nothing much", `no loss above ${format.percent(lost.share)} of the time`, true));
     }
-    shown.push(card("Cost of measuring", format.percent2(cost.net_share), `of net time in the code of tare; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize`));
+    const ofWhat = overview.uses_mpi ? `of net time in the code of tare; ${format.percent2(cost.wall_share)} of all time with MPI_Init and MPI_Finalize` : "of the time of the threads that recorded events, in the code of tare";
+    shown.push(card("Cost of measuring", format.percent2(cost.net_share), ofWhat));
     return element("div", { class: "cards" }, shown);
   }
 
@@ -92,14 +93,17 @@
 
   function cost(overview) {
     const { cost: account, trace } = overview;
+    const error = account.wrapper_error_ns && account.wrapper_ns ? ` ± ${Math.round(100 * account.wrapper_error_ns / account.wrapper_ns)} %` : "";
+    const weighed = account.weighed ? ` (${account.call_ns.toFixed(1)} ns a call, ${format.numberOf(account.weighed, "call")} weighed)` : "";
     const rows = [
-      ["Recorded", `${format.grouped(account.calls)} calls timed, ${format.grouped(account.lookups)} look-ups counted`],
-      ["Wrappers", `${format.duration(account.wrapper_ns)}${account.wrapper_error_ns ? ` ± ${Math.round(100 * account.wrapper_error_ns / account.wrapper_ns)} %` : ""} (${account.call_ns.toFixed(1)} ns a call, ${account.weighed} calls weighed)`],
+      overview.uses_mpi ? ["Recorded", `${format.numberOf(account.calls - account.counted, "call")} timed, ${format.grouped(account.counted)} only counted`] : null,
+      account.events ? ["Own events", format.grouped(account.events)] : null,
+      overview.uses_mpi ? ["Wrappers", `${format.duration(account.wrapper_ns)}${error}${weighed}`] : null,
       ["Flushes", account.flushes ? `${format.grouped(account.flushes)}, ${format.duration(account.flush_ns)}, ${format.size(account.flush_bytes)}` : "none"],
       account.drains ? ["Drains", `${format.grouped(account.drains)}, ${format.duration(account.drain_ns)} by tared, beside the threads`] : null,
-      ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`],
-      trace.events ? ["Trace", `${format.grouped(trace.events)} events, ${format.size(trace.bytes)}`] : null,
-      account.dropped ? ["Dropped", `${format.grouped(account.dropped)} records`] : null,
+      overview.uses_mpi ? ["Hooks", `${format.duration(account.hook_init_ns)} in MPI_Init, ${format.duration(account.hook_finalize_ns)} in MPI_Finalize`] : null,
+      trace.events ? ["Trace", `${format.numberOf(trace.events, "event")}, ${format.size(trace.bytes)}`] : null,
+      account.dropped ? ["Dropped", format.numberOf(account.dropped, "record")] : null,
     ].filter(Boolean);
     return element("dl", { class: "facts-list" }, rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
   }

@@ -15,7 +15,6 @@
       row.host = ranks.hosts[row.host];
       row.state = ranks.states[row.state];
       row.share = row.threads_ns > 0 ? row.mpi_ns / row.threads_ns : 0;
-      row.cost = row.net_ns > 0 ? row.cost_ns / row.net_ns : 0;
       rows.push(row);
     }
     return rows;

@@ -171,7 +171,7 @@
       fill();
       return;
     }
-    const details = element("details", {}, element("summary", {}, `${part.title}, ${format.grouped(part.rows.length)} rows`), holder, note);
+    const details = element("details", {}, element("summary", {}, `${part.title}, ${format.numberOf(part.rows.length, "row")}`), holder, note);
     const open = () => details.open && !holder.childElementCount && fill();
     details.addEventListener("toggle", open);
     addEventListener("beforeprint", () => { details.open = true; open(); });

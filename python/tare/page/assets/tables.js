@@ -79,7 +79,7 @@
     tables.push({ holder, made, columns: options.columns, many, paper: null });
     const tell = (shown) => {
       const all = options.rows.length;
-      count.textContent = shown === all ? `${format.grouped(all)} rows` : `${format.grouped(shown)} of ${format.grouped(all)} rows`;
+      count.textContent = shown === all ? format.numberOf(all, "row") : `${format.grouped(shown)} of ${format.numberOf(all, "row")}`;
     };
     const filter = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);

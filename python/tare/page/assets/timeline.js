@@ -311,8 +311,8 @@
       const { view, picture, lines, group } = this.shown;
       const { start_ns: start } = this.about;
       const seconds = (ns) => ((start + ns) / 1e9).toFixed(view.to - view.from < 1e6 ? 9 : view.to - view.from < 1e9 ? 6 : 3);
-      const what = picture.calls ? `${format.grouped(picture.calls.count)} single calls` : `bins of ${format.duration((view.to - view.from) / picture.bins.columns)}`;
-      const of = lines && lines.count ? `, ${format.grouped(lines.count)} messages${lines.count >= MOST_LINES ? " (those that took longest)" : ""}` : "";
+      const what = picture.calls ? format.numberOf(picture.calls.count, "single call") : `bins of ${format.duration((view.to - view.from) / picture.bins.columns)}`;
+      const of = lines && lines.count ? `, ${format.numberOf(lines.count, "message")}${lines.count >= MOST_LINES ? " (those that took longest)" : ""}` : "";
       this.status.textContent = `${seconds(view.from)} s to ${seconds(view.to)} s: ${what}${of}${group > 1 ? `; a row stands for ${group} locations` : ""}. ${picture.calls || group > 1 ? "" : "Zoom in for single calls and messages. "}Drag to zoom, double-click to zoom out; Ctrl and wheel, or the arrow keys.`;
     }
   }
